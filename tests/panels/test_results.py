@@ -25,8 +25,8 @@ from workbench.panels.layout import Layout
 from workbench.panels.table import Table, cell
 from workbench.panels.tabs.card import CardWidget
 from workbench.panels.tabs.figure import PLOTLY, titled_figure
+from workbench.panels.tabs.files import file_name
 from workbench.panels.tabs.history import HistoryPage
-from workbench.panels.tabs.naming import file_name
 from workbench.panels.tabs.tab import TabPage
 from workbench.report.banner import verdict_html
 from workbench.results.registry import KINDS

@@ -12,7 +12,6 @@ from workbench.errors import WorkbenchError
 from workbench.panels import widgets as W
 from workbench.panels.markup import bug_html, error_html
 
-Spec = tuple[str, str, Callable[[], object]]  # label, tooltip, what a click runs
 _thread = threading.local()  # a person may change a widget while another thread updates the panels
 
 
@@ -52,8 +51,8 @@ def button(
     return made
 
 
-def buttons_of(status: W.HTML, *specs: Spec) -> dict[str, W.Button]:
-    """Return small buttons by their labels, in this order."""
+def buttons_of(status: W.HTML, *specs: tuple[str, str, Callable[[], object]]) -> dict[str, W.Button]:
+    """Return small buttons by their labels; of each, the tooltip and what a click runs."""
     return {label: button(label, hint, act, status) for label, hint, act in specs}
 
 

@@ -75,9 +75,7 @@ class Jobs:
         self._lock = threading.Lock()
         self.running: Job | None = None
 
-    def start(
-        self, name: str, work: Callable[[Job], Any], done: Callable[[Any], None], failed: Failed
-    ) -> Job:
+    def start(self, name: str, work: Callable[[Job], Any], done: Done, failed: Failed) -> Job:
         """Start `work`; in the UI thread, `done` then gets its value, or `failed` its error."""
         job = Job(name)
         with self._lock:
@@ -97,7 +95,7 @@ class Jobs:
         job.cancel.set()
         return True
 
-    def _run(self, job: Job, work: Callable[[Job], Any], done: Callable[[Any], None], failed: Failed) -> None:
+    def _run(self, job: Job, work: Callable[[Job], Any], done: Done, failed: Failed) -> None:
         unwatch = self._ui.watch(lambda: self._show(job.view()))
         try:
             value, report = work(job), done

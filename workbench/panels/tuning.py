@@ -57,12 +57,6 @@ class TuneChoice:
             return self.objective
         return (self.objective, self.second)
 
-    @property
-    def goal_code(self) -> str:
-        """The goal as Python text."""
-        values = {name: literal(value) for name, value in asdict(self.goal).items() if value is not None}
-        return call("wb.Goal", values)
-
 
 def space_action(choice: TuneChoice) -> Action:
     """Return the action that finds what may vary."""
@@ -151,9 +145,10 @@ def tune_code(request: Request, choice: TuneChoice) -> str:
     """Return the code from the model to the study."""
     subject, cluster, inputs = request.subject, choice.cluster, inputs_lines(request.subject)
     under_load = "throughput" in (choice.objective, choice.second)
+    limits = {name: literal(limit) for name, limit in asdict(choice.goal).items() if limit is not None}
     named = {
         "base": config_code(subject.a) if subject.a != Config() else "",
-        "limits": choice.goal_code if choice.goal != Goal() else "",
+        "limits": call("wb.Goal", limits) if limits else "",
     }
     lines = [model_line(subject), *inputs, *(f"{name} = {value}" for name, value in named.items() if value)]
     same = given(  # the arguments of wb.default_space, too

@@ -13,7 +13,7 @@ def inputs_line(state: BenchState) -> dict[str, Any]:
     shapes = state.preview.shapes if state.preview is not None else ()
     sizes = {**sizes_in(state.model, shapes), **dict(state.dims)}
     data = state.data or f"seed {state.seed}"
-    return line("inputs", [*(f"{name} {size}" for name, size in sizes.items()), data], "inputs")
+    return line("inputs", [*(f"{name} {size}" for name, size in sizes.items()), data])
 
 
 def measuring_line(state: BenchState) -> list[dict[str, Any]]:
@@ -24,12 +24,13 @@ def measuring_line(state: BenchState) -> list[dict[str, Any]]:
         *([f"pause {state.pacing_s * 1e3:g} ms"] if state.pacing_s else []),
         *(["comparisons: processor time at one thread"] if state.clock == "cpu" else []),
     ]
-    return [line("measuring", texts, "measuring")] if texts else []
+    return [line("measuring", texts)] if texts else []
 
 
-def line(key: str, texts: list[str], section: str) -> dict[str, Any]:
+def line(section: str, texts: list[str]) -> dict[str, Any]:
     """Return a row without cells; a click opens its section."""
-    return {"key": key, "label": key, "line": ", ".join(texts), "section": section, "help": "", "cells": []}
+    row = {"key": section, "label": section, "section": section}
+    return {**row, "line": ", ".join(texts), "help": "", "cells": []}
 
 
 def sizes_in(model: Any, shapes: tuple[tuple[str, str], ...]) -> dict[str, str]:

@@ -92,11 +92,10 @@ def dimensions(model: Any) -> list[str]:
     """Return the names of a model's free dimensions, in the order of its inputs."""
     if model is None:
         return []
-    from workbench.models.declared import TensorType  # and onnx with it
+    from workbench.models.sizes import free_dims  # and onnx with it
 
-    kinds = [declared.type for declared in model.describe().inputs]
-    dims = [dim for kind in kinds if isinstance(kind, TensorType) for dim in kind.dims or ()]
-    return list(dict.fromkeys(dim for dim in dims if isinstance(dim, str)))[:MOST_DIMENSIONS]
+    names = (name for _, _, name in free_dims(model.describe().inputs) if name is not None)
+    return list(dict.fromkeys(names))[:MOST_DIMENSIONS]
 
 
 def whole(name: str, typed: str) -> dict[str, int]:

@@ -34,7 +34,8 @@ class PartControl:
         self.part, name = part, "" if part is None else part.KIND
         with own_changes():
             self.kind.value = name
-        self.about.value = "" if part is None else note_html(first_line(part))
+        about = (type(part).__doc__ or "").strip().partition("\n")[0]
+        self.about.value = "" if part is None else note_html(about)
         self._show_controls(name)
         for field, control in self.controls.items():
             control.show(getattr(part, field))
@@ -66,11 +67,6 @@ class PartControl:
         kind, part = self.kinds[self.kind.value], self.part
         changed = part.changed() if isinstance(part, kind) else {}
         self._changed(lambda: kind(**{**changed, field: value() if callable(value) else value}))
-
-
-def first_line(part: Part) -> str:
-    """Return the first line of a kind's docstring."""
-    return (type(part).__doc__ or "").strip().splitlines()[0]
 
 
 def help_of(knob: Knob) -> W.HTML:

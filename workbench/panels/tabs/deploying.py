@@ -17,7 +17,7 @@ from workbench.panels.handlers import buttons_of, error_to, follow
 from workbench.panels.jobs import Job
 from workbench.panels.markup import note_html
 from workbench.panels.request import Subject
-from workbench.panels.tabs.naming import file_name
+from workbench.panels.tabs.files import file_name
 
 KINDS = ("python", "triton")
 

@@ -17,8 +17,7 @@ from workbench.panels.markup import note_html
 from workbench.panels.tabs.card import still_bundle
 from workbench.panels.tabs.codebox import CodeBox
 from workbench.panels.tabs.deploying import Deploying
-from workbench.panels.tabs.naming import file_name
-from workbench.worker.folder import WorkerFolder
+from workbench.panels.tabs.files import content_of, file_name
 
 
 class ResultRow:
@@ -107,7 +106,7 @@ class ResultRow:
 
     def _download(self) -> None:
         name = f"{file_name(self.state.result.record.model.name)}.ortbench"
-        bundle = partial(bundle_of, self.state.result)
+        bundle = partial(content_of, self.state.result.save, "result.ortbench")
         self.bench.page.download_made(name, "application/zip", bundle, self.status)
 
     def export(self) -> None:
@@ -146,10 +145,3 @@ def data_of(result: Any, path: Path) -> tuple[Path, bytes]:
         for file in sorted(file for file in folder.rglob("*") if file.is_file()):
             archive.write(file, file.relative_to(folder.parent))
     return folder, buffer.getvalue()
-
-
-def bundle_of(result: Any) -> bytes:
-    """Return the content of a result's bundle, for a browser on another machine than the kernel."""
-    with WorkerFolder() as folder:
-        data: bytes = result.save(folder / "result.ortbench").read_bytes()
-    return data

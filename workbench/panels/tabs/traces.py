@@ -9,10 +9,9 @@ from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.handlers import button, error_to
 from workbench.panels.markup import note_html
-from workbench.panels.tabs.naming import file_name
+from workbench.panels.tabs.files import content_of, file_name
 from workbench.server.button import LinkButton
 from workbench.server.links import speedscope_link
-from workbench.worker.folder import WorkerFolder
 
 
 class TraceTools:
@@ -45,15 +44,8 @@ class TraceTools:
     def _download(self, label: str, profile: Any) -> None:
         name, fix = f"{file_name(name_of(profile))}-{label}.trace.json", "Open it in speedscope instead."
         self.status.value = note_html("Writing the trace…")
-        trace = partial(trace_of, profile)
+        trace = partial(content_of, profile.save_trace, "trace.json")
         self.bench.page.download_made(name, "application/json", trace, self.status, fix=fix)
-
-
-def trace_of(profile: Any) -> bytes:
-    """Return the content of a profile's trace file."""
-    with WorkerFolder() as folder:
-        data: bytes = profile.save_trace(folder / "trace.json").read_bytes()
-    return data
 
 
 def name_of(profile: Any) -> str:

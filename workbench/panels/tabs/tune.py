@@ -56,13 +56,11 @@ class TunePage:
         self.widget = W.VBox(
             [self.goal.first, row, self.fold, self.status, self.axes, self.answer], classes="wbp-page"
         )
-        self.state.observe(lambda _: self._offer(), names="space")
+        follow(self.state, self._offer, "space")
         self.state.observe(self._new_model, names="model")
-        self.state.observe(lambda _: self._watch(), names="job")
+        follow(self.state, self._watch, "job")
         self.state.observe(lambda _: self._draw(self.state.study), names="study")
         bench.page.bridge.on_pick = self._pick
-        self._offer()
-        self._enable()
 
     def show(self) -> None:
         """Show the study, or what the tab does."""

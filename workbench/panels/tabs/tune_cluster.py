@@ -57,11 +57,12 @@ class ClusterFields:
 
     def _list(self, workers: Sequence[ClusterWorker]) -> None:
         rows = [
-            (worker.host, worker.machine.cpu, worker.machine.usable_cores, ", ".join(_tags(worker)))
+            (
+                worker.host,
+                worker.machine.cpu,
+                worker.machine.usable_cores,
+                ", ".join(sorted(worker.tags - {MEASURING})),
+            )
             for worker in workers
         ]
         self.workers.value = to_table(("host", "CPU", "cores", "tags"), rows, "What can be a target")
-
-
-def _tags(worker: ClusterWorker) -> list[str]:
-    return sorted(worker.tags - {MEASURING})
