@@ -28,8 +28,7 @@ from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
 from workbench.analysis.versions import VersionRow, VersionsRecord
 from workbench.judge.matrix import MatrixRecord, MatrixRow
 from workbench.judge.measurement import MeasurementRecord
-from workbench.judge.sweep import SweepRecord
-from workbench.judge.sweep_points import SweepAxis, SweepPoint, SweepSeries
+from workbench.judge.sweep import SweepAxis, SweepPoint, SweepRecord, SweepSeries
 from workbench.records.comparison import ComparisonRecord, OutputAgreement
 from workbench.records.decoding import DecodePass, DecodeRun, DecodeVerdict, DecodingRecord, What
 from workbench.records.deployment import (

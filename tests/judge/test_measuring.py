@@ -11,7 +11,6 @@ import pytest
 from tests.judge.fakes import World
 from workbench.errors import RunFailed
 from workbench.judge.compare_request import busy_budget_s
-from workbench.judge.load_doubts import blocks_of
 from workbench.judge.sequential import SPENT_AT, is_look
 from workbench.measurement.limits import Progress
 
@@ -110,7 +109,7 @@ def test_most_of_the_time_is_sampling_and_an_interval_comes_within_three_seconds
     reports: list[Progress] = []
     world = World({"A": 0.001, "B": 0.00103}, scatter=0.01)
     measuring = world.compare(tmp_path, budget_s=10.0, measured=reports.append)
-    blocks = [block for run in measuring.evidence.runs() for block in blocks_of(run)]
+    blocks = [block for run in measuring.evidence.runs() for block in run.blocks]
     assert sum(block.wall_s for block in blocks) > 0.7 * measuring.elapsed_s
     first = next(report for report in reports if report.verdicts and report.verdicts[0].low is not None)
     assert first.elapsed_s < 3.0

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 import workbench as wb
 from tests.models import tiny
 from tests.worker.conftest import FAKES
-from workbench.judge.engine_plan import engine_plan
+from workbench.judge.candidates import engine_plan
 from workbench.models.model import Model
 
 

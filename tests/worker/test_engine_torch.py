@@ -15,7 +15,7 @@ import pytest
 import workbench as wb
 from tests.models import tiny
 from tests.sample_models.test_torch import WITHOUT
-from workbench.judge.engine_plan import engine_plan
+from workbench.judge.candidates import engine_plan
 from workbench.models.model import Model
 
 FACTORY = """

@@ -11,7 +11,7 @@ from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.config.knobs import BY_FIELD
 from workbench.errors import ConfigError
-from workbench.judge.sweep_points import SweepAxis, SweepSeries
+from workbench.judge.sweep import SweepAxis, SweepSeries
 from workbench.models import Model
 from workbench.models.declared import declared_inputs
 from workbench.models.sizes import free_dims, is_batch

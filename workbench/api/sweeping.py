@@ -14,8 +14,7 @@ from workbench.errors import InputError
 from workbench.judge.compare_request import check_seed
 from workbench.judge.goal import Goal
 from workbench.judge.size_check import check_sizes
-from workbench.judge.sweep import SweepRecord
-from workbench.judge.sweep_points import SweepPoint, size_text
+from workbench.judge.sweep import SweepPoint, SweepRecord, size_text
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.models import Inputs, Model

@@ -74,7 +74,7 @@ def _notes(run: Run, estimates: tuple[Estimate, ...]) -> Iterator[str]:
     for name, estimate in zip(("median", "p90", "p99"), estimates, strict=True):
         if estimate.note and (estimate.value is None or name == "median"):  # others have no interval here
             yield f"{name}: {estimate.note}"
-    blocks = [block for process in run.processes for block in process.blocks]
+    blocks = run.blocks
     if blocks and all(block.disturbed for block in blocks):
         yield f"all samples of {run.label} were disturbed by other work"
     elif aside := sum(len(block.samples_s) for block in blocks if not run.counts(block)):

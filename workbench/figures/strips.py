@@ -117,7 +117,7 @@ def samples(run: Run, *, disturbed: bool) -> list[float]:
 
 def has_clean(run: Run) -> bool:
     """Return whether any block was undisturbed."""
-    return any(not block.disturbed for process in run.processes for block in process.blocks)
+    return any(not block.disturbed for block in run.blocks)
 
 
 def span(*parts: Sequence[float]) -> tuple[float, float] | None:

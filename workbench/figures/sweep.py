@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from workbench.figures.scene import Scene
     from workbench.judge.percentiles import Estimate
-    from workbench.judge.sweep import SweepRecord
-    from workbench.judge.sweep_points import SweepRow
+    from workbench.judge.sweep import SweepRecord, SweepRow
 
 MOST_CURVES = 12
 MOST_TEXT = 60

@@ -1,21 +1,30 @@
-"""The preparation of each config's model file before measuring; a failed preparation fails that config."""
+"""The preparation of each config before measuring: its model file and what its worker needs to know.
+
+A failed preparation fails that config alone.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from workbench.config import Config
-from workbench.errors import Cancelled, StorageError, WorkbenchError
+from workbench.config.engine_script import openvino_settings
+from workbench.config.engines import OpenVino
+from workbench.errors import Cancelled, ConfigError, StorageError, WorkbenchError
 from workbench.judge.compare_request import CompareRequest
-from workbench.judge.engine_plan import engine_plan
 from workbench.judge.tolerance import least_sqnr_db
 from workbench.measurement.candidate import Candidate
+from workbench.models.declared import declared_inputs, declared_outputs
 from workbench.models.model import Model
+from workbench.models.samples import sample_names
 from workbench.preparation.runnable import make_runnable
 from workbench.records.run import Failure
-from workbench.worker.values import write_values
+from workbench.worker.values import Feed, write_values
 
 
 def make_candidates(
@@ -85,3 +94,24 @@ def make_candidate(
         preparation=preparation,
         failure=failure,
     )
+
+
+def engine_plan(config: Config, model: Model | None, feeds: Sequence[Feed]) -> dict[str, Any]:
+    """Return the engine's options, the names of inputs and outputs and the shapes of the feeds, as JSON."""
+    import sample_models
+
+    if model is None:
+        raise ConfigError("another engine needs an opened model", "give wb.load(path), not a path alone")
+    engine = config.engine
+    return {
+        "engine": {} if engine is None else engine.changed(),
+        "settings": openvino_settings(engine, config.intra_op_threads)
+        if isinstance(engine, OpenVino)
+        else {},
+        "threads": config.intra_op_threads,
+        "inputs": [value.name for value in declared_inputs(model.structure)],
+        "outputs": [value.name for value in declared_outputs(model.structure)],
+        "shapes": {name: list(np.shape(value)) for name, value in feeds[0].items()},
+        "sample": model.name if model.name in sample_names() else None,
+        "samples": str(Path(sample_models.__file__).parent),
+    }

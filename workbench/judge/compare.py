@@ -109,7 +109,6 @@ def comparison_record(
     **fields: Any,
 ) -> ComparisonRecord:
     """Return the record of these rounds; `fields` are its id, time, verdicts and doubts."""
-    blocks = [block for run in runs for process in run.processes for block in process.blocks]
     return ComparisonRecord(
         model=request.model_record(),
         inputs=request.inputs,
@@ -124,7 +123,7 @@ def comparison_record(
             seed=request.seed,
             frozen_partner=evidence.partners_were_frozen(),
             elapsed_s=elapsed_s,
-            sampling_s=sum(block.wall_s for block in blocks),
+            sampling_s=sum(block.wall_s for run in runs for block in run.blocks),
         ),
         runs=runs,
         agreement=evidence.agreement,

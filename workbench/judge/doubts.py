@@ -10,7 +10,7 @@ from statistics import median, stdev
 
 from workbench.config.knobs import BY_FIELD
 from workbench.judge.agreement import NO_VALUES
-from workbench.judge.load_doubts import MORE_TIME, Circumstances, blocks_of, counted, other_load
+from workbench.judge.load_doubts import MORE_TIME, Circumstances, counted, other_load
 from workbench.judge.other_file import is_other_net
 from workbench.judge.pairs import Pair
 from workbench.records.comparison import Doubt, OutputAgreement, Verdict
@@ -111,7 +111,7 @@ def _spread(
 
 
 def _drift(baseline: Run) -> Iterable[Doubt]:
-    blocks = sorted((b for b in blocks_of(baseline) if not b.disturbed), key=lambda block: block.start_s)
+    blocks = sorted((b for b in baseline.blocks if not b.disturbed), key=lambda block: block.start_s)
     third = len(blocks) // 3
     if third >= 3:
         first = median(block.median_s for block in blocks[:third])

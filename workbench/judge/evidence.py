@@ -243,7 +243,7 @@ class Evidence:
 
 def _has_too_few(run: Run) -> bool:
     """Return whether a run was measured, and its undisturbed blocks hold too few samples for a median."""
-    blocks = [block for process in run.processes for block in process.blocks if not block.disturbed]
+    blocks = [block for block in run.blocks if not block.disturbed]
     return bool(run.processes) and sum(len(block.samples_s) for block in blocks) < NEEDED[50.0]
 
 

@@ -45,7 +45,7 @@ class Circumstances:
 
 def other_load(runs: Sequence[Run], circumstances: Circumstances) -> Iterable[Doubt]:
     """Yield doubts about other work on this machine while the blocks ran."""
-    blocks = [block for run in runs for block in blocks_of(run)]
+    blocks = [block for run in runs for block in run.blocks]
     if not blocks:
         return
     if all(block.run_delay_s is None and block.others_cpu_s is None for block in blocks):
@@ -117,8 +117,3 @@ def counted(circumstances: Circumstances) -> Iterable[Doubt]:
             f"the container's CPU quota stopped work {counters.quota_throttles} times while measuring",
             "set intra_op_threads to the quota or below, or raise the quota",
         )
-
-
-def blocks_of(run: Run) -> list[Block]:
-    """Return the blocks of all processes of a run."""
-    return [block for process in run.processes for block in process.blocks]

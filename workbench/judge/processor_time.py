@@ -55,5 +55,4 @@ def provisional_answers(
 
 
 def _is_single(run: Run) -> bool:
-    measured = any(process.blocks for process in run.processes)
-    return measured and run.threads == 1 and run.providers == (CPU,)
+    return bool(run.blocks) and run.threads == 1 and run.providers == (CPU,)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from workbench.judge.percentiles import percentiles
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
 from workbench.records.fidelity import AccuracyRecord
+from workbench.records.run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +72,7 @@ def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tupl
                 speedup_low=verdict.low if verdict and trusted else None,
                 speedup_high=verdict.high if verdict and trusted else None,
                 verdict=verdict.kind if verdict else None,
-                file_bytes=_file_bytes(record, run.label),
+                file_bytes=_file_bytes(record, run),
                 peak_rss_bytes=run.peak_rss_bytes,
                 accuracy=score.value if score else None,
                 accuracy_low=score.low if score else None,
@@ -107,7 +108,6 @@ def precision_frame(record: ComparisonRecord, accuracy: AccuracyRecord | None) -
 
 def _with_best(rows: list[Standing]) -> tuple[Standing, ...]:
     """Mark the Pareto front: rows that no other row beats in both speed and accuracy."""
-    from dataclasses import replace
 
     def beats(row: Standing, other: Standing) -> bool:
         ours, theirs = _badness(row), _badness(other)
@@ -149,9 +149,8 @@ def _error(
     return (max(known), TIMED) if known else (None, None)
 
 
-def _file_bytes(record: ComparisonRecord, label: str) -> int | None:
+def _file_bytes(record: ComparisonRecord, run: Run) -> int | None:
     """Return the size of the file that ORT loaded, with its weights."""
-    run = next(run for run in record.runs if run.label == label)
     if run.preparation is not None:
         return run.preparation.file_bytes
     return None if run.failure else record.model.graph_bytes + record.model.external_bytes

@@ -103,10 +103,9 @@ class TaskRounds(ABC, Generic[Record]):
             remaining_s = None if not fraction else max(0.0, elapsed_s / fraction - elapsed_s)
             self._on_progress(Progress(step, number, elapsed_s, self.budget_s, fraction, remaining_s))
 
-        round_ = InterleavedRound(
-            self.surroundings, self.compared.limits, number, self._rng, self.open, report
-        )
-        for outcome in round_.run(candidates, tasks):
+        round_ = InterleavedRound(self.surroundings, self.compared.limits, number, self._rng, report)
+        answers = round_.run(candidates, tasks, self.open)
+        for outcome in round_.outcomes:
             gathered = self.gathered[outcome.label]
             gathered.failure = gathered.failure or outcome.failure
             if outcome.providers:
@@ -114,7 +113,7 @@ class TaskRounds(ABC, Generic[Record]):
             gathered.io = outcome.io or gathered.io
             if number and outcome.rss_bytes is not None:
                 gathered.rss_bytes.append(outcome.rss_bytes)
-        for answer in round_.answers:
+        for answer in answers:
             self.take(answer)
 
     def facts(self, candidate: Candidate) -> dict[str, Any]:

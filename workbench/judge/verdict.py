@@ -92,11 +92,12 @@ def judge(
         kind = "outputs differ"
         output, why = shorten(differing[0].output), differing[0].reason
         reason = f"{label}'s outputs differ from A's ({output}: {why})"
+    middle = estimate.middle if estimate else next(iter(ratios), None)
     shown = None if estimate is None or _is_absurd(estimate) else estimate
     return Verdict(
         label=label,
         kind=kind,
-        ratio=math.exp(estimate.middle) if estimate else _single(ratios),
+        ratio=None if middle is None else math.exp(middle),
         low=math.exp(shown.low) if shown else None,
         high=math.exp(shown.high) if shown else None,
         confidence=BUSY_CONFIDENCE if criteria.is_busy else CONFIDENCE,
@@ -203,7 +204,3 @@ def _is_absurd(estimate: Interval) -> bool:
 def _percent(share: float) -> str:
     """Return 0.026 as 2.6 %, and more than double as a factor."""
     return f"{share * 100:.1f} %" if share < 1 else f"{share + 1:.1f} times"
-
-
-def _single(ratios: Sequence[float]) -> float | None:
-    return math.exp(ratios[0]) if ratios else None

@@ -77,7 +77,7 @@ def criteria_of(record: ComparisonRecord) -> Criteria:
 
 def is_measured(run: Run) -> bool:
     """Return whether a run has samples and did not fail."""
-    return run.failure is None and any(process.blocks for process in run.processes)
+    return run.failure is None and bool(run.blocks)
 
 
 def _gain(record: ComparisonRecord, run: Run) -> float:

@@ -36,7 +36,10 @@ def headline(verdict: Verdict) -> str:
         return f"{start}{label} against A is unknown: {verdict.reason}"
     interval = ""
     if low is not None and high is not None:
-        interval = _interval(verdict.confidence, low, high, inverse=verdict.kind == "slower")
+        if verdict.kind == "slower":
+            low, high = 1 / high, 1 / low
+        digits = ratio_digits(low)
+        interval = f" ({verdict.confidence_text} CI {low:.{digits}f} to {high:.{digits}f})"
     if verdict.kind == "faster":
         return f"{start}{label} is {ratio:.{ratio_digits(ratio)}f}× faster{interval}"
     if verdict.kind == "slower":
@@ -96,13 +99,6 @@ def report(record: ComparisonRecord) -> str:
         lines.append(f"  doubt ({doubt.kind}): {doubt.evidence}")
         lines.append(f"    fix: {doubt.fix}")
     return "\n".join(shorten(line, MOST_CHARACTERS) for line in lines)
-
-
-def _interval(confidence: float, low: float, high: float, *, inverse: bool) -> str:
-    if inverse:
-        low, high = 1 / high, 1 / low
-    digits = ratio_digits(low)
-    return f" ({confidence * 100:.0f} % CI {low:.{digits}f} to {high:.{digits}f})"
 
 
 def ratio_digits(ratio: float) -> int:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from workbench.measurement.interference import steal_s
 
-_T = TypeVar("_T", int, float)
 _CPUS = Path("/sys/devices/system/cpu")
 _CGROUPS = ("/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat")
 
@@ -23,11 +21,8 @@ class Counters:
     quota_throttles: int | None
 
     def since(self, before: Counters) -> Counters:
-        return Counters(
-            _minus(self.steal_s, before.steal_s),
-            _minus(self.thermal_throttles, before.thermal_throttles),
-            _minus(self.quota_throttles, before.quota_throttles),
-        )
+        pairs = zip(astuple(self), astuple(before), strict=True)
+        return Counters(*(None if None in pair else pair[0] - pair[1] for pair in pairs))
 
 
 def read_counters() -> Counters:
@@ -49,7 +44,3 @@ def _quota() -> int | None:
             if "nr_throttled" in fields:
                 return int(fields["nr_throttled"])
     return None
-
-
-def _minus(after: _T | None, before: _T | None) -> _T | None:
-    return None if after is None or before is None else after - before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -12,9 +11,7 @@ from typing import Any
 
 from workbench.errors import ConfigError
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.limits import Limits
-from workbench.measurement.participant import Outcome, Participant, ProcessRound
-from workbench.measurement.surroundings import Surroundings
+from workbench.measurement.participant import Participant, ProcessRound
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +39,19 @@ class TaskAnswer:
 
 
 class InterleavedRound(ProcessRound):
-    """One round. `open_more` prepares a process after its session was made, such as with further sessions."""
+    """One round of tasks."""
 
-    def __init__(
+    def run(
         self,
-        surroundings: Surroundings,
-        limits: Limits,
-        number: int,
-        rng: random.Random,
+        candidates: Sequence[Candidate],
+        tasks: Sequence[Task],
         open_more: Callable[[Participant], None],
-        on_step: Callable[[str], None],
-    ) -> None:
-        super().__init__(surroundings, limits, number, rng, on_step)
-        self._open_more = open_more
-        self.answers: list[TaskAnswer] = []
+    ) -> list[TaskAnswer]:
+        """Start a process for each candidate, do the tasks in a random order, and end the processes.
 
-    def run(self, candidates: Sequence[Candidate], tasks: Sequence[Task]) -> list[Outcome]:
-        """Start a process for each candidate, do the tasks in a random order, and end the processes."""
+        `open_more` prepares a process after its session was made, such as with further sessions.
+        """
+        answers: list[TaskAnswer] = []
         for candidate in candidates:
             if candidate.engine is not None:
                 raise ConfigError(
@@ -69,23 +62,19 @@ class InterleavedRound(ProcessRound):
             self.start(stack, candidates)
             for participant in self.shuffled(self.participants):
                 self.on_step(f"{participant.outcome.label}: load")
-                participant.attempt("load", partial(self._open, participant))
+                participant.attempt("load", partial(_open, participant, open_more))
                 participant.worker.freeze()
             for task in self.shuffled(tasks):
                 for participant in self.alive():
                     if participant.outcome.label == task.label:
                         self.on_step(f"{task.label}: {task.name}")
-                        self._do(participant, task)
+                        answers += self._answers(participant, task, len(answers))
             for participant in self.alive():
                 participant.attempt("run", participant.finish)
-        return self.outcomes
+        return answers
 
-    def _open(self, participant: Participant) -> None:
-        participant.greet()
-        participant.load()
-        self._open_more(participant)
-
-    def _do(self, participant: Participant, task: Task) -> None:
+    def _answers(self, participant: Participant, task: Task, order: int) -> list[TaskAnswer]:
+        """Do a task; return its answer, or nothing if the process failed."""
         watch, began = self.surroundings.watch, time.perf_counter()
         before = watch.read()
         answer = participant.attempt("run", partial(participant.ask, task.kind, "run", **task.body))
@@ -93,15 +82,15 @@ class InterleavedRound(ProcessRound):
         wall_s = time.perf_counter() - began
         participant.worker.freeze()
         if answer is None:
-            return
+            return []
+        delay_s = None  # callers wait for each other's cores
         others_s, _, disturbed = self.interference(
-            before,
-            after,
-            wall_s=wall_s,
-            run_delay_s=None,  # callers wait for each other's cores
-            threads=None,
+            before, after, wall_s=wall_s, run_delay_s=delay_s, threads=None
         )
-        order = len(self.answers)
-        self.answers.append(
-            TaskAnswer(task, self.number, order, answer.body, answer.payload, others_s, disturbed)
-        )
+        return [TaskAnswer(task, self.number, order, answer.body, answer.payload, others_s, disturbed)]
+
+
+def _open(participant: Participant, open_more: Callable[[Participant], None]) -> None:
+    participant.greet()
+    participant.load()
+    open_more(participant)

@@ -46,11 +46,9 @@ def _usable_cores(logical: int) -> int:
 
 
 def _limits() -> Limits:
-    if sys.platform != "linux":
-        return Limits(cores=None, memory_bytes=None)
     try:
         membership = Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="replace")
         mountinfo = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:  # a system may hide /proc
+    except OSError:  # only Linux has /proc, and it may hide it
         return Limits(cores=None, memory_bytes=None)
     return read_limits(membership, mountinfo)

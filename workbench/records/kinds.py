@@ -105,7 +105,7 @@ def check_measured_runs(record: ComparisonRecord, fix: str, *, least: int) -> No
             if value is not None and not 0 < value < math.inf:
                 raise BundleError(f"verdicts[{at}].{name}: expected a positive number, got {value}.", fix)
     for run in record.runs:
-        if any(not block.samples_s for process in run.processes for block in process.blocks):
+        if any(not block.samples_s for block in run.blocks):
             raise BundleError(f"Run {quoted(run.label)} has a block without samples.", fix)
         if any(process.feeds < 1 for process in run.processes):
             raise BundleError(f"Run {quoted(run.label)}: feeds: expected at least one.", fix)

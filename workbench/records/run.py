@@ -136,11 +136,15 @@ class Run:
     population: Population = "undisturbed"  # which blocks count; the same for all runs of a comparison
 
     @property
+    def blocks(self) -> list[Block]:
+        """Return the blocks of all processes."""
+        return [block for process in self.processes for block in process.blocks]
+
+    @property
     def latency(self) -> LatencySamples:
         """Return the samples of the blocks that count; of all blocks if none counts."""
-        blocks = [block for process in self.processes for block in process.blocks]
-        counted = [block for block in blocks if self.counts(block)]
-        samples_s = chain.from_iterable(block.samples_s for block in counted or blocks)
+        counted = [block for block in self.blocks if self.counts(block)]
+        samples_s = chain.from_iterable(block.samples_s for block in counted or self.blocks)
         return LatencySamples(self.label, tuple(samples_s))
 
     def counts(self, block: Block) -> bool:
@@ -178,7 +182,7 @@ class Run:
         return frame.astype({**types, "disturbed": "str"})
 
     def __repr__(self) -> str:
-        count = sum(len(block.samples_s) for process in self.processes for block in process.blocks)
+        count = sum(len(block.samples_s) for block in self.blocks)
         state = f", failed at {self.failure.stage}" if self.failure else ""
         return f"Run({self.label!r}, {self.config!r}, {count} samples{state})"
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.config import Config
 from workbench.errors import BundleError, ConfigError
 from workbench.judge.best import BestLimits, Contender, contenders_of, missing
-from workbench.judge.sweep import SweepRecord
-from workbench.judge.sweep_points import SweepPoint
+from workbench.judge.sweep import SweepPoint, SweepRecord
 from workbench.measurement.limits import Progress
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import check_measured_runs

@@ -19,6 +19,7 @@ from workbench.models.fit import check_fit
 from workbench.records.display import config_in_words
 from workbench.records.study import State
 from workbench.search.entries import Accuracy, Entry
+from workbench.search.objectives import beyond
 from workbench.search.request import StudyRequest
 from workbench.text import in_mib
 
@@ -73,13 +74,8 @@ class Admission:
         entry.accuracy = self._accuracy_of(config)
         if entry.accuracy.broken is not None:
             return "limit", entry.accuracy.broken
-        most_bytes = request.goal.max_file_bytes
-        if most_bytes is not None and (entry.file_bytes or 0) > most_bytes:
-            return (
-                "limit",
-                f"its file has {in_mib(entry.file_bytes)}, at most {in_mib(most_bytes)} are allowed",
-            )
-        return None
+        broken = beyond("its file has {}", entry.file_bytes, request.goal.max_file_bytes, in_mib)
+        return None if broken is None else ("limit", broken)
 
     def prepared(self, entry: Entry) -> Candidate:
         """Return the candidate, ready to measure."""

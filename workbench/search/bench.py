@@ -20,12 +20,11 @@ from workbench.measurement.surroundings import Surroundings
 from workbench.records.run import label_of
 from workbench.records.study import Stage, State, StudyCandidate, StudyRecord
 from workbench.search.admission import Admission
-from workbench.search.entries import Entry, entries_of, measured_before
+from workbench.search.entries import Entry, Tally, entries_of, measured_before
 from workbench.search.file_watch import FileWatch
 from workbench.search.objectives import Sides, broken_limit
 from workbench.search.request import StudyRequest
 from workbench.search.standings import BASELINE, Gains
-from workbench.search.tally import Tally
 from workbench.search.under_load import round_of
 from workbench.worker.values import write_values
 

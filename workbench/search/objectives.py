@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from statistics import quantiles
+from typing import TypeVar
 
 from workbench.judge.pairs import Pair, pairs_of
 from workbench.judge.verdict import Criteria, judge
@@ -17,6 +18,7 @@ from workbench.text import in_mib, in_ms
 
 MOST_LOSS = 20.0  # an error without end, as a number that a record can hold
 LEAST_SAMPLES = 100  # fewer have no 99th percentile
+Number = TypeVar("Number", int, float)
 Rates = Mapping[int, float]  # round → answers a second
 
 
@@ -81,17 +83,22 @@ def verdict_on(
 
 def broken_limit(goal: Goal, run: Run, file_bytes: int | None) -> str | None:
     """Return which limit a measured run breaks, in words."""
-    peak, load_s = run.peak_rss_bytes, run.load_s
     p99_s = None if goal.max_p99_s is None else p99_of(run)  # of all samples, after each round
-    if goal.max_file_bytes is not None and file_bytes is not None and file_bytes > goal.max_file_bytes:
-        return f"its file has {in_mib(file_bytes)}, at most {in_mib(goal.max_file_bytes)} are allowed"
-    if goal.max_memory_bytes is not None and peak is not None and peak > goal.max_memory_bytes:
-        return f"it takes {in_mib(peak)} of memory, at most {in_mib(goal.max_memory_bytes)} are allowed"
-    if goal.max_load_s is not None and load_s is not None and load_s > goal.max_load_s:
-        return f"it loads in {in_ms(load_s)}, at most {in_ms(goal.max_load_s)} are allowed"
-    if goal.max_p99_s is not None and p99_s is not None and p99_s > goal.max_p99_s:
-        return f"its p99 is {in_ms(p99_s)}, at most {in_ms(goal.max_p99_s)} are allowed"
-    return None
+    return (
+        beyond("its file has {}", file_bytes, goal.max_file_bytes, in_mib)
+        or beyond("it takes {} of memory", run.peak_rss_bytes, goal.max_memory_bytes, in_mib)
+        or beyond("it loads in {}", run.load_s, goal.max_load_s, in_ms)
+        or beyond("its p99 is {}", p99_s, goal.max_p99_s, in_ms)
+    )
+
+
+def beyond(
+    text: str, value: Number | None, most: Number | None, in_unit: Callable[[Number], str | None]
+) -> str | None:
+    """Return in words that a value is beyond its limit; None if it is not, or not known."""
+    if value is None or most is None or value <= most:
+        return None
+    return f"{text.format(in_unit(value))}, at most {in_unit(most)} are allowed"
 
 
 def p99_of(run: Run) -> float | None:

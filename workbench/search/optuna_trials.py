@@ -153,15 +153,9 @@ def _trial(
         state, value = optuna.trial.TrialState.COMPLETE, candidate.ratio
     elif candidate.state == "failed":
         state = optuna.trial.TrialState.FAIL
-    attributes = {
-        "label": candidate.label,
-        "config": config_in_words(candidate.config),
-        "state": candidate.state,
-        "reason": candidate.reason,
-        "low": candidate.low,
-        "high": candidate.high,
-        "rounds": candidate.rounds,
-    }
+    names = ("label", "config", "state", "reason", "low", "high", "rounds")
+    attributes = {name: getattr(candidate, name) for name in names}
+    attributes["config"] = config_in_words(candidate.config)
     finite = value if value is None or math.isfinite(value) else None
     return optuna.trial.create_trial(
         state=state,

@@ -157,7 +157,7 @@ def spinning_while_idle(evidence: Evidence) -> Iterator[FindingRecord]:
         return
     if evidence.config.spinning is False or run.threads in (None, 1):
         return
-    blocks = [block for process in run.processes for block in process.blocks if block.own_cpu_s is not None]
+    blocks = [block for block in run.blocks if block.own_cpu_s is not None]
     busy_s = sum(sum(block.samples_s) for block in blocks)
     cpu_s = sum(block.own_cpu_s or 0.0 for block in blocks)
     if not busy_s or cpu_s < BUSY_TIMES * busy_s:

@@ -89,7 +89,7 @@ def scaling_of(record: ComparisonRecord) -> ThreadScalingRecord:
 
 
 def _cpu_s(run: Run) -> float | None:
-    blocks = [block for process in run.processes for block in process.blocks]
+    blocks = run.blocks
     clean = [block for block in blocks if run.counts(block)] or blocks
     per_run_s = [block.own_cpu_s / len(block.samples_s) for block in clean if block.own_cpu_s is not None]
     return median(per_run_s) if per_run_s else None

@@ -4,12 +4,11 @@ if its own dies."""
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -179,19 +178,12 @@ def _send_model(
         return
     files = (model.path.name, *(file.name for file in model.external))
     for name in files:
-        for offset, part in _parts(model.path.parent / name):
-            check_cancel(cancel)
-            cluster.ask(worker, on_worker.store, model.sha256, order, name, offset, part)
-
-
-def _parts(path: Path) -> Iterator[tuple[int, bytes]]:
-    with path.open("rb") as file:
-        offset = 0
-        while (part := file.read(PART_BYTES)) or offset == 0:
-            yield offset, part
-            offset += len(part)
-            if not part:
-                return
+        with (model.path.parent / name).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            for offset in range(0, max(1, size), PART_BYTES):  # an empty file is one empty part
+                check_cancel(cancel)
+                part = file.read(PART_BYTES)
+                cluster.ask(worker, on_worker.store, model.sha256, order, name, offset, part)
 
 
 def _is_of(record: StudyRecord, machine: Machine) -> bool:

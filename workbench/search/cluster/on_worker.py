@@ -11,7 +11,6 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -138,7 +137,11 @@ def _studied(order: str, running: _Running) -> StudyRecord:
         running.record = record
         running.records += 1
 
-    with alone(home.cache_folder() / LOCK, _waiting(running, report_step)):
+    def wait() -> None:
+        report_step("waiting: another study is measured on this machine")
+        check_cancel(running.cancel)
+
+    with alone(home.cache_folder() / LOCK, wait):
         if asked.space is None:
             space = default_space(
                 request.model,
@@ -153,14 +156,6 @@ def _studied(order: str, running: _Running) -> StudyRecord:
             )
             request = replace(request, space=space)
         return run_study(request, on_progress=report, on_measured=keep, cancel=running.cancel)
-
-
-def _waiting(running: _Running, report_step: Callable[[str], None]) -> Callable[[], None]:
-    def wait() -> None:
-        report_step("waiting: another study is measured on this machine")
-        check_cancel(running.cancel)
-
-    return wait
 
 
 def _listen(running: _Running) -> None:

@@ -119,11 +119,7 @@ def _calibration(model: Model, data: Any) -> bytes | None:
 
 def _sent(made: Examples) -> SentExamples:
     return SentExamples(
-        items=made.items,
-        made_by=made.made_by,
-        metric=made.metric,
-        real=made.real,
-        notes=made.notes,
+        **{name: getattr(made, name) for name in ("items", "made_by", "metric", "real", "notes")},
         feeds=_packed_values(made.feeds),
         labels=None if made.labels is None else _packed_values({"labels": part} for part in made.labels),
     )

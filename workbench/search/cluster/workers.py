@@ -103,8 +103,7 @@ class Cluster:
 
     def ask(self, worker: ClusterWorker, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function in the worker's process, beside its task, and return the result."""
-        answer: T = self._run(worker.address, function, *arguments)
-        return answer
+        return self._run(worker.address, function, *arguments)
 
     def submit(self, worker: ClusterWorker, order: str) -> Any:
         """Submit the study of an order that the worker has; return the future."""
@@ -166,13 +165,14 @@ class Cluster:
         tags = frozenset((*info.get("resources", {}), *described.tags))
         return ClusterWorker(address, info.get("host") or address, tags, described.machine)
 
-    def _run(self, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _run(self, address: str, function: Callable[..., T], *arguments: Any) -> T:
         self._check_running()
         try:
             with in_background(
                 lambda _: self._client.run(function, *arguments, workers=[address]), f"ask {address}"
             ) as asking:
-                return asking.result(self._watch(address))[address]
+                answers: dict[str, T] = asking.result(self._watch(address))
+                return answers[address]
         except (WorkbenchError, WorkerLost):
             raise
         except ImportError as error:
