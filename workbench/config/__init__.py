@@ -1,48 +1,25 @@
 """What can be turned: the config, its parts, the catalogue of options, and config to code."""
 
-from workbench.config.catalogue import catalogue
-from workbench.config.config import Config
-from workbench.config.engine import Engine
-from workbench.config.engines import OpenVino, PyTorch, TensorRt
-from workbench.config.fusion import TransformerFusion
-from workbench.config.knob import Knob
-from workbench.config.knobs import KNOBS
-from workbench.config.option import Option
-from workbench.config.parts import Part, part_types
-from workbench.config.passes import nearest_pass, pass_help, shipped_passes
-from workbench.config.precision import (
-    BFloat16,
-    DynamicInt8,
-    Float16,
-    Precision,
-    PreparedModel,
-    StaticInt8,
-    WeightOnly,
-)
-from workbench.config.provider import Provider
-
-__all__ = [
-    "KNOBS",
-    "BFloat16",
-    "Config",
-    "DynamicInt8",
-    "Engine",
-    "Float16",
-    "Knob",
-    "OpenVino",
-    "Option",
-    "Part",
-    "Precision",
-    "PreparedModel",
-    "Provider",
-    "PyTorch",
-    "StaticInt8",
-    "TensorRt",
-    "TransformerFusion",
-    "WeightOnly",
-    "catalogue",
-    "nearest_pass",
-    "part_types",
-    "pass_help",
-    "shipped_passes",
-]
+from workbench.config.catalogue import catalogue as catalogue
+from workbench.config.config import Config as Config
+from workbench.config.engine import Engine as Engine
+from workbench.config.engines import OpenVino as OpenVino
+from workbench.config.engines import PyTorch as PyTorch
+from workbench.config.engines import TensorRt as TensorRt
+from workbench.config.fusion import TransformerFusion as TransformerFusion
+from workbench.config.knob import Knob as Knob
+from workbench.config.knobs import KNOBS as KNOBS
+from workbench.config.option import Option as Option
+from workbench.config.parts import Part as Part
+from workbench.config.parts import part_types as part_types
+from workbench.config.passes import nearest_pass as nearest_pass
+from workbench.config.passes import pass_help as pass_help
+from workbench.config.passes import shipped_passes as shipped_passes
+from workbench.config.precision import BFloat16 as BFloat16
+from workbench.config.precision import DynamicInt8 as DynamicInt8
+from workbench.config.precision import Float16 as Float16
+from workbench.config.precision import Precision as Precision
+from workbench.config.precision import PreparedModel as PreparedModel
+from workbench.config.precision import StaticInt8 as StaticInt8
+from workbench.config.precision import WeightOnly as WeightOnly
+from workbench.config.provider import Provider as Provider

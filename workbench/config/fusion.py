@@ -19,15 +19,9 @@ SWITCHES = (
     *("disable_multi_head_attention_bias", "enable_attention", "enable_bias_add", "enable_bias_gelu"),
     *("enable_bias_skip_layer_norm", "enable_bias_splitgelu", "enable_embed_layer_norm", "enable_gelu"),
     *("enable_gelu_approximation", "enable_gemm_fast_gelu", "enable_group_norm", "enable_layer_norm"),
-    *(
-        "enable_nhwc_conv",
-        "enable_packed_kv",
-        "enable_packed_qkv",
-        "enable_qordered_matmul",
-        "enable_rotary_embeddings",
-    ),
-    *("enable_shape_inference", "enable_skip_group_norm", "enable_skip_layer_norm"),
-    *("group_norm_channels_last", "use_multi_head_attention"),
+    *("enable_nhwc_conv", "enable_packed_kv", "enable_packed_qkv", "enable_qordered_matmul"),
+    *("enable_rotary_embeddings", "enable_shape_inference", "enable_skip_group_norm"),
+    *("enable_skip_layer_norm", "group_norm_channels_last", "use_multi_head_attention"),
 )
 
 

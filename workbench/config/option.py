@@ -38,9 +38,7 @@ class Option:
     in_this_ort: bool | None  # is the name in the binaries of the catalogue's ORT? None: not known
     instead: str | None  # why it is refused here, and what to use
     needs: tuple[tuple[str, str], ...]  # one of these entries must be set too
-    opens: Literal["path", "library"] | None = (
-        None  # what the value names or holds: a file, code that is loaded
-    )
+    opens: Literal["path", "library"] | None = None  # what the value names: a file, code that is loaded
 
     def render(self, value: OptionValue) -> str:
         """Return the text for ORT; refuse a value that ORT would refuse, misread or ignore."""

@@ -82,9 +82,7 @@ class PartKnob(Knob):
         """Read `precision.static_int8.per_channel=true`, or without the kind where the value has it."""
         types = part_types(self.field)
         value = None if value == () else value  # a part inside a part that was not set
-        named_alone = (
-            types.get(value) if isinstance(value, str) else None
-        )  # it may be none without its fields
+        named_alone = types.get(value) if isinstance(value, str) else None  # it may need its fields
         part = None if named_alone else self.canonical(value)
         cls = named_alone or (type(part) if part else next(iter(types.values())) if len(types) == 1 else None)
         fields = part.changed() if part else {}

@@ -16,19 +16,9 @@ from workbench.errors import ConfigError
 from workbench.text import did_you_mean, listed, quoted
 
 MOST_KEY_CHARACTERS = 1024  # ORT refuses longer keys
-COMPILING = frozenset(
-    f"{name}ExecutionProvider"
-    for name in (
-        "Tensorrt",
-        "NvTensorRTRTX",
-        "OpenVINO",
-        "QNN",
-        "CoreML",
-        "NNAPI",
-        "Nnapi",
-        "MIGraphX",
-        "VitisAI",
-    )
+COMPILING = (
+    *("CoreML", "MIGraphX", "NNAPI", "Nnapi", "NvTensorRTRTX"),
+    *("OpenVINO", "QNN", "Tensorrt", "VitisAI"),
 )
 LAYERS = ("session.layer_assignment_settings", "session.name_based_layer_assignment")
 
@@ -91,7 +81,7 @@ def _check_passes(names: Iterable[str]) -> None:
 def _check_saving(config: ConfigFields) -> None:
     """Refuse to save a graph that holds compiled parts: ORT cannot."""
     for provider in config.providers:
-        if provider.name in COMPILING:
+        if provider.name.removesuffix("ExecutionProvider") in COMPILING:
             raise ConfigError(
                 f"{provider.name} compiles its parts of the graph, and ORT cannot save those.",
                 "Leave saved_graph out; such providers have a cache of their own (engine cache, EPContext).",

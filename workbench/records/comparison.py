@@ -50,9 +50,7 @@ class OutputAgreement:
     sqnr_db: float | None  # None: undefined (no numbers, or bitwise equal)
     nan_count: int | None
     inf_count: int | None
-    least_sqnr_db: float | None = (
-        None  # the SQNR required where the arithmetic differs; None: `tolerance` applied
-    )
+    least_sqnr_db: float | None = None  # required where the arithmetic differs; None: `tolerance` applied
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,11 @@ def frame_of(
     return pd.DataFrame(cells, columns=columns).astype(dict.fromkeys(floats, "float64"))
 
 
+def values_of(record: object, *names: str) -> dict[str, Any]:
+    """Return these attributes of a record for a row of a data frame; None for those of an absent record."""
+    return {name: getattr(record, name, None) for name in names}
+
+
 def csv_of(frame: pd.DataFrame) -> str:
     """Return the table as CSV; an apostrophe stands before a text that would be computed."""
     safe = frame.map(as_text).rename(columns=as_text)

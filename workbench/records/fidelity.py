@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from workbench.errors import BundleError
+from workbench.records.display import values_of
 from workbench.text import in_brackets
 
 if TYPE_CHECKING:
@@ -82,9 +83,7 @@ class Paired:
     value: float
     low: float | None
     high: float | None
-    gained_count: (
-        int | None
-    )  # items correct here and wrong in the baseline; None: scores are not right or wrong
+    gained_count: int | None  # items wrong in the baseline alone; None: scores are not right or wrong
     lost_count: int | None
     p_value: float | None  # McNemar's exact test; None without right and wrong items
     how: str
@@ -161,12 +160,8 @@ class AccuracyRecord:
                 {
                     "label": label,
                     "config": config,
-                    "accuracy": score.value if score else None,
-                    "accuracy_low": score.low if score else None,
-                    "accuracy_high": score.high if score else None,
-                    "difference": gap.value if gap else None,
-                    "difference_low": gap.low if gap else None,
-                    "difference_high": gap.high if gap else None,
+                    **_estimate("accuracy", score),
+                    **_estimate("difference", gap),
                     "rms_error": self.error(label),
                     "sqnr_db": worst.sqnr_db if worst else None,
                     "top1_agreement": worst.top1.value if worst and worst.top1 else None,
@@ -183,19 +178,21 @@ class AccuracyRecord:
 
         rows = []
         for fidelity in self.fidelity:
-            row: dict[str, object] = {
-                name: getattr(fidelity, name) for name in OutputFidelity.__dataclass_fields__
-            }
+            row = values_of(fidelity, *(field.name for field in fields(fidelity)))
             for name in ("item_error", "cosine", "top1", "top5"):
-                mean: Mean | None = getattr(fidelity, name)
-                row[name] = mean.value if mean else None
-                row[f"{name}_low"], row[f"{name}_high"] = (mean.low, mean.high) if mean else (None, None)
+                row |= _estimate(name, row[name])
             rows.append(row)
         return pd.DataFrame(rows)
 
     def _worst(self, label: str) -> OutputFidelity | None:
         rows = self.outputs(label)
         return max(rows, key=lambda row: row.rms_error or 0.0) if rows else None
+
+
+def _estimate(name: str, mean: Mean | Paired | None) -> dict[str, float | None]:
+    """Return a value and its interval for a row of a data frame."""
+    value, low, high = (mean.value, mean.low, mean.high) if mean else (None, None, None)
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
 def check_accuracy(record: AccuracyRecord, fix: str) -> None:

@@ -115,16 +115,8 @@ def check_load_test(record: LoadTestRecord, fix: str) -> None:
             raise BundleError("points: expected a caller or more, and a rate above 0.", fix)
     for run in record.runs:
         for part in run.slices:
-            spans = len(part.caller_counts) == len(part.caller_spans_s)
-            if (
-                not spans
-                or part.point not in record.points
-                or len(part.waited_s)
-                not in (
-                    0,
-                    len(part.latency_s),
-                )
-            ):
+            fits = len(part.caller_counts) == len(part.caller_spans_s) and part.point in record.points
+            if not fits or len(part.waited_s) not in (0, len(part.latency_s)):
                 raise BundleError(f"runs: a slice of {run.label[:40]!r} contradicts itself.", fix)
             check_seconds((*part.latency_s, *part.waited_s, *part.caller_spans_s), "slices", fix)
     for row in record.verdicts:

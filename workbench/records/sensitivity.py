@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["alone", "left out"]
 MOST_ROWS = 15
+_SIGNED = {"signed": True}  # negative: quantizing costs time
 MANY = "no size can be given to it"
 
 
@@ -29,11 +30,9 @@ class LayerSensitivity:
     nodes: tuple[str, ...]  # the names for `exclude`
     op_types: tuple[str, ...]
     error: float | None
-    gain_s: float | None = field(
-        metadata={"signed": True}
-    )  # seconds per run saved by quantizing the layer; negative: it costs time
-    gain_low_s: float | None = field(metadata={"signed": True})
-    gain_high_s: float | None = field(metadata={"signed": True})
+    gain_s: float | None = field(metadata=_SIGNED)  # seconds saved per run by quantizing the layer
+    gain_low_s: float | None = field(metadata=_SIGNED)
+    gain_high_s: float | None = field(metadata=_SIGNED)
     problem: str | None  # the reason for a missing error
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.records.comparison import ComparisonRecord, Verdict
-from workbench.records.display import config_in_words
+from workbench.records.display import config_in_words, values_of
 from workbench.records.goal import Goal, Objective
 from workbench.records.kinds import check_comparison
 from workbench.records.load_test import LoadTestRecord, check_load_test
@@ -185,22 +185,12 @@ class StudyRecord:
                 {
                     "label": candidate.label,
                     "config": config_in_words(candidate.config),
-                    "stage": candidate.stage,
-                    "state": candidate.state,
-                    "ratio": candidate.ratio,
-                    "low": candidate.low,
-                    "high": candidate.high,
-                    "rounds": candidate.rounds,
+                    **values_of(candidate, "stage", "state", "ratio", "low", "high", "rounds"),
                     **{f"{row.objective}_ratio": row.ratio for row in candidate.further},
                     **({"rate_hz": candidate.rate} if self._has_rates else {}),
                     "median_s": None if run is None else run.latency.median_s,
-                    "load_s": None if run is None else run.load_s,
-                    "peak_rss_bytes": None if run is None else run.peak_rss_bytes,
-                    "file_bytes": candidate.file_bytes,
-                    "accuracy": candidate.accuracy,
-                    "accuracy_change": candidate.accuracy_change,
-                    "error": candidate.error,
-                    "prepare_s": candidate.prepare_s,
+                    **values_of(run, "load_s", "peak_rss_bytes"),
+                    **values_of(candidate, "file_bytes", "accuracy", "accuracy_change", "error", "prepare_s"),
                     "best": candidate.label == self.best,
                     "reason": candidate.reason,
                 }
