@@ -10,7 +10,7 @@ from hypothesis import given
 import workbench as wb
 from tests.config.strategies import configs
 from workbench.config import KNOBS, Config, Knob, name_kinds
-from workbench.config.knobs import BY_FIELD
+from workbench.config.fields import BY_FIELD
 
 
 @given(configs())
@@ -37,7 +37,7 @@ def test_a_text_unsets_what_can_be_left_to_ort() -> None:
 
 
 def test_switches_are_changed_one_at_a_time() -> None:
-    knob = name_kinds.Switches("options", "none", "Help.", "When.", ("a", "b"))
+    knob = name_kinds.Switches("none", "Help.", "When.", ("a", "b"), field="options")
     value = knob.canonical(knob.parse_inside((("a", True),), {"b": "off"}))
     assert value == (("a", True), ("b", False))
     assert knob.words(value) == "a=on, b=off"

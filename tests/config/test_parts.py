@@ -186,9 +186,8 @@ def test_a_new_kind_registers_itself(monkeypatch: pytest.MonkeyPatch) -> None:
         FIELD = "precision"
         KIND = "ternary"
         LABEL = "ternary"
-        KNOBS = (kinds.Switch("signed", "on", "Help.", "When."),)
 
-        signed: bool = True
+        signed: bool = kinds.Switch.declare("on", "Help.", "When.", default=True)
 
     config = Config.from_assignments(["precision.ternary.signed=off"])
     assert config.precision == Ternary(signed=False)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from workbench.bounds import check_number
 from workbench.config import Config
-from workbench.config.knobs import BY_FIELD
+from workbench.config.fields import BY_FIELD
 from workbench.errors import ConfigError
 from workbench.judge.sweep import SweepAxis, SweepSeries
 from workbench.models import Model

@@ -17,9 +17,8 @@ from workbench.config import (
     script_steps,
     script_text,
 )
-from workbench.config.fields import ConfigFields
+from workbench.config.fields import BY_FIELD, ConfigFields, check_fields
 from workbench.config.foreign import check_trusted
-from workbench.config.knobs import BY_FIELD, check_fields
 from workbench.config.plan import SessionPlan, session_plan
 from workbench.cpu import usable_cores
 from workbench.errors import ConfigError
@@ -31,7 +30,7 @@ class Config(ConfigFields):
     """The settings of a session. Hashable, comparable, never illegal: a bad value or combination raises here.
 
     Wider values are accepted than are held: dicts for pairs, names for providers
-    (`Config(providers=["cuda"], free_dimensions={"batch": 1})`). `knobs.KNOBS` says what each field does.
+    (`Config(providers=["cuda"], free_dimensions={"batch": 1})`). `fields.KNOBS` says what each field does.
     Nothing is looked up on the machine: whether an interpreter (`runtime`) exists is checked when it is used.
 
     >>> import workbench as wb

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Literal, TypeVar
 
-from workbench.config.precision import DynamicInt8, StaticInt8
+from workbench.config.quantization import DynamicInt8, StaticInt8
 from workbench.cpu import read_cpu
 
 Int8 = TypeVar("Int8", DynamicInt8, StaticInt8)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from workbench.config.fields import ConfigFields
-from workbench.config.knobs import BY_FIELD, KNOBS
+from workbench.config.fields import BY_FIELD, KNOBS, ConfigFields
 
 
 @dataclass(frozen=True, slots=True)

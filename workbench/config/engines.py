@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from workbench.config.kinds import Choice, Count, Text
-from workbench.config.knob import Knob
 from workbench.config.option import check_text
 from workbench.config.parts import Part
 from workbench.errors import ConfigError
@@ -27,35 +26,27 @@ class PyTorch(Part):
     FIELD: ClassVar[str] = "engine"
     KIND: ClassVar[str] = "pytorch"
     LABEL: ClassVar[str] = "PyTorch"
-    KNOBS: ClassVar[tuple[Knob, ...]] = (
-        Text(
-            "factory",
-            "the sample's own architecture",
-            "What makes the module: 'package.module:function' or '/path/file.py:function'. It takes the path "
-            "of the model file and returns a torch.nn.Module. Default: a sample's own architecture, with the "
-            "weights of its ONNX file.",
-            "The model is yours: its outputs are compared with those of the ONNX file.",
-        ),
-        Choice(
-            "compile",
-            "eager",
-            "Compile the module with torch.compile, in one of its modes. Default: eager.",
-            "The comparison should be with PyTorch at its best.",
-            ("default", "reduce-overhead", "max-autotune"),
-            label="torch.compile",
-        ),
-        Choice(
-            "device",
-            "cpu",
-            "Where the module runs. Default: cpu.",
-            "The machine has an NVIDIA GPU.",
-            ("cpu", "cuda"),
-        ),
-    )
 
-    factory: str | None = None
-    compile: Literal["default", "reduce-overhead", "max-autotune"] | None = None
-    device: Literal["cpu", "cuda"] | None = None
+    factory: str | None = Text.declare(
+        "the sample's own architecture",
+        "What makes the module: 'package.module:function' or '/path/file.py:function'. It takes the path "
+        "of the model file and returns a torch.nn.Module. Default: a sample's own architecture, with the "
+        "weights of its ONNX file.",
+        "The model is yours: its outputs are compared with those of the ONNX file.",
+    )
+    compile: Literal["default", "reduce-overhead", "max-autotune"] | None = Choice.declare(
+        "eager",
+        "Compile the module with torch.compile, in one of its modes. Default: eager.",
+        "The comparison should be with PyTorch at its best.",
+        ("default", "reduce-overhead", "max-autotune"),
+        label="torch.compile",
+    )
+    device: Literal["cpu", "cuda"] | None = Choice.declare(
+        "cpu",
+        "Where the module runs. Default: cpu.",
+        "The machine has an NVIDIA GPU.",
+        ("cpu", "cuda"),
+    )
 
     def check(self) -> None:
         if self.factory is None:
@@ -81,35 +72,27 @@ class OpenVino(Part):
     FIELD: ClassVar[str] = "engine"
     KIND: ClassVar[str] = "openvino"
     LABEL: ClassVar[str] = "OpenVINO"
-    KNOBS: ClassVar[tuple[Knob, ...]] = (
-        Text(
-            "device",
-            "CPU",
-            "OpenVINO's name of the device: CPU, GPU, NPU, AUTO… Default: CPU.",
-            "The machine has an Intel GPU or NPU.",
-        ),
-        Choice(
-            "hint",
-            "OpenVINO's choice",
-            "What OpenVINO optimizes for. Default: its own choice.",
-            "One caller waits for each answer (latency), or many share the machine (throughput).",
-            ("latency", "throughput"),
-            label="performance hint",
-        ),
-        Choice(
-            "precision",
-            "float32",
-            "The arithmetic that OpenVINO may use. By itself it takes 16 bits where the processor is quick "
-            "at them; here the default is float32, as in ONNX Runtime.",
-            "Less precise outputs are acceptable.",
-            ("float32", "bfloat16", "float16"),
-            label="arithmetic",
-        ),
-    )
 
-    device: str | None = None
-    hint: Literal["latency", "throughput"] | None = None
-    precision: Literal["float32", "bfloat16", "float16"] | None = None
+    device: str | None = Text.declare(
+        "CPU",
+        "OpenVINO's name of the device: CPU, GPU, NPU, AUTO… Default: CPU.",
+        "The machine has an Intel GPU or NPU.",
+    )
+    hint: Literal["latency", "throughput"] | None = Choice.declare(
+        "OpenVINO's choice",
+        "What OpenVINO optimizes for. Default: its own choice.",
+        "One caller waits for each answer (latency), or many share the machine (throughput).",
+        ("latency", "throughput"),
+        label="performance hint",
+    )
+    precision: Literal["float32", "bfloat16", "float16"] | None = Choice.declare(
+        "float32",
+        "The arithmetic that OpenVINO may use. By itself it takes 16 bits where the processor is quick "
+        "at them; here the default is float32, as in ONNX Runtime.",
+        "Less precise outputs are acceptable.",
+        ("float32", "bfloat16", "float16"),
+        label="arithmetic",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -124,26 +107,20 @@ class TensorRt(Part):
     FIELD: ClassVar[str] = "engine"
     KIND: ClassVar[str] = "tensorrt"
     LABEL: ClassVar[str] = "TensorRT"
-    KNOBS: ClassVar[tuple[Knob, ...]] = (
-        Choice(
-            "precision",
-            "float32",
-            "The arithmetic that TensorRT may use. Default: float32, without TF32.",
-            "Less precise outputs are acceptable.",
-            ("float32", "tf32", "float16"),
-            label="arithmetic",
-        ),
-        Count(
-            "workspace_bytes",
-            "TensorRT's choice",
-            "Most GPU memory that building may use, in bytes. Default: TensorRT's own bound.",
-            "The GPU is shared.",
-            label="workspace",
-        ),
-    )
 
-    precision: Literal["float32", "tf32", "float16"] | None = None
-    workspace_bytes: int | None = None
+    precision: Literal["float32", "tf32", "float16"] | None = Choice.declare(
+        "float32",
+        "The arithmetic that TensorRT may use. Default: float32, without TF32.",
+        "Less precise outputs are acceptable.",
+        ("float32", "tf32", "float16"),
+        label="arithmetic",
+    )
+    workspace_bytes: int | None = Count.declare(
+        "TensorRT's choice",
+        "Most GPU memory that building may use, in bytes. Default: TensorRT's own bound.",
+        "The GPU is shared.",
+        label="workspace",
+    )
 
 
 EnginePart = PyTorch | OpenVino | TensorRt

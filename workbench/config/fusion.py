@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.config.kinds import Choice, Count
-from workbench.config.knob import Knob
 from workbench.config.name_kinds import Switches
 from workbench.config.parts import Part
 from workbench.errors import ConfigError
@@ -39,40 +38,30 @@ class TransformerFusion(Part):
     FIELD: ClassVar[str] = "fusion"
     KIND: ClassVar[str] = "transformer"
     LABEL: ClassVar[str] = "transformer fusion"
-    KNOBS: ClassVar[tuple[Knob, ...]] = (
-        Choice(
-            "model_type",
-            "read from the graph",
-            "The architecture whose patterns ORT looks for. Default: read from the graph, and recorded.",
-            "ORT fuses nothing with the type that was read from the graph.",
-            MODEL_TYPES,
-        ),
-        Count(
-            "num_heads",
-            "read from the graph",
-            "Heads of an attention; without it the optimizer fuses none. Default: read from the graph.",
-            "The number read from the graph is wrong, or the graph shows none.",
-            label="attention heads",
-        ),
-        Count(
-            "hidden_size",
-            "read from the graph",
-            "Width of the hidden state. Default: read from the graph.",
-            "The number read from the graph is wrong, or the graph shows none.",
-        ),
-        Switches(
-            "options",
-            "as ORT has them",
-            "Single fusions on or off, by the names of ORT's FusionOptions. Default: ORT's for the type.",
-            "One of the fusions costs time or accuracy: SkipLayerNormalization often does on a CPU.",
-            SWITCHES,
-        ),
-    )
 
-    model_type: str | None = None
-    num_heads: int | None = None
-    hidden_size: int | None = None
-    options: tuple[tuple[str, bool], ...] = ()
+    model_type: str | None = Choice.declare(
+        "read from the graph",
+        "The architecture whose patterns ORT looks for. Default: read from the graph, and recorded.",
+        "ORT fuses nothing with the type that was read from the graph.",
+        MODEL_TYPES,
+    )
+    num_heads: int | None = Count.declare(
+        "read from the graph",
+        "Heads of an attention; without it the optimizer fuses none. Default: read from the graph.",
+        "The number read from the graph is wrong, or the graph shows none.",
+        label="attention heads",
+    )
+    hidden_size: int | None = Count.declare(
+        "read from the graph",
+        "Width of the hidden state. Default: read from the graph.",
+        "The number read from the graph is wrong, or the graph shows none.",
+    )
+    options: tuple[tuple[str, bool], ...] = Switches.declare(
+        "as ORT has them",
+        "Single fusions on or off, by the names of ORT's FusionOptions. Default: ORT's for the type.",
+        "One of the fusions costs time or accuracy: SkipLayerNormalization often does on a CPU.",
+        SWITCHES,
+    )
 
     def check(self) -> None:
         if self.num_heads and self.hidden_size and self.hidden_size % self.num_heads:

@@ -82,6 +82,7 @@ class Switch(Knob):
     """On or off."""
 
     __slots__ = ()
+    DEFAULT = False
 
     def canonical(self, value: object) -> bool:
         if isinstance(value, bool):

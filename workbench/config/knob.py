@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Literal
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal
 
 from workbench.config.literals import literal
 from workbench.errors import ConfigError
@@ -29,16 +29,33 @@ Words = tuple[str, str, str]  # what was turned, its value before and after
 class Knob:
     """One field: its name, what it takes and when to turn it."""
 
-    field: str
+    DEFAULT: ClassVar[Any] = None
     unset: str  # the default in a sentence
     help: str  # what it does, and its default
     when: str  # when to turn it
     choices: tuple[str, ...] = ()
     group: Group = "advanced"  # of a field of Config
     label: str = ""  # the field in words, where it is called otherwise
+    field: str = ""  # its name in the dataclass that declares it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.field.replace("_", " "))
+
+    @classmethod
+    def declare(
+        cls,
+        unset: str,
+        help: str,
+        when: str,
+        choices: tuple[str, ...] = (),
+        *,
+        group: Group = "advanced",
+        label: str = "",
+        default: Any = MISSING,
+    ) -> Any:
+        """Return a dataclass field with this knob, at the kind's default unless another one is given."""
+        knob = cls(unset, help, when, choices, group, label)
+        return field(default=cls.DEFAULT if default is MISSING else default, metadata={"knob": knob})
 
     def canonical(self, value: object) -> Any:
         """Return the value as a config holds it, immutable and in one form; refuse what is no value."""
@@ -92,6 +109,11 @@ class Knob:
     def refused(self, value: object, fix: str, reason: str = "") -> ConfigError:
         """Return the error for a value that is none."""
         return ConfigError(f"{self.field} cannot be {quoted(value)}{f' ({reason})' if reason else ''}.", fix)
+
+
+def knobs_of(owner: Any) -> tuple[Knob, ...]:
+    """Return the knobs of the fields of a dataclass, in their order."""
+    return tuple(replace(field.metadata["knob"], field=field.name) for field in fields(owner))
 
 
 def changed_fields(config: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ class Texts(Knob):
     """A set of texts: sorted, each once, so that two configs that do the same are equal."""
 
     __slots__ = ()
+    DEFAULT = ()
     EXAMPLE = "Give a tuple of texts: ('MatMul', 'Gemm')."
 
     def canonical(self, value: object) -> tuple[str, ...]:
@@ -85,6 +86,7 @@ class _Pairs(Knob):
     """Names with a value each: a dict in Python and in JSON, sorted pairs in a config."""
 
     __slots__ = ()
+    DEFAULT = ()
     EXAMPLE = ""
 
     def parse(self, text: str) -> tuple[()]:

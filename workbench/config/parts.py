@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from workbench.config.knob import Knob, Words, changed_fields, check_known
+from workbench.config.knob import Knob, Words, changed_fields, check_known, knobs_of
 from workbench.config.literals import call
 from workbench.errors import ConfigError
 from workbench.text import did_you_mean, listed
@@ -27,7 +27,9 @@ class Part:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        _TYPES.setdefault(cls.FIELD, {})[cls.KIND] = cls  # dataclass(slots=True) makes the class twice
+        if "__dataclass_fields__" in vars(cls):  # dataclass(slots=True) makes the class twice
+            _TYPES.setdefault(cls.FIELD, {})[cls.KIND] = cls
+            cls.KNOBS = knobs_of(cls)
 
     def __post_init__(self) -> None:
         for knob in self.KNOBS:

@@ -1,124 +1,33 @@
-"""The arithmetic of a config: 8-bit integers, 4-bit weights, 16-bit floats.
-
-A field at None takes what wins on this processor.
-"""
+"""The arithmetic of a config: integers, 16-bit floats, or another file in the model's place."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from functools import partial
+from typing import ClassVar
 
-from workbench.config import precision_knobs
-from workbench.config.knob import Knob
-from workbench.config.parts import Part
-from workbench.config.precision_knobs import BLOCKS
+from workbench.config.kinds import Switch, Text
+from workbench.config.name_kinds import Entries, Texts
+from workbench.config.parts import Part, PartKnob
+from workbench.config.quantization import INTEGER_LEAST_SQNR_DB, DynamicInt8, StaticInt8, WeightOnly
 from workbench.errors import ConfigError
 from workbench.text import QUOTED, one_line
 
-# The error budget of a comparison whose arithmetic differs: signal over noise of each output. Below it the
-# verdict is "outputs differ". 10 dB is an error of a third of the output: no judgement of accuracy, but a
-# larger error means broken outputs.
-INTEGER_LEAST_SQNR_DB = 10.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class DynamicInt8(Part):
-    """8-bit weights, activations quantized while running, no calibration: for transformers, not convolutions.
-
-    >>> import workbench as wb
-    >>> wb.Config(precision=wb.DynamicInt8(per_channel=True)).precision
-    DynamicInt8(per_channel=True)
-    """
-
-    LEAST_SQNR_DB: ClassVar[float] = INTEGER_LEAST_SQNR_DB
-    FIELD: ClassVar[str] = "precision"
-    KIND: ClassVar[str] = "dynamic_int8"
-    LABEL: ClassVar[str] = "dynamic int8"
-    KNOBS: ClassVar[tuple[Knob, ...]] = precision_knobs.DYNAMIC
-
-    weight: Literal["int8", "uint8"] | None = None
-    per_channel: bool | None = None
-    reduce_range: bool | None = None
-    op_types: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class StaticInt8(Part):
-    """8-bit weights and activations, with the ranges of activations measured beforehand on calibration data.
-
-    >>> import workbench as wb
-    >>> wb.StaticInt8(format="qoperator", calibrator="entropy")
-    StaticInt8(format='qoperator', calibrator='entropy')
-    """
-
-    LEAST_SQNR_DB: ClassVar[float] = INTEGER_LEAST_SQNR_DB
-    FIELD: ClassVar[str] = "precision"
-    KIND: ClassVar[str] = "static_int8"
-    LABEL: ClassVar[str] = "static int8"
-    KNOBS: ClassVar[tuple[Knob, ...]] = precision_knobs.STATIC
-
-    format: Literal["qdq", "qoperator"] = "qdq"
-    activation: Literal["uint8", "int8", "uint16", "int16"] | None = None
-    weight: Literal["int8", "uint8"] | None = None
-    per_channel: bool | None = None
-    reduce_range: bool | None = None
-    calibrator: Literal["minmax", "entropy", "percentile", "distribution"] = "minmax"
-    percentile: float | None = None
-    samples: int | None = None
-    op_types: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-
-    def check(self) -> None:
-        for name in ("format", "calibrator"):
-            if getattr(self, name) is None:
-                raise ConfigError(f"{name} cannot be None.", "Leave it out for its default.")
-        if self.percentile is not None and (self.calibrator != "percentile" or self.percentile > 100):
-            raise ConfigError(
-                f"percentile={self.percentile:g} does not fit calibrator={self.calibrator!r}.",
-                "Give calibrator='percentile' with a percentile up to 100, or leave it out.",
-            )
-        if self.activation in ("uint16", "int16") and self.format == "qoperator":
-            raise ConfigError(
-                "ORT's integer operators take no 16-bit activations.",
-                "Use format='qdq', or 8-bit activations.",
-            )
-        if self.activation == "int8" and self.weight == "uint8":
-            raise ConfigError(
-                "ORT has no kernels for signed activations with unsigned weights.",
-                "Use weight='int8', or activation='uint8'.",
-            )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class WeightOnly(Part):
-    """Weights of matrix products in 4 or 8 bits, a scale for each block of them; arithmetic stays in float.
-
-    >>> import workbench as wb
-    >>> wb.WeightOnly(bits=8, block=64)
-    WeightOnly(bits=8, block=64)
-    """
-
-    LEAST_SQNR_DB: ClassVar[float] = INTEGER_LEAST_SQNR_DB
-    FIELD: ClassVar[str] = "precision"
-    KIND: ClassVar[str] = "weight_only"
-    LABEL: ClassVar[str] = "weight-only"
-    KNOBS: ClassVar[tuple[Knob, ...]] = precision_knobs.WEIGHTS
-
-    bits: int = 4
-    block: int = 32
-    accuracy_level: Literal["int8", "float32"] = "int8"
-    symmetric: bool = True
-    exclude: tuple[str, ...] = ()
-
-    def check(self) -> None:
-        if self.bits not in (4, 8):
-            raise ConfigError(f"bits cannot be {self.bits}.", "Use 4 or 8.")
-        if self.block not in BLOCKS:
-            raise ConfigError(f"block cannot be {self.block}.", f"Use one of {', '.join(map(str, BLOCKS))}.")
-        if self.accuracy_level is None:
-            raise ConfigError("accuracy_level cannot be None.", "Use 'int8' or 'float32'.")
+_KEEP_IO = partial(
+    Switch.declare,
+    "on",
+    "Inputs and outputs stay float32, with a cast at each. Default: on.",
+    "Off where the caller has 16-bit data anyway.",
+    label="float32 inputs and outputs",
+)
+_BLOCKED = partial(
+    Texts.declare,
+    "ORT's list",
+    "Operators of these types stay in float32, besides those that ORT leaves out. Default: none more.",
+    "One type of operator overflows in 16 bits, or has no 16-bit kernel.",
+    label="blocked operators",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -134,10 +43,9 @@ class Float16(Part):
     FIELD: ClassVar[str] = "precision"
     KIND: ClassVar[str] = "float16"
     LABEL: ClassVar[str] = "float16"
-    KNOBS: ClassVar[tuple[Knob, ...]] = precision_knobs.HALF
 
-    keep_io: bool = True
-    blocked_ops: tuple[str, ...] = ()
+    keep_io: bool = _KEEP_IO(default=True)
+    blocked_ops: tuple[str, ...] = _BLOCKED()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -153,10 +61,9 @@ class BFloat16(Part):
     FIELD: ClassVar[str] = "precision"
     KIND: ClassVar[str] = "bfloat16"
     LABEL: ClassVar[str] = "bfloat16"
-    KNOBS: ClassVar[tuple[Knob, ...]] = precision_knobs.HALF
 
-    keep_io: bool = True
-    blocked_ops: tuple[str, ...] = ()
+    keep_io: bool = _KEEP_IO(default=True)
+    blocked_ops: tuple[str, ...] = _BLOCKED()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -174,12 +81,30 @@ class PreparedModel(Part):
     FIELD: ClassVar[str] = "precision"
     KIND: ClassVar[str] = "prepared_model"
     LABEL: ClassVar[str] = "prepared file"
-    KNOBS: ClassVar[tuple[Knob, ...]] = precision_knobs.GIVEN
 
-    model: str | None = None
-    renamed_outputs: tuple[tuple[str, str], ...] = ()
-    compare_outputs: bool = True
-    precision: Part | None = None  # applied to the file
+    model: str | None = Text.declare(
+        "none",
+        "The path of an .onnx file, or a sample's name: it is loaded in place of the model's own file.",
+        "The model was quantized elsewhere, or trained with quantization, and both are to be compared.",
+        label="file",
+    )
+    renamed_outputs: tuple[tuple[str, str], ...] = Entries.declare(
+        "none",
+        "Outputs that have another name in the file: the model's name, and the file's. Default: none.",
+        "An export or a rewrite gave outputs other names.",
+    )
+    compare_outputs: bool = Switch.declare(
+        "on",
+        "Outputs are compared with the baseline's before any speed is shown. Default: on.",
+        "Off for two different nets: then their times alone are compared, and the verdict says so.",
+        label="outputs compared",
+        default=True,
+    )
+    precision: Part | None = PartKnob.declare(
+        "as in the file",
+        "Change the arithmetic of the file before loading. Default: as in the file.",
+        "The file is another export or another net in floats, and it is to run in int8 or 16 bits.",
+    )  # applied to the file
 
     def __str__(self) -> str:
         settings = [(knob, value) for knob, value in self.items() if knob.field != "model"]

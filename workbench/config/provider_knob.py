@@ -17,6 +17,7 @@ class Providers(Knob):
     """Execution providers in the order of choice."""
 
     __slots__ = ()
+    DEFAULT = ()
     EXAMPLE = "Give a list, first choice first: ['cuda', 'cpu'] or [Provider('cuda', device_id=1)]."
 
     def canonical(self, value: object) -> tuple[Provider, ...]:

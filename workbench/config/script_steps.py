@@ -11,7 +11,8 @@ from workbench.config.defaults import family
 from workbench.config.fields import ConfigFields
 from workbench.config.fusion import TransformerFusion
 from workbench.config.plan import SessionPlan
-from workbench.config.precision import BFloat16, DynamicInt8, Float16, PreparedModel, StaticInt8, WeightOnly
+from workbench.config.precision import BFloat16, Float16, PreparedModel
+from workbench.config.quantization import DynamicInt8, StaticInt8, WeightOnly
 from workbench.config.script import options_of, session_of
 from workbench.config.script_text import APART, SAVE, Steps
 from workbench.errors import ConfigError

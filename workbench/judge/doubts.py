@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median, stdev
 
-from workbench.config.knobs import BY_FIELD
+from workbench.config.fields import BY_FIELD
 from workbench.judge.agreement import NO_VALUES
 from workbench.judge.load_doubts import MORE_TIME, Circumstances, counted, other_load
 from workbench.judge.other_file import is_other_net

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnx import TensorProto
 
 from workbench.config import BFloat16, Config, Float16
-from workbench.config.precision import INTEGER_LEAST_SQNR_DB
+from workbench.config.quantization import INTEGER_LEAST_SQNR_DB
 from workbench.judge.agreement import FLOAT32_LEAST_SQNR_DB
 from workbench.models.fit import is_quantized
 from workbench.models.model import Model

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.config.knobs import BY_FIELD
+from workbench.config.fields import BY_FIELD
 from workbench.config.literals import call, literal, text_literal
 from workbench.panels.request import LABELS, Request, Subject
 from workbench.results.form import Source, source_of

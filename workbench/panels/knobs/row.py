@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench.config import Config, PreparedModel
+from workbench.config.fields import BY_FIELD
 from workbench.config.knob import Knob
-from workbench.config.knobs import BY_FIELD
 from workbench.config.runtime import interpreter, name_of
 from workbench.errors import ConfigError
 from workbench.models.samples import sample_names

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from workbench.config import KNOBS, Config, Knob, Provider, catalogue, kinds, name_kinds, part_types
-from workbench.config.knobs import BY_FIELD
+from workbench.config.fields import BY_FIELD
 from workbench.cpu import read_cpu, usable_cores
 from workbench.panels.environments import Environment, choices
 from workbench.panels.knobs.row import EngineRow, FieldsRow, FileRow, KnobRow, PrecisionRow, SettingRow

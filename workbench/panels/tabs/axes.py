@@ -9,7 +9,7 @@ from traitlets import Unicode
 
 from workbench.api.sweep_axes import KNOB_NAMES, free_names
 from workbench.config import KNOBS, kinds
-from workbench.config.knobs import BY_FIELD
+from workbench.config.fields import BY_FIELD
 from workbench.panels import widgets as W
 from workbench.panels.handlers import follow, on_change, own_changes
 from workbench.panels.state import BenchState
