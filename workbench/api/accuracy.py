@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.analysis.fidelity import accuracy as evaluation
-from workbench.api.running import check_config, kept
+from workbench.api.running import check_configs, kept
 from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
@@ -46,8 +46,7 @@ def accuracy(
     >>> wb.accuracy.__name__
     'accuracy'
     """
-    for config in configs:
-        check_config(config, "wb.accuracy(model, wb.Config(), …)")
+    check_configs(configs, "wb.accuracy(model, wb.Config(), …)")
     loaded = load(model)
     with bar(progress) as on_progress:
         record = evaluation.accuracy(

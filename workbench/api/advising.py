@@ -131,7 +131,12 @@ def improve(
         on_step(f"trying {candidate.record.title}")
         result = candidate.try_fix(min(STEP_S, left_s / 2), progress=progress, cancel=cancel, keep=False)
         result = _with_accuracy(_in_time(result), evaluate, max_accuracy_drop)
-        steps.append(_step(result))
+        verdict = result.comparison.verdict
+        steps.append(
+            ImprovementStep(
+                result.finding, result.kept, result.reason, verdict.ratio, verdict.low, verdict.high
+            )
+        )
         current = result.config
     comparison = None
     if current != start:
@@ -240,10 +245,3 @@ def _with_accuracy(
 
 def _refused(result: FixResult, config: Config, reason: str) -> FixResult:
     return FixResult(result.finding, False, f"{result.reason}; {reason}", config, result.comparison)
-
-
-def _step(result: FixResult) -> ImprovementStep:
-    verdict = result.comparison.verdict
-    return ImprovementStep(
-        result.finding, result.kept, result.reason, verdict.ratio, verdict.low, verdict.high
-    )

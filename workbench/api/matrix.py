@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.api.comparing import open as open_bundle
 from workbench.api.in_turn import Part, measured_in_turn
-from workbench.api.running import check_config, inputs_of, kept, measure_runs
+from workbench.api.running import check_configs, inputs_of, kept, measure_runs
 from workbench.config import Config
 from workbench.errors import ConfigError, RunFailed, WorkbenchError
 from workbench.judge.compare_request import check_seed
@@ -60,8 +60,7 @@ def matrix(
     """
     check_seed(seed)
     sources, chosen = _listed(models, "models"), tuple(_listed(configs, "configs"))
-    for config in chosen:
-        check_config(config, "wb.matrix(models, [wb.Config(), wb.Config(…)])")
+    check_configs(chosen, "wb.matrix(models, [wb.Config(), wb.Config(…)])")
     before = {} if file is None else _earlier(Path(file), chosen)
     about = origin_of(None)
     options: dict[str, Any] = {"pacing_s": pacing_s, "smallest_effect": smallest_effect, "seed": seed}

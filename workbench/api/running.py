@@ -27,16 +27,16 @@ Feeds: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[st
 R = TypeVar("R", bound=Result)
 
 
-def check_config(config: Any, example: str) -> None:
+def check_configs(configs: Iterable[Any], example: str) -> None:
     """Refuse what is no config."""
-    if not isinstance(config, Config):
-        raise ConfigError(f"{quoted(config)} is no config", f"give wb.Config(…) values: {example}")
+    for config in configs:
+        if not isinstance(config, Config):
+            raise ConfigError(f"{quoted(config)} is no config", f"give wb.Config(…) values: {example}")
 
 
 def opened_for(model: Any, configs: Sequence[Config], example: str) -> Model:
     """Open the model; refuse what is no config or does not fit it."""
-    for config in configs:
-        check_config(config, example)
+    check_configs(configs, example)
     loaded = load(model)
     for config in configs:
         check_fit(loaded, config)

@@ -37,6 +37,12 @@ from workbench.cli.exit_codes import FINE, INTERRUPTED, OPEN, TERMINATED, WRONG_
 from workbench.errors import Cancelled, RunFailed, WorkbenchError, WorkerError
 from workbench.text import printable
 
+COMMANDS = (  # in the order of the help
+    comparing, checking, measuring, load_testing, sweeping, decoding, matrix, versions, explaining,
+    evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting, cleaning, lab,
+    lessons,
+)  # fmt: skip
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; print a user's error with its fix."""
@@ -68,26 +74,8 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"workbench {__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
-    comparing.add_to(commands)
-    checking.add_to(commands)
-    measuring.add_to(commands)
-    load_testing.add_to(commands)
-    sweeping.add_to(commands)
-    decoding.add_to(commands)
-    matrix.add_to(commands)
-    versions.add_to(commands)
-    explaining.add_to(commands)
-    evaluating.add_to(commands)
-    preparing.add_to(commands)
-    advising.add_to(commands)
-    deploying.add_to(commands)
-    tuning.add_to(commands)
-    showing.add_to(commands)
-    choosing.add_to(commands)
-    exporting.add_to(commands)
-    cleaning.add_to(commands)
-    lab.add_to(commands)
-    lessons.add_to(commands)
+    for module in COMMANDS:
+        module.add_to(commands)
     return top
 
 

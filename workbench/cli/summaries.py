@@ -41,8 +41,10 @@ def finish(arguments: argparse.Namespace, result: Any, checks: Iterable[Check]) 
     """Save a result and its summaries if the user named files, and return the exit code of the checks."""
     made = tuple(checks)
     save(result, arguments)
-    if arguments.markdown is not None or arguments.junit is not None:
-        write_summaries(arguments, summary_of(result, made))
+    if arguments.markdown is not None:
+        arguments.markdown.write_text(markdown(summary_of(result, made)), encoding="utf-8")
+    if arguments.junit is not None:
+        arguments.junit.write_bytes(junit(summary_of(result, made)))
     return exit_code(made)
 
 
@@ -55,14 +57,6 @@ def summary_of(result: Any, checks: tuple[Check, ...]) -> Summary:
         doubts, elapsed_s = (), None
     frame = runs_frame(result.record) if isinstance(result.record, ComparisonRecord) else result.to_frame()
     return Summary(result.subject, checks, frame, result.about.created_utc, elapsed_s, doubts)
-
-
-def write_summaries(arguments: argparse.Namespace, summary: Summary) -> None:
-    """Write the summaries that the user named files for."""
-    if arguments.markdown is not None:
-        arguments.markdown.write_text(markdown(summary), encoding="utf-8")
-    if arguments.junit is not None:
-        arguments.junit.write_bytes(junit(summary))
 
 
 def markdown(summary: Summary) -> str:

@@ -53,12 +53,14 @@ def export_folder(result: Any, folder: Path, tables: TableFormat) -> Path:
 
 def tables_of(result: Any) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each table of a result and of its parts, by name."""
+    import pandas as pd
+
     yield "result", result.to_frame()
     measured = measured_record(result.record)
     if measured is not None:
         yield "samples", samples_frame(measured)
         yield from (
-            (name, rows_frame(rows))
+            (name, pd.DataFrame([asdict(row) for row in rows]))
             for name, rows in (("outputs", measured.agreement), ("doubts", measured.doubts))
             if rows
         )
@@ -100,13 +102,6 @@ def samples_frame(record: ComparisonRecord) -> pd.DataFrame:
         for sample_s in block.samples_s
     ]
     return pd.DataFrame(rows, columns=columns)
-
-
-def rows_frame(rows: tuple[Any, ...]) -> pd.DataFrame:
-    """Return one row per dataclass."""
-    import pandas as pd
-
-    return pd.DataFrame([asdict(row) for row in rows])
 
 
 def json_of(frame: pd.DataFrame) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.analysis.difference.files import file_difference
 from workbench.analysis.difference.joining import in_the_names_of
-from workbench.judge.best import Best, BestLimits, contenders_of
+from workbench.judge.best import BestLimits, Contender, contenders_of
 from workbench.judge.side_by_side import precision_frame
 from workbench.preparation.preparing import prepare
 from workbench.records.comparison import ComparisonRecord
@@ -24,6 +25,7 @@ from workbench.results.profile import Profile
 from workbench.results.registry import KINDS
 from workbench.results.result import Result, origin_of
 from workbench.results.roofline import Roofline
+from workbench.results.several import Choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=PerRun)
 
 
-class ResultWithParts(Continued):
+class ResultWithParts(Choice, Continued):
     """A result about several runs; further results about these runs are kept with it."""
 
     record: ComparisonRecord
@@ -135,20 +137,8 @@ class ResultWithParts(Continued):
         """Return the steps from no process to a steady run, for each config."""
         return self._per_run(ColdStarts)
 
-    def best(
-        self,
-        *,
-        max_p50_s: float | None = None,
-        max_p99_s: float | None = None,
-        max_memory_bytes: int | None = None,
-        max_accuracy_drop: float | None = None,
-    ) -> Best:
-        """Return the fastest config that keeps these limits: yes, no, or not settled, with the intervals.
-
-        `max_accuracy_drop` is judged by what `accuracy()` kept: 0.01 is one point below the baseline's.
-        """
-        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes, max_accuracy_drop)
-        return Best(tuple(contenders_of(self.record, limits, self._kept_accuracy())))
+    def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
+        return contenders_of(self.record, limits, self._kept_accuracy())
 
     def precision_frame(self) -> pd.DataFrame:
         """Return one row per config: latency and speed-up with intervals, file, memory, accuracy, error.

@@ -59,7 +59,11 @@ class PerRun(Result):
         """Return one part per run; a single run is called `label`."""
         records = self.by_label if len(self.by_label) > 1 else {label: self.record}
         return tuple(
-            Part(f"{self.kind}/{run}", _with_label(record, run), self.about)
+            Part(
+                f"{self.kind}/{run}",
+                replace(record, label=run) if hasattr(record, "label") else record,
+                self.about,
+            )
             for run, record in records.items()
         )
 
@@ -84,7 +88,3 @@ class PerRun(Result):
         if len(self.by_label) == 1:
             return str(self.record)
         return "\n".join(f"{label}: {record}" for label, record in self.by_label.items())
-
-
-def _with_label(record: Any, label: str) -> Any:
-    return replace(record, label=label) if hasattr(record, "label") else record

@@ -1,7 +1,7 @@
 """The one list of result kinds: how each is saved, opened, made, exported and offered in the panels.
 
-A kind is one module with a `KIND` and one line in `MODULES`. Modules are imported when their kind is asked
-for. `python -m workbench.results.registry` writes anew the JSON schemas in workbench/records/schema, and
+A kind is one module with a `KIND` and its name in `NAMES`. Modules are imported when their kind is asked for.
+`python -m workbench.results.registry` writes anew the JSON schemas in workbench/records/schema, and
 offers.json.
 """
 
@@ -26,34 +26,12 @@ Need = Literal["comparison", "precision"]
 Argument = Literal["inputs", "data", "calibration", "seed", "budget_s", "progress", "keep", "on_step"]
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # positional ones, keywords
 
-MODULES = {  # in the order of sections and buttons
-    "comparison": "workbench.results.comparison",
-    "measurement": "workbench.results.measurement",
-    "sweep": "workbench.results.sweep",
-    "matrix": "workbench.results.matrix",
-    "model files": "workbench.results.model_files",
-    "explanation": "workbench.results.explanation",
-    "profile": "workbench.results.profile",
-    "levels": "workbench.results.levels",
-    "ablation": "workbench.results.ablation",
-    "versions": "workbench.results.versions",
-    "accuracy": "workbench.results.accuracy",
-    "why slower": "workbench.results.why_slower",
-    "layer errors": "workbench.results.layer_errors",
-    "sensitivity": "workbench.results.sensitivity",
-    "memory": "workbench.results.memory",
-    "cold start": "workbench.results.cold_start",
-    "memory settings": "workbench.results.memory_settings",
-    "roofline": "workbench.results.roofline",
-    "thread scaling": "workbench.results.thread_scaling",
-    "load test": "workbench.results.load_test",
-    "decoding": "workbench.results.decoding",
-    "peaks": "workbench.results.peaks",
-    "findings": "workbench.results.findings",
-    "improvement": "workbench.results.improvement",
-    "deployment": "workbench.results.deployment",
-    "study": "workbench.results.study",
-}
+NAMES = (  # in the order of sections and buttons; each is that of a module, with _ for a space
+    "comparison", "measurement", "sweep", "matrix", "model files", "explanation", "profile", "levels",
+    "ablation", "versions", "accuracy", "why slower", "layer errors", "sensitivity", "memory", "cold start",
+    "memory settings", "roofline", "thread scaling", "load test", "decoding", "peaks", "findings",
+    "improvement", "deployment", "study",
+)  # fmt: skip
 
 
 def function_at(place: str) -> Callable[..., Any]:
@@ -183,7 +161,7 @@ def _kind_of(module: str) -> ResultKind:
     return kind
 
 
-KINDS = Registry(MODULES)
+KINDS = Registry({name: f"workbench.results.{name.replace(' ', '_')}" for name in NAMES})
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.analysis.fidelity.accuracy import accuracy
@@ -24,22 +24,11 @@ if TYPE_CHECKING:
     from workbench.report.document import Document
 
 
-class SeveralComparisons(Result):
-    """Several comparisons of the same configs, which keep the accuracy of these configs by model."""
+class Choice:
+    """A result that holds measured configs to choose from."""
 
-    _models: Mapping[str, Model] = {}
-    _calibrations: Mapping[str, Any] = {}
-
-    def _measured(self) -> Iterator[tuple[str, ComparisonRecord]]:
-        """Yield the name and the comparison of what was measured."""
-        raise NotImplementedError
-
-    def _contenders(self, limits: BestLimits) -> Iterator[Contender]:
-        """Yield every config, as far as it keeps the limits."""
-        raise NotImplementedError
-
-    def _configs(self) -> Mapping[str, Config]:
-        """Return the configs by label."""
+    def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
+        """Return every config, as far as it keeps the limits."""
         raise NotImplementedError
 
     def best(
@@ -52,11 +41,27 @@ class SeveralComparisons(Result):
     ) -> Best:
         """Return what is best within these limits: yes, no, or not settled.
 
-        Of a matrix: for each model its fastest config. Of a sweep: the point with most items a second.
+        Of a comparison: its fastest config. Of a matrix: that of each model. Of a sweep: the point with
+        most items a second.
         `max_accuracy_drop` is judged by what `accuracy()` kept: 0.01 is one point below the baseline's.
         """
         limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes, max_accuracy_drop)
         return Best(tuple(self._contenders(limits)))
+
+
+class SeveralComparisons(Choice, Result):
+    """Several comparisons of the same configs, which keep the accuracy of these configs by model."""
+
+    _models: Mapping[str, Model] = {}
+    _calibrations: Mapping[str, Any] = {}
+
+    def _measured(self) -> Iterator[tuple[str, ComparisonRecord]]:
+        """Yield the name and the comparison of what was measured."""
+        raise NotImplementedError
+
+    def _configs(self) -> Mapping[str, Config]:
+        """Return the configs by label."""
+        raise NotImplementedError
 
     def of_models(self, models: Mapping[str, Model], calibrations: Mapping[str, Any]) -> Self:
         """Give the result its models by name, so that their accuracy can be measured."""
