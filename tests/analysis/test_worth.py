@@ -15,10 +15,9 @@ from workbench.analysis import ablation, levels
 from workbench.analysis.explanation import Explained
 from workbench.analysis.observe import Observation
 from workbench.config import Config
-from workbench.figures.ablation import ablation_chart
 from workbench.figures.chart import GREY
 from workbench.figures.chart_figure import chart_figure
-from workbench.figures.levels import levels_chart
+from workbench.figures.levels import ablation_chart, levels_chart
 from workbench.figures.operators import OTHERS, explanation_chart, operators_chart, passes_chart
 from workbench.figures.provenance import flow_data, flow_figure
 from workbench.records.comparison import ComparisonRecord, Verdict

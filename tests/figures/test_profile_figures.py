@@ -18,8 +18,8 @@ from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
 from workbench.figures.chart_figure import chart_figure
 from workbench.figures.cold_start import cold_start_chart
 from workbench.figures.memory import memory_figure
-from workbench.figures.memory_settings import memory_settings_chart
 from workbench.figures.profile import op_type_chart, timeline_figure
+from workbench.figures.resources import memory_settings_chart
 from workbench.figures.roofline import roofline_figure
 from workbench.figures.threads import threads_chart
 

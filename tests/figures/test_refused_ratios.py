@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.factories import results as examples
-from workbench.figures.ablation import ablation_chart
 from workbench.figures.chart import Chart
 from workbench.figures.findings import improvement_chart
-from workbench.figures.levels import levels_chart, versions_chart
+from workbench.figures.levels import ablation_chart, levels_chart, versions_chart
 
 
 def drawn(chart: Chart, row: int, axis: int) -> tuple[float | None, str, str]:

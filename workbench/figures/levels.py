@@ -1,4 +1,4 @@
-"""ORT's levels, and versions of ORT: nodes, load time, latency, and the speed-up with its interval."""
+"""ORT's levels, versions of ORT and single passes: what each is worth, with its interval."""
 
 from __future__ import annotations
 
@@ -11,18 +11,27 @@ from workbench.figures.chart import (
     ReferenceLine,
     Value,
     one_value,
+    percent,
     run_look,
     series_look,
     time_value,
 )
+from workbench.figures.palette import GAIN, LOSS, TEXT
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.analysis.ablation import AblationRecord
     from workbench.analysis.levels import LevelRow, LevelsRecord
     from workbench.analysis.versions import VersionsRecord
 
 _LOOK = series_look(0)
 _AXES = (Axis("nodes"), Axis("load time (ms)"), Axis("median latency (ms)"))
+MOST_LETTERS = 120  # of names in the note
+_EFFECTS = {
+    "helps": Look(GAIN, "", "circle", "helps"),
+    "hurts": Look(LOSS, "/", "diamond", "hurts"),
+    "no effect": Look(TEXT, "", "square", "no effect"),
+}
 
 
 def levels_chart(record: LevelsRecord) -> Chart:
@@ -53,6 +62,28 @@ def versions_chart(record: VersionsRecord) -> Chart:
     title = f"{record.model_name}: versions of ONNX Runtime side by side"
     axis = Axis("times as fast as A", "dot", (ReferenceLine(1.0),))
     return Chart((title,), (*_AXES, axis), tuple(rows), columns=2)
+
+
+def ablation_chart(record: AblationRecord) -> Chart:
+    """Return a dot with its interval for each pass; right of zero the pass helps. The control is last."""
+    rows = []
+    for row in (*record.rows, record.control):
+        look = _EFFECTS.get(row.effect, Look(TEXT, "", "circle", row.effect, hollow=True))
+        value = Value(None, "not measured" if row.worth is None else "not settled", look, detail=row.reason)
+        if row.worth is not None and row.low is not None and row.high is not None:
+            text = f"{row.worth * 100:+.1f} %, {row.effect}"
+            value = Value(percent(row.worth), text, look, percent(row.low), percent(row.high))
+        rows.append(one_value(row.name, value))
+    note = "each pass was disabled alone; the control is the same config measured twice"
+    if record.hurts:
+        names = one_line(", ".join(record.hurts), MOST_LETTERS)
+        note = f"these passes make the model slower here: {names}; {note}"
+    axis = Axis(
+        f"slower without the pass, {record.comparison.verdict.confidence_text} interval (%)",
+        "dot",
+        (ReferenceLine(0.0),),
+    )
+    return Chart((f"{record.model_name}: what each pass is worth here",), (axis,), tuple(rows), note)
 
 
 def _measured(

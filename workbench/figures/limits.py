@@ -1,53 +1,24 @@
-"""Still pictures of what limits a run: totals of memory, the slowest nodes, the machine's peaks."""
+"""Still pictures of what limits a run: the slowest nodes, the machine's peaks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from workbench.figures.chart import (
-    Axis,
-    Chart,
-    ChartRow,
-    Value,
-    milliseconds,
-    run_look,
-    series_look,
-    size_value,
-    time_value,
-)
+from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look, time_value
 from workbench.text import counted, in_ms
 
 if TYPE_CHECKING:
-    from workbench.analysis.memory.by_node import MemoryRecord
     from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
     from workbench.analysis.roofline.peaks import PeakTable
 
 MOST_NODES = 12
-_TOTALS = (
-    ("weights", "weights_bytes"),
-    ("activations alive at once", "peak_live_bytes"),
-    ("in use in the arena, peak", "arena_peak_bytes"),
-    ("held by the arena", "arena_held_bytes"),
-)
 _TIME, _LIMIT = series_look(0, "time of a run"), series_look(1, "at the machine's peaks")
 _RATES = (
     (series_look(0, "float32 (GFLOP/s)"), "float32_flops"),
     (series_look(1, "int8 (GOP/s)"), "int8_flops"),
     (series_look(2, "memory (GB/s)"), "bytes_per_s"),
 )
-
-
-def memory_chart(by_label: Mapping[str, MemoryRecord]) -> Chart:
-    """Return a row for each total, with a bar for each run."""
-    rows = []
-    for name, field in _TOTALS:
-        bars = (
-            size_value(getattr(memory, field), run_look(index, label))
-            for index, (label, memory) in enumerate(by_label.items())
-        )
-        rows.append(ChartRow(name, (tuple(bars),)))
-    return Chart(("Memory of a run",), (Axis("memory (MiB)"),), tuple(rows))
 
 
 def roofline_chart(by_label: Mapping[str, RooflineRecord]) -> Chart:

@@ -30,16 +30,9 @@ def load_chart(record: LoadTestRecord) -> Chart:
     chart_rows = []
     for point in record.points:
         here = [row for row in rows if row.point == point]
-        chart_rows.append(
-            ChartRow(
-                str(point),
-                (
-                    tuple(_throughput(row, is_knee=row in knees) for row in here),
-                    tuple(_time(row, row.p99) for row in here),
-                    tuple(_time(row, row.cpu) for row in here),
-                ),
-            )
-        )
+        rates = tuple(_throughput(row, is_knee=row in knees) for row in here)
+        p99, cpu = tuple(_time(row, row.p99) for row in here), tuple(_time(row, row.cpu) for row in here)
+        chart_rows.append(ChartRow(str(point), (rates, p99, cpu)))
     note = "enough: the fewest callers within 5 % of the best throughput"
     return Chart(headlines(in_words(record), len(record.runs)), _AXES, tuple(chart_rows), note, columns=3)
 

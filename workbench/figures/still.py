@@ -1,4 +1,4 @@
-"""The verdict as a picture without a browser or plotly: medians with their intervals.
+"""Latencies as a picture without a browser or plotly: medians of configs, percentiles of one config.
 
 `python -m workbench.figures.still BUNDLE -o FILE.png` draws a saved comparison; also as .svg.
 """
@@ -9,16 +9,21 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.figures.chart import Axis, Chart, estimate_value, one_value, run_look
 from workbench.figures.chart_scene import chart_scene
+from workbench.figures.scale import scale_of
 from workbench.figures.scene import Scene
 from workbench.figures.strips import Strip, latency_data
 from workbench.records.atomic import write_atomically
 from workbench.records.bundle import read_bundle
 from workbench.records.comparison import ComparisonRecord
 from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.judge.measurement import MeasurementRecord
 
 MOST_REASON = 60
 
@@ -32,6 +37,18 @@ def latency_chart(record: ComparisonRecord) -> Chart:
         absent = row.failure or f"no median: {row.median.note}"
         rows.append(one_value(_label(row), estimate_value(row.median, data.scale, run_look(index), absent)))
     return Chart(data.title, (axis,), tuple(rows), data.model)
+
+
+def measurement_chart(record: MeasurementRecord) -> Chart:
+    """Return a row for the mean and for each percentile."""
+    latencies = record.estimates()[: 1 + len(record.percentiles)]
+    scale = scale_of([estimate.value for estimate in latencies])
+    rows = (
+        one_value(row.name, estimate_value(row, scale, run_look(0), one_line(row.note, MOST_REASON)))
+        for row in latencies
+    )
+    axis = Axis(f"latency of one run, 95 % interval ({scale.unit})")
+    return Chart((record.headline,), (axis,), tuple(rows), record.measured.model.name)
 
 
 def latency_scene(record: ComparisonRecord) -> Scene:

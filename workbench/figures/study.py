@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import workbench.search.pareto as front
@@ -61,14 +62,12 @@ def study_figure(record: StudyRecord) -> go.Figure:
     title, costs = _costs(record, points)
     for look in (OTHER, FRONT, DEFAULT, BEST):
         drawn = [point for point in points if _look(record, point) is look and costs[point.label] is not None]
-        ends = [_ends(point.first) for point in drawn]
         seconds = [point.axis(record.further[0]) if record.further else None for point in drawn]
-        spans = [(0.0, 0.0) if axis is None else _ends(axis) for axis in seconds]
         figure.add_scatter(
             x=[point.first.ratio for point in drawn],
             y=[costs[point.label] for point in drawn],
-            error_x={**_BARS, "array": [high for _, high in ends], "arrayminus": [low for low, _ in ends]},
-            error_y={**_BARS, "array": [high for _, high in spans], "arrayminus": [low for low, _ in spans]},
+            error_x=_bars([point.first for point in drawn]),
+            error_y=_bars(seconds),
             mode="markers+text",
             name=look.name,
             text=[plain(point.label) + (", knee" if point.is_knee else "") for point in drawn],
@@ -98,9 +97,6 @@ def study_figure(record: StudyRecord) -> go.Figure:
     return set_title(figure, (record.headline,), note, HEIGHT)
 
 
-_BARS = {"type": "data", "thickness": 1, "symmetric": False}
-
-
 def _title(objective: str) -> str:
     if objective == "latency":
         return "speed-up (times, while selecting)"
@@ -118,10 +114,12 @@ def _costs(record: StudyRecord, points: tuple[front.Point, ...]) -> tuple[str, d
     return "peak memory (MiB)", {point.label: mebibytes(point.memory_bytes) for point in points}
 
 
-def _ends(axis: front.Axis) -> tuple[float, float]:
-    """Return how far the interval reaches below and above the ratio."""
-    high = axis.high if axis.high < 1e6 else axis.ratio
-    return axis.ratio - axis.low, high - axis.ratio
+def _bars(axes: Sequence[front.Axis | None]) -> dict[str, object]:
+    """Return plotly's error bars: how far each interval reaches beyond its ratio."""
+    known = [(0.0, 0.0, 0.0) if axis is None else (axis.low, axis.ratio, axis.high) for axis in axes]
+    above = [high - ratio if high < 1e6 else 0.0 for _, ratio, high in known]
+    below = [ratio - low for low, ratio, _ in known]
+    return {"type": "data", "thickness": 1, "symmetric": False, "array": above, "arrayminus": below}
 
 
 def _words(point: front.Point) -> str:

@@ -18,7 +18,7 @@ class Ablation(Measured):
     """
 
     record: AblationRecord
-    charted_by = "workbench.figures.ablation:ablation_chart"
+    charted_by = "workbench.figures.levels:ablation_chart"
     title = "what each pass is worth"
 
 

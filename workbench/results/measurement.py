@@ -28,7 +28,7 @@ class Measurement(Continued):
     """
 
     record: MeasurementRecord
-    charted_by = "workbench.figures.measurement:measurement_chart"
+    charted_by = "workbench.figures.still:measurement_chart"
 
     @property
     def run(self) -> Run:

@@ -23,7 +23,7 @@ class Memory(PerRun):
 
     kind = "memory"
     record: MemoryRecord
-    charted_by = "workbench.figures.limits:memory_chart"
+    charted_by = "workbench.figures.resources:memory_chart"
 
     def figure(self) -> go.Figure | None:
         """Draw memory over the nodes of the run; several runs side by side."""

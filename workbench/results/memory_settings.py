@@ -16,7 +16,7 @@ class MemorySettings(Result):
     """
 
     record: MemorySettingsRecord
-    charted_by = "workbench.figures.memory_settings:memory_settings_chart"
+    charted_by = "workbench.figures.resources:memory_settings_chart"
 
 
 KIND = ResultKind(

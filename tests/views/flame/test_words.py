@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from workbench.analysis.difference.changes import ChangeKind, Difference, NodeChange
 from workbench.views.flame.frames import Boxes, Kind, Pane, Picture
+from workbench.views.flame.pictures import heading
 from workbench.views.flame.still import _title
-from workbench.views.flame.words import heading
 
 
 def change(kind: ChangeKind, a_s: float, b_s: float) -> NodeChange:

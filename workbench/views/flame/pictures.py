@@ -1,4 +1,4 @@
-"""The pictures of one profile or two, as frozen data."""
+"""The pictures of one profile or two, as frozen data, and the sentence about them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from itertools import zip_longest
 
 from workbench.analysis.difference.changes import Difference
 from workbench.analysis.profile.session_profile import Profile
+from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, group_table
+from workbench.text import in_time
 from workbench.views.flame.differing import change_by_node, differing
 from workbench.views.flame.frames import Pane, Picture
 from workbench.views.flame.merged import Order, devices, grow, merged, ranked
@@ -16,6 +18,7 @@ from workbench.views.flame.timeline import MOST_SPANS, timeline
 PROFILED = "with the profiler on, so longer than in the other pictures"
 SHARES = "shares of the profiled runs; the profiler costs a small node relatively more than a large one"
 DIFFERING = "Left, less time in B; right, more. Below: why, what became what, and the single nodes."
+MOST_OPS = 3  # in the sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +41,24 @@ def pictures(
     if difference is not None:
         drawn.insert(0, _difference(shown, difference))
     return tuple(drawn)
+
+
+def sentence(shown: Sequence[ProfiledRun], difference: Difference | None) -> str:
+    """Return the sentence of the difference, or of where most of the time goes."""
+    if difference is not None:
+        return f"{difference}."
+    return ". ".join(_of(run) for run in shown) + "."
+
+
+def heading(shown: Sequence[ProfiledRun], difference: Difference | None) -> tuple[str, str]:
+    """Return a short title, and the line below it: what a difference consists of, or the whole sentence."""
+    whole = sentence(shown, difference)
+    title, colon, parts = whole.partition("): ")
+    if difference is not None:
+        return (f"{title})", parts) if colon else (whole, "")
+    if not all(run.profile.steady.runs for run in shown):
+        return whole, ""
+    return ", ".join(f"{run.label} {in_time(run.profile.run_s)}" for run in shown), whole
 
 
 def _merged(order: Order, title: str, shown: Sequence[ProfiledRun], difference: Difference | None) -> Picture:
@@ -82,3 +103,15 @@ def _difference(shown: Sequence[ProfiledRun], difference: Difference) -> Picture
 
 def _runs(profile: Profile) -> str:
     return f"of {profile.time_words}" if profile.steady.runs else "no run"
+
+
+def _of(shown: ProfiledRun) -> str:
+    steady = shown.profile.steady
+    if not steady.runs:
+        return f"{shown.label}: no run was completed in this trace"
+    table = group_table(steady, "op_type")
+    gaps = table["op_type"].isin((BETWEEN_NODES, SCHEDULING))
+    top = table[~gaps].head(MOST_OPS)
+    parts = [f"{op} {share * 100:.0f} %" for op, share in zip(top["op_type"], top["share"], strict=True)]
+    parts.append(f"no node {float(table[gaps]['share'].sum()) * 100:.0f} %")
+    return f"{shown.label}: {shown.profile.time_words}; {', '.join(parts)}"

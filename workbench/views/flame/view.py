@@ -14,10 +14,9 @@ from workbench.errors import ProfileError
 from workbench.views.base import View
 from workbench.views.flame.frames import Picture
 from workbench.views.flame.payload import payload
-from workbench.views.flame.pictures import ProfiledRun, pictures
+from workbench.views.flame.pictures import ProfiledRun, heading, pictures, sentence
 from workbench.views.flame.still import flame_scene
 from workbench.views.flame.timeline import MOST_SPANS
-from workbench.views.flame.words import heading, sentence
 
 if TYPE_CHECKING:
     import pandas as pd
