@@ -18,8 +18,8 @@ from workbench.judge.agreement import compare_outputs
 from workbench.models.loading import load
 from workbench.models.model import Model
 from workbench.models.samples import sample_names
-from workbench.preparation.feeds import cast_feeds
 from workbench.preparation.preparing import prepare
+from workbench.preparation.runnable import cast_feeds
 from workbench.worker.launch import Worker, WorkerFolder
 from workbench.worker.values import read_values, write_values
 

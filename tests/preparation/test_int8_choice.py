@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from workbench.preparation.int8_choice import suited_int8
+from workbench.preparation.int8 import suited_int8
 
 SLOW = pytest.mark.slow  # large files; the small ones of the same architectures are chosen for in each run
 WITHOUT_CONV = wb.DynamicInt8(op_types=("Gemm", "LSTM", "MatMul"))

@@ -17,7 +17,7 @@ import workbench as wb
 from sample_models.evaluation import read_calibration_set
 from tests.preparation.test_failures import UNKNOWN_SHAPES, save, weight
 from workbench.models.samples import sample_path
-from workbench.preparation.feeds import cast_feeds
+from workbench.preparation.runnable import cast_feeds
 
 RUN = """
 import runpy, sys, numpy as np

@@ -118,9 +118,11 @@ def _python(
     changed = ", ".join(f"{name}={value}" for name, value in asked.changed().items())
     page = texts.readme(serving.name, changed or "defaults", contract, providers, serving.fallback, notes)
     (target / "README.md").write_text(page, "utf-8")
-    names = [tensor.name for tensor in contract.inputs]
-    arrays = {f"input_{place}": _storable(examples[name]) for place, name in enumerate(names)}
-    arrays["names"] = np.array(json.dumps(names))
+    arrays = {
+        f"input_{place}": array.astype(str) if array.dtype.kind == "O" else array  # no pickle
+        for place, array in enumerate(examples.values())
+    }
+    arrays["names"] = np.array(json.dumps([*examples]))
     np.savez_compressed(target / "examples.npz", allow_pickle=False, **arrays)
     (target / "serving").mkdir()
     for source in sorted(SERVING.glob("*.py")):
@@ -175,11 +177,6 @@ def _files(folder: Path, cancel: threading.Event | None) -> tuple[DeployedFile, 
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     )
-
-
-def _storable(array: Array) -> Array:
-    """Return the array as an archive without pickle holds it."""
-    return array.astype(str) if array.dtype.kind == "O" else array
 
 
 def _providers(prepared: Prepared) -> tuple[str, ...]:

@@ -10,8 +10,7 @@ from workbench.config import Config
 from workbench.errors import InputError, RunFailed, WorkerError
 from workbench.measurement.limits import Limits
 from workbench.models.model import Model
-from workbench.preparation.feeds import cast_feeds
-from workbench.preparation.runnable import make_runnable
+from workbench.preparation.runnable import cast_feeds, make_runnable
 from workbench.text import shorten
 from workbench.worker.launch import Worker, WorkerFolder
 from workbench.worker.values import Feed, write_values

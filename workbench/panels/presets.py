@@ -46,7 +46,7 @@ def int8_cpu(model: Any) -> Config:
     """Return a config with 8-bit weights: static for convolutional nets, dynamic for transformers."""
     if model is None:
         return latency_cpu(None).replace(precision=DynamicInt8())
-    from workbench.preparation.int8_choice import suited_int8  # and onnx with it
+    from workbench.preparation.int8 import suited_int8  # and onnx with it
 
     return latency_cpu(model).replace(precision=suited_int8(model))
 

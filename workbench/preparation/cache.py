@@ -72,7 +72,9 @@ def entry(key: str, make: Make, *, check: Check = bool, cancel: threading.Event 
             answer, duration_s = make(making)
             _write_note(making, answer, duration_s)
             if _read(folder / key, check) is None:
-                _install(making, folder / key)
+                if (folder / key).exists():
+                    _discard(folder / key)  # a damaged entry
+                making.rename(folder / key)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             reason = error.strerror or str(error)
@@ -168,13 +170,6 @@ def _write_note(making: Path, answer: dict[str, Any], duration_s: float) -> None
     (model,) = (name for name in files if name in PRODUCTS)
     note = {"model": model, "files": files, "answer": answer, "duration_s": duration_s}
     (making / NOTE).write_text(json.dumps(note), encoding="utf-8")
-
-
-def _install(making: Path, place: Path) -> None:
-    """Move a finished entry to its place; remove a damaged entry there."""
-    if place.exists():
-        _discard(place)
-    making.rename(place)
 
 
 def remove(path: Path) -> None:

@@ -26,7 +26,8 @@ def read_dataset(data: Any, model: Model) -> tuple[str, str, Iterator[dict[str, 
         raise InputError("the dataset has no rows", "give one that has: 100 to 500 are usual")
     columns = [str(name) for name in data.column_names or first]  # unknown to some streamed datasets
     inputs = {value.name: value.type.tensor_type for value in model.structure.graph.input}
-    name = f"{shorten(str(getattr(data, 'builder_name', None) or 'a dataset'))} ({_length(data)})"
+    length = f"{len(data)} rows" if hasattr(data, "__len__") else "streamed"
+    name = f"{shorten(str(getattr(data, 'builder_name', None) or 'a dataset'))} ({length})"
     if set(inputs) <= set(columns):
         return name, f"columns {', '.join(sorted(inputs))}, a row an example", _rows(data, inputs)
     images = [column for column in columns if hasattr(first[column], "convert")]
@@ -61,7 +62,3 @@ def _iterate(data: Any) -> Iterator[Any]:
     if not hasattr(data, "__getitem__"):
         return iter(data)
     return (data[at] for at in range(len(data)))
-
-
-def _length(data: Any) -> str:
-    return f"{len(data)} rows" if hasattr(data, "__len__") else "streamed"

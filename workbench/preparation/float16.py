@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from onnx import TensorProto
@@ -17,6 +16,13 @@ BFLOAT16_PROVIDERS = (
     *("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider"),
     "MIGraphXExecutionProvider",
 )
+_EXPLANATIONS = {
+    r"INVALID_GRAPH.*?(Type Error: .*)": (
+        "ORT's converter left an operator with types that it does not take, so the file would not load: {}",
+        "use another precision for this model: it has an operator that takes no 16-bit floats, and ORT "
+        "cannot work out the types around it",
+    )
+}
 
 
 def half(asked: Float16 | BFloat16, config: Config) -> Step:
@@ -47,19 +53,7 @@ def half(asked: Float16 | BFloat16, config: Config) -> Step:
             )
         return f"16-bit floats{f'; {in_words(casts)} more' if casts else ''}", notes
 
-    return Step(asked.LABEL, "preparing.half", arguments, summarize, _explain, generation=3)
-
-
-def _explain(message: str) -> tuple[str, str] | None:
-    refusal = re.search(r"INVALID_GRAPH.*?(Type Error: .*)", message, re.DOTALL)
-    if refusal is None:
-        return None
-    return (
-        f"ORT's converter left an operator with types that it does not take, so the file would not load: "
-        f"{refusal[1]}",
-        "use another precision for this model: it has an operator that takes no 16-bit floats, and ORT "
-        "cannot work out the types around it",
-    )
+    return Step(asked.LABEL, "preparing.half", arguments, summarize, _EXPLANATIONS, generation=3)
 
 
 def _has_float32(model: Model) -> bool:

@@ -1,4 +1,4 @@
-"""The steps that quantize weights and activations to integers."""
+"""The steps that quantize weights and activations to integers, and the form that suits a model."""
 
 from __future__ import annotations
 
@@ -13,6 +13,26 @@ from workbench.preparation.nodes import appeared, in_words, nodes_before_and_aft
 from workbench.preparation.step import RANGES, Answer, Step, Summary
 
 ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
+PRODUCTS = ("MatMul", "Gemm", "Attention", "MultiHeadAttention", "LSTM", "GRU", "RNN")
+# Dynamic int8 makes a ConvInteger of each Conv, which is many times slower than float32. The patch embedding
+# of a vision transformer and the first layers of a speech model are below this share, a ConvNeXt is above.
+LEAST_CONVOLUTIONS = 0.1
+_EXPLANATIONS = {
+    r"unknown initializers/tensors.*\{([^}]{0,200})": (
+        "ORT's quantizer to integer operators loses a constant that several nodes share: {}",
+        "use format='qdq', which has no such fault and which ORT's kernels are made for",
+    )
+}
+
+
+def suited_int8(model: Model) -> StaticInt8 | DynamicInt8:
+    """Return static int8 for convolutional nets, dynamic int8 with Convs in float for transformers."""
+    counts = dict(model.describe().operators)
+    convolutions = counts.get("Conv", 0) + counts.get("ConvTranspose", 0)
+    products = sum(counts.get(name, 0) for name in PRODUCTS)
+    if convolutions > LEAST_CONVOLUTIONS * (convolutions + products):
+        return StaticInt8()
+    return DynamicInt8(op_types=("Gemm", "LSTM", "MatMul")) if convolutions else DynamicInt8()
 
 
 def preprocessing() -> Step:
@@ -90,17 +110,8 @@ def static_int8(asked: StaticInt8, original: Model) -> Step:
         chosen = f"{settled.activation} activations, {_weights(settled)}"
         return f"{in_words(made)}; {chosen}{_since(reason)}", notes
 
-    def explain(message: str) -> tuple[str, str] | None:
-        if "unknown initializers/tensors" in message:
-            return (
-                "ORT's quantizer to integer operators loses a constant that several nodes share: "
-                f"{message.rpartition('{')[2].rstrip('}.')[:200]}",
-                "use format='qdq', which has no such fault and which ORT's kernels are made for",
-            )
-        return None
-
     return Step(
-        "static int8", "preparing.static", arguments, summarize, explain, needs=(RANGES,), generation=4
+        "static int8", "preparing.static", arguments, summarize, _EXPLANATIONS, needs=(RANGES,), generation=4
     )
 
 

@@ -279,12 +279,8 @@ class _Progress:
 def _record_parts(step: Step, answer: Answer) -> tuple[str, tuple[str, ...], tuple[tuple[str, int], ...]]:
     """Return the record of a step's answer: a sentence, notes and counts of operators."""
     sentence, notes = step.summarize(answer)
-    return sentence, (*answer["notes"], *notes), _statistics(answer)
-
-
-def _statistics(answer: Answer) -> tuple[tuple[str, int], ...]:
     fused = {name: count for name, count in answer.get("fused", {}).items() if count}
-    return tuple(sorted({**appeared(answer), **fused}.items()))
+    return sentence, (*answer["notes"], *notes), tuple(sorted({**appeared(answer), **fused}.items()))
 
 
 def _text(value: Any) -> str:

@@ -7,13 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from onnx import TensorProto
+from onnx.helper import tensor_dtype_to_np_dtype
+
 from workbench.config import Config, PreparedModel
 from workbench.errors import InputError
 from workbench.models.checking import check_feed
 from workbench.models.model import Model
-from workbench.preparation.feeds import cast_feeds
 from workbench.preparation.preparing import OnStep, Prepared, prepare
 from workbench.worker.values import Feed
+
+_FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,3 +66,25 @@ def _fit(feeds: Sequence[Feed], model: Model) -> bool:
     except InputError:
         return False
     return True
+
+
+def cast_feeds(feeds: Sequence[Feed], model: Model) -> Sequence[Feed]:
+    """Return the feeds with float values in the model's types, or the same object if all types fit."""
+    wanted = {
+        value.name: np.dtype(tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
+        for value in model.structure.graph.input
+        if value.type.tensor_type.elem_type in _FLOATS
+    }
+    if all(_fits(value, wanted.get(name)) for feed in feeds for name, value in feed.items()):
+        return feeds
+    return [
+        {
+            name: value if _fits(value, wanted.get(name)) else value.astype(wanted[name])
+            for name, value in feed.items()
+        }
+        for feed in feeds
+    ]
+
+
+def _fits(value: Any, wanted: np.dtype[Any] | None) -> bool:
+    return wanted is None or not isinstance(value, np.ndarray) or value.dtype == wanted

@@ -11,6 +11,12 @@ from workbench.preparation.step import MODEL, ORT_MODEL, Answer, Step, Summary
 from workbench.text import in_gib
 
 MOST_ORT_BYTES = 2**31 - 2**20
+_EXPLANATIONS = {
+    "compiled nodes": (
+        "a provider compiles parts of the graph, and ORT cannot save those",
+        "leave saved_graph out; such providers have a cache of their own (EPContext, engine cache)",
+    )
+}
 
 
 def fixed_dimensions(config: Config) -> Step:
@@ -48,21 +54,12 @@ def saved_graph(config: Config) -> Step:
         notes = ("the saved graph holds layouts for this kind of processor: save it anew for another",)
         return f"saved in {form} as optimized at level {config.level or 'all'}, and loaded without it", notes
 
-    def explain(message: str) -> tuple[str, str] | None:
-        if "compiled nodes" in message:
-            return (
-                "a provider compiles parts of the graph, and ORT cannot save those",
-                "leave saved_graph out; such providers have a cache of their own (EPContext, engine cache)",
-            )
-        return None
-
-    product = ORT_MODEL if config.saved_graph == "ort" else MODEL
     return Step(
         "saved graph",
         "preparing.saving",
         arguments,
         summarize,
-        explain,
-        product=product,
+        _EXPLANATIONS,
+        product=ORT_MODEL if config.saved_graph == "ort" else MODEL,
         python=config.interpreter,
     )

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.models.fit import installed_ort
 from workbench.models.model import Model
+from workbench.worker.packages import versions_of
 
 Answer = Mapping[str, Any]
 Summary = tuple[str, tuple[str, ...]]  # the effect in one sentence, and notes for the user
+PACKAGES = ("onnx", "numpy", "onnx-ir", "sympy")  # that jobs use beside ONNX Runtime
 PRODUCTS = MODEL, ORT_MODEL, RANGES = "model.onnx", "model.ort", "ranges.json"
 
 
@@ -26,7 +28,7 @@ class Step:
     job: str
     arguments: Callable[[Model], dict[str, Any]]  # of the job; may refuse the given model
     summarize: Callable[[Answer], Summary]  # from the job's answer; may refuse the result
-    explain: Callable[[str], tuple[str, str] | None] = lambda _: None  # (problem, fix) for ORT's own message
+    explanations: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # of ORT's own messages
     product: str = MODEL  # the file that the step writes
     data: Mapping[str, str] | None = None  # more arguments of the job: files, left out of the key…
     depends_on: tuple[str, ...] = ()  # …which includes their contents
@@ -34,9 +36,18 @@ class Step:
     generation: int = 1  # of the job's code: raise when the same arguments give another file
     python: str = sys.executable
 
+    def explain(self, message: str) -> tuple[str, str] | None:
+        """Return problem and fix for a message that one of the patterns matches; its groups fill gaps."""
+        for pattern, (problem, fix) in self.explanations.items():
+            match = re.search(pattern, message, re.DOTALL)
+            if match:
+                return problem.format(*match.groups()), fix
+        return None
+
 
 def key_of(step: Step, source_sha256: str, arguments: Mapping[str, Any], needed: Mapping[str, str]) -> str:
     """Return the key of a result: a hash of the input file, the step, its arguments and the versions."""
+    versions = versions_of(PACKAGES)
     ingredients = {
         "source": source_sha256,
         "job": step.job,
@@ -45,13 +56,6 @@ def key_of(step: Step, source_sha256: str, arguments: Mapping[str, Any], needed:
         "depends_on": step.depends_on,
         "needed": dict(needed),
         "python": None if step.python == sys.executable else step.python,
-        "versions": [installed_ort(), *(_version(name) for name in ("onnx", "numpy", "onnx-ir", "sympy"))],
+        "versions": [installed_ort(), *(versions.get(name) for name in PACKAGES)],
     }
     return hashlib.sha256(json.dumps(ingredients, sort_keys=True).encode()).hexdigest()[:40]
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -13,7 +13,12 @@ from workbench.preparation.step import Answer, Step, Summary
 
 ATTENTION = ("Attention", "MultiHeadAttention", "PackedAttention", "GroupQueryAttention")
 
-
+_EXPLANATIONS = {  # of a Python error in ORT's optimizer
+    "list index out of range": (
+        "ORT's optimizer expects every Gemm of this kind to have a bias, and this export has one without",
+        "give another model_type, export with torch.onnx.export(dynamo=False), or leave fusion out",
+    )
+}
 # Fusions of diffusion models, whose operators have kernels for GPUs only.
 ON_GPUS = (
     *("enable_nhwc_conv", "enable_group_norm", "enable_skip_group_norm", "enable_bias_splitgelu"),
@@ -67,7 +72,7 @@ def transformer_fusion(asked: TransformerFusion, config: Config) -> Step:
             )
         return f"{in_words(fused)}; {nodes_before_and_after(answer)} ({'; '.join(evidence)})", notes
 
-    return Step("transformer fusion", "preparing.fusion", arguments, summarize, _explain)
+    return Step("transformer fusion", "preparing.fusion", arguments, summarize, _EXPLANATIONS)
 
 
 def _contradiction(asked: TransformerFusion, shape: TransformerShape) -> str | None:
@@ -85,13 +90,3 @@ def _contradiction(asked: TransformerFusion, shape: TransformerShape) -> str | N
         for place in (0, 1)
     )
     return f"you gave {given}, the graph has {actual}"
-
-
-def _explain(message: str) -> tuple[str, str] | None:
-    """Return the problem and the fix for a Python error in ORT's optimizer."""
-    if "list index out of range" in message:
-        return (
-            "ORT's optimizer expects every Gemm of this kind to have a bias, and this export has one without",
-            "give another model_type, export with torch.onnx.export(dynamo=False), or leave fusion out",
-        )
-    return None

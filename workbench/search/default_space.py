@@ -21,7 +21,7 @@ from workbench.models import Inputs, Model
 from workbench.models.declared import declared_inputs
 from workbench.models.examples import trained_sample
 from workbench.models.sizes import free_dims, is_guessed
-from workbench.preparation.int8_choice import suited_int8
+from workbench.preparation.int8 import suited_int8
 from workbench.records.goal import Goal, Objective
 from workbench.records.machine import Machine
 from workbench.records.space import Axis, Space

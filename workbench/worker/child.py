@@ -15,6 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, BinaryIO
 
@@ -113,11 +114,9 @@ def die_with(parent: int) -> None:
 
 
 def _go_first(score: str) -> None:
-    try:
-        with open(score, "w") as file:  # noqa: PTH123 - pathlib is one import too many
-            file.write("1000")
-    except OSError:  # /proc is read-only in some sandboxes: the OOM killer then chooses by size
-        return
+    # /proc is read-only in some sandboxes: the OOM killer then chooses by size.
+    with suppress(OSError), open(score, "w") as file:  # noqa: PTH123 - pathlib is one import too many
+        file.write("1000")
 
 
 def imported(versions: Callable[[], dict[str, str]]) -> dict[str, Any]:

@@ -65,24 +65,21 @@ class Decoder:
         return {"steps": steps, "picked": picked, "logits": kept, "cache_bytes": cache_bytes}
 
     def _feed(self, fresh: list[int], total: int) -> dict[str, Any]:
-        names, past = self._names, total - len(fresh)
+        past = total - len(fresh)
+        positions = np.arange(past, total)
+        values = {
+            "tokens": [fresh],
+            "mask": np.ones((1, total)),
+            "positions": positions if self._names["positions_rank"] == 1 else positions[None],
+            "segments": np.zeros((1, len(fresh))),
+            "branch": [past > 0],
+        }
         feed = dict(self._constant)
-        feed[names["tokens"]] = self._array("tokens", [fresh])
-        if names["mask"] is not None:
-            feed[names["mask"]] = self._array("mask", np.ones((1, total)))
-        if names["positions"] is not None:
-            positions = np.arange(past, total)
-            feed[names["positions"]] = self._array(
-                "positions", positions if names["positions_rank"] == 1 else positions[None]
-            )
-        if names["segments"] is not None:
-            feed[names["segments"]] = self._array("segments", np.zeros((1, len(fresh))))
-        if names["branch"] is not None:
-            feed[names["branch"]] = np.full((1,), past > 0)
+        for key, value in values.items():
+            name = self._names[key]
+            if name is not None:
+                feed[name] = np.ascontiguousarray(value, self._dtypes[name])
         return feed
-
-    def _array(self, key: str, values: Any) -> Any:
-        return np.ascontiguousarray(values, self._dtypes[self._names[key]])
 
     def _copied(self, fresh: list[int], total: int, cache: list[Any]) -> tuple[Any, list[Any]]:
         feed = self._feed(fresh, total)

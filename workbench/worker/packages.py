@@ -47,7 +47,7 @@ class Packages:
 def packages_of(python: str, names: tuple[str, ...]) -> Packages:
     """Return which of the packages the environment of an interpreter has."""
     if python == sys.executable:
-        return Packages(f"{sys.version_info.major}.{sys.version_info.minor}", _versions(names))
+        return Packages(f"{sys.version_info.major}.{sys.version_info.minor}", versions_of(names))
     command = [python, "-c", _SCRIPT, json.dumps(names)]
     alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     try:
@@ -62,7 +62,7 @@ def packages_of(python: str, names: tuple[str, ...]) -> Packages:
         ) from error
 
 
-def _versions(names: tuple[str, ...]) -> dict[str, str]:
+def versions_of(names: tuple[str, ...]) -> dict[str, str]:
     versions = {}
     for name in names:
         try:

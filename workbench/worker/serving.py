@@ -38,8 +38,7 @@ def closed_loop(
         crew.ended_ns[caller] = clock()
 
     crew.run(work)
-    body = crew.body()
-    body |= {"requests": sum(map(len, samples)), "caller_counts": [len(row) for row in samples]}
+    body = crew.body(sum(map(len, samples)), samples)
     return body, b"".join(row.tobytes() for row in samples)
 
 
@@ -81,9 +80,7 @@ def open_loop(
     crew.run(work)
     rows = sorted(row for rows in answered for row in rows)
     latencies, waits = array("q", [row[1] for row in rows]), array("q", [max(0, row[2]) for row in rows])
-    body = crew.body()
-    body |= {"requests": len(arrivals_ns), "caller_counts": [len(row) for row in answered]}
-    return body, latencies.tobytes() + waits.tobytes()
+    return crew.body(len(arrivals_ns), answered), latencies.tobytes() + waits.tobytes()
 
 
 def arrivals(rate_hz: float, seconds: float, seed: int) -> list[int]:
@@ -133,12 +130,14 @@ class _Crew:
         if self._errors:
             raise self._errors[0]
 
-    def body(self) -> dict[str, Any]:
-        """Return the times of all callers together and of each."""
+    def body(self, requests: int, answered: Sequence[Sequence[object]]) -> dict[str, Any]:
+        """Return the times and requests of all callers together and of each."""
         return {
             "wall_ns": max(self.ended_ns) - self.began_ns,
             "cpu_ns": self._cpu_ns,
             "caller_spans_ns": [end - self.began_ns for end in self.ended_ns],
+            "requests": requests,
+            "caller_counts": [len(rows) for rows in answered],
         }
 
     def _mark(self) -> None:

@@ -11,7 +11,7 @@ from workbench.config import Config
 from workbench.measurement.limits import Limits, OnProgress
 from workbench.models.examples import examples
 from workbench.models.model import Model
-from workbench.preparation.feeds import cast_feeds
+from workbench.preparation.runnable import cast_feeds
 from workbench.records.display import config_in_words
 from workbench.records.layers import LayerErrorsRecord
 from workbench.worker.launch import WorkerFolder, call_job

@@ -18,7 +18,7 @@ from workbench.errors import Cancelled, MetricError, RunFailed, StorageError, Wo
 from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.models.examples import Examples
 from workbench.models.model import Model
-from workbench.preparation.feeds import cast_feeds
+from workbench.preparation.runnable import cast_feeds
 from workbench.records.fidelity import AccuracyRecord, DataRecord, OutputFidelity, Score
 from workbench.text import in_gib
 from workbench.worker.launch import Worker, WorkerFolder

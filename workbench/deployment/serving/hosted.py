@@ -65,7 +65,9 @@ class Hosted:
     def load(self) -> None:
         """Check the files, make the session, and run it on the example inputs."""
         for name, expected in self.deployment.files.items():
-            if _sha256(self._folder / name) != expected:
+            with (self._folder / name).open("rb") as file:
+                actual = hashlib.file_digest(file, "sha256").hexdigest()
+            if actual != expected:
                 raise RuntimeError(f"{name} is not the file that was deployed: its SHA-256 differs")
         self._session = self._module.make_session(str(self._folder / self.deployment.model))
         self.providers = tuple(self._session.get_providers())
@@ -99,8 +101,3 @@ class Hosted:
         if observe is not None:
             observe(time.perf_counter() - began)
         return {tensor.name: value for tensor, value in zip(self.deployment.outputs, values, strict=True)}
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -19,8 +19,13 @@ from workbench.worker.preparing import files
 
 def run(source: str, target: str, keep_io: bool, blocked_ops: list[str], bfloat16: bool) -> dict[str, Any]:
     proto = onnx.load(source)
-    wide = _floats(proto) if bfloat16 else {}
+    wide: dict[str, Any] = {}
     if bfloat16:
+        wide = {  # float16 clips large values and loses small ones
+            tensor.name: numpy_helper.to_array(tensor)
+            for tensor in proto.graph.initializer
+            if tensor.data_type == TensorProto.FLOAT
+        }
         blocked_ops = [*blocked_ops, *_without_bfloat16(proto)]
     model = OnnxModel(proto)
     with (
@@ -58,15 +63,6 @@ def _without_bfloat16(proto: onnx.ModelProto) -> list[str]:
         if any("tensor(float16)" in types and "tensor(bfloat16)" not in types for types in kinds):
             op_types.append(name)
     return op_types
-
-
-def _floats(proto: onnx.ModelProto) -> dict[str, Any]:
-    """Return the original float32 initializers: float16 clips large values and loses small ones."""
-    return {
-        tensor.name: numpy_helper.to_array(tensor)
-        for tensor in proto.graph.initializer
-        if tensor.data_type == TensorProto.FLOAT
-    }
 
 
 def _retype(graph: Any, wide: dict[str, Any]) -> None:
