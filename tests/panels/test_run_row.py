@@ -8,8 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench.panels.jobs import JobView
-from workbench.panels.menu import Menu
-from workbench.panels.run_row import RunRow
+from workbench.panels.run_row import Menu, RunRow
 from workbench.results.registry import KINDS
 
 

@@ -13,8 +13,7 @@ from workbench.panels.handlers import button, buttons_of, follow, on_change, sho
 from workbench.panels.markup import note_html, text
 from workbench.panels.table import Table
 from workbench.panels.tabs.figure import titled_figure
-from workbench.panels.tabs.tune_cluster import ClusterFields
-from workbench.panels.tabs.tune_goal import GoalFields
+from workbench.panels.tabs.tune_fields import ClusterFields, GoalFields
 from workbench.panels.tuning import TuneChoice, space_action, tune_action, tune_code
 from workbench.records.display import config_in_words
 from workbench.records.study import StudyRecord
