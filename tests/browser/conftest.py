@@ -12,6 +12,7 @@ After every test: no request may have left the server's own origin, and its kern
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
@@ -22,6 +23,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser.harness.book import Book, open_book
 from tests.browser.harness.chromium import Pages, interrupted, screenshot_folder, started_browser
 from tests.browser.harness.lab import Lab, started_lab
+from workbench.panels.layout import STYLE
 
 
 class Show(Protocol):
@@ -69,6 +71,19 @@ def _value(request: pytest.FixtureRequest, name: str) -> object:
 def page(pages: Pages) -> Page:
     """One page, light, 1400 × 1000."""
     return pages.open()
+
+
+@pytest.fixture(scope="module")
+def widget_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page with the JavaScript of one widget of the panels, which the module of the test names: WIDGET."""
+    name: str = request.module.WIDGET
+    script = files("workbench.panels").joinpath("static", f"{name}.js").read_text("utf-8")
+    script = script.replace("export default { render };", f"window.render{name.title()} = render;")
+    page = browser.new_page()
+    page.set_content(f'<!DOCTYPE html><meta charset="utf-8">{STYLE}<div class="wbp"></div>')
+    page.add_script_tag(content=f"(() => {{{script}}})();")
+    yield page
+    page.close()
 
 
 @pytest.fixture

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
-
-from workbench.panels.layout import STYLE
+from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -31,18 +28,8 @@ KNOBS = """([width, state]) => {
   stop();
   return {heads, before, values, listed, after};
 }"""
+WIDGET = "knobs"
 VALUES = ["default: 2", "1", "2"]
-
-
-@pytest.fixture
-def page(browser: Browser) -> Any:
-    script = files("workbench.panels").joinpath("static", "knobs.js").read_text("utf-8")
-    script = script.replace("export default { render };", "window.renderKnobs = render;")
-    page = browser.new_page()
-    page.set_content(f'<!DOCTYPE html><meta charset="utf-8">{STYLE}<div class="wbp"></div>')
-    page.add_script_tag(content=f"(() => {{{script}}})();")
-    yield page
-    page.close()
 
 
 def knobs_of(labels: str) -> dict[str, Any]:
@@ -58,15 +45,15 @@ def knobs_of(labels: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("width", "labels"), [(240, "AB"), (380, "ABCD")])
-def test_narrow_cells_show_the_value_and_an_open_list_all(page: Page, width: int, labels: str) -> None:
-    drawn = page.evaluate(KNOBS, [width, knobs_of(labels)])
+def test_narrow_cells_show_the_value_and_an_open_list_all(widget_page: Page, width: int, labels: str) -> None:
+    drawn = widget_page.evaluate(KNOBS, [width, knobs_of(labels)])
     assert drawn["heads"] == list(labels)
     assert drawn["before"] == drawn["after"] == ["2" for _ in labels]
     assert drawn["values"] == ["default: 2" for _ in labels]
     assert drawn["listed"] == VALUES
 
 
-def test_roomy_cells_say_that_the_value_is_the_default(page: Page) -> None:
-    drawn = page.evaluate(KNOBS, [380, knobs_of("AB")])
+def test_roomy_cells_say_that_the_value_is_the_default(widget_page: Page) -> None:
+    drawn = widget_page.evaluate(KNOBS, [380, knobs_of("AB")])
     assert drawn["heads"] == ["A config", "B config"]
     assert drawn["before"] == drawn["after"] == ["default: 2", "default: 2"]

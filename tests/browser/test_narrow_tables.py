@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib.resources import files
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
 from workbench.figures.numbers import numbers_table
-from workbench.panels.layout import STYLE
 from workbench.report.banner import numbers_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+WIDGET = "table"
 WIDTHS = (230, 400, 560)  # pixels of a tab at 390, 1024 and 1440 pixels of the window
 # How far the numbers of a comparison stick out of their place, how many lines the heads stand in, how many
 # columns the configs, and how wide the reason of a failure is, if there is one.
@@ -81,21 +79,12 @@ HISTORY = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def page(browser: Browser) -> Iterator[Page]:
-    script = files("workbench.panels").joinpath("static", "table.js").read_text("utf-8")
-    script = script.replace("export default { render };", "window.renderTable = render;")
-    page = browser.new_page()
-    page.set_content(f'<!DOCTYPE html><meta charset="utf-8">{STYLE}<div class="wbp"></div>')
-    page.add_script_tag(content=f"(() => {{{script}}})();")
-    yield page
-    page.close()
-
-
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_numbers_of_two_configs_fit(page: Page, width: int) -> None:
+def test_the_numbers_of_two_configs_fit(widget_page: Page, width: int) -> None:
     for record in (ordinary(), comparison(drawn_run("A", 0.002), failed("B", f"no kernel of '/{30 * 'a'}'"))):
-        beyond, lines, columns, reason = page.evaluate(NUMBERS, [numbers_html(numbers_table(record)), width])
+        beyond, lines, columns, reason = widget_page.evaluate(
+            NUMBERS, [numbers_html(numbers_table(record)), width]
+        )
         assert beyond <= 1
         assert lines == (1 if width > 500 else 9), "each config is a column where the heads do not fit"
         assert columns == (1 if width > 500 else 2)
@@ -104,29 +93,29 @@ def test_the_numbers_of_two_configs_fit(page: Page, width: int) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("table", [FUSIONS, HISTORY], ids=["fusions", "history"])
-def test_a_table_of_many_columns_fits(page: Page, table: dict[str, Any], width: int) -> None:
-    assert page.evaluate(TABLE, [table, width])["beyond"] <= 1
+def test_a_table_of_many_columns_fits(widget_page: Page, table: dict[str, Any], width: int) -> None:
+    assert widget_page.evaluate(TABLE, [table, width])["beyond"] <= 1
 
 
-def test_a_long_cell_is_folded_and_unfolds(page: Page) -> None:
-    drawn = page.evaluate(TABLE, [FUSIONS, 560])
+def test_a_long_cell_is_folded_and_unfolds(widget_page: Page) -> None:
+    drawn = widget_page.evaluate(TABLE, [FUSIONS, 560])
     assert max(drawn["heights"]) < 100, "a few lines, not fifteen"
     assert drawn["unfolds"]
 
 
-def test_numbers_have_as_many_digits_as_their_column_says(page: Page) -> None:
+def test_numbers_have_as_many_digits_as_their_column_says(widget_page: Page) -> None:
     columns = [{"name": "median (ms)", "number": True, "digits": 3}, {"name": "share", "number": True}]
     rows = [[1.98765, 1.98765], [0.00123456, 12345.6], [1234.56, 250]]
-    drawn = page.evaluate(TABLE, [{"columns": columns, "rows": rows}, 560])
+    drawn = widget_page.evaluate(TABLE, [{"columns": columns, "rows": rows}, 560])
     assert drawn["cells"] == ["1.99", "1.988", "0.00123", "12,346", "1,235", "250"]
-    drawn = page.evaluate(TABLE, [{"columns": columns, "rows": [[1.1, 1.1]]}, 560])
+    drawn = widget_page.evaluate(TABLE, [{"columns": columns, "rows": [[1.1, 1.1]]}, 560])
     assert drawn["cells"] == ["1.10", "1.1"], "as many digits as those above and below"
 
 
-def test_a_long_name_is_broken_before_a_capital_letter(page: Page) -> None:
+def test_a_long_name_is_broken_before_a_capital_letter(widget_page: Page) -> None:
     text = "AttentionFusion and EmbedLayerNormFusion of bert"
     table = {"columns": [{"name": "passes", "number": False}], "rows": [[text]]}
-    assert page.evaluate(TABLE, [table, 560])["cells"] == [text]
-    names, heights = page.evaluate(NAMES)
+    assert widget_page.evaluate(TABLE, [table, 560])["cells"] == [text]
+    names, heights = widget_page.evaluate(NAMES)
     assert names == ["AttentionFusion", "EmbedLayerNormFusion"]
     assert max(heights) < 20, "a name is broken only where a line has no room for it"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from workbench.analysis.graph import Node
 from workbench.analysis.slower.profiled_config import NodeRun
 from workbench.records.findings import Confidence, FindingRecord, Fix, Gain, Subject
 
+FindingRecords = Iterator[FindingRecord]  # what a rule yields
 MOST_NODES = 40  # listed in a finding
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 
 from workbench.advisor.evidence import Evidence
-from workbench.records.findings import FindingRecord
+from workbench.advisor.finding import FindingRecords
 
 FAMILIES = (
     "fusion",
@@ -28,7 +28,7 @@ FAMILIES = (
     "loading",
     "ort_warnings",
 )
-Find = Callable[[Evidence], Iterator[FindingRecord]]
+Find = Callable[[Evidence], FindingRecords]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Rule:
     source: str
     find: Find
 
-    def look(self, evidence: Evidence) -> Iterator[FindingRecord]:
+    def look(self, evidence: Evidence) -> FindingRecords:
         """Yield what the rule finds, under its id."""
         return (replace(finding, id=self.id) for finding in self.find(evidence))
 

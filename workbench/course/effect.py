@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +71,10 @@ class SeenEffect(Exportable):
         return self.effect.read(self.run)
 
     @property
+    def _sizes(self) -> dict[str, Size]:
+        return {"here": self.here, "recorded": self.recorded}
+
+    @property
     def where(self) -> str:
         """Where and when the run was recorded, as its record has it."""
         machine, date = self.run.about.machine, self.run.about.created_utc[:10]
@@ -94,10 +98,7 @@ class SeenEffect(Exportable):
         """One row for this machine and one for the recorded run; columns where, size, low, high, present."""
         import pandas as pd
 
-        rows = [
-            (where, size.value, size.low, size.high, size.present)
-            for where, size in (("here", self.here), ("recorded", self.recorded))
-        ]
+        rows = [(where, *astuple(size)) for where, size in self._sizes.items()]
         frame = pd.DataFrame(rows, columns=["where", "size", "low", "high", "present"])
         return frame.astype({"size": "float64", "low": "float64", "high": "float64", "present": "boolean"})
 
@@ -105,11 +106,10 @@ class SeenEffect(Exportable):
         """Return a row for this machine and one for the recorded run."""
         from workbench.figures.chart import Axis, Chart, ReferenceLine, Value, one_value, series_look
 
+        words = self.effect.words
         rows = [
-            one_value(
-                where, Value(size.value, self.effect.words(size), series_look(index), size.low, size.high)
-            )
-            for index, (where, size) in enumerate((("here", self.here), ("recorded", self.recorded)))
+            one_value(where, Value(size.value, words(size), series_look(index), size.low, size.high))
+            for index, (where, size) in enumerate(self._sizes.items())
         ]
         axis = Axis(self.effect.axis, "dot", (ReferenceLine(self.effect.none),))
         return Chart(tuple(str(self).splitlines()), (axis,), tuple(rows))

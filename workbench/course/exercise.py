@@ -18,6 +18,7 @@ LESSONS = (
     *("measuring", "level", "fusion", "convolution", "thread", "transformer", "int8", "provider"),
     *("memory", "tuning"),
 )
+NONE = "none"  # the answer where nothing is right
 ANSWERS = ("faster", "slower", "tie", "not settled")
 LEAST_SQNR_DB = 60.0
 

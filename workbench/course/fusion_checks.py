@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import OverBudget, exercise, outputs_agree
+from workbench.course.exercise import NONE, OverBudget, exercise, outputs_agree
 from workbench.course.progress import seconds
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from workbench.results.comparison import Comparison
     from workbench.results.explanation import Explanation
 
-NONE = "none"
 GELU_NODES = 5  # of the standard form
 MOST_SLOWER = 0.9  # times as fast as before: a slower file is refused, beyond what noise does
 CAUSES = ("the level", "the order", "the weight", "the readers")

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import OverBudget, budget_of_comparison, exercise
+from workbench.course.exercise import NONE, OverBudget, budget_of_comparison, exercise
 from workbench.judge.acceptance import Budget, Check, checks
 from workbench.text import listed, one_line
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from workbench.results.comparison import Comparison
     from workbench.results.sensitivity import Sensitivity
 
-NONE = "none"
 SPEED = "speed"  # the check of `judge.acceptance` on the speed-up
 LEAST_DB = 3.0  # of error won back: 3 dB is a factor of 1.41
 MOST_GIVEN_UP = 0.10  # of the time that quantizing everything saves

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbench.course.exercise import OverBudget, budget_of_comparison, exercise
+from workbench.course.exercise import NONE, OverBudget, budget_of_comparison, exercise
 from workbench.course.measuring_checks import verdict_in_words
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from workbench.results.thread_scaling import Threads
 
 CLOSE = 0.05  # of the best latency
-NONE = "none"
 
 
 def seconds_of_load(given: Mapping[str, Any]) -> float:

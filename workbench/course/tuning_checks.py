@@ -6,14 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import OverBudget, exercise
+from workbench.course.exercise import NONE, OverBudget, exercise
 from workbench.text import listed
 
 if TYPE_CHECKING:
     from workbench.results.load_test import LoadTest
     from workbench.results.study import Study
 
-NONE = "none"
 MOST_REGRET = 0.05
 WIDEST_PROMISE = 3.0  # times the measured upper end
 NEAR = 0.0101  # a report rounds to two decimals

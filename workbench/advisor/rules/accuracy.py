@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.advisor.config_fixes import precision_fix
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.advisor.weights import Weight
 from workbench.config import DynamicInt8, Float16, StaticInt8, WeightOnly, defaults
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import Fix
 
 WIDE_RANGE = 16.0  # the median channel of a weight with one scale keeps 4 of 8 bits
 LAYER_SHARE = 0.5  # of the squared error
@@ -30,7 +29,7 @@ FIND_LAYERS = Fix("note", "find the layers that cause it, and keep these in floa
     advice="give each channel a scale of its own: per_channel=True",
     source="arithmetic: the median channel keeps 4 of its 8 bits; Nagel et al., 2019, for whole nets",
 )
-def one_scale_for_wide_channels(evidence: Evidence) -> Iterator[FindingRecord]:
+def one_scale_for_wide_channels(evidence: Evidence) -> FindingRecords:
     """One scale per tensor wastes the bits of small channels."""
     settled = _settled(evidence)
     if settled is None or settled.per_channel:
@@ -58,7 +57,7 @@ def one_scale_for_wide_channels(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="use 7 bits for the weights: reduce_range=True, which is the default there",
     source="ORT's documentation and OpenVINO's on saturation: two products are added in 16 bits",
 )
-def saturating_int8(evidence: Evidence) -> Iterator[FindingRecord]:
+def saturating_int8(evidence: Evidence) -> FindingRecords:
     """The integer kernels of this processor saturate with weights of 8 bits."""
     settled = _settled(evidence)
     if settled is None or settled.reduce_range or evidence.cpu_family != "avx":
@@ -77,7 +76,7 @@ def saturating_int8(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="leave reduce_range out",
     source="reduce_range is for kernels that add in 16 bits; elsewhere it only costs a bit",
 )
-def seven_bits_for_nothing(evidence: Evidence) -> Iterator[FindingRecord]:
+def seven_bits_for_nothing(evidence: Evidence) -> FindingRecords:
     """Weights keep 7 bits where 8 are as fast."""
     precision = evidence.config.precision
     if not isinstance(precision, DynamicInt8 | StaticInt8) or not precision.reduce_range:
@@ -100,7 +99,7 @@ def seven_bits_for_nothing(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="keep them in float: exclude=(…); wb.exclude_for finds the fewest for an error",
     source="the layer errors of this model, or its sensitivity study",
 )
-def sensitive_layer(evidence: Evidence) -> Iterator[FindingRecord]:
+def sensitive_layer(evidence: Evidence) -> FindingRecords:
     """A few layers cause most of the error."""
     noise, precision = evidence.layer_noise, evidence.config.precision
     if not noise or not isinstance(precision, DynamicInt8 | StaticInt8 | WeightOnly):
@@ -133,7 +132,7 @@ def sensitive_layer(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="keep the layers that cause it in float; calibrate on real data; or use 16-bit floats",
     source="the evaluation set of the model, paired item by item",
 )
-def accuracy_lost(evidence: Evidence) -> Iterator[FindingRecord]:
+def accuracy_lost(evidence: Evidence) -> FindingRecords:
     """The accuracy dropped."""
     score = None if evidence.accuracy is None else evidence.accuracy.score(evidence.label)
     lost = None if score is None else score.against
@@ -154,7 +153,7 @@ def accuracy_lost(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="look at the error of each layer: wb.layer_errors",
     source="20 dB is an error of a tenth of the output",
 )
-def outputs_far_from_float(evidence: Evidence) -> Iterator[FindingRecord]:
+def outputs_far_from_float(evidence: Evidence) -> FindingRecords:
     """The outputs are far from the baseline's."""
     if evidence.config.precision is None or not evidence.agreement:
         return
@@ -178,7 +177,7 @@ def outputs_far_from_float(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="keep the operator that reads it in float32: blocked_ops=(…), or use bfloat16",
     source="float16 ends at 65,504; larger values become infinite",
 )
-def weights_beyond_float16(evidence: Evidence) -> Iterator[FindingRecord]:
+def weights_beyond_float16(evidence: Evidence) -> FindingRecords:
     """Weights are too large for float16."""
     precision = evidence.config.precision
     if not isinstance(precision, Float16):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from workbench.advisor.config_fixes import precision_fix
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.config import StaticInt8
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import Fix
 
 FEW_EXAMPLES = 100  # of calibration, as in preparation
 OUTLIER_RATIO = 8.0  # the largest value over the 99.9th percentile: 3 of 8 bits serve a thousandth of them
@@ -23,7 +21,7 @@ CALIBRATE = "wb.compare(model, a, b, calibration='examples.npz')"
     advice="give real examples: calibration=…",
     source="ranges of random data are not those of real inputs, in either direction",
 )
-def random_calibration(evidence: Evidence) -> Iterator[FindingRecord]:
+def random_calibration(evidence: Evidence) -> FindingRecords:
     """Static int8 was calibrated on random data."""
     record = None if evidence.preparation is None else evidence.preparation.calibration
     if record is None or record.representative:
@@ -43,7 +41,7 @@ def random_calibration(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="give a hundred examples or more",
     source="ORT's documentation and users' reports: ranges settle between 100 and 500 examples",
 )
-def few_calibration_examples(evidence: Evidence) -> Iterator[FindingRecord]:
+def few_calibration_examples(evidence: Evidence) -> FindingRecords:
     """Static int8 was calibrated on few examples."""
     record = None if evidence.preparation is None else evidence.preparation.calibration
     if record is None or not record.representative or record.count >= FEW_EXAMPLES:
@@ -64,7 +62,7 @@ def few_calibration_examples(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="let a percentile set the ranges: calibrator='percentile', or keep the layers in float",
     source="3 of 8 bits then serve one value in a thousand",
 )
-def outliers_set_the_range(evidence: Evidence) -> Iterator[FindingRecord]:
+def outliers_set_the_range(evidence: Evidence) -> FindingRecords:
     """A few outliers set the range of activations."""
     layers, precision = evidence.layers, evidence.config.precision
     if layers is None or not isinstance(precision, StaticInt8) or precision.calibrator != "minmax":

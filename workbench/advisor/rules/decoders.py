@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.advisor.config_fixes import rewrite_fix
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.analysis.graph import Graph, Node
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import Fix
 
 VOCABULARY = 10_000
 LOGITS_SHARE = 0.10
@@ -25,7 +24,7 @@ PAST = ("past", "cache", "present")
     advice="compute the logits of the last position only",
     source="generation reads the last position only",
 )
-def logits_of_every_position(evidence: Evidence) -> Iterator[FindingRecord]:
+def logits_of_every_position(evidence: Evidence) -> FindingRecords:
     """Logits are computed for every position, but generation reads only the last one."""
     graph = evidence.ran
     if graph is None:
@@ -54,7 +53,7 @@ def logits_of_every_position(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="export with past keys and values as inputs and outputs",
     source="without them each new token computes all earlier ones again: the cost grows with the length",
 )
-def no_key_value_cache(evidence: Evidence) -> Iterator[FindingRecord]:
+def no_key_value_cache(evidence: Evidence) -> FindingRecords:
     """Each new token computes all earlier positions again."""
     graph = evidence.prepared
     masks = [node for node in graph.nodes if node.op_type in CAUSAL]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from workbench.advisor.config_fixes import options_fix, provider_of
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.advisor.rules.providers import TENSORRT
 from workbench.models.declared import Dim, TensorType, declared_inputs
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.records.findings import Fix, Gain
 
 ENGINE_LOAD_S = 5.0
 PROFILES = ("trt_profile_min_shapes", "trt_profile_opt_shapes", "trt_profile_max_shapes")
@@ -25,7 +25,7 @@ Shape = tuple[int, ...]
     advice="turn the caches of engines and of timings on",
     source="rebuilds of 50 s at new shapes in users' reports",
 )
-def engine_built_at_each_start(evidence: Evidence) -> Iterator[FindingRecord]:
+def engine_built_at_each_start(evidence: Evidence) -> FindingRecords:
     """TensorRT builds its engine again at each start."""
     tensorrt = provider_of(evidence, TENSORRT)
     load_s = None if evidence.run is None else evidence.run.load_s
@@ -49,7 +49,7 @@ def engine_built_at_each_start(evidence: Evidence) -> Iterator[FindingRecord]:
     source="without them a shape beyond those seen builds the engine anew: 50 s in users' reports; "
     "not measured here",
 )
-def engine_without_profiles(evidence: Evidence) -> Iterator[FindingRecord]:
+def engine_without_profiles(evidence: Evidence) -> FindingRecords:
     """TensorRT builds its engine again when a shape is smaller or larger than all before."""
     tensorrt = provider_of(evidence, TENSORRT)
     free = _free_inputs(evidence)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from workbench.advisor.config_fixes import config_fix, without_passes
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.analysis.passes.missed import Missed
 from workbench.config import TransformerFusion
-from workbench.records.findings import Confidence, FindingRecord, Fix, Gain
+from workbench.records.findings import Confidence, Fix, Gain
 
 FUSION_SAVED = 0.3
 SKIP_SHARE = 0.03
@@ -25,7 +23,7 @@ EXTRA_OUTPUT = "output of the model"
     advice="leave SkipLayerNormFusion out; look again after each int8 fix, since the share grows",
     source="measured: the kernel takes 4.9 to 5.3 ns an element, Add and LayerNormalization 0.7 to 1.2",
 )
-def skip_layer_norm_slow(evidence: Evidence) -> Iterator[FindingRecord]:
+def skip_layer_norm_slow(evidence: Evidence) -> FindingRecords:
     """A fused operator is slower on the CPU than its separate operators."""
     fused = evidence.of("SkipLayerNormalization")
     runs = [node for node in fused if node.provider == "CPUExecutionProvider"]
@@ -53,7 +51,7 @@ def skip_layer_norm_slow(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="use level all, the default; convolutional nets gain most",
     source="convolutional nets 1.7 to 2.9 times faster at level all; small encoders may be faster at basic",
 )
-def level_below_all(evidence: Evidence) -> Iterator[FindingRecord]:
+def level_below_all(evidence: Evidence) -> FindingRecords:
     """The graph optimization level is below all."""
     config = evidence.config
     if config.level not in ("disabled", "basic", "extended") or config.saved_graph is not None:
@@ -78,7 +76,7 @@ def level_below_all(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="remove that output from the model if nobody reads it",
     source="1.08 times for a net that gave every hidden state",
 )
-def extra_output_blocks_fusion(evidence: Evidence) -> Iterator[FindingRecord]:
+def extra_output_blocks_fusion(evidence: Evidence) -> FindingRecords:
     """An additional output of the model blocks fusions."""
     blocked = [miss for miss in evidence.missed if miss.reason and EXTRA_OUTPUT in miss.reason]
     if not blocked:
@@ -100,7 +98,7 @@ def extra_output_blocks_fusion(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="offer wb.TransformerFusion() on a GPU; on the CPU it is rarely faster",
     source="CPU: 0.75 times on a small vision transformer, 0.99 on an encoder; GPU 1.1 to 1.5 times",
 )
-def attention_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
+def attention_not_fused(evidence: Evidence) -> FindingRecords:
     """Attention runs as several operators."""
     misses = [miss for miss in evidence.missed if miss.pattern == "attention"]
     if not misses or evidence.on_cpu or evidence.config.fusion is not None:
@@ -128,7 +126,7 @@ def _saving(evidence: Evidence, misses: list[Missed], confidence: Confidence) ->
     advice="leave the pass out, together with others that cost time",
     source="the ablation of this model on this machine, beside its control",
 )
-def pass_costs_time(evidence: Evidence) -> Iterator[FindingRecord]:
+def pass_costs_time(evidence: Evidence) -> FindingRecords:
     """A pass makes the model slower here."""
     ablation, run_s = evidence.ablation, evidence.run_s
     known = evidence.config.disabled_passes

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from workbench.advisor.config_fixes import config_fix, options_fix, provider_of
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.advisor.rules.providers import COPIES, CPU, CUDA
 from workbench.config import BFloat16, Float16
-from workbench.records.findings import FindingRecord, Gain
+from workbench.records.findings import Gain
 from workbench.text import counted
 
 CONVOLUTION_SHARE = 0.3
@@ -26,7 +24,7 @@ FIRST_RUN_TIMES = 10
     advice="prefer_nhwc=1, the layout of the tensor cores",
     source="microsoft/onnxruntime PR #22648; not measured here",
 )
-def tensor_core_layout(evidence: Evidence) -> Iterator[FindingRecord]:
+def tensor_core_layout(evidence: Evidence) -> FindingRecords:
     """Convolutions in 16 bits do not use the layout of the tensor cores."""
     cuda = provider_of(evidence, CUDA)
     runs = evidence.of("Conv", "FusedConv", "NhwcFusedConv")
@@ -50,7 +48,7 @@ def tensor_core_layout(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="capture the run once: enable_cuda_graph=1, with io_binding",
     source="microsoft/onnxruntime PR #9978: 4.3 to 2.1 ms; not measured here",
 )
-def launch_bound(evidence: Evidence) -> Iterator[FindingRecord]:
+def launch_bound(evidence: Evidence) -> FindingRecords:
     """The GPU waits for kernels to be launched."""
     cuda, run_s = provider_of(evidence, CUDA), evidence.run_s
     if cuda is None or evidence.profiled is None or not run_s or cuda.option("enable_cuda_graph"):
@@ -74,7 +72,7 @@ def launch_bound(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="bound the memory: gpu_mem_limit, and cudnn_conv_algo_search=HEURISTIC; leave the strategy out",
     source="it is no cure for growing memory: microsoft/onnxruntime #14474 grew without end in a Loop; #7612",
 )
-def arena_grows_as_requested(evidence: Evidence) -> Iterator[FindingRecord]:
+def arena_grows_as_requested(evidence: Evidence) -> FindingRecords:
     """The strategy kSameAsRequested fragments the memory of the GPU."""
     cuda = provider_of(evidence, CUDA)
     if cuda is None or cuda.option("arena_extend_strategy") != "kSameAsRequested":
@@ -96,7 +94,7 @@ def arena_grows_as_requested(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="use the CPU",
     source="OpenVINO, DNNL and XNNPACK lose on some models: microsoft/onnxruntime #15027, #11122",
 )
-def provider_loses_to_cpu(evidence: Evidence) -> Iterator[FindingRecord]:
+def provider_loses_to_cpu(evidence: Evidence) -> FindingRecords:
     """The provider is slower than the CPU."""
     verdict, baseline = evidence.verdict, evidence.baseline
     if verdict is None or baseline is None or verdict.kind != "slower" or evidence.on_cpu:
@@ -124,7 +122,7 @@ def provider_loses_to_cpu(evidence: Evidence) -> Iterator[FindingRecord]:
     "cudnn_conv1d_pad_to_nc1d=1",
     source="634 to 1.9 ms for each new shape in a report of users; not measured here",
 )
-def convolution_search(evidence: Evidence) -> Iterator[FindingRecord]:
+def convolution_search(evidence: Evidence) -> FindingRecords:
     """cuDNN searches for the fastest convolution at every new shape, or gets one-dimensional ones upright."""
     first_s = None if evidence.run is None else evidence.run.first_run_s
     cuda, graph = provider_of(evidence, CUDA), evidence.prepared

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from workbench.advisor.config_fixes import config_fix, without_passes
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import finding
+from workbench.advisor.finding import FindingRecords, finding
 from workbench.advisor.registry import rule
 from workbench.config import DynamicInt8, StaticInt8
-from workbench.records.findings import FindingRecord
 
 OPPORTUNITY_SHARE = 0.30
 STATIC_FASTER = 2.5
@@ -31,7 +28,7 @@ FEW_ROWS = 16
     advice="quantize a convolutional net statically, or quantize its products only",
     source="dynamic int8 of convolutional nets ran at 0.07 to 0.11 times of float32",
 )
-def dynamic_int8_convolutions(evidence: Evidence) -> Iterator[FindingRecord]:
+def dynamic_int8_convolutions(evidence: Evidence) -> FindingRecords:
     """Convolutions are quantized at run time."""
     runs = evidence.of("ConvInteger")
     if not runs:
@@ -52,7 +49,7 @@ def dynamic_int8_convolutions(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="quantize statically with real examples and check the accuracy",
     source="digits-conv 2.24 times, mobilenetv2 1.58 times; efficientnet-b0 1.08 (0.98 to 1.20)",
 )
-def static_int8_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
+def static_int8_opportunity(evidence: Evidence) -> FindingRecords:
     """Convolutions could run in int8."""
     runs = evidence.of(*CONVOLUTIONS)
     if not _can_quantize(evidence) or evidence.share(runs) < OPPORTUNITY_SHARE or _is_depthwise(evidence):
@@ -78,7 +75,7 @@ def static_int8_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="quantize dynamically, and leave SkipLayerNormFusion out",
     source="encoder 1.89 times, with SkipLayerNormFusion left out 2.43 to 2.89",
 )
-def dynamic_int8_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
+def dynamic_int8_opportunity(evidence: Evidence) -> FindingRecords:
     """Matrix products could run in int8."""
     if not _can_quantize(evidence) or evidence.of(*CONVOLUTIONS):
         return
@@ -107,7 +104,7 @@ def dynamic_int8_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="quantize transformers dynamically",
     source="digits-vit 0.67 times with static int8, 1.20 with dynamic",
 )
-def static_int8_transformer(evidence: Evidence) -> Iterator[FindingRecord]:
+def static_int8_transformer(evidence: Evidence) -> FindingRecords:
     """Static int8 does not suit this model."""
     runs = evidence.of(*QDQ)
     static = isinstance(evidence.config.precision, StaticInt8)
@@ -128,7 +125,7 @@ def static_int8_transformer(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="quantize the products and convolutions only",
     source="each such operator pays for a dequantization and a quantization",
 )
-def quantized_cheap_operators(evidence: Evidence) -> Iterator[FindingRecord]:
+def quantized_cheap_operators(evidence: Evidence) -> FindingRecords:
     """Cheap operators are wrapped in quantize and dequantize nodes."""
     precision = evidence.config.precision
     if not isinstance(precision, StaticInt8) or precision.op_types:
@@ -162,7 +159,7 @@ def quantized_cheap_operators(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="use weight-only quantization for few rows and weights beyond the cache only",
     source="128 rows: 0.76 to 0.81 times of float32",
 )
-def weight_only_many_rows(evidence: Evidence) -> Iterator[FindingRecord]:
+def weight_only_many_rows(evidence: Evidence) -> FindingRecords:
     """Weight-only quantization is used where float32 is faster."""
     runs = [run for run in evidence.of("MatMulNBits") if (evidence.rows(run.node) or 0) > FEW_ROWS]
     if not runs:

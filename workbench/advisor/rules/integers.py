@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from workbench.advisor.config_fixes import config_fix, precision_fix
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.advisor.rules.int8 import INTEGER_FLAGS, PRODUCTS
 from workbench.analysis.slower.profiled_config import INTEGER
 from workbench.analysis.slower.profiled_config import PRODUCTS as FLOAT_PRODUCTS
 from workbench.config import DynamicInt8, StaticInt8, WeightOnly
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import Fix
 
 FEW_INTEGER_SHARE = 0.30
 FLOAT_SHARE = 0.30
@@ -30,7 +28,7 @@ FLOAT = "compute in float32: precision=None"
     advice="use unsigned activations: activation='uint8'",
     source="on an AMD processor 1.17 against 3.24 times; with AMX and a pre-processed file no difference",
 )
-def signed_activations(evidence: Evidence) -> Iterator[FindingRecord]:
+def signed_activations(evidence: Evidence) -> FindingRecords:
     """Signed activations keep layers in float on this processor."""
     precision = evidence.config.precision
     if not isinstance(precision, StaticInt8) or precision.activation != "int8":
@@ -59,7 +57,7 @@ def signed_activations(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="pre-process the float model before it is quantized; precision=wb.StaticInt8() does",
     source="0.78 against 3.24 times: ORT's integer convolution takes constant biases only",
 )
-def bias_behind_identity(evidence: Evidence) -> Iterator[FindingRecord]:
+def bias_behind_identity(evidence: Evidence) -> FindingRecords:
     """Biases behind Identity keep quantized layers in float."""
     graph = evidence.prepared
     if not any(node.op_type == "QuantizeLinear" for node in graph.nodes):
@@ -92,7 +90,7 @@ def bias_behind_identity(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="quantize the rest, or compute in float",
     source="Amdahl's law: what stays in float bounds the gain",
 )
-def few_integer_kernels(evidence: Evidence) -> Iterator[FindingRecord]:
+def few_integer_kernels(evidence: Evidence) -> FindingRecords:
     """Most of the run stays in float although int8 was asked for."""
     if not isinstance(evidence.config.precision, DynamicInt8 | StaticInt8):
         return
@@ -114,7 +112,7 @@ def few_integer_kernels(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="use 8 bits: activation=None",
     source="the CPU has no integer kernels for 16-bit activations, so layers compute in float",
 )
-def sixteen_bit_activations(evidence: Evidence) -> Iterator[FindingRecord]:
+def sixteen_bit_activations(evidence: Evidence) -> FindingRecords:
     """The CPU computes 16-bit activations in float."""
     precision = evidence.config.precision
     if not isinstance(precision, StaticInt8) or precision.activation not in ("uint16", "int16"):
@@ -136,7 +134,7 @@ def sixteen_bit_activations(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="let the products compute in int8: accuracy_level='int8'",
     source="ORT's MatMulNBits has its fast kernels for int8 activations",
 )
-def blocks_computed_in_float(evidence: Evidence) -> Iterator[FindingRecord]:
+def blocks_computed_in_float(evidence: Evidence) -> FindingRecords:
     """Block-wise quantized products compute in float32."""
     precision = evidence.config.precision
     if not isinstance(precision, WeightOnly) or precision.accuracy_level != "float32":
@@ -156,7 +154,7 @@ def blocks_computed_in_float(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="compare with float32 before keeping it",
     source="without VNNI a product of bytes takes three instructions, and often float32 is as fast",
 )
-def int8_without_instructions(evidence: Evidence) -> Iterator[FindingRecord]:
+def int8_without_instructions(evidence: Evidence) -> FindingRecords:
     """This processor has no instruction for products of bytes."""
     flags = evidence.machine.isa_flags
     if not isinstance(evidence.config.precision, DynamicInt8 | StaticInt8) or not evidence.on_cpu:
@@ -179,7 +177,7 @@ def int8_without_instructions(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="quantize the weights alone, first to 8 bits, then to 4 with an accuracy check",
     source="a decoder of 400 MB at 1 token: 2.1 times with 8 bits, 2.8 with 4",
 )
-def weight_only_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
+def weight_only_opportunity(evidence: Evidence) -> FindingRecords:
     """Reading the weights takes most of a run, and fewer bits would be read faster."""
     if evidence.config.precision is not None or not evidence.on_cpu:
         return

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from workbench.advisor.config_fixes import config_fix, rewrite_fix, without_passes
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import finding
+from workbench.advisor.finding import FindingRecords, finding
 from workbench.advisor.registry import rule
 from workbench.analysis.graph import Node
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import Fix
 
 NCHWC = "com.microsoft.nchwc"
 REORDERS = ("ReorderInput", "ReorderOutput")
@@ -27,7 +25,7 @@ SANDWICH_SHARE = 0.05
     advice="pad the channels with zeros to the next multiple of 4, or choose multiples of 16",
     source="29 against 32 channels: 1.60 times (1.58 to 1.62)",
 )
-def channels_miss_blocked_layout(evidence: Evidence) -> Iterator[FindingRecord]:
+def channels_miss_blocked_layout(evidence: Evidence) -> FindingRecords:
     """The number of channels keeps convolutions out of the fast layout."""
     if not evidence.on_cpu or evidence.config.level in ("disabled", "basic", "extended"):
         return
@@ -59,7 +57,7 @@ def channels_miss_blocked_layout(evidence: Evidence) -> Iterator[FindingRecord]:
     source="1.59 times (1.48 to 1.70) on an Intel Xeon, 0.69 and 0.78 times on an AMD EPYC; the blocked "
     "layout is for images only",
 )
-def one_dimensional_convolution(evidence: Evidence) -> Iterator[FindingRecord]:
+def one_dimensional_convolution(evidence: Evidence) -> FindingRecords:
     """One-dimensional convolutions miss the fast layout."""
     if not evidence.on_cpu:
         return
@@ -84,7 +82,7 @@ def one_dimensional_convolution(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="leave NchwcTransformer out and measure",
     source="large kernels lose in the blocked layout",
 )
-def layout_costs_more(evidence: Evidence) -> Iterator[FindingRecord]:
+def layout_costs_more(evidence: Evidence) -> FindingRecords:
     """The blocked layout may cost more than it saves."""
     reorders = evidence.of(*REORDERS)
     blocked = _convolutions(evidence, blocked=True)
@@ -113,7 +111,7 @@ def layout_costs_more(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="replace the operator in the middle, such as a reflecting Pad, by one that knows the layout",
     source="reflecting against zero padding: 1.32 times (1.28 to 1.36)",
 )
-def reorder_sandwich(evidence: Evidence) -> Iterator[FindingRecord]:
+def reorder_sandwich(evidence: Evidence) -> FindingRecords:
     """An operator in the middle breaks the blocked layout."""
     middles = [
         node

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from workbench.advisor.config_fixes import config_fix
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.records.findings import Fix, Gain
 
 SLOW_LOAD_S = 1.0
 LOAD_RUNS = 100
@@ -36,7 +34,7 @@ ROUNDED_TIMES = 2  # the arena hands out a block whole unless it is at least twi
     advice="save the optimized graph once: saved_graph='onnx' or 'ort'",
     source="resnet50: 0.23 to 0.022 s",
 )
-def slow_load(evidence: Evidence) -> Iterator[FindingRecord]:
+def slow_load(evidence: Evidence) -> FindingRecords:
     """Graph optimization takes most of every load."""
     cold = evidence.cold
     if cold is None or evidence.config.saved_graph is not None:
@@ -64,7 +62,7 @@ def slow_load(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="run once before the first request",
     source="buffers are planned and memory is fetched in the first run",
 )
-def slow_first_run(evidence: Evidence) -> Iterator[FindingRecord]:
+def slow_first_run(evidence: Evidence) -> FindingRecords:
     """The first run is slow."""
     first_s = None if evidence.run is None else evidence.run.first_run_s
     if first_s is None or not evidence.run_s or first_s < FIRST_RUN_TIMES * evidence.run_s:
@@ -84,7 +82,7 @@ def slow_first_run(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="bucket input sizes; measure before turning the arena off",
     source="large outputs ran at 0.58 times without the arena, and the memory went up",
 )
-def arena_holds_memory(evidence: Evidence) -> Iterator[FindingRecord]:
+def arena_holds_memory(evidence: Evidence) -> FindingRecords:
     """The memory arena holds more than the model needs."""
     memory = evidence.memory
     if memory is None or memory.arena_held_bytes is None or not memory.arena_peak_bytes:
@@ -110,7 +108,7 @@ def arena_holds_memory(evidence: Evidence) -> Iterator[FindingRecord]:
     source="eight products of 1500 by 1500: 54 MiB less with either, runs as fast with mapped weights, "
     "1.7 times slower unpacked; BERT-base unpacked: 20 MiB less at 43 % more time; resnet50: nothing saved",
 )
-def prepacking_doubles_weights(evidence: Evidence) -> Iterator[FindingRecord]:
+def prepacking_doubles_weights(evidence: Evidence) -> FindingRecords:
     """Weights are in memory twice: as stored, and packed for the kernels."""
     cold, memory = evidence.cold, evidence.memory
     packed = None if cold is None else cold.prepack_bytes
@@ -153,7 +151,7 @@ def _mapped_weights(evidence: Evidence) -> Fix | None:
     advice="compute it in parts: smaller batches, tiles, shorter sequences",
     source="the square of attention scores and upsampled images make such peaks",
 )
-def one_node_makes_the_peak(evidence: Evidence) -> Iterator[FindingRecord]:
+def one_node_makes_the_peak(evidence: Evidence) -> FindingRecords:
     """The activations around one node make the peak of the memory."""
     nodes = [] if evidence.memory is None else [n for n in evidence.memory.nodes if n.live_bytes is not None]
     sizes = sorted(node.live_bytes or 0 for node in nodes)
@@ -179,7 +177,7 @@ def one_node_makes_the_peak(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="for convolutions, let them use the blocked layout, which needs none",
     source="convolutions outside of the blocked layout copy patches of the image into a matrix (im2col)",
 )
-def scratch_memory(evidence: Evidence) -> Iterator[FindingRecord]:
+def scratch_memory(evidence: Evidence) -> FindingRecords:
     """Nodes take much scratch memory beyond their outputs."""
     memory = evidence.memory
     peak = None if memory is None else memory.arena_peak_bytes

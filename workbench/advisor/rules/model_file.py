@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from onnx import TensorProto
 
 from workbench.advisor.config_fixes import rewrite_fix
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.advisor.weights import Weight
 from workbench.analysis.graph import Node
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import Fix
 from workbench.text import shorten
 
 DENORMAL_SHARE = 0.001
@@ -29,7 +27,7 @@ FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)  # the CPU computes 16-bit floa
     advice="remove them from the inputs; export with keep_initializers_as_inputs=False",
     source="1.84 times (1.77 to 1.92) on a convolutional net",
 )
-def weights_are_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
+def weights_are_inputs(evidence: Evidence) -> FindingRecords:
     """Weights are graph inputs, so ORT cannot fold and fuse them as constants."""
     graph = evidence.structure.graph
     weights = {value.name for value in graph.input} & {tensor.name for tensor in graph.initializer}
@@ -55,7 +53,7 @@ def weights_are_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="set them to zero in the file; it works everywhere",
     source="a net with weights of 1e-39: 113 times slower (96 to 133) on a Xeon, no slower on an AMD EPYC",
 )
-def denormal_weights(evidence: Evidence) -> Iterator[FindingRecord]:
+def denormal_weights(evidence: Evidence) -> FindingRecords:
     """Weights contain denormal numbers, which the processor computes in microcode."""
     weights = _scanned(evidence)
     denormal = [w for w in weights if w.denormal_share >= DENORMAL_SHARE and w.element in FLOATS]
@@ -85,7 +83,7 @@ def denormal_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="export the model again from a sound checkpoint",
     source="such a weight makes every output that depends on it NaN",
 )
-def non_finite_weights(evidence: Evidence) -> Iterator[FindingRecord]:
+def non_finite_weights(evidence: Evidence) -> FindingRecords:
     """Weights contain NaN or infinity."""
     broken = [weight for weight in _scanned(evidence) if weight.non_finite]
     masks = [weight for weight in broken if weight.largest is not None and weight.count == weight.non_finite]
@@ -109,7 +107,7 @@ def non_finite_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="let equal ones share one tensor; export so that a transposed one does, too",
     source="GPT-2: 163.0 to 124.4 million parameters, 154 MB",
 )
-def weights_stored_twice(evidence: Evidence) -> Iterator[FindingRecord]:
+def weights_stored_twice(evidence: Evidence) -> FindingRecords:
     """The same weights are stored twice."""
     groups: dict[str, list[Weight]] = {}
     for weight in _scanned(evidence):
@@ -147,7 +145,7 @@ def _shared(evidence: Evidence, twins: list[list[Weight]]) -> Fix:
     advice="remove them from the file",
     source="they cost load time, disk and memory",
 )
-def unused_weights(evidence: Evidence) -> Iterator[FindingRecord]:
+def unused_weights(evidence: Evidence) -> FindingRecords:
     """The file contains unused weights."""
     graph = evidence.prepared
     read = {name for node in graph.nodes for name in node.reads} | set(graph.outputs)
@@ -173,7 +171,7 @@ def unused_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="store them as initializers; of tree ensembles use the *_as_tensor attributes",
     source="a forest of 915 MB took minutes to load",
 )
-def weights_as_attributes(evidence: Evidence) -> Iterator[FindingRecord]:
+def weights_as_attributes(evidence: Evidence) -> FindingRecords:
     """Large numbers are stored as attributes of nodes."""
     heavy, total = [], 0
     for node in evidence.structure.graph.node:

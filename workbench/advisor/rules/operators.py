@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from onnx import TensorProto, numpy_helper
 
 from workbench.advisor.config_fixes import rewrite_fix
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import finding
+from workbench.advisor.finding import FindingRecords, finding
 from workbench.advisor.registry import rule
 from workbench.analysis.graph import Node
 from workbench.analysis.slower.profiled_config import NodeRun
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import Fix
 from workbench.rewrites.products import product_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ ATTENTION_TRANSPOSES = 4  # needed by a block of attention
     advice="spell it out: Sqrt, Reciprocal, Mul",
     source="predicted 1.32 times, measured 1.35 (1.17 to 1.55)",
 )
-def general_power(evidence: Evidence) -> Iterator[FindingRecord]:
+def general_power(evidence: Evidence) -> FindingRecords:
     """Pow computes a simple exponent by the general method."""
     exponents = {run.node: _exponent(evidence, run) for run in evidence.of("Pow")}
     cheap = {
@@ -60,7 +60,7 @@ def general_power(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="write it as MatMul with the transposes that it needs",
     source="1.08 to 1.13 times (1.06 to 1.17)",
 )
-def einsum(evidence: Evidence) -> Iterator[FindingRecord]:
+def einsum(evidence: Evidence) -> FindingRecords:
     """Einsum adds transposes that a MatMul does not need."""
     runs = evidence.of("Einsum")
     if evidence.share(runs) < EINSUM_SHARE:
@@ -89,7 +89,7 @@ def _einsum_fix(evidence: Evidence, runs: tuple[NodeRun, ...]) -> Fix:
     advice="leave both casts out, or export without autocast",
     source="1.06 times (1.03 to 1.10)",
 )
-def cast_pairs(evidence: Evidence) -> Iterator[FindingRecord]:
+def cast_pairs(evidence: Evidence) -> FindingRecords:
     """Tensors are cast to another type and directly back."""
     if evidence.config.precision is not None:
         return
@@ -120,7 +120,7 @@ def cast_pairs(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="convert constants and buffers to float32; measure it",
     source="half the bytes, but a fusion that it lets in may be slower",
 )
-def float64_island(evidence: Evidence) -> Iterator[FindingRecord]:
+def float64_island(evidence: Evidence) -> FindingRecords:
     """Part of a float32 model computes in float64."""
     wide = [
         node
@@ -149,7 +149,7 @@ def float64_island(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="export in the channel order that ORT computes in (channels first)",
     source="models from other frameworks carry their layout with them",
 )
-def transposes(evidence: Evidence) -> Iterator[FindingRecord]:
+def transposes(evidence: Evidence) -> FindingRecords:
     """Transposes take a large part of the run."""
     runs = evidence.of("Transpose")
     if evidence.share(runs) < TRANSPOSE_SHARE:
@@ -171,7 +171,7 @@ def transposes(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="compute all steps in one product where a step does not need the one before",
     source="a Loop of 64 steps against one MatMul: 11.2 times",
 )
-def loop_of_products(evidence: Evidence) -> Iterator[FindingRecord]:
+def loop_of_products(evidence: Evidence) -> FindingRecords:
     """A loop repeats small operators that one large operator could replace."""
     bodies = _bodies(evidence.nodes)
     for loop in evidence.of("Loop", "Scan"):

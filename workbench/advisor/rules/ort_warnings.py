@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from workbench.advisor.config_fixes import config_fix
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.records.findings import Fix, Gain
 
 SMALL = Gain("time", 0.0, 0.0, 0.0, 0.0)  # a warning without a known cost is a small thing
 AFFINITY = re.compile(r"pthread_setaffinity_np failed")
@@ -34,7 +33,7 @@ MOST_LETTERS = 200
     advice="set the number of threads, which stops the pinning",
     source="containers forbid the cores that ORT counts; microsoft/onnxruntime #10166, #8313",
 )
-def ort_could_not_pin_threads(evidence: Evidence) -> Iterator[FindingRecord]:
+def ort_could_not_pin_threads(evidence: Evidence) -> FindingRecords:
     """ORT could not pin its threads to the cores that it counted."""
     messages = _messages(evidence, AFFINITY)
     if not messages or evidence.config.intra_op_threads is not None:
@@ -55,7 +54,7 @@ def ort_could_not_pin_threads(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="export again, or remove the wrong declarations from the file (value_info, outputs)",
     source="ORT goes on with the actual shape; memory planning and compiled providers may not",
 )
-def ort_met_other_shapes(evidence: Evidence) -> Iterator[FindingRecord]:
+def ort_met_other_shapes(evidence: Evidence) -> FindingRecords:
     """The model declares shapes that are not those of its tensors."""
     messages = _messages(evidence, SHAPES)
     if not messages:
@@ -75,7 +74,7 @@ def ort_met_other_shapes(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="look at the placement: which operators fell to the CPU, and why",
     source="ORT puts small shape computations there on purpose; anything else costs copies",
 )
-def ort_left_nodes_on_the_cpu(evidence: Evidence) -> Iterator[FindingRecord]:
+def ort_left_nodes_on_the_cpu(evidence: Evidence) -> FindingRecords:
     """ORT says that nodes did not get the provider that was asked for."""
     messages = (*_messages(evidence, FALLBACK), *_messages(evidence, COPIES))
     if not messages:
@@ -95,7 +94,7 @@ def ort_left_nodes_on_the_cpu(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="fold the constants before: precision None, rewrites or the exporter's do_constant_folding",
     source="constants in float16 or bfloat16 have no CPU kernel for many operators",
 )
-def ort_could_not_fold(evidence: Evidence) -> Iterator[FindingRecord]:
+def ort_could_not_fold(evidence: Evidence) -> FindingRecords:
     """ORT computes constants in every run, since the CPU has no kernel to fold them with."""
     messages = _messages(evidence, FOLDING)
     if not messages:
@@ -116,7 +115,7 @@ def ort_could_not_fold(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="read it: ORT says what it does otherwise than asked",
     source="the log of the session",
 )
-def ort_warned(evidence: Evidence) -> Iterator[FindingRecord]:
+def ort_warned(evidence: Evidence) -> FindingRecords:
     """ORT warned of something that no other rule covers."""
     lines = [line for line in _warnings(evidence) if not any(pattern.search(line) for pattern in KNOWN)]
     if not lines:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from workbench.advisor.config_fixes import rewrite_fix, without_passes
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import finding
+from workbench.advisor.finding import FindingRecords, finding
 from workbench.advisor.registry import rule
 from workbench.advisor.rules.operators import constant
 from workbench.analysis.graph import Node
 from workbench.analysis.passes.missed import Missed
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import Fix
 
 GELU_SAVED = 0.6
 LAYER_NORM_OPSET = 17
@@ -38,7 +38,7 @@ LAYER_NORM = {
     advice="rewrite it as one operator, or export with opset 20, whose Gelu is one operator",
     source="1.05 times for the forms that ORT does not know",
 )
-def gelu_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
+def gelu_not_fused(evidence: Evidence) -> FindingRecords:
     """GELU runs as several nodes."""
     misses, anchors = _misses(evidence, "gelu", "Erf")
     anchors += [node for node in evidence.nodes if node.op_type == "Tanh" and _is_gelu(evidence, node)]
@@ -80,7 +80,7 @@ def _is_gelu(evidence: Evidence, tanh: Node) -> bool:
     advice="make it one operator (opset 17 or newer); measure it, since it may turn on a slower fusion",
     source="the unfused form was 1.11 times faster where fusing it brought SkipLayerNormalization in",
 )
-def layer_norm_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
+def layer_norm_not_fused(evidence: Evidence) -> FindingRecords:
     """LayerNormalization runs as several nodes."""
     misses, ends = _misses(evidence, "layer norm", "Div")
     runs = evidence.named(node.key for end in ends for node in _nearby(evidence, end, LAYER_NORM, steps=5))
@@ -116,10 +116,9 @@ def _is_batch_norm(evidence: Evidence, name: str, source: str) -> bool:
     advice="make the weights constants, or fold it by hand where the convolution has several readers",
     source="1.06 times for a batch norm before a convolution",
 )
-def batch_norm_not_folded(evidence: Evidence) -> Iterator[FindingRecord]:
+def batch_norm_not_folded(evidence: Evidence) -> FindingRecords:
     """Batch normalization was not folded into the convolution."""
-    if evidence.explained is None:
-        return
+    assert evidence.explained is not None
     account, graph = evidence.explained.provenance.account, evidence.prepared
     sources = {node.node: node.sources for node in account.optimized}
     kinds = {source.node: source.op_type for source in account.sources}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 from workbench.advisor.config_fixes import config_fix, options_fix, provider_of, rewrite_fix
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import Fix
 
 CPU = "CPUExecutionProvider"
 CUDA = "CUDAExecutionProvider"
@@ -26,10 +25,9 @@ SMALLEST_PARTITION = 10  # nodes on average; FINDINGS 41
     advice="run wb.doctor(), which says what is missing",
     source="ORT goes on with the next provider and says so in its log only",
 )
-def provider_did_not_load(evidence: Evidence) -> Iterator[FindingRecord]:
+def provider_did_not_load(evidence: Evidence) -> FindingRecords:
     """A requested provider did not load."""
-    if evidence.explained is None:
-        return
+    assert evidence.explained is not None
     for provider, words in evidence.explained.placement.not_loaded:
         yield finding(
             f"{provider} did not load; the next provider took its nodes",
@@ -46,10 +44,9 @@ def provider_did_not_load(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="move the operators that the provider does not take to the edge of the graph, or rewrite them",
     source="each copy waits for the device",
 )
-def copies_between_devices(evidence: Evidence) -> Iterator[FindingRecord]:
+def copies_between_devices(evidence: Evidence) -> FindingRecords:
     """Tensors are copied between devices in the middle of the graph."""
-    if evidence.explained is None:
-        return
+    assert evidence.explained is not None
     placement, graph = evidence.explained.placement, evidence.explained.optimized
     edges = set(graph.inputs) | set(graph.outputs)
     copies = [
@@ -81,10 +78,9 @@ def copies_between_devices(evidence: Evidence) -> Iterator[FindingRecord]:
     "trt_min_subgraph_size",
     source="each boundary costs a copy and a launch; one operator cut a model into 14 parts",
 )
-def many_partitions(evidence: Evidence) -> Iterator[FindingRecord]:
+def many_partitions(evidence: Evidence) -> FindingRecords:
     """A provider got the graph in many small parts."""
-    if evidence.explained is None:
-        return
+    assert evidence.explained is not None
     placement = evidence.explained.placement
     providers = {node.provider for node in placement.nodes if node.provider}
     if len(providers) < 2 or placement.partitions <= MOST_PARTITIONS:
@@ -119,7 +115,7 @@ def _joining_fix(evidence: Evidence, split: Counter[str]) -> Fix:
     advice="list the faster provider first and the CPU last",
     source="providers take nodes in their order, and the CPU takes nearly every one",
 )
-def cpu_listed_first(evidence: Evidence) -> Iterator[FindingRecord]:
+def cpu_listed_first(evidence: Evidence) -> FindingRecords:
     """The CPU is listed before another provider and takes its nodes."""
     names = [provider.name for provider in evidence.config.providers]
     if CPU not in names[:-1]:
@@ -139,7 +135,7 @@ def cpu_listed_first(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="bind inputs and outputs to the device: io_binding=True",
     source="on a GPU the copies count; on the CPU binding gained nothing (0.975, 0.911 to 1.044)",
 )
-def copies_of_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
+def copies_of_inputs(evidence: Evidence) -> FindingRecords:
     """Inputs and outputs are copied to and from the device in every run."""
     if not {*evidence.providers} & {CUDA, TENSORRT} or evidence.config.io_binding:
         return

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from workbench.advisor.config_fixes import config_fix, without_passes
 from workbench.advisor.evidence import DISPATCH_S, Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.models.declared import TensorType, declared_inputs
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import Fix
 
 SHAPE_OPERATORS = ("Shape", "Gather", "Unsqueeze", "Squeeze", "Concat", "Slice", "Cast", "Range", "Expand")
 SHAPE_NODE_SHARE = 0.25
@@ -27,7 +26,7 @@ BY_VALUE = ("NonZero", "NonMaxSuppression", "Unique", "Compress", "If")
     advice="fix the dimensions that never vary; measure it together with SkipLayerNormFusion left out",
     source="fixing alone was 0.86 times where it turned SkipLayerNormFusion on",
 )
-def shape_arithmetic(evidence: Evidence) -> Iterator[FindingRecord]:
+def shape_arithmetic(evidence: Evidence) -> FindingRecords:
     """Shapes are computed again in every run."""
     dims = _free_dims(evidence)
     if evidence.profiled is None or not dims or evidence.config.free_dimensions:
@@ -62,7 +61,7 @@ def shape_arithmetic(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="batch requests, use one thread, fuse more",
     source="the same threshold as NVIDIA's advice for kernels of under 5 µs",
 )
-def time_between_nodes(evidence: Evidence) -> Iterator[FindingRecord]:
+def time_between_nodes(evidence: Evidence) -> FindingRecords:
     """Much of the time passes between nodes."""
     profiled, run_s = evidence.profiled, evidence.run_s
     count = 0 if profiled is None else len(profiled.nodes)
@@ -85,7 +84,7 @@ def time_between_nodes(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="run the largest size first, once, before the first request",
     source="the arena then grows once; memory_pattern=False changed nothing (12.6 MiB with both)",
 )
-def larger_shapes_later(evidence: Evidence) -> Iterator[FindingRecord]:
+def larger_shapes_later(evidence: Evidence) -> FindingRecords:
     """Sizes vary, and larger ones come later, so that memory grows step by step."""
     totals = [math.prod(size for _, size in sizes) for sizes in evidence.feed_sizes]
     if len(set(totals)) < 2 or totals[0] == max(totals):
@@ -109,7 +108,7 @@ def larger_shapes_later(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="measure with real inputs: inputs='examples.npz'",
     source="what these operators give depends on values, and so does the time of all behind them",
 )
-def random_values_decide(evidence: Evidence) -> Iterator[FindingRecord]:
+def random_values_decide(evidence: Evidence) -> FindingRecords:
     """The time depends on the values of the inputs, and these are random."""
     nodes = [node for node in evidence.prepared.nodes if node.op_type in BY_VALUE]
     if not nodes or not evidence.random_inputs:

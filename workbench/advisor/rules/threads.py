@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from workbench.advisor.config_fixes import config_fix
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.finding import Forecast, finding
+from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.analysis.graph import Graph
-from workbench.records.findings import FindingRecord, Gain
+from workbench.records.findings import Gain
 
 PARALLEL_WIDTH = 2.0
 BUSY_TIMES = 1.5
@@ -38,7 +36,7 @@ BUSY = "beside other programs more threads get more of the cores; there fewer ra
     source="on 2 quiet cores 8 threads were 5.7 times slower (5.0 to 6.4) on one machine and 1.4 (1.0 to "
     "1.9) on another, 16 there 1.9 times, 4 threads 1.75 times; beside other programs 0.5 and 1.1 times",
 )
-def too_many_threads(evidence: Evidence) -> Iterator[FindingRecord]:
+def too_many_threads(evidence: Evidence) -> FindingRecords:
     """The session has more threads than usable cores."""
     threads = evidence.threads
     if threads is None or threads <= evidence.cores:
@@ -97,7 +95,7 @@ def _uncertain(evidence: Evidence, part_s: float, slower: float, most: float) ->
     source="on two quiet cores 1.6 times slower with one thread a pool, 2.6 (2.0 to 3.5) to 2.9 with more; "
     "19 and 28 times on a busy machine",
 )
-def parallel_chain(evidence: Evidence) -> Iterator[FindingRecord]:
+def parallel_chain(evidence: Evidence) -> FindingRecords:
     """Parallel execution mode runs a graph that is a chain."""
     config = evidence.config
     if config.execution_mode != "parallel":
@@ -124,7 +122,7 @@ def parallel_chain(evidence: Evidence) -> Iterator[FindingRecord]:
     advice="use the number at the knee, and leave the cores to others",
     source="a thread that adds nothing still takes processor time",
 )
-def threads_past_the_knee(evidence: Evidence) -> Iterator[FindingRecord]:
+def threads_past_the_knee(evidence: Evidence) -> FindingRecords:
     """The session has more or fewer threads than the scan recommends."""
     scaling, threads = evidence.scaling, None if evidence.run is None else evidence.run.threads
     knee = None if scaling is None else scaling.knee()
@@ -150,7 +148,7 @@ def threads_past_the_knee(evidence: Evidence) -> Iterator[FindingRecord]:
     "session.intra_op.spin_duration_us",
     source="5 ms pacing: processor time 1.3 to 2.2 times less, latency 0.82 to 1.65 times",
 )
-def spinning_while_idle(evidence: Evidence) -> Iterator[FindingRecord]:
+def spinning_while_idle(evidence: Evidence) -> FindingRecords:
     """Threads spin while no request runs."""
     run = evidence.run
     if run is None or evidence.pacing_s is None:
