@@ -22,7 +22,7 @@ from workbench.measurement.candidate import Candidate
 from workbench.measurement.interference import Watch
 from workbench.measurement.limits import Limits
 from workbench.measurement.participant import Outcome
-from workbench.measurement.rounds import Round, Setup
+from workbench.measurement.rounds import Round
 from workbench.measurement.surroundings import Surroundings
 from workbench.worker.launch import Worker
 from workbench.worker.values import write_values
@@ -35,7 +35,8 @@ class Case:
     """A setup and the candidates to measure in it."""
 
     folder: Path
-    setup: Setup
+    limits: Limits
+    pacing_s: float | None
     candidates: tuple[Candidate, ...]
 
 
@@ -48,7 +49,7 @@ def case_for(
     plans: tuple[dict[str, Any], ...] | None = None,
     limits: Limits = QUICK,
     python: str = sys.executable,
-    **changes: Any,
+    pacing_s: float | None = None,
 ) -> Case:
     """One candidate a config, or a plan, of a model that is written into the folder."""
     model = tiny.save(proto, folder)
@@ -57,7 +58,8 @@ def case_for(
     plans = plans or tuple(config.plan().to_dict() for config in configs)
     return Case(
         folder,
-        Setup(sampling_s=0.05, limits=limits, **changes),
+        limits,
+        pacing_s,
         tuple(
             Candidate(label, Config(), model, plan, feeds, interpreter=python)
             for label, plan in zip("ABCDEF", plans, strict=False)
@@ -72,9 +74,15 @@ def one_round(
     watch = Watch()
     try:
         surroundings = Surroundings(machine(), case.folder, watch, cancel=cancel)
-        return Round(surroundings, case.setup, number, rng=random.Random(0), began=time.perf_counter()).run(
-            case.candidates, with_outputs=with_outputs
-        )
+        return Round(
+            surroundings,
+            case.limits,
+            number,
+            random.Random(0),
+            began=time.perf_counter(),
+            pacing_s=case.pacing_s,
+            sampling_s=0.05,
+        ).run(case.candidates, with_outputs=with_outputs)
     finally:
         watch.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from workbench.bounds import check_number
@@ -38,14 +39,12 @@ def checks(verdict: Verdict, accuracy: AccuracyRecord, label: str, budget: Budge
     return (speed(verdict, budget.min_speedup), *accuracy_checks(accuracy, label, budget))
 
 
-def accuracy_checks(accuracy: AccuracyRecord, label: str, budget: Budget) -> tuple[Check, ...]:
+def accuracy_checks(accuracy: AccuracyRecord, label: str, budget: Budget) -> Iterator[Check]:
     """Check error and accuracy if required."""
-    results = []
     if budget.max_error is not None:
-        results.append(_error(accuracy, label, budget.max_error))
+        yield _error(accuracy, label, budget.max_error)
     if budget.max_drop is not None:
-        results.append(drop_check(accuracy, label, budget.max_drop))
-    return tuple(results)
+        yield drop_check(accuracy, label, budget.max_drop)
 
 
 def speed(verdict: Verdict, least: float) -> Check:

@@ -35,11 +35,6 @@ class Cell(MeasuredConfig):
     config: str
 
     @property
-    def is_settled(self) -> bool:
-        """Return whether the speed-up may be shown: outputs agree, and the interval is conclusive."""
-        return self.verdict is not None and self.verdict.kind in ("faster", "slower", "tie")
-
-    @property
     def text(self) -> str:
         """Return what the cell says: a latency, a verdict, or why there is none."""
         if self.problem is not None:
@@ -88,7 +83,8 @@ class MatrixRecord:
             cell = self.cells(row)[index]
             if index == 0:
                 return cell.run is not None, -((cell.run and cell.run.latency.median_s) or 0.0)
-            return cell.is_settled, (cell.verdict.ratio or 0.0) if cell.verdict else 0.0
+            verdict = cell.verdict
+            return (False, 0.0) if verdict is None else (verdict.is_settled, verdict.ratio or 0.0)
 
         return MatrixRecord(self.configs, tuple(sorted(self.rows, key=gain, reverse=True)))
 

@@ -17,7 +17,7 @@ from workbench.judge.sequential import CONFIDENCE, MIN_ROUNDS, interval, planned
 from workbench.judge.verdict import Criteria, is_enough, judge
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import OnProgress, Progress
-from workbench.measurement.rounds import Round, Setup
+from workbench.measurement.rounds import Round
 from workbench.measurement.surroundings import Surroundings
 from workbench.records.comparison import Verdict
 from workbench.text import shorten
@@ -58,11 +58,7 @@ class Measuring:
         self._settled: set[str] = set()
         self._race = Race()
         self._round_s: float | None = None
-        self._setup = Setup(
-            pacing_s=request.pacing_s,
-            sampling_s=SAMPLING_S * len(candidates),
-            limits=request.limits,
-        )
+        self._least_sampling_s = SAMPLING_S * len(candidates)
 
     @property
     def elapsed_s(self) -> float:
@@ -142,11 +138,14 @@ class Measuring:
             self.rounds += 1
             outcomes = Round(
                 self._surroundings,
-                replace(self._setup, waits_for_clean=self._waits_for_clean(), sampling_s=self._sampling_s()),
+                self._request.limits,
                 self.rounds,
-                rng=self._rng,
+                self._rng,
+                self._report,
                 began=self._began,
-                on_step=self._report,
+                pacing_s=self._request.pacing_s,
+                sampling_s=self._sampling_s(),
+                waits_for_clean=self._waits_for_clean(),
             ).run(group, with_outputs=with_outputs)
             self.evidence.add(outcomes)
             if self.evidence.failure("A") is not None:
@@ -163,7 +162,7 @@ class Measuring:
 
     def _sampling_s(self) -> float:
         """Return the time to sample in the next round."""
-        goal, least_s = self._request.goal, self._setup.sampling_s
+        goal, least_s = self._request.goal, self._least_sampling_s
         return least_s if goal is None else goal.sampling_s(self.evidence.run("A"), least_s)
 
     def _waits_for_clean(self) -> bool:

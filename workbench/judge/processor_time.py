@@ -45,7 +45,7 @@ def provisional_answers(
         if not is_open or not _is_single(runs[0]) or not _is_single(run):
             continue
         answer = judge(run.label, pairs_of(runs[0], run, "cpu"), (), by_cpu, final=True)
-        if answer.kind in ("faster", "slower", "tie"):
+        if answer.is_settled:
             yield Doubt(
                 "processor time",
                 run.label,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -26,8 +25,6 @@ class Counters:
 
 
 def read_counters() -> Counters:
-    if sys.platform != "linux":
-        return Counters(None, None, None)
     return Counters(steal_s(), _thermal(), _quota())
 
 

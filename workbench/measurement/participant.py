@@ -116,23 +116,16 @@ class Participant:
         )
 
 
+@dataclass(slots=True)
 class ProcessRound:
     """A round of fresh processes: their start, their order, and the machine use of others meanwhile."""
 
-    def __init__(
-        self,
-        surroundings: Surroundings,
-        limits: Limits,
-        number: int,
-        rng: random.Random,
-        on_step: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        self.surroundings = surroundings
-        self.limits = limits
-        self.number = number
-        self.on_step = on_step
-        self.participants: list[Participant] = []
-        self._rng = rng
+    surroundings: Surroundings
+    limits: Limits
+    number: int
+    rng: random.Random
+    on_step: Callable[[str], None] = lambda _: None
+    participants: list[Participant] = field(default_factory=list, init=False)
 
     def start(self, stack: ExitStack, candidates: Iterable[Candidate]) -> None:
         """Start a process for each candidate."""
@@ -142,7 +135,7 @@ class ProcessRound:
                 start = partial(Worker, engine=candidate.engine)
             worker = start(
                 self.surroundings.folder,
-                name=f"{candidate.label}-{self.number}-{self._rng.getrandbits(24):06x}",
+                name=f"{candidate.label}-{self.number}-{self.rng.getrandbits(24):06x}",
                 python=candidate.interpreter,
                 memory_bytes=self.limits.memory_bytes,
             )
@@ -163,7 +156,7 @@ class ProcessRound:
     def shuffled(self, items: Iterable[T]) -> list[T]:
         """Return the items in a random order."""
         shuffled = list(items)
-        self._rng.shuffle(shuffled)
+        self.rng.shuffle(shuffled)
         return shuffled
 
     def interference(

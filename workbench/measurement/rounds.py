@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -11,9 +10,7 @@ from functools import partial
 from statistics import median
 
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.limits import Limits
 from workbench.measurement.participant import Outcome, Participant, ProcessRound
-from workbench.measurement.surroundings import Surroundings
 from workbench.records.run import Block, Stage
 from workbench.worker.protocol import Message
 
@@ -28,35 +25,16 @@ WARM_UP_FLOOR_RUNS = 4
 WARM_UP_BOUND_S = 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """How the rounds of a comparison sample."""
-
-    pacing_s: float | None = None
-    sampling_s: float = 0.5  # for all configs together
-    waits_for_clean: bool = True  # sample longer until enough cycles are clean
-    limits: Limits = field(default_factory=Limits)
-
-
+@dataclass(slots=True, kw_only=True)
 class Round(ProcessRound):
     """One round. `began` is the comparison's start, so that blocks of all rounds share one time axis."""
 
-    def __init__(
-        self,
-        surroundings: Surroundings,
-        setup: Setup,
-        number: int,
-        *,
-        rng: random.Random,
-        began: float,
-        on_step: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        super().__init__(surroundings, setup.limits, number, rng, on_step)
-        self._setup = setup
-        self._began = began
-        self._clock = surroundings.clock
-        self._awake: Participant | None = None  # the one that is not frozen while all sample
-        self._continues = False  # whether its block follows one of its own
+    began: float
+    pacing_s: float | None = None
+    sampling_s: float = 0.5  # for all configs together
+    waits_for_clean: bool = True  # sample longer until enough cycles are clean
+    awake: Participant | None = field(default=None, init=False)  # the one not frozen while all sample
+    continues: bool = field(default=False, init=False)  # whether its block follows one of its own
 
     def run(self, candidates: Sequence[Candidate], *, with_outputs: bool) -> list[Outcome]:
         """Measure these configs together and return their outcomes."""
@@ -76,8 +54,8 @@ class Round(ProcessRound):
                     participant.worker.freeze()
             self.on_step("sampling")
             self._sample()
-            if self._awake is not None:
-                self._awake.worker.freeze()
+            if self.awake is not None:
+                self.awake.worker.freeze()
             for participant in self.shuffled(self.alive()):
                 participant.attempt("run", partial(participant.finish_record, self.number))
             for participant in self.participants:
@@ -102,21 +80,21 @@ class Round(ProcessRound):
             floor_s=WARM_UP_FLOOR_S,
             bound_s=WARM_UP_BOUND_S,
             floor_runs=WARM_UP_FLOOR_RUNS,
-            pacing_s=self._setup.pacing_s,
+            pacing_s=self.pacing_s,
         )
         participant.warmup_s, participant.steady = seconds_of(answer.payload), bool(answer.body["steady"])
 
     def _sample(self) -> None:
         """Run cycles of A B B A (order drawn anew each time) until enough are clean or time runs out."""
-        began = self._clock()
+        began = self.surroundings.clock()
         cycles = clean = 0
         while alive := self.shuffled(self.alive()):
             cycle = alive + alive[::-1]
-            clean += self._cycle(cycle) or not self._setup.waits_for_clean
+            clean += self._cycle(cycle) or not self.waits_for_clean
             cycles += 1
-            spent_s = self._clock() - began
-            enough = clean if spent_s < PATIENCE * self._setup.sampling_s else cycles
-            if spent_s >= self._setup.sampling_s and enough >= MIN_CYCLES:
+            spent_s = self.surroundings.clock() - began
+            enough = clean if spent_s < PATIENCE * self.sampling_s else cycles
+            if spent_s >= self.sampling_s and enough >= MIN_CYCLES:
                 return
 
     def _cycle(self, cycle: Sequence[Participant]) -> bool:
@@ -150,16 +128,16 @@ class Round(ProcessRound):
 
     def _wake(self, participant: Participant) -> None:
         """Freeze all others; a participant that has two blocks in a row stays awake between them."""
-        self._continues = participant is self._awake
-        if self._awake is not None and not self._continues:
-            self._awake.worker.freeze()
-        self._awake = participant
+        self.continues = participant is self.awake
+        if self.awake is not None and not self.continues:
+            self.awake.worker.freeze()
+        self.awake = participant
 
     def _block(self, participant: Participant) -> Block | None:
         """Run one block of one process; return None on failure."""
         if participant.outcome.failure is not None:
             return None
-        start_s = self._clock() - self._began
+        start_s = self.surroundings.clock() - self.began
         answer = participant.attempt("run", partial(self._run_block, participant))
         if answer is None:
             return None
@@ -177,16 +155,16 @@ class Round(ProcessRound):
 
     def _run_block(self, participant: Participant) -> Message:
         run_s = median(participant.warmup_s[len(participant.warmup_s) // 2 :])
-        short = run_s <= LEAD_IN_S and self._setup.pacing_s is None
+        short = run_s <= LEAD_IN_S and self.pacing_s is None
         return participant.ask(
             "block",
             "run",
             seconds=max(BLOCK_S, LEAST_RUNS * run_s) if short else BLOCK_S,
             min_runs=1,
             max_runs=MAX_RUNS_A_BLOCK,
-            pacing_s=self._setup.pacing_s,
+            pacing_s=self.pacing_s,
             slow_down=participant.candidate.slow_down,
-            lead_in=int(short and not self._continues),
+            lead_in=int(short and not self.continues),
         )
 
 

@@ -81,6 +81,11 @@ class Verdict:
     clock: Literal["wall", "cpu"] = "wall"  # cpu: processor time at one thread
 
     @property
+    def is_settled(self) -> bool:
+        """Return whether the speed-up may be shown: outputs agree, and the interval is conclusive."""
+        return self.kind in ("faster", "slower", "tie")
+
+    @property
     def confidence_text(self) -> str:
         """Return the confidence of the interval for labels, such as 95 %."""
         return f"{self.confidence * 100:.0f} %"
@@ -93,7 +98,7 @@ class Verdict:
 
     def __repr__(self) -> str:
         text = "provisional, " if self.provisional else ""
-        if self.ratio is not None and self.kind in ("faster", "slower", "tie"):
+        if self.ratio is not None and self.is_settled:
             ends = in_brackets(self.low, self.high, ".3f")
             text += f"A's time over {self.label}'s is {self.ratio:.3f}{ends}, "
         return f"<Verdict on {self.label}: {self.kind}; {text}{self.reason}>"

@@ -15,7 +15,7 @@ from workbench.judge.evidence import Evidence
 from workbench.judge.measuring import SAMPLING_S
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import OnProgress, Progress
-from workbench.measurement.rounds import Round, Setup
+from workbench.measurement.rounds import Round
 from workbench.measurement.surroundings import Surroundings
 from workbench.records.run import label_of
 from workbench.records.study import Stage, State, StudyCandidate, StudyRecord
@@ -196,16 +196,14 @@ class LocalBench:
 
         outcomes = Round(
             self._surroundings,
-            Setup(
-                pacing_s=self._request.pacing_s,
-                sampling_s=SAMPLING_S * len(group),
-                waits_for_clean=self.evidence.population() == "undisturbed",
-                limits=self._limits,
-            ),
+            self._limits,
             self.rounds,
-            rng=self._rng,
+            self._rng,
+            report_step,
             began=self._began,
-            on_step=report_step,
+            pacing_s=self._request.pacing_s,
+            sampling_s=SAMPLING_S * len(group),
+            waits_for_clean=self.evidence.population() == "undisturbed",
         ).run(group, with_outputs=any(not self._tally.is_measured(label) for label in (BASELINE, *labels)))
         self.evidence.add(outcomes)
         self._load(labels)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from types import ModuleType
@@ -32,26 +33,26 @@ LEAST_POPULATION = 4  # of a generation
 PATIENCE_S = 5.0  # for another program that writes to the storage
 
 
+@dataclass(frozen=True, slots=True)
 class Sampler:
     """Optuna's tree-structured Parzen estimator over a space; NSGA-II where there are several objectives."""
 
-    def __init__(self, space: Space, base: Config, seed: int = 0, objectives: int = 1) -> None:
-        self._space = space
-        self._base = base
-        self._seed = seed
-        self._objectives = objectives
+    space: Space
+    base: Config
+    seed: int = 0
+    objectives: int = 1
 
     def __call__(self, configs: Mapping[str, Config], gains: Sequence[Gains], count: int) -> list[Config]:
         """Return configs worth trying that were not considered before."""
         with _quiet() as engine:
-            distributions = distributions_of(self._space)
-            seed = self._seed + len(configs)
+            distributions = distributions_of(self.space)
+            seed = self.seed + len(configs)
             measured = [label for label in gains[0] if label == "A" or all(part.get(label) for part in gains)]
             study = engine.create_study(
-                directions=["maximize"] * self._objectives, sampler=self._sampler(engine, seed, len(measured))
+                directions=["maximize"] * self.objectives, sampler=self._sampler(engine, seed, len(measured))
             )
             for label in measured:
-                study.enqueue_trial(params_of(self._space, configs[label]))
+                study.enqueue_trial(params_of(self.space, configs[label]))
                 trial = study.ask(distributions)
                 study.tell(trial, [fmean((part.get(label) or {0: 0.0}).values()) for part in gains])
             known, suggested = {*configs.values()}, list[Config]()
@@ -59,7 +60,7 @@ class Sampler:
                 if number == TRIES * count:  # it suggests what is known again and again
                     study.sampler = engine.samplers.RandomSampler(seed=seed)
                 trial = study.ask(distributions)
-                config = config_of(self._space, self._base, trial.params)
+                config = config_of(self.space, self.base, trial.params)
                 if config in known:
                     study.tell(trial, state=engine.trial.TrialState.FAIL)
                     continue
@@ -70,7 +71,7 @@ class Sampler:
             return suggested
 
     def _sampler(self, engine: ModuleType, seed: int, measured: int) -> Any:
-        if self._objectives == 1:
+        if self.objectives == 1:
             return engine.samplers.TPESampler(seed=seed, constant_liar=True)
         population = max(LEAST_POPULATION, measured // 2)
         return engine.samplers.NSGAIISampler(population_size=population, seed=seed)
@@ -135,10 +136,8 @@ def config_of(space: Space, base: Config, params: Mapping[str, Any]) -> Config:
 
 
 def _option_of(axis: Axis, config: Config) -> str:
-    for option in axis.options:
-        if merged(config, option) == config:
-            return config_in_words(option)
-    return DEFAULT
+    options = (option for option in axis.options if merged(config, option) == config)
+    return next(map(config_in_words, options), DEFAULT)
 
 
 def _trial(

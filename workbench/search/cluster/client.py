@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -69,9 +69,9 @@ def run_on_cluster(
                 replace(request, earlier=latest if keeps else None, budget_s=ends_s),
                 cluster,
                 worker,
-                on_progress=on_progress,
-                on_measured=on_measured,
-                cancel=cancel,
+                on_progress,
+                on_measured,
+                cancel,
             )
             try:
                 return following.record()
@@ -85,41 +85,32 @@ def run_on_cluster(
     )
 
 
+@dataclass(slots=True)
 class _Following:
     """One study on one worker, followed until it ends."""
 
-    def __init__(
-        self,
-        request: StudyRequest,
-        cluster: Cluster,
-        worker: ClusterWorker,
-        *,
-        on_progress: OnProgress,
-        on_measured: OnMeasured,
-        cancel: threading.Event | None,
-    ) -> None:
-        self.latest: StudyRecord | None = None
-        self._request = request
-        self._cluster = cluster
-        self._worker = worker
-        self._on_progress = on_progress
-        self._on_measured = on_measured
-        self._cancel = cancel
-        self._order = uuid4().hex
-        self._known = 0  # records of this study that came
+    request: StudyRequest
+    cluster: Cluster
+    worker: ClusterWorker
+    on_progress: OnProgress
+    on_measured: OnMeasured
+    cancel: threading.Event | None
+    latest: StudyRecord | None = None
+    order: str = field(default_factory=lambda: uuid4().hex)
+    known: int = 0  # records of this study that came
 
     def record(self) -> StudyRecord:
         """Send the study, wait for its end, and return its record; meanwhile pass on every round."""
-        ask, worker = self._cluster.ask, self._worker
-        self._on_progress(self._step(f"sending the model to {worker.host}"))
-        _send_model(self._cluster, worker, self._request.model, self._order, self._cancel)
-        ask(worker, on_worker.take, self._order, pack(order_of(self._request)))
-        future = self._cluster.submit(worker, self._order)
+        ask, worker = self.cluster.ask, self.worker
+        self.on_progress(self._step(f"sending the model to {worker.host}"))
+        _send_model(self.cluster, worker, self.request.model, self.order, self.cancel)
+        ask(worker, on_worker.take, self.order, pack(order_of(self.request)))
+        future = self.cluster.submit(worker, self.order)
         try:
             while not future.done():
                 time.sleep(POLL_S)  # the scheduler hears of a dead worker before the worker is asked
-                check_cancel(self._cancel)
-                self._cluster.check_alive(worker)
+                check_cancel(self.cancel)
+                self.cluster.check_alive(worker)
                 self._look()
             return self._ended(future)
         except Cancelled as error:
@@ -129,27 +120,25 @@ class _Following:
         finally:
             if not future.done():
                 with suppress(WorkerLost, ClusterError):  # then nothing is left to be stopped
-                    ask(worker, on_worker.stop, self._order)
+                    ask(worker, on_worker.stop, self.order)
             future.release()
 
     def _look(self) -> None:
         """Fetch the progress, and the record if there is a new round."""
-        progress, blob, self._known = self._cluster.ask(
-            self._worker, on_worker.look, self._order, self._known
-        )
+        progress, blob, self.known = self.cluster.ask(self.worker, on_worker.look, self.order, self.known)
         if blob is not None:
             self.latest = unpack_study(blob)
-            self._on_measured(self.latest)
+            self.on_measured(self.latest)
         values = json.loads(progress)
         if values is not None:
-            doing = f"{self._worker.host}: {values['doing']}"
-            self._on_progress(Progress(**{**values, "doing": doing, "verdicts": (), "samples": ()}))
+            doing = f"{self.worker.host}: {values['doing']}"
+            self.on_progress(Progress(**{**values, "doing": doing, "verdicts": (), "samples": ()}))
 
     def _ended(self, future: Any) -> StudyRecord:
         if future.status != "finished":
-            self._cluster.check_alive(self._worker)
+            self.cluster.check_alive(self.worker)
             raise WorkerError(
-                f"the study failed on {self._worker.host}: {future.exception()!r}", "report this as a bug"
+                f"the study failed on {self.worker.host}: {future.exception()!r}", "report this as a bug"
             )
         answer = future.result()
         if "error" in answer:
@@ -167,7 +156,7 @@ class _Following:
         )
 
     def _step(self, doing: str) -> Progress:
-        return Progress(doing, 0, 0.0, self._request.budget_s, None, None)
+        return Progress(doing, 0, 0.0, self.request.budget_s, None, None)
 
 
 def _send_model(
