@@ -116,9 +116,8 @@ def explain(
 
 def conclude(model_name: str, config: Config, observation: Observation) -> Explained:
     """Conclude from an observation, without a process or a clock."""
-    chain = [(shot.name, shot.level, shot.graph) for shot in observation.chain]
-    steps = steps_of(observation.source, chain)
-    whole = account(observation.source, chain, steps)
+    steps = steps_of(observation.source, observation.chain)
+    whole = account(observation.source, observation.chain, steps)
     requested = tuple(provider.name for provider in config.providers)
     return Explained(
         model_name=model_name,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from onnx import ModelProto
 
@@ -47,8 +47,7 @@ class Application:
     messages: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """The graph after a pass. `required`: done at every level; `together`: what no single pass explains.
 
     Steps of preparation stand first, at the level PREPARED.
@@ -252,7 +251,7 @@ def read_chain(first: Observation, answer: Mapping[str, Any]) -> Observation:
         final = first.final
         exact = bool(chain) and same_graph(chain[-1].graph, final)
         if exact:
-            chain[-1] = Snapshot(chain[-1].name, chain[-1].level, final)
+            chain[-1] = chain[-1]._replace(graph=final)
         else:
             chain.append(Snapshot(TOGETHER, first.level, final))
     return replace(first, chain=tuple(chain), followed=True, exact=exact, problem=answer["problem"])

@@ -157,13 +157,9 @@ def _differences(first: VersionRow, row: VersionRow) -> list[str]:
     """Return what changed from the first environment, in words."""
     if row.problem is not None:
         return [f"its graph is not known: {row.problem.splitlines()[0]}"]
-    parts = []
-    for what, names in (
-        ("passes added", added(first.passes, row.passes)),
-        ("passes gone", added(row.passes, first.passes)),
-    ):
-        if names:
-            parts.append(f"{what}: {listed(names, MOST_NAMES)}")
+    gained, lost = added(first.passes, row.passes), added(row.passes, first.passes)
+    parts = [f"passes added: {listed(gained, MOST_NAMES)}"] if gained else []
+    parts += [f"passes gone: {listed(lost, MOST_NAMES)}"] if lost else []
     changes = _changes(first.ops, row.ops)
     if changes:
         parts.append(

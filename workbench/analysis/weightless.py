@@ -7,6 +7,7 @@ real model.
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
 
 from onnx import ModelProto, TensorProto
@@ -40,10 +41,7 @@ def write_weightless(structure: ModelProto, source: Path, folder: Path) -> Path:
 
 
 def _size(tensor: TensorProto) -> int:
-    count = 1
-    for dim in tensor.dims:
-        count *= dim
-    return int(count * ELEMENT_BYTES.get(tensor.data_type, 0.0) + 0.5)
+    return int(prod(tensor.dims) * ELEMENT_BYTES.get(tensor.data_type, 0.0) + 0.5)
 
 
 def has_payload(tensor: TensorProto) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from contextlib import closing
 from importlib import metadata
 
 from workbench._version import __version__
@@ -38,13 +39,10 @@ def doctor(runtime: str | None = None) -> Doctor:
 
 
 def _others_cores() -> float | None:
-    watch = Watch()
-    try:
+    with closing(Watch()) as watch:
         before = watch.read()
         time.sleep(LOOK_S)
         after = watch.read()
-    finally:
-        watch.close()
     spent = others_cpu_s(before, after, threads_of(os.getpid()))
     return None if spent is None or before is None or after is None else spent / (after.at - before.at)
 

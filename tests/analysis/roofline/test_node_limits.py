@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.profile.traces import chain, trace_of
+from workbench.analysis.flops.cost import Cost
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.profile.session_profile import read_profile
 from workbench.analysis.roofline import node_limits
@@ -28,15 +29,15 @@ FEED = {"x": np.ones((4, 16), np.float32)}
 
 
 def test_the_slower_side_binds_and_int8_has_its_own_peak() -> None:
-    assert limit_of("MatMul", 10**9, 1000, PEAKS) == (pytest.approx(0.01), "compute")
-    assert limit_of("Relu", 1000, 10**8, PEAKS) == (pytest.approx(0.01), "memory")
-    assert limit_of("MatMulInteger", 10**9, 1000, PEAKS) == (pytest.approx(0.0025), "compute")
+    assert limit_of("MatMul", Cost(None, 10**9, 1000), PEAKS) == (pytest.approx(0.01), "compute")
+    assert limit_of("Relu", Cost(None, 1000, 10**8), PEAKS) == (pytest.approx(0.01), "memory")
+    assert limit_of("MatMulInteger", Cost(None, 10**9, 1000), PEAKS) == (pytest.approx(0.0025), "compute")
 
 
 def test_a_limit_needs_both_sides() -> None:
-    assert limit_of("MatMul", None, 10, PEAKS) == (None, None)
-    assert limit_of("MatMul", 10, None, PEAKS) == (None, None)
-    assert limit_of("MatMulInteger", 10, 10, PeakRow(1, 1.0, None, 1.0)) == (None, None)
+    assert limit_of("MatMul", Cost(None, None, 10), PEAKS) == (None, None)
+    assert limit_of("MatMul", Cost(None, 10, None), PEAKS) == (None, None)
+    assert limit_of("MatMulInteger", Cost(None, 10, 10), PeakRow(1, 1.0, None, 1.0)) == (None, None)
 
 
 @pytest.mark.real

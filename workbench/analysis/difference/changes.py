@@ -152,21 +152,14 @@ class _Profiled:
     @staticmethod
     def of(profile: Profile) -> _Profiled:
         steady = profile.steady
-        table = node_table(steady)
-        table = table.set_index("node", drop=False).loc[_in_order(steady)]
-        names = [str(name) for name in table["node"]]
-        own = {name: float(spent) for name, spent in zip(names, table["self_s"], strict=True)}
-        groups = group_table(steady, "node")
-        gaps = {
-            str(name): float(spent)
-            for name, spent in zip(groups["node"], groups["self_s"], strict=True)
-            if name not in own
-        }
+        table = node_table(steady).set_index("node").loc[_in_order(steady)]
+        groups = group_table(steady, "node").set_index("node")["self_s"]
+        gaps = sorted((name for name in groups.index if name not in table.index), key=_gap_order)
         return _Profiled(
-            own,
-            {name: str(op or "?") for name, op in zip(names, table["op_type"], strict=True)},
-            {name: str(scope) for name, scope in zip(names, table["scope"], strict=True)},
-            {name: gaps[name] for name in sorted(gaps, key=_gap_order)},
+            {str(name): float(own_s) for name, own_s in table["self_s"].items()},
+            {str(name): str(op or "?") for name, op in table["op_type"].items()},
+            {str(name): str(scope) for name, scope in table["scope"].items()},
+            {str(name): float(groups[name]) for name in gaps},
         )
 
 

@@ -238,6 +238,3 @@ class _Evaluation:
 
 def _file(name: str, part: range) -> str:
     return f"{name}-{part.start}.outputs"
-
-
-__all__ = ["EvaluatedConfig", "RunFailed", "evaluate"]

@@ -20,11 +20,8 @@ def module_of(node: NodeProto) -> str:
         parts = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return ""
-    if not isinstance(parts, list) or len(parts) < 2 or not isinstance(parts[-2], str):
-        return ""
-    if parts[-2].startswith(NO_MODULE):
-        return ""
-    return parts[-2]
+    module = parts[-2] if isinstance(parts, list) and len(parts) > 1 else None
+    return module if isinstance(module, str) and not module.startswith(NO_MODULE) else ""
 
 
 def dotted(text: str) -> list[str]:

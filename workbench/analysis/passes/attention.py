@@ -7,7 +7,7 @@ then, and projections a Gemm.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from workbench.analysis.graph import Graph, Node
 
@@ -18,7 +18,7 @@ KNOWN_BETWEEN = (("Div", "Add"), ("Div", "Where"), ("Where",))
 PASSED = ("Transpose", "Mul", "Div", "Identity", "Sqrt", "Cast")
 
 
-def attention(graph: Graph, keys: tuple[str, str, str]) -> str | None:
+def attention(graph: Graph, keys: Iterable[str]) -> str | None:
     """List the failed conditions, the broadest first, or None. `keys`: product, Softmax, product."""
     product, softmax, after = (graph.by_key[key] for key in keys)
     failed = list(_told(graph, product, softmax, after))

@@ -125,5 +125,4 @@ def _since_prepared(observation: Observation, whole: Account, steps: Sequence[St
     first = sum(shot.level == PREPARED for shot in observation.chain)
     if not first:
         return whole
-    chain = [(shot.name, shot.level, shot.graph) for shot in observation.chain[first:]]
-    return account(observation.prepared, chain, steps[first:])
+    return account(observation.prepared, observation.chain[first:], steps[first:])

@@ -8,7 +8,8 @@ from functools import cache
 
 from workbench.analysis.graph import Graph
 from workbench.analysis.observe import KERNELS, Observation
-from workbench.analysis.passes.patterns import QDQ, Occurrence, occurrences
+from workbench.analysis.passes.attention import attention
+from workbench.analysis.passes.patterns import ATTENTION, QDQ, Occurrence, occurrences
 from workbench.analysis.provenance.account import Account
 from workbench.config import shipped_passes
 
@@ -73,7 +74,9 @@ def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, st
     absent = {name: reason for name in place.passes if (reason := why_absent(name, disabled, tried))}
     if len(absent) == len(place.passes):
         return "; ".join(f"{name} {reason}" for name, reason in absent.items()), "the config"
-    blocked = place.blocked if place.later is None else place.later(_then(place, observation))
+    blocked = place.blocked
+    if place.pattern == ATTENTION:
+        blocked = attention(_then(place, observation), place.nodes)
     if blocked is not None:
         return blocked, "the graph"
     messages = [

@@ -79,9 +79,11 @@ class Placement:
     @property
     def time_s(self) -> float | None:
         """The time of a run in all nodes and compiled parts; None without a profile."""
-        if not self.profiled:
-            return None
-        return _sum((*self.nodes, *self.compiled, *self.unplaced))
+        return _sum(self._timed) if self.profiled else None
+
+    @property
+    def _timed(self) -> tuple[PlacedNode | CompiledPart | UnmatchedTime, ...]:
+        return (*self.nodes, *self.compiled, *self.unplaced)
 
     def providers_frame(self) -> pd.DataFrame:
         """One row a provider: its nodes, partitions and time with their shares, and what crosses to it."""
@@ -90,14 +92,9 @@ class Placement:
         rows = []
         for provider, count in self.counts():
             nodes = [node for node in self.nodes if node.provider == provider]
-            timed: tuple[PlacedNode | CompiledPart | UnmatchedTime, ...] = (
-                *nodes,
-                *self.compiled,
-                *self.unplaced,
-            )
             crossing = [entry for entry in self.boundaries if entry.to_provider == provider]
             sizes = [entry.size_bytes for entry in crossing]
-            mine = [entry for entry in timed if entry.provider == provider]
+            mine = [entry for entry in self._timed if entry.provider == provider]
             time_s = _sum(mine) if self.profiled else None
             rows.append(
                 (

@@ -105,8 +105,8 @@ def _providers(observation: Observation, steps: Sequence[Step]) -> dict[str, str
     recorded = _recorded(observation)
     providers: dict[str, str | None] = {}
     for key, origins in carried(start, steps[basic + 1 :]).items():
-        places = {recorded.get(start.by_key[origin].name) for origin in origins} - {None}
-        providers[key] = places.pop() if len(places) == 1 else recorded.get(graph.by_key[key].name)
+        place = _common(recorded.get(start.by_key[origin].name) for origin in origins)
+        providers[key] = place or recorded.get(graph.by_key[key].name)
     _settle_transfers(graph, providers)
     return providers
 
@@ -133,9 +133,7 @@ def _settle_transfers(graph: Graph, providers: dict[str, str | None]) -> None:
     for node in reversed(graph.nodes):
         if providers[node.key] is None:
             readers = (reader for name in node.outputs for reader in graph.readers.get(name, ()))
-            of_readers = {providers[reader.key] for reader in readers} - {None}
-            if len(of_readers) == 1:
-                providers[node.key] = of_readers.pop()
+            providers[node.key] = _common(providers[reader.key] for reader in readers)
 
 
 def _not_loaded(observation: Observation, requested: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

@@ -26,24 +26,24 @@ class Kind(IntEnum):
 def kinds(trace: Trace) -> Codes:
     """Return the kind of each event."""
     kind = np.full(len(trace), Kind.OTHER, np.int32)
-    categories = np.array(
-        [{"Session": 1, "Node": 2, "Kernel": 3}.get(category, 0) for category in trace.categories]
-    )
-    category = categories[trace.category]
-    kind[category == 1] = Kind.SESSION
-    special = {
-        code: name
-        for code, name in enumerate(trace.names)
-        if name == "model_run" or name.endswith("Executor::Execute")
-    }
-    for code, name in special.items():
-        kind[(category == 1) & (trace.name == code)] = Kind.RUN if name == "model_run" else Kind.EXECUTOR
-    kernel_time = np.array([name.endswith("_kernel_time") for name in trace.names], bool)
-    kind[(category == 2) & kernel_time[trace.name]] = Kind.NODE
-    fence = np.array([name.endswith(FENCES) for name in trace.names], bool)
-    kind[(category == 2) & fence[trace.name]] = Kind.FENCE
-    kind[category == 3] = Kind.KERNEL
+    for code, category in enumerate(trace.categories):
+        if category in ("Session", "Node", "Kernel"):
+            by_name = np.array([_kind(category, name) for name in trace.names], np.int32)
+            events = trace.category == code
+            kind[events] = by_name[trace.name[events]]
     return kind
+
+
+def _kind(category: str, name: str) -> Kind:
+    """Return the kind of an event of ORT's own categories."""
+    if category == "Kernel":
+        return Kind.KERNEL
+    if category == "Session":
+        ending = Kind.EXECUTOR if name.endswith("Executor::Execute") else Kind.SESSION
+        return Kind.RUN if name == "model_run" else ending
+    if name.endswith(FENCES):
+        return Kind.FENCE
+    return Kind.NODE if name.endswith("_kernel_time") else Kind.OTHER
 
 
 def node_name(event_name: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from workbench.analysis.flops.cost import Cost
 from workbench.analysis.flops.counting import Costs, costs_of
 from workbench.analysis.flops.shapes import profiled_shapes
 from workbench.analysis.profile.session_profile import Profile
@@ -137,26 +138,20 @@ def costs_of_profile(profile: Profile) -> Costs:
 def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
     """Join time, cost and peaks by node name. The peaks are the CPU's, so nodes of a device have no limit."""
     costs = {node.node: node.cost for node in costs_of_profile(profile).nodes}
-    table = node_table(profile.steady)
-    columns: Sequence[list[object]] = [
-        table[name].tolist() for name in ("node", "op_type", "provider", "calls", "self_s")
-    ]
     nodes = []
-    for node, op_type, provider, calls, own_s in zip(*columns, strict=True):
-        cost = costs.get(str(node))
-        per_run = float(str(calls))
-        flops = None if cost is None else cost.flops
-        moved = None if cost is None else cost.bytes_moved
-        limit_s, bound = limit_of(str(op_type), flops, moved, peaks) if provider in HOST else (None, None)
+    rows: Iterable[Any] = node_table(profile.steady).itertuples()
+    for row in rows:
+        cost, op_type = costs.get(row.node, Cost(None, None, None)), str(row.op_type)
+        limit_s, bound = limit_of(op_type, cost, peaks) if row.provider in HOST else (None, None)
         nodes.append(
             NodeLimit(
-                node=str(node),
-                op_type=str(op_type),
-                calls_per_run=per_run,
-                time_s=float(str(own_s)),
-                flops=flops,
-                bytes_moved=moved,
-                limit_s=None if limit_s is None else limit_s * per_run,
+                node=row.node,
+                op_type=op_type,
+                calls_per_run=float(row.calls),
+                time_s=float(row.self_s),
+                flops=cost.flops,
+                bytes_moved=cost.bytes_moved,
+                limit_s=None if limit_s is None else limit_s * row.calls,
                 bound=bound,
             )
         )
@@ -177,12 +172,10 @@ def measured_roofline(
     return record
 
 
-def limit_of(
-    op_type: str, flops: int | None, bytes_moved: int | None, peaks: PeakRow
-) -> tuple[float | None, Bound | None]:
+def limit_of(op_type: str, cost: Cost, peaks: PeakRow) -> tuple[float | None, Bound | None]:
     """Return the least time of one call and what binds it; None where a peak or a cost is not known."""
     peak = peaks.int8_flops if op_type in INT8 else peaks.float32_flops
-    if flops is None or bytes_moved is None or peak is None or peaks.bytes_per_s is None:
+    if cost.flops is None or cost.bytes_moved is None or peak is None or peaks.bytes_per_s is None:
         return None, None
-    compute_s, memory_s = flops / peak, bytes_moved / peaks.bytes_per_s
+    compute_s, memory_s = cost.flops / peak, cost.bytes_moved / peaks.bytes_per_s
     return (compute_s, "compute") if compute_s > memory_s else (memory_s, "memory")

@@ -78,13 +78,9 @@ class SettingsRules:
 
     def _cost_s(self, rows: Sequence[NodeChange]) -> float:
         """Return the seconds of a run by which the candidate's nodes take longer than the baseline's."""
-        factors = []
-        for profiled, profiled_s in (
-            (self.pair.baseline, self.difference.a_s),
-            (self.pair.candidate, self.difference.b_s),
-        ):
-            factors.append(profiled.run_s / profiled_s if profiled_s else 1.0)
-        return fsum(row.b_s * factors[1] - row.a_s * factors[0] for row in rows)
+        of_a = self.pair.baseline.run_s / self.difference.a_s if self.difference.a_s else 1.0
+        of_b = self.pair.candidate.run_s / self.difference.b_s if self.difference.b_s else 1.0
+        return fsum(row.b_s * of_b - row.a_s * of_a for row in rows)
 
     def _matters(self, rows: Sequence[NodeChange]) -> bool:
         return self._cost_s(rows) > LEAST_SHARE * self.pair.candidate.run_s
