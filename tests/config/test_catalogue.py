@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.config import catalogue, nearest_pass, shipped_passes
+from workbench.config import catalogue, shipped_passes
 from workbench.config.catalogue import ORT_VERSION
 from workbench.errors import ConfigError
+from workbench.text import nearest
 
 ALL = catalogue().all_options
 ARTICLE = {  # every option and attribute that the article's readers meet
@@ -121,7 +122,8 @@ def test_passes_are_listed_by_level() -> None:
 
 def test_unknown_passes_and_what_was_meant() -> None:
     assert shipped_passes().unknown(("GeluFusionL2", "GeluFusion")) == ("GeluFusion",)
-    assert nearest_pass("GeluFusion") in ("GeluFusionL1", "GeluFusionL2")
-    assert nearest_pass("nchwctransformer") == "NchwcTransformer"
-    assert nearest_pass("zzz") is None
-    assert nearest_pass("MyFusio", ["MyFusion", "YourFusion"]) == "MyFusion"
+    names = shipped_passes().names
+    assert nearest("GeluFusion", names, 1)[0] in ("GeluFusionL1", "GeluFusionL2")
+    assert nearest("nchwctransformer", names, 1) == ["NchwcTransformer"]
+    assert nearest("zzz", names) == []
+    assert nearest("MyFusio", ["MyFusion", "YourFusion"], 1) == ["MyFusion"]

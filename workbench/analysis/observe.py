@@ -16,9 +16,10 @@ from workbench.analysis.provenance.same import same_graph
 from workbench.analysis.shapes import with_shapes
 from workbench.analysis.weightless import write_weightless
 from workbench.background import in_background
-from workbench.config import Config, nearest_pass, shipped_passes
+from workbench.config import Config, shipped_passes
 from workbench.errors import ConfigError
 from workbench.models import Model
+from workbench.text import nearest
 from workbench.worker import log
 from workbench.worker.launch import Worker, WorkerFolder, call_job
 
@@ -275,8 +276,7 @@ def _check_names(config: Config, observation: Observation, registered: Iterable[
     }
     for name in config.disabled_passes:
         if name not in known:
-            guess = nearest_pass(name, known)
-            hint = f"write {guess!r}; " if guess else ""
+            hint = "".join(f"write {guess!r}; " for guess in nearest(name, known, 1))
             raise ConfigError(
                 f"this ORT has no pass called {name!r}, and would ignore it without a word",
                 f"{hint}the passes are: {', '.join(sorted(known))}",

@@ -12,7 +12,6 @@ from workbench.config.knob import Knob as Knob
 from workbench.config.option import Option as Option
 from workbench.config.parts import Part as Part
 from workbench.config.parts import part_types as part_types
-from workbench.config.passes import nearest_pass as nearest_pass
 from workbench.config.passes import pass_help as pass_help
 from workbench.config.passes import shipped_passes as shipped_passes
 from workbench.config.precision import BFloat16 as BFloat16

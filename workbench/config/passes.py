@@ -1,4 +1,4 @@
-"""ORT's graph passes by name, as the shipped list has them, and the nearest one of a wrong name.
+"""ORT's graph passes by name, as the shipped list has them.
 
 A worker asks the installed ORT for its own; ORT itself ignores a name that it does not know.
 """
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from workbench.config.catalogue import read_data
-from workbench.text import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,3 @@ def pass_help(name: str) -> str:
 @cache
 def _helps() -> dict[str, str]:
     return dict(read_data("pass-help"))
-
-
-def nearest_pass(name: str, known: Iterable[str] | None = None) -> str | None:
-    """Return the known pass that was most likely meant; `known`: the shipped passes, unless given."""
-    return next(iter(nearest(name, shipped_passes().names if known is None else known)), None)

@@ -25,7 +25,6 @@ from workbench.records.tables import (
     Lists,
     Optional,
     Pairs,
-    Reals,
     Scalars,
     Structs,
     Table,
@@ -94,8 +93,6 @@ def _shape(hint: Any, place: _Place) -> Shape:
     inner = _without_none(hint)
     if inner is not None:
         return Maybe(_shape(inner, place))
-    if origin is Literal:
-        return Choice(arguments)
     if origin is tuple and place.table and arguments[-1] is Ellipsis:
         return Table(_column_codec(arguments[0], place))
     if origin is Mapping and place.table:
@@ -124,8 +121,6 @@ def _column_codec(hint: Any, place: _Place) -> ColumnCodec:
     inner = _without_none(hint)
     if inner is not None:
         return Optional(_column_codec(inner, place))
-    if origin is Literal:
-        return Scalars(Choice(arguments))
     if origin in (Union, types.UnionType) and set(arguments) == {int, str}:
         return TextOrInteger()
     if origin is tuple and arguments[-1] is Ellipsis:
@@ -133,8 +128,6 @@ def _column_codec(hint: Any, place: _Place) -> ColumnCodec:
     if origin is tuple:
         return Fixed(tuple(_column_codec(argument, place) for argument in arguments))
     scalar = _scalar(hint, place)
-    if isinstance(scalar, Number):
-        return Reals(scalar)
     if scalar is not None:
         return Scalars(scalar)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
@@ -142,7 +135,9 @@ def _column_codec(hint: Any, place: _Place) -> ColumnCodec:
     raise TypeError(f"{place.owner}.{place.name}: a table cannot hold {hint}.")
 
 
-def _scalar(hint: Any, place: _Place) -> Timestamp | Text | Flag | Integer | Number | None:
+def _scalar(hint: Any, place: _Place) -> Timestamp | Text | Flag | Integer | Number | Choice | None:
+    if typing.get_origin(hint) is Literal:
+        return Choice(typing.get_args(hint))
     if hint is str:
         return Timestamp() if place.name.endswith("_utc") else Text()
     if hint is bool:

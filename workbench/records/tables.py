@@ -87,11 +87,14 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Scalars:
-    """Texts, integers, flags, choices or times: one integer each."""
+    """Floats; or texts, integers, flags, choices or times: one integer each."""
 
-    shape: Text | Integer | Flag | Choice | Timestamp
+    shape: Text | Integer | Number | Flag | Choice | Timestamp
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
+        if isinstance(self.shape, Number):
+            numbers = [self.shape.check(value, place, OURS) for value in values]
+            return columns.add(NUMBERS, REAL, numbers, place, duration=self.shape.duration)
         if isinstance(self.shape, Integer | Flag):
             return _add_integers([self.shape.check(value, place, OURS) for value in values], place, columns)
         codes = {value: self._code(value, place, columns) for value in dict.fromkeys(values)}  # many repeats
@@ -104,6 +107,9 @@ class Scalars:
         return columns.text_code(str(checked))
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
+        if isinstance(self.shape, Number):
+            start = _span(data, count, place)
+            return columns.take(NUMBERS, REAL, start, count, place, duration=self.shape.duration).tolist()
         numbers = _integers(data, count, place, columns)
         if isinstance(self.shape, Integer):
             if numbers and not self.shape.minimum <= min(numbers) <= max(numbers):
@@ -123,24 +129,6 @@ class Scalars:
 
 
 _FLAGS, _TEXTS, _INTEGERS = Scalars(Flag()), Scalars(Text()), Scalars(Integer())
-
-
-@dataclass(frozen=True, slots=True)
-class Reals:
-    """Floats."""
-
-    shape: Number
-
-    def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
-        checked = [self.shape.check(value, place, OURS) for value in values]
-        return columns.add(NUMBERS, REAL, checked, place, duration=self.shape.duration)
-
-    def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
-        start = _span(data, count, place)
-        return columns.take(NUMBERS, REAL, start, count, place, duration=self.shape.duration).tolist()
-
-    def schema(self, defs: dict[str, Schema]) -> Schema:
-        return _span_schema(defs)
 
 
 @dataclass(frozen=True, slots=True)
