@@ -38,14 +38,12 @@ class PyTorch(Part):
         "eager",
         "Compile the module with torch.compile, in one of its modes. Default: eager.",
         "The comparison should be with PyTorch at its best.",
-        ("default", "reduce-overhead", "max-autotune"),
         label="torch.compile",
     )
     device: Literal["cpu", "cuda"] | None = Choice.declare(
         "cpu",
         "Where the module runs. Default: cpu.",
         "The machine has an NVIDIA GPU.",
-        ("cpu", "cuda"),
     )
 
     def check(self) -> None:
@@ -82,7 +80,6 @@ class OpenVino(Part):
         "OpenVINO's choice",
         "What OpenVINO optimizes for. Default: its own choice.",
         "One caller waits for each answer (latency), or many share the machine (throughput).",
-        ("latency", "throughput"),
         label="performance hint",
     )
     precision: Literal["float32", "bfloat16", "float16"] | None = Choice.declare(
@@ -90,7 +87,6 @@ class OpenVino(Part):
         "The arithmetic that OpenVINO may use. By itself it takes 16 bits where the processor is quick "
         "at them; here the default is float32, as in ONNX Runtime.",
         "Less precise outputs are acceptable.",
-        ("float32", "bfloat16", "float16"),
         label="arithmetic",
     )
 
@@ -112,7 +108,6 @@ class TensorRt(Part):
         "float32",
         "The arithmetic that TensorRT may use. Default: float32, without TF32.",
         "Less precise outputs are acceptable.",
-        ("float32", "tf32", "float16"),
         label="arithmetic",
     )
     workspace_bytes: int | None = Count.declare(

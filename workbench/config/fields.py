@@ -30,7 +30,6 @@ class ConfigFields:
         "ORT's default",
         "How far ORT rewrites the graph while loading. Its default is all.",
         "Lower it to find out what rewriting is worth, or to see the model as it was exported.",
-        ("disabled", "basic", "extended", "layout", "all"),
         group="graph",
     )
     disabled_passes: tuple[str, ...] = Names.declare(
@@ -62,7 +61,6 @@ class ConfigFields:
         "Optimize once, at this config's level, and load the saved result: as .onnx, or in ORT's own format "
         "(.ort). Default: ORT optimizes at every load.",
         "Loading takes long, or the device has a minimal build of ORT. The file fits this processor only.",
-        ("onnx", "ort"),
         group="graph",
         label="pre-optimized graph",
     )
@@ -97,7 +95,6 @@ class ConfigFields:
         "ORT's default",
         "One operator after another, or independent branches at once. ORT's default is sequential.",
         "Parallel can help graphs with many branches of equal size; most models lose.",
-        ("sequential", "parallel"),
         group="threads",
     )
     spinning: bool | None = Flag.declare(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from workbench.config.literals import literal
 from workbench.errors import ConfigError
@@ -33,7 +33,7 @@ class Knob:
     unset: str  # the default in a sentence
     help: str  # what it does, and its default
     when: str  # when to turn it
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # unless a Literal names them
     group: Group = "advanced"  # of a field of Config
     label: str = ""  # the field in words, where it is called otherwise
     field: str = ""  # its name in the dataclass that declares it
@@ -112,8 +112,14 @@ class Knob:
 
 
 def knobs_of(owner: Any) -> tuple[Knob, ...]:
-    """Return the knobs of the fields of a dataclass, in their order."""
-    return tuple(replace(field.metadata["knob"], field=field.name) for field in fields(owner))
+    """Return the knobs of the fields of a dataclass, in their order; a `Literal` names the choices."""
+    hints = get_type_hints(owner)
+    knobs = []
+    for declared in fields(owner):
+        knob, hint = declared.metadata["knob"], hints[declared.name]
+        named = [get_args(part) for part in (hint, *get_args(hint)) if get_origin(part) is Literal]
+        knobs.append(replace(knob, field=declared.name, choices=named[0] if named else knob.choices))
+    return tuple(knobs)
 
 
 def changed_fields(config: Any) -> dict[str, Any]:

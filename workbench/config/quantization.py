@@ -51,7 +51,6 @@ _WEIGHT = partial(
     _MACHINE,
     "Signed or unsigned weights. Default: what wins here.",
     "The accelerator wants the other kind.",
-    ("int8", "uint8"),
     label="weights",
 )
 
@@ -96,14 +95,12 @@ class StaticInt8(Part):
         "Pairs of QuantizeLinear and DequantizeLinear that ORT fuses at load (qdq), or integer operators "
         "in the file (qoperator). Default: qdq.",
         "Only to see the difference: qdq is what ORT's kernels and other providers are made for.",
-        ("qdq", "qoperator"),
         default="qdq",
     )
     activation: Literal["uint8", "int8", "uint16", "int16"] | None = Choice.declare(
         _MACHINE,
         "How activations are kept. Default: what wins here: unsigned on x86, signed on Arm.",
         "The accelerator wants another kind; 16 bits where 8 cost too much accuracy.",
-        ("uint8", "int8", "uint16", "int16"),
         label="activations",
     )
     weight: Literal["int8", "uint8"] | None = _WEIGHT()
@@ -114,7 +111,6 @@ class StaticInt8(Part):
         "How ranges follow from the calibration data: extremes, least information lost, or cut tails. "
         "Default: minmax.",
         "Single outliers widen the range: entropy or percentile cut them.",
-        ("minmax", "entropy", "percentile", "distribution"),
         default="minmax",
     )
     percentile: float | None = Number.declare(
@@ -183,7 +179,6 @@ class WeightOnly(Part):
         "Arithmetic of the product: float32, or activations made int8 on the way. Default: int8, since "
         "float32 is slower than no quantization on most processors.",
         "float32 where the activations have outliers.",
-        ("int8", "float32"),
         default="int8",
     )
     symmetric: bool = Switch.declare(

@@ -41,7 +41,7 @@ def _changed(value: Any, trusted: Sequence[ForeignPath]) -> Any:
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        changed = {name: _changed(item, trusted) for name, item in fields.items()}
-        different = {name: item for name, item in changed.items() if item is not fields[name]}
+        changed = ((name, _changed(item, trusted)) for name, item in fields.items())
+        different = {name: item for name, item in changed if item is not fields[name]}
         return dataclasses.replace(value, **different) if different else value
     return value

@@ -18,8 +18,6 @@ from workbench.text import quoted
 VERSION = 1
 
 Step = Callable[[str, dict[str, Any]], dict[str, Any]]  # (kind, data of version n) to data of version n + 1
-
-
 STEPS: Mapping[int, Step] = {}  # version 1 is the first: no upgrade exists yet
 
 
