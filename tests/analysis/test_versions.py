@@ -12,8 +12,8 @@ import pytest
 import workbench as wb
 from tests.factories import results as examples
 from workbench.analysis.versions import check_versions, version_row
+from workbench.errors import RunFailed
 from workbench.worker import endings, graph_capture, session
-from workbench.worker.offered import NotOffered
 
 RECORD = examples.versions()
 
@@ -60,10 +60,10 @@ def test_a_level_that_a_version_lacks_is_named(monkeypatch: pytest.MonkeyPatch) 
         SessionOptions=ort.SessionOptions, GraphOptimizationLevel=SimpleNamespace(), __version__="1.17.3"
     )
     monkeypatch.setattr(session, "ort", old)
-    with pytest.raises(NotOffered, match="has no ORT_ENABLE_LAYOUT") as caught:
+    with pytest.raises(RunFailed, match="has no ORT_ENABLE_LAYOUT") as caught:
         session.session_options(wb.Config(level="layout").plan().to_dict())
     error = endings.refused(
-        {"type": "NotOffered", "message": caught.value.args[0], "fix": caught.value.args[1]}, "load"
+        {"type": "RunFailed", "message": caught.value.args[0], "fix": caught.value.args[1]}, "load"
     )
     assert "ORT refused" not in str(error)
     assert 'level="all"' in str(error)

@@ -22,8 +22,8 @@ from tests.preparation.test_script import _run_the_script
 from workbench.judge.tolerance import least_sqnr_db
 from workbench.rewrites import catalogue, scopes
 from workbench.rewrites.casts import remove_cast_pairs
+from workbench.rewrites.constants import take_weights_out_of_inputs
 from workbench.rewrites.convolutions import widen_convolutions
-from workbench.rewrites.inputs import take_weights_out_of_inputs
 from workbench.rewrites.powers import spell_powers_out
 from workbench.rewrites.reflections import spell_reflections_out
 from workbench.rewrites.weights import remove_unused_weights, set_denormals_to_zero, share_duplicated_weights

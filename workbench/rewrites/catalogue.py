@@ -34,7 +34,7 @@ class Rewrite:
 REWRITES = (
     Rewrite(
         "weights-out-of-inputs",
-        "inputs",
+        "constants",
         "take_weights_out_of_inputs",
         "weights that are inputs of the graph become constants, which ORT folds and fuses",
     ),

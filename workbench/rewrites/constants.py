@@ -1,12 +1,23 @@
-"""Values that are attributes of Constant nodes, stored as initializers."""
+"""Weights that are inputs of the graph, and values of Constant nodes, as constants in the file."""
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from workbench.rewrites.scopes import is_standard
+from workbench.rewrites.scopes import CONSTANTS_IR_VERSION, is_standard
 
-CONSTANTS_SINCE_IR = 4  # before it, every initializer had to be an input
+
+def take_weights_out_of_inputs(model: onnx.ModelProto) -> int:
+    """Remove the initializers from the inputs of the main graph; return how many were there."""
+    graph = model.graph
+    weights = {tensor.name for tensor in graph.initializer}
+    weights |= {sparse.values.name for sparse in graph.sparse_initializer}
+    places = [place for place, value in enumerate(graph.input) if value.name in weights]
+    for place in reversed(places):
+        del graph.input[place]
+    if places:
+        model.ir_version = max(model.ir_version, CONSTANTS_IR_VERSION)
+    return len(places)
 
 
 def store_constants(model: onnx.ModelProto) -> int:
@@ -21,7 +32,7 @@ def store_constants(model: onnx.ModelProto) -> int:
             del graph.node[place]
             count += 1
     if count:
-        model.ir_version = max(model.ir_version, CONSTANTS_SINCE_IR)
+        model.ir_version = max(model.ir_version, CONSTANTS_IR_VERSION)
     return count
 
 

@@ -7,6 +7,7 @@ import onnx
 from onnx import numpy_helper
 
 from workbench.rewrites.scopes import (
+    CONSTANTS_IR_VERSION,
     Scope,
     captured_names,
     is_standard,
@@ -19,7 +20,6 @@ from workbench.rewrites.wiring import Additions, Wiring, remove_named, remove_st
 
 HEIGHT_AXIS = 2
 AXES_INPUT_OPSET = 13  # since then, Squeeze and Unsqueeze take their axes as an input
-CONSTANTS_IR_VERSION = 4  # before it, every initializer had to be an input
 WIDENED_ATTRIBUTES = {"kernel_shape": 1, "strides": 1, "dilations": 1, "pads": 2}  # and their lengths
 ELEMENTWISE = (
     *("Abs", "BatchNormalization", "Clip", "Elu", "Erf", "Exp", "Gelu", "HardSigmoid", "HardSwish"),

@@ -9,6 +9,7 @@ import onnx
 from google.protobuf.message import EncodeError  # type: ignore[import-untyped]
 
 SMALL_ELEMENTS = 64  # shape inference reads the values of shapes and axes, never of weights
+CONSTANTS_IR_VERSION = 4  # before it, every initializer had to be an input
 DEFAULT_DOMAINS = ("", "ai.onnx")
 FLOAT_TYPES = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
 

@@ -19,16 +19,22 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, BinaryIO
 
+from workbench.errors import RunFailed
 from workbench.text import shorten_middle
-from workbench.worker.offered import NotOffered
 from workbench.worker.protocol import JOBS, Message, read_message, write_message
 from workbench.worker.usage import rss_bytes
 
+# Modules of this package with `versions()` and `load(model, plan)`; only their workers import them.
+ENGINES = {"pytorch": "engine_torch", "openvino": "engine_openvino", "tensorrt": "engine_tensorrt"}
+
 
 def main() -> None:
-    """Answer commands until the parent ends; `argv[2]` is the parent's process id."""
+    """Answer commands until the parent ends, whose process id is `argv[2]`; `argv[3]` can name an engine."""
     die_with(int(sys.argv[2]))
-    serve()
+    if len(sys.argv) > 3:
+        _serve_engine(f"workbench.worker.{ENGINES[sys.argv[3]]}")
+    else:
+        serve()
 
 
 def serve(started: dict[str, Any] | None = None, host: Any = None) -> None:
@@ -60,11 +66,23 @@ def serve(started: dict[str, Any] | None = None, host: Any = None) -> None:
             _answer(answers, "done", body, payload)
 
 
-def fail(error: Exception) -> None:
-    """Answer that this worker cannot start."""
-    print(traceback.format_exc(), file=sys.stderr, flush=True)
-    with os.fdopen(os.dup(1), "wb") as answers:
-        _answer(answers, "failed", _failure(error))
+def _serve_engine(module: str) -> None:
+    """Answer commands with PyTorch, OpenVINO or TensorRT in place of ONNX Runtime."""
+
+    def versions() -> dict[str, str]:
+        return {"numpy": import_module("numpy").__version__, **import_module(module).versions()}
+
+    try:
+        started = imported(versions)
+    except ImportError as error:
+        print(traceback.format_exc(), file=sys.stderr, flush=True)
+        with os.fdopen(os.dup(1), "wb") as answers:
+            _answer(answers, "failed", _failure(error))
+        return
+
+    from workbench.worker.engine_host import EngineHost
+
+    serve(started, EngineHost(import_module(module)))
 
 
 def _handle(host: Any, message: Message) -> tuple[dict[str, Any], bytes]:
@@ -143,7 +161,7 @@ def ort_versions() -> dict[str, str]:
 def _failure(error: Exception) -> dict[str, Any]:
     """Return an error as data; `errno` and `filename` distinguish a full disk from an error of ORT."""
     body: dict[str, Any] = {"type": type(error).__name__, "message": _bounded(str(error))}
-    if isinstance(error, NotOffered):
+    if isinstance(error, RunFailed):
         body["message"], body["fix"] = error.args
     if isinstance(error, OSError):
         body["errno"] = error.errno

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import onnxruntime as ort
 
-from workbench.worker.offered import NotOffered
+from workbench.errors import RunFailed
 
 
 def register(options: ort.SessionOptions, libraries: Sequence[str]) -> None:
     """Register the operators of these libraries, which are loaded here, unless `use_everywhere` did."""
     for library in libraries:
         if not Path(library).is_file():
-            raise NotOffered(f"custom_ops: there is no library {library[:300]!r}", "give the path of a file")
+            raise RunFailed(f"custom_ops: there is no library {library[:300]!r}", "give the path of a file")
         if library not in getattr(options, "registered", ()):
             options.register_custom_ops_library(library)
 

@@ -71,14 +71,13 @@ def _started(folder: Path, python: str, cancel: threading.Event | None) -> ForkS
         server = ForkServer(folder, python)
     except OSError:
         return None
+    is_ready = False
     try:
-        if server.is_ready(cancel):
-            return server
-    except BaseException:
-        server.close()
-        raise
-    server.close()
-    return None
+        is_ready = server.is_ready(cancel)
+    finally:
+        if not is_ready:
+            server.close()
+    return server if is_ready else None
 
 
 class ForkServer:

@@ -178,9 +178,9 @@ class Worker:
                 raise self._unstartable(error) from error
 
     def _new_interpreter(self, log_file: BinaryIO) -> Process:
-        module = ("child",) if self._engine is None else ("engine_child", self._engine)
+        engine = () if self._engine is None else (self._engine,)
         return subprocess.Popen(
-            command(self._python, *module),
+            command(self._python, "child", *engine),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log_file,

@@ -6,8 +6,8 @@ from typing import Any
 
 import onnxruntime as ort
 
+from workbench.errors import RunFailed
 from workbench.worker.custom_ops import register
-from workbench.worker.offered import member
 
 _OTHER_LEVEL = 'give level="all", which rewrites the layout in every version, or update onnxruntime there'
 _OWN_RESOURCES = "update onnxruntime, or let each session have its own threads and arena"
@@ -65,6 +65,14 @@ def share(plan: dict[str, Any]) -> None:
     if "arena" in shared:
         arena = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
         member(ort, "create_and_register_allocator", _OWN_RESOURCES)(arena, None)
+
+
+def member(owner: Any, name: str, fix: str = "update onnxruntime there, or leave this setting out") -> Any:
+    """Return a member of onnxruntime or of one of its classes; raise an error with a fix if it lacks it."""
+    value = getattr(owner, name, None)
+    if value is None:
+        raise RunFailed(f"ONNX Runtime {ort.__version__} has no {name}", fix)
+    return value
 
 
 def _constant(value: Any) -> Any:
