@@ -14,7 +14,6 @@ from workbench.api.running import check_configs, inputs_of, kept, measure_runs
 from workbench.config import Config
 from workbench.errors import ConfigError, RunFailed, WorkbenchError
 from workbench.judge.compare_request import check_seed
-from workbench.judge.goal import Goal
 from workbench.judge.matrix import MatrixRecord, MatrixRow
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, OnProgress, Progress
@@ -26,8 +25,6 @@ from workbench.records.origin import Origin
 from workbench.results.matrix import Matrix
 from workbench.results.result import origin_of
 from workbench.text import one_line, path_text, quoted
-
-PRECISION = 0.05  # of the median, where there is one config
 
 
 def matrix(
@@ -63,9 +60,6 @@ def matrix(
     check_configs(chosen, "wb.matrix(models, [wb.Config(), wb.Config(…)])")
     before = {} if file is None else _earlier(Path(file), chosen)
     about = origin_of(None)
-    options: dict[str, Any] = {"pacing_s": pacing_s, "smallest_effect": smallest_effect, "seed": seed}
-    if len(chosen) == 1:
-        options["goal"] = Goal((50.0,), PRECISION)
     names: dict[int, tuple[str, str | None]] = {}
     held: dict[str, Model] = {}
     calibrations: dict[str, Any] = {}
@@ -85,7 +79,7 @@ def matrix(
                 return earlier
             return measure_runs(
                 model, chosen, fed, budget_s=budget_s, progress=on_progress, cancel=cancel, limits=limits,
-                calibration=calibrated, **options,
+                calibration=calibrated, pacing_s=pacing_s, smallest_effect=smallest_effect, seed=seed,
             )  # fmt: skip
 
         return Part(one_line(titles[index], 40), measure)

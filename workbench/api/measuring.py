@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from workbench.api.running import Feeds, inputs_of, kept, measure_runs, opened_for
+from workbench.api.running import PRECISION, Feeds, inputs_of, kept, measure_runs, opened_for
 from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.errors import ConfigError
@@ -21,7 +21,6 @@ from workbench.results.measurement import Measurement
 from workbench.text import quoted
 
 PERCENTILES = (50.0, 90.0, 95.0, 99.0)
-PRECISION = 0.05  # of a percentile: half the width of its interval
 PATIENCE = 6.0  # times the default budget: about a minute for a small model
 MOST_PRECISION = 1.0
 

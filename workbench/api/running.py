@@ -13,6 +13,7 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.compare import compare
 from workbench.judge.compare_request import CompareRequest
+from workbench.judge.goal import Goal
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.models import Inputs, Model, load
@@ -23,6 +24,8 @@ from workbench.results.result import Result
 from workbench.text import quoted
 
 Feeds: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+
+PRECISION = 0.05  # of a percentile: half the width of its interval
 
 R = TypeVar("R", bound=Result)
 
@@ -81,7 +84,12 @@ def measure_runs(
     cancel: threading.Event | None,
     **options: Any,
 ) -> ComparisonRecord:
-    """Measure the configs together; `options` are those of `request_for`."""
+    """Measure the configs together, and one alone until its median is known.
+
+    `options` are those of `request_for`.
+    """
+    if len(configs) == 1:
+        options.setdefault("goal", Goal((50.0,), PRECISION))
     with request_for(model, configs, inputs, cancel=cancel, **options) as (request, on_progress):
         return compare(request, on_progress=on_progress, cancel=cancel)
 

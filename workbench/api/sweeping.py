@@ -12,7 +12,6 @@ from workbench.api.sweep_axes import Sizes, axes_of
 from workbench.config import Config
 from workbench.errors import InputError
 from workbench.judge.compare_request import check_seed
-from workbench.judge.goal import Goal
 from workbench.judge.size_check import check_sizes
 from workbench.judge.sweep import SweepPoint, SweepRecord, size_text
 from workbench.measurement.bar import bar
@@ -25,7 +24,6 @@ from workbench.results.result import origin_of
 from workbench.results.sweep import Sweep
 
 EXAMPLE = "wb.sweep(model, wb.Config(…), batch=(1, 8, 32))"
-PRECISION = 0.05  # of the median, where one config is swept alone
 
 
 def sweep(
@@ -68,10 +66,6 @@ def sweep(
             "leave inputs out: random ones are made at each size; or sweep knobs alone",
         )
     calibration = replayed(calibration)
-    options: dict[str, Any] = {"pacing_s": pacing_s, "smallest_effect": smallest_effect, "seed": seed}
-    options |= {"limits": limits, "calibration": calibration}
-    if len(swept.configs) == 1:
-        options["goal"] = Goal((50.0,), PRECISION)
 
     def inputs_at(point: Sizes) -> Inputs:
         if point:
@@ -82,7 +76,8 @@ def sweep(
         def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
             return measure_runs(
                 loaded, swept.configs, inputs_at(point), budget_s=budget_s, progress=on_progress,
-                cancel=cancel, **options,
+                cancel=cancel, limits=limits, calibration=calibration, pacing_s=pacing_s,
+                smallest_effect=smallest_effect, seed=seed,
             )  # fmt: skip
 
         return Part(size_text(point), measure)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from workbench.config import Config
+from workbench.config.script_text import TIMING
 from workbench.judge.decoding_points import (
     DecodeFigures,
     decode_frame,
@@ -19,7 +21,46 @@ from workbench.results.result import Result, run_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+_LOOP = '''import numpy as np
+
+
+def decode(tokens, count):
+    """Return `tokens` with `count` more, the most likely one at each step."""
+    sizes = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
+    words = ("past_key_values", "present_key_values", "past", "present")
+
+    def bare(name):
+        for word in words:
+            name = name.replace(word, "", 1)
+        return name.strip("._/")
+
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    presents = {bare(value.name): value.name for value in outputs if "present" in value.name}
+    pasts = {value.name: presents[bare(value.name)] for value in inputs if bare(value.name) in presents}
+    cache = {}
+    for value in inputs:  # empty along the last axis without a fixed size, one sequence
+        if value.name in pasts:
+            free = [axis for axis, size in enumerate(value.shape) if not isinstance(size, int)]
+            shape = [1 if axis in free else size for axis, size in enumerate(value.shape)]
+            shape[free[-1]] = 0
+            cache[value.name] = np.zeros(shape, sizes[value.type])
+    tokens = list(tokens)
+    for step in range(count):
+        fresh = tokens if step == 0 or not pasts else tokens[-1:]
+        feeds = dict(cache)
+        for value in inputs:
+            if "mask" in value.name:
+                feeds[value.name] = np.ones((1, len(tokens)), np.int64)
+            elif "position" in value.name:
+                feeds[value.name] = np.arange(len(tokens) - len(fresh), len(tokens), dtype=np.int64)[None]
+            elif value.name not in pasts:
+                feeds[value.name] = np.array([fresh], np.int64)
+        results = dict(zip([value.name for value in outputs], session.run(None, feeds, run_options)))
+        cache = {past: results[present] for past, present in pasts.items()}
+        logits = next(results[value.name] for value in outputs if value.name not in pasts.values())
+        tokens.append(int(logits[0, -1].argmax()))
+    return tokens'''
 
 
 class Decoding(Result):
@@ -32,6 +73,7 @@ class Decoding(Result):
 
     record: DecodingRecord
     charted_by = "workbench.figures.decoding:decoding_chart"
+    drawn_by = "workbench.figures.decoding:decoding_figure"
 
     @property
     def figures(self) -> tuple[DecodeFigures, ...]:
@@ -48,19 +90,16 @@ class Decoding(Result):
 
     def to_python(self, model: str | os.PathLike[str], label: str = "A") -> str:
         """Return a plain onnxruntime script that makes the session of one config and decodes with it."""
-        from workbench.results.decoding_script import decoding_script
-
         run = run_of(self.record.runs, label)
         return decoding_script(run.config, model)
 
-    def figure(self) -> go.Figure:
-        """Draw milliseconds a token against its position, a line for each config."""
-        from workbench.figures.decoding import decoding_figure
-
-        return decoding_figure(self.record)
-
     def __str__(self) -> str:
         return in_words(self.record)
+
+
+def decoding_script(config: Config, model: str | os.PathLike[str]) -> str:
+    """Return the script of the config's session, and the loop over tokens."""
+    return f"{config.to_python(model).removesuffix(TIMING)}\n\n{_LOOP}\n"
 
 
 KIND = ResultKind(

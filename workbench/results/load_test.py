@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from textwrap import indent
 from typing import TYPE_CHECKING
 
+from workbench.config import script_steps, script_text
+from workbench.config.foreign import check_trusted
+from workbench.config.plan import SessionPlan
+from workbench.config.script import script, session_of
 from workbench.errors import ConfigError
 from workbench.judge.load_points import PointSummary, in_words, knee, load_frame, summaries
 from workbench.records.load_test import LoadRun, LoadTestRecord, check_load_test
@@ -14,9 +20,29 @@ from workbench.results.result import Result, run_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
     from workbench.config import Config
+
+_ARENA = """ort.create_and_register_allocator(
+    ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT), None
+)"""
+_CALLERS = '''def load_test(feeds, callers={callers}, seconds=3.0):
+    """Let callers send requests back to back; return the seconds that each answer took."""
+    latencies, end = [], time.perf_counter() + seconds
+
+    def caller(session):
+        while (start := time.perf_counter()) < end:
+            session.run(None, feeds, run_options)
+            latencies.append(time.perf_counter() - start)
+
+    threads = [
+        threading.Thread(target=caller, args=(sessions[number % len(sessions)],)) for number in range(callers)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return latencies'''
 
 
 class LoadTest(Result):
@@ -29,6 +55,7 @@ class LoadTest(Result):
 
     record: LoadTestRecord
     charted_by = "workbench.figures.load_test:load_chart"
+    drawn_by = "workbench.figures.load_test:load_figure"
 
     @property
     def points(self) -> tuple[PointSummary, ...]:
@@ -41,8 +68,6 @@ class LoadTest(Result):
 
     def to_python(self, model: str | os.PathLike[str], label: str = "A") -> str:
         """Return a plain onnxruntime script: the sessions of one config, and its callers at the knee."""
-        from workbench.results.load_script import load_script
-
         run = run_of(self.record.runs, label)
         return load_script(run, model, self._best_callers(run))
 
@@ -60,14 +85,48 @@ class LoadTest(Result):
         best = knee([row for row in self.points if row.run is run])
         return best.point.callers if best else self.record.points[0].callers
 
-    def figure(self) -> go.Figure:
-        """Draw p99 against throughput, a line for each config, the knee marked."""
-        from workbench.figures.load_test import load_figure
-
-        return load_figure(self.record)
-
     def __str__(self) -> str:
         return in_words(self.record)
+
+
+def load_script(run: LoadRun, model: str | os.PathLike[str], callers: int) -> str:
+    """Return the script: the session of the config as often as asked for, and the loop of the callers."""
+    config, file = run.config, os.fspath(model)
+    before = ["import threading\nimport time\n\nimport onnxruntime as ort"]
+    check_trusted(config)
+    if config.changes_model:
+        steps = script_steps.steps(config, model, config.runtime_only.plan())
+        file, before = steps.file, ["import threading\nimport time", *script_text.lines(steps)]
+    plan = _with_shared(config.session_config.plan(), run)
+    at = 2 if config.changes_model else 1
+    before[at:at] = _shared_lines(plan, run)  # behind the imports: ORT wants them before the first session
+    sessions = ["sessions = [session]"]
+    if run.sessions > 1:
+        again = indent("\n".join(list(session_of(plan, repr(file)))[:-1]), "    ")  # without its print
+        sessions += [f"for _ in range({run.sessions - 1}):", again, "    sessions.append(session)"]
+    text = script(plan, file, config.runtime, before)
+    return "\n".join([text, *sessions, "", "", _CALLERS.format(callers=callers)]) + "\n"
+
+
+def _with_shared(plan: SessionPlan, run: LoadRun) -> SessionPlan:
+    """Return the plan of sessions that use what their process shares."""
+    attributes, entries = plan.attributes, plan.entries
+    if "threads" in run.shared:
+        attributes = (*attributes, ("use_per_session_threads", False))
+    if "arena" in run.shared:
+        entries = (*entries, ("session.use_env_allocators", "1"))
+    return replace(plan, attributes=attributes, entries=entries)
+
+
+def _shared_lines(plan: SessionPlan, run: LoadRun) -> list[str]:
+    lines = []
+    if "threads" in run.shared:
+        sizes = dict(plan.attributes)
+        intra, inter = (sizes.get(f"{pool}_op_num_threads", 0) for pool in ("intra", "inter"))
+        lines.append(f"ort.set_global_thread_pool_sizes({intra}, {inter})")
+    if "arena" in run.shared:
+        lines.append(_ARENA)
+    return lines
 
 
 KIND = ResultKind(

@@ -22,9 +22,6 @@ from workbench.results.several import SeveralComparisons
 from workbench.text import counted, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
     from workbench.report.document import Document
 
 
@@ -37,6 +34,8 @@ class Matrix(SeveralComparisons):
     """
 
     record: MatrixRecord
+    drawn_by = "workbench.figures.matrix:matrix_figure"
+    pictured_by = "workbench.figures.matrix:matrix_scene"
 
     @property
     def subject(self) -> str:
@@ -95,18 +94,6 @@ class Matrix(SeveralComparisons):
 
     def _configs(self) -> dict[str, Config]:
         return dict(zip(self.record.labels, self.record.configs, strict=True))
-
-    def figure(self) -> go.Figure:
-        """Draw the heat table: a row for each model, coloured by the speed-up of each config."""
-        from workbench.figures.matrix import matrix_figure
-
-        return matrix_figure(self.record)
-
-    def still(self) -> Scene:
-        """Draw the heat table."""
-        from workbench.figures.matrix import matrix_scene
-
-        return matrix_scene(self.record)
 
     def document(self) -> Document:
         """Return its page: the heat table, the cells in numbers, the doubts of each model, the origin."""

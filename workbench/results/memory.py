@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from workbench.analysis.memory.by_node import MEMORY_BUDGET_S, MemoryRecord, memory_as_asked
 from workbench.results.examining import ExaminedRun
 from workbench.results.per_run import PerRun
 from workbench.results.registry import ResultKind
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 
 class Memory(PerRun):
@@ -24,12 +19,7 @@ class Memory(PerRun):
     kind = "memory"
     record: MemoryRecord
     charted_by = "workbench.figures.resources:memory_chart"
-
-    def figure(self) -> go.Figure | None:
-        """Draw memory over the nodes of the run; several runs side by side."""
-        from workbench.figures.memory import memory_figure
-
-        return memory_figure(self.by_label)
+    drawn_by = "workbench.figures.memory:memory_figure"
 
 
 def examine(run: ExaminedRun) -> MemoryRecord:

@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from workbench.errors import WorkbenchError
 from workbench.records.kinds import Part
 from workbench.records.origin import Origin
-from workbench.results.registry import function_at
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from workbench.figures.chart import Chart
 
 FIRST = "A"  # the label of a main record that holds none
 
@@ -67,10 +64,9 @@ class PerRun(Result):
             for run, record in records.items()
         )
 
-    def chart(self) -> Chart:
-        """Return the chart of all runs."""
-        chart: Chart = function_at(self.charted_by)(self.by_label)
-        return chart
+    @property
+    def _drawn(self) -> dict[str, Any]:
+        return self.by_label
 
     def to_frame(self) -> pd.DataFrame:
         """Return the tables of all runs as one, with a column `label`."""

@@ -12,6 +12,7 @@ from workbench.analysis.profile.session_profile import Profile as Data
 from workbench.analysis.roofline.node_limits import measured_roofline, roofline
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.sharing import Sharing, sharing_of
+from workbench.cpu import usable_cores
 from workbench.records.origin import Origin
 from workbench.results.examining import ExaminedRun
 from workbench.results.memory import Memory
@@ -97,8 +98,6 @@ class Profile(Data, Result):
 
     def roofline(self, peaks: PeakRow | None = None, *, cancel: threading.Event | None = None) -> Roofline:
         """Set each node against this machine's peaks, by default measured now with its config's threads."""
-        from workbench.cpu import usable_cores
-
         config = None if self._about is None else self._about.config
         count = (config and config.intra_op_threads) or usable_cores()
         if peaks is not None:

@@ -33,13 +33,17 @@ from workbench.text import quoted
 
 if TYPE_CHECKING:
     from workbench.figures.chart import Chart
+    from workbench.figures.scene import Scene
     from workbench.report.document import Document
 
 
 class Result(Exportable):
     """A record with its figures. `about` is its origin: model, machine, versions, when."""
 
-    charted_by: ClassVar[str]  # "module:function" that makes its chart, where it has one
+    # Each a text "module:function" of its record: the chart, and what is drawn otherwise than by the chart.
+    charted_by: ClassVar[str]
+    drawn_by: ClassVar[str] = ""  # the live figure
+    pictured_by: ClassVar[str] = ""  # the still picture
     foreign_paths: tuple[ForeignPath, ...] = ()  # of the configs of an opened file; no run uses them
 
     def __init__(
@@ -84,10 +88,24 @@ class Result(Exportable):
         """The record as a bundle holds it."""
         return self.record
 
+    @property
+    def _drawn(self) -> Any:
+        """What its figures are about."""
+        return self.record
+
     def chart(self) -> Chart:
-        """Return the chart of its record."""
-        chart: Chart = function_at(self.charted_by)(self.record)
+        """Return the chart that its figure and its picture draw, unless they have functions of their own."""
+        chart: Chart = function_at(self.charted_by)(self._drawn)
         return chart
+
+    def figure(self) -> Any:
+        """Draw its figure with plotly; return None where it has none."""
+        return function_at(self.drawn_by)(self._drawn) if self.drawn_by else super().figure()
+
+    def still(self) -> Scene:
+        """Draw its picture without a browser."""
+        scene: Scene = function_at(self.pictured_by)(self._drawn) if self.pictured_by else super().still()
+        return scene
 
     def to_frame(self) -> Any:
         """Return the result as the table that its record makes."""

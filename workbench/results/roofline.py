@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from workbench.analysis.roofline.node_limits import RooflineRecord, roofline
 from workbench.analysis.roofline.peaks import check_peaks
 from workbench.errors import BundleError
@@ -11,9 +9,6 @@ from workbench.results.examining import ExaminedRun
 from workbench.results.per_run import PerRun
 from workbench.results.registry import ResultKind
 from workbench.text import quoted
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 
 class Roofline(PerRun):
@@ -27,12 +22,7 @@ class Roofline(PerRun):
     kind = "roofline"
     record: RooflineRecord
     charted_by = "workbench.figures.limits:roofline_chart"
-
-    def figure(self) -> go.Figure | None:
-        """Draw a point per node; several runs side by side, on the same axes."""
-        from workbench.figures.roofline import roofline_figure
-
-        return roofline_figure(self.by_label)
+    drawn_by = "workbench.figures.roofline:roofline_figure"
 
 
 def check_roofline(record: RooflineRecord, fix: str) -> None:

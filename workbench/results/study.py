@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -10,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.config import Config
+from workbench.errors import WorkbenchError
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Model, load
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.display import config_in_words
 from workbench.records.study import StudyRecord, about_study, check_study
 from workbench.results.comparison import Comparison
 from workbench.results.examining import check_same, inputs_again, missing_model
@@ -26,7 +29,6 @@ from workbench.search.study import run_study
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
     from distributed import Client
 
     from workbench.search.cluster.workers import Cluster
@@ -42,6 +44,7 @@ class Study(Measured):
 
     record: StudyRecord
     charted_by = "workbench.figures.study:study_chart"
+    drawn_by = "workbench.figures.study:study_figure"
     title = "the best config"
     _request: StudyRequest | None = None
 
@@ -73,8 +76,6 @@ class Study(Measured):
         ratio says how many times as good as the default a config is.
         """
         import pandas as pd
-
-        from workbench.records.display import config_in_words
 
         rows = []
         for point in sorted(points_of(self.record), key=lambda point: -point.first.ratio):
@@ -204,12 +205,6 @@ class Study(Measured):
         """Return plain ONNX Runtime code that runs the best config."""
         return self.best.to_python(model)
 
-    def figure(self) -> go.Figure:
-        """Draw the speed-up, the memory and the error of each config."""
-        from workbench.figures.study import study_figure
-
-        return study_figure(self.record)
-
 
 def cluster_of(client: Client) -> Cluster:
     """Return the cluster of a Dask client."""
@@ -220,10 +215,6 @@ def cluster_of(client: Client) -> Cluster:
 
 def _store(record: StudyRecord, structure: bytes) -> None:
     """Keep the study so far in the history; a history that cannot be written gives a warning."""
-    import warnings
-
-    from workbench.errors import WorkbenchError
-
     try:
         history = History()
         if not history.update(record, structure):

@@ -22,9 +22,6 @@ from workbench.results.several import SeveralComparisons
 from workbench.text import shorten
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
     from workbench.report.document import Document
 
 
@@ -37,6 +34,8 @@ class Sweep(SeveralComparisons):
     """
 
     record: SweepRecord
+    drawn_by = "workbench.figures.sweep:sweep_figure"
+    pictured_by = "workbench.figures.sweep:sweep_scene"
 
     @property
     def points(self) -> tuple[SweepPoint, ...]:
@@ -86,18 +85,6 @@ class Sweep(SeveralComparisons):
 
     def _configs(self) -> dict[str, Config]:
         return {run.label: run.config for _, measured in self._measured() for run in measured.runs}
-
-    def figure(self) -> go.Figure:
-        """Draw latency and throughput against size, a line for each config."""
-        from workbench.figures.sweep import sweep_figure
-
-        return sweep_figure(self.record)
-
-    def still(self) -> Scene:
-        """Draw latency and throughput against size, a line for each config."""
-        from workbench.figures.sweep import sweep_scene
-
-        return sweep_scene(self.record)
 
     def document(self) -> Document:
         """Return its page: the answer, figure and table, the doubts of each point, the origin."""
