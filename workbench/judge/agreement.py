@@ -81,10 +81,9 @@ class Tolerance:
 def _agreement_of(
     label: str, name: str, ours: list[Any], theirs: list[Any], tolerance: Tolerance, again: list[Any] | None
 ) -> OutputAgreement:
-    left, right = _leaves(ours), _leaves(theirs)
-    row = _compare(label, name, left, right, tolerance)
+    row = _compare(label, name, _leaves(ours), _leaves(theirs), tolerance)
     if row.agrees is False and again is not None:
-        control = _compare(label, name, left, _leaves(again), tolerance)
+        control = _compare(label, name, _leaves(ours), _leaves(again), tolerance)
         if control.agrees is False:
             return _row(label, name, None, OWN_CHANGES)
     return row
@@ -124,7 +123,8 @@ def _compare(
         if not np.array_equal(finite, np.isfinite(second)) or not np.array_equal(
             first[~finite], second[~finite], equal_nan=True
         ):
-            return _row(label, name, False, "NaN or infinity at other places", nans=nans, infs=infs)
+            row = _row(label, name, False, "NaN or infinity at other places")
+            return replace(row, nan_count=nans, inf_count=infs)
         with np.errstate(over="ignore"):  # the difference of the largest doubles exceeds the largest double
             error = np.abs(first[finite] - second[finite])
         worst_abs = max(worst_abs, float(error.max(initial=0.0)))
@@ -186,16 +186,8 @@ def _leaves(value: Any) -> list[Any]:
     return [value]
 
 
-def _row(
-    label: str,
-    name: str,
-    agrees: bool | None,
-    reason: str,
-    *,
-    nans: int | None = None,
-    infs: int | None = None,
-) -> OutputAgreement:
-    return OutputAgreement(label, name, agrees, reason, None, None, None, nans, infs)
+def _row(label: str, name: str, agrees: bool | None, reason: str) -> OutputAgreement:
+    return OutputAgreement(label, name, agrees, reason, None, None, None, None, None)
 
 
 def _shape(array: np.ndarray[Any, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from workbench.errors import RunFailed
 from workbench.judge.compare_request import CompareRequest
-from workbench.judge.decoding_points import decode_pairs
+from workbench.judge.decoding_points import WHATS, decode_pairs
 from workbench.judge.task_rounds import TaskRounds
 from workbench.judge.verdict import is_enough
 from workbench.measurement.candidate import Candidate
@@ -18,7 +18,7 @@ from workbench.measurement.limits import OnProgress
 from workbench.measurement.participant import Participant
 from workbench.measurement.rounds import seconds_of
 from workbench.models.decoding import DecodingNames, cache_feeds
-from workbench.records.decoding import DecodePass, DecodeRun, DecodeVerdict, DecodingRecord, What
+from workbench.records.decoding import DecodePass, DecodeRun, DecodeVerdict, DecodingRecord
 from workbench.worker.values import read_values
 
 LEAST_ROUNDS = 3  # an interval needs them, whatever the budget
@@ -27,7 +27,6 @@ ROUNDS_ALONE = 5  # of one config, which needs no verdict
 PASSES = 2  # of each config in a round; one where a pass is long
 LONG_PASS_S = 1.0
 WARM_UP_TOKENS = 3
-WHATS: tuple[What, ...] = ("first token", "next tokens")
 
 
 @dataclass(frozen=True, slots=True)

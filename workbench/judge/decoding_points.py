@@ -20,6 +20,8 @@ from workbench.text import counted, in_mib, in_ms
 if TYPE_CHECKING:
     import pandas as pd
 
+WHATS: tuple[What, ...] = ("first token", "next tokens")
+
 
 @dataclass(frozen=True, slots=True)
 class DecodeFigures:
@@ -62,29 +64,29 @@ def decode_frame(record: DecodingRecord) -> pd.DataFrame:
     import pandas as pd
 
     verdicts = {(row.verdict.label, row.what): row.verdict for row in record.verdicts}
-    rows = []
-    for figures in figures_of(record):
-        run = figures.run
-        cells: dict[str, object] = {
-            "label": run.label,
-            "config": config_in_words(run.config),
-            "cache": _cache_in_words(run, record),
-        }
-        cells |= {
-            **figures.first_token.cells("first_token", "_s"),
-            **figures.token.cells("token", "_s"),
-            "tokens_per_s": figures.tokens_per_s,
-            "cache_bytes": run.cache_bytes,
-            "rss_bytes": max(run.rss_bytes, default=None),
-            "same_tokens": figures.same if run.picked else None,
-            "first_other_token": figures.first_other,
-        }
-        for what in ("first token", "next tokens"):
-            of_verdict = verdict_cells(verdicts.get((run.label, what)))
-            cells |= {f"{what.replace(' ', '_')}_{name}": value for name, value in of_verdict.items()}
-        cells["failure"] = run.failure.problem if run.failure else None
-        rows.append(cells)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        [
+            {
+                "label": figures.run.label,
+                "config": config_in_words(figures.run.config),
+                "cache": _cache_in_words(figures.run, record),
+                **figures.first_token.cells("first_token", "_s"),
+                **figures.token.cells("token", "_s"),
+                "tokens_per_s": figures.tokens_per_s,
+                "cache_bytes": figures.run.cache_bytes,
+                "rss_bytes": max(figures.run.rss_bytes, default=None),
+                "same_tokens": figures.same if figures.run.picked else None,
+                "first_other_token": figures.first_other,
+                **{
+                    f"{what.replace(' ', '_')}_{name}": value
+                    for what in WHATS
+                    for name, value in verdict_cells(verdicts.get((figures.run.label, what))).items()
+                },
+                "failure": figures.run.failure.problem if figures.run.failure else None,
+            }
+            for figures in figures_of(record)
+        ]
+    )
 
 
 def positions_frame(record: DecodingRecord) -> pd.DataFrame:

@@ -39,8 +39,7 @@ class Evidence:
         earlier = request.earlier
         self._earlier = {run.label: run for run in earlier.runs} if earlier is not None else {}
         self._reference: Path | None = None
-        self._runs: dict[tuple[str, Population], Run] = {}  # until the next round, like the next two
-        self._current: dict[tuple[str, str, Clock], tuple[Pair, ...]] = {}
+        self._runs: dict[tuple[str, Population], Run] = {}  # until the next round, like the next one
         self._suggested: Population | None = None
         self._pairs: dict[tuple[str, str, Clock], dict[int, Pair]] = {}
         self._population: Population | None = None  # None: as the rounds so far suggest
@@ -64,7 +63,6 @@ class Evidence:
     def _forget(self) -> None:
         """Forget what follows from the rounds so far."""
         self._runs.clear()
-        self._current.clear()
         self._suggested = None
 
     def has(self, label: str) -> bool:
@@ -98,11 +96,9 @@ class Evidence:
     def pairs(self, label: str, *, baseline: str = "A", clock: Clock | None = None) -> tuple[Pair, ...]:
         """Return the pairs of the baseline and this candidate, one per round; each is computed once."""
         key = (baseline, label, clock or self._request.clock)
-        if key not in self._current:
-            pairs = pairs_of(self.run(baseline), self.run(label), key[2], self._pairs.get(key))
-            self._pairs[key] = {pair.round: pair for pair in pairs}
-            self._current[key] = pairs
-        return self._current[key]
+        pairs = pairs_of(self.run(baseline), self.run(label), key[2], self._pairs.get(key))
+        self._pairs[key] = {pair.round: pair for pair in pairs}
+        return pairs
 
     def population(self) -> Population:
         """Return which blocks count, the same for all runs."""

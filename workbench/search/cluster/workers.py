@@ -57,13 +57,10 @@ class Cluster:
 
     def workers(self) -> list[ClusterWorker]:
         """Return the workers that measure."""
-        infos = {
-            address: info
-            for address, info in self._infos().items()
-            if info.get("resources", {}).get(MEASURING, 0) >= 1
-        }
         measuring = []
-        for address, info in infos.items():
+        for address, info in self._infos().items():
+            if info.get("resources", {}).get(MEASURING, 0) < 1:
+                continue
             if address not in self._described:
                 try:
                     self._described[address] = self._description(address, info)
