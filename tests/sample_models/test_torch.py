@@ -14,10 +14,7 @@ from sample_models.skeleton import load_skeleton
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
-WITHOUT = (
-    "the extra `torch` is not installed; CI leaves it out, since torch's only wheel for Linux brings several "
-    "gigabytes of CUDA"
-)
+WITHOUT = "the extra `torch` is not installed; .ci/run has an environment for it"
 SCRIPTS = {
     "digits-conv": "train_conv",
     "digits-vit": "train_vit",
