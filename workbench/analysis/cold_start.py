@@ -211,15 +211,8 @@ def _start(
         loaded = ask("load", "load", limits.load_s, model=str(model), plan=plan).body
         first = ask("first_run", "first run", limits.run_s, feeds=str(feeds)).body
         run = ask("usage", "run", limits.run_s).body
-        warm = ask(
-            "warm_up",
-            "warm-up",
-            limits.run_s,
-            floor_s=STEADY_S,
-            bound_s=4 * STEADY_S,
-            floor_runs=8,
-            pacing_s=None,
-        )
+        bounds = {"floor_s": STEADY_S, "bound_s": 4 * STEADY_S, "floor_runs": 8, "pacing_s": None}
+        warm = ask("warm_up", "warm-up", limits.run_s, **bounds)
         steady = ask("usage", "run", limits.run_s).body
     samples = array("q")
     samples.frombytes(warm.payload)

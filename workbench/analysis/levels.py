@@ -85,16 +85,14 @@ def levels(model_name: str, observation: Observation, record: ComparisonRecord) 
     verdicts = {verdict.label: verdict for verdict in record.verdicts}
     rows = []
     for (name, number), run in zip(NUMBERS.items(), record.runs, strict=True):
-        shots = [shot for shot in observation.chain if shot.level <= number]
+        graphs = [shot.graph for shot in observation.chain if shot.level <= number]
         verdict = verdicts.get(run.label)
         agree = [row.agrees for row in record.agreement if row.label == run.label]
         rows.append(
             LevelRow(
                 level=name,
-                nodes=len(shots[-1].graph.nodes) if shots else None,
-                ops=tuple(Counter(node.kind for node in shots[-1].graph.nodes).most_common())
-                if shots
-                else (),
+                nodes=len(graphs[-1].nodes) if graphs else None,
+                ops=tuple(Counter(node.kind for graph in graphs[-1:] for node in graph.nodes).most_common()),
                 providers=run.providers,
                 load_s=run.load_s,
                 median_s=run.latency.median_s,

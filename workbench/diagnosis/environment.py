@@ -64,18 +64,14 @@ def try_provider(name: str, machine: Machine, python: str = sys.executable) -> P
     except WorkerError as error:
         state, crash = "crashes", error.problem
     else:
-        state = _judged(name, answer["in_effect"], answer["correct"])
+        state = "works" if answer["correct"] else "wrong result"
+        if name not in answer["in_effect"]:
+            state = "does not load"
     if state == "works":
         return ProviderState(name, state, "", (), "")
     text = "".join(logs)
     missing = missing_libraries(text)
     return ProviderState(name, state, crash or loader_words(text), missing, remedy(name, missing, machine))
-
-
-def _judged(name: str, in_effect: list[str], correct: bool) -> State:
-    if name not in in_effect:
-        return "does not load"
-    return "works" if correct else "wrong result"
 
 
 def missing_libraries(text: str) -> tuple[str, ...]:

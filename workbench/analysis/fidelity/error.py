@@ -70,7 +70,7 @@ class Tally:
             problem=self._problem,
             item_count=self._items,
             element_count=self._elements,
-            max_abs_error=_finite(self._worst_abs) if known else None,
+            max_abs_error=self._worst_abs if known and math.isfinite(self._worst_abs) else None,
             relative_error=_ratio(self._worst_abs, self._largest) if known else None,
             rms_error=rms,
             sqnr_db=-20 * math.log10(rms) if rms else None,
@@ -194,10 +194,6 @@ def _ratio(part: float, whole: float) -> float | None:
     if whole == 0 or not math.isfinite(part) or not math.isfinite(whole):
         return None
     return part / whole
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _mean(values: list[float]) -> Mean | None:

@@ -25,12 +25,8 @@ def tensor_errors(answer: Mapping[str, Any], structure: ModelProto) -> tuple[Ten
         TensorError(
             tensor=row["tensor"],
             node=makers[row["tensor"]].name if row["tensor"] in makers else None,
-            sqnr_db=decibels(row["signal"], row["noise"]),
             rounding_db=decibels(*row["rounding"]) if row["rounding"] else None,
-            low=row["low"],
-            high=row["high"],
-            outlier_ratio=_ratio(row),
-            element_count=row["elements"],
+            **_figures(row),
         )
         for row in rows
     )
@@ -38,17 +34,7 @@ def tensor_errors(answer: Mapping[str, Any], structure: ModelProto) -> tuple[Ten
 
 def weight_errors(answer: Mapping[str, Any]) -> tuple[WeightError, ...]:
     """Return the weight errors in the order of the file."""
-    return tuple(
-        WeightError(
-            weight=row["weight"],
-            sqnr_db=decibels(row["signal"], row["noise"]),
-            low=row["low"],
-            high=row["high"],
-            outlier_ratio=_ratio(row),
-            element_count=row["elements"],
-        )
-        for row in answer["weights"]
-    )
+    return tuple(WeightError(weight=row["weight"], **_figures(row)) for row in answer["weights"])
 
 
 def layer_errors(
@@ -111,8 +97,14 @@ def _least(values: Any) -> float | None:
     return min((value for value in values if value is not None), default=None)
 
 
-def _ratio(row: Mapping[str, Any]) -> float | None:
-    """Return the largest magnitude over the usual one."""
-    if row["low"] is None or row["high"] is None or not row["usual"]:
-        return None
-    return float(max(abs(row["low"]), abs(row["high"])) / row["usual"])
+def _figures(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of a tensor or weight; the outlier ratio: its largest magnitude over the usual."""
+    low, high, usual = row["low"], row["high"], row["usual"]
+    known = low is not None and high is not None and usual
+    return {
+        "sqnr_db": decibels(row["signal"], row["noise"]),
+        "low": low,
+        "high": high,
+        "outlier_ratio": float(max(abs(low), abs(high)) / usual) if known else None,
+        "element_count": row["elements"],
+    }

@@ -9,9 +9,8 @@ from workbench.records.sensitivity import Attempt, LayerSensitivity
 
 MOST_RESTORED = 8  # tries to quantize an excluded layer again
 
-Measure = Callable[
-    [tuple[str, ...]], float | None
-]  # names of excluded candidates → error; None: it has no size
+# Names of excluded candidates → error; None: it has no size.
+Measure = Callable[[tuple[str, ...]], float | None]
 
 
 @dataclass(frozen=True, slots=True)

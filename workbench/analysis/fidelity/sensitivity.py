@@ -124,7 +124,6 @@ def sensitivity(
     evaluated = variants.errors({WHOLE: variants.config, **configs})
     rows = []
     for at, group in enumerate(variants.groups):
-        problem = _problem(evaluated, str(at))
         gain = gains.get(group.name)
         rows.append(
             LayerSensitivity(
@@ -135,7 +134,7 @@ def sensitivity(
                 gain_s=gain.value_s if gain else None,
                 gain_low_s=gain.low_s if gain else None,
                 gain_high_s=gain.high_s if gain else None,
-                problem=problem,
+                problem=_problem(evaluated, str(at)),
             )
         )
     return SensitivityRecord(

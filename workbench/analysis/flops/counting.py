@@ -61,10 +61,7 @@ class Costs:
 
 def cost_of(work: Work) -> Cost:
     """Return the cost of a node; each part is None where it cannot be known."""
-    try:
-        moved = _bytes_moved(work)
-    except Unknown:
-        moved = None
+    moved = _bytes_moved(work)
     if work.domain not in STANDARD or work.op_type in CONTROL_FLOW:
         return Cost(None, None, moved)
     try:
@@ -107,16 +104,11 @@ def _attribute(attribute: Any) -> Any:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-def _bytes_moved(work: Work) -> int:
+def _bytes_moved(work: Work) -> int | None:
     if work.op_type in VIEWS:
         return 0
     inputs = list(work.inputs)
     if work.op_type in _GATHERS and inputs:
         inputs[0] = work.outputs[0]  # only the gathered rows are read
-    return sum(_size(tensor) for tensor in (*inputs, *work.outputs) if tensor is not None)
-
-
-def _size(tensor: Tensor) -> int:
-    if tensor.size_bytes is None:
-        raise Unknown
-    return tensor.size_bytes
+    sizes = [tensor.size_bytes for tensor in (*inputs, *work.outputs) if tensor is not None]
+    return None if None in sizes else sum(size for size in sizes if size is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 
 from workbench.records.tables import TABLE
 
@@ -26,12 +27,8 @@ class TensorInfo:
         """The size in bytes; None where the type or any dim is not known."""
         if self.dims is None or self.element not in ELEMENT_BYTES:
             return None
-        count = 1
-        for dim in self.dims:
-            if not isinstance(dim, int):
-                return None
-            count *= dim
-        return int(count * ELEMENT_BYTES[self.element])
+        known = [dim for dim in self.dims if isinstance(dim, int)]
+        return int(prod(known) * ELEMENT_BYTES[self.element]) if len(known) == len(self.dims) else None
 
 
 @dataclass(frozen=True, slots=True)

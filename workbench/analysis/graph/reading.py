@@ -116,9 +116,7 @@ def _info(value: ValueInfoProto) -> TensorInfo:
     kind = value.type.tensor_type
     if not value.type.HasField("tensor_type"):
         return TensorInfo(None, None)
-    dims = None
-    if kind.HasField("shape"):
-        dims = tuple(_dims(kind.shape.dim))
+    dims = tuple(_dims(kind.shape.dim)) if kind.HasField("shape") else None
     return TensorInfo(kind.elem_type or None, dims)
 
 

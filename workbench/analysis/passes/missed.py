@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
@@ -87,7 +87,7 @@ def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, st
         if not text.startswith(NO_REASON)
     ]
     here = [text for text in messages if any(f"[{key}]" in text or f"'{key}'" in text for key in place.nodes)]
-    words = _few(here or messages)
+    words = " | ".join(list(dict.fromkeys(here or messages))[:MOST_REASONS])
     return (words, "ORT") if words else (None, None)
 
 
@@ -110,7 +110,3 @@ def _then(place: Occurrence, observation: Observation) -> Graph:
     """Return the graph after the basic level if the nodes are still in it, else the loaded graph."""
     basic = observation.basic
     return basic if all(key in basic.by_key for key in place.nodes) else observation.prepared
-
-
-def _few(texts: Iterable[str]) -> str:
-    return " | ".join(list(dict.fromkeys(texts))[:MOST_REASONS])

@@ -9,12 +9,8 @@ from workbench.analysis.passes.fusion_table import NotFused
 from workbench.config import Config, TransformerFusion
 from workbench.errors import ConfigError
 
-TRANSFORMERS = (
-    "attention",
-    "gelu",
-    "layer norm",
-    "skip layer norm",
-)  # patterns that ORT's optimizer script knows
+# Patterns that ORT's optimizer script knows.
+TRANSFORMERS = ("attention", "gelu", "layer norm", "skip layer norm")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,6 @@ _COLUMNS = {
     **dict.fromkeys(("pid", "tid"), "q"),
     **dict.fromkeys(("start_us", "duration_us"), "d"),
 }
-_NUMBER = (int, float)
 
 
 def read_trace(path: str | os.PathLike[str]) -> Trace:
@@ -93,7 +92,9 @@ class _Build:
             self._columns[column].extend(values)
         self.size += len(rows)
         if TRUNCATED in names:
-            self._note_dropped(names, args)
+            for name, entry in zip(names, args, strict=True):
+                if name == TRUNCATED:
+                    self.dropped = number(entry.get("dropped_event_count"))
 
     def _arguments(self, args: tuple[Any, ...]) -> dict[str, array[int]]:
         """Read arguments in whole columns: a loop over the events would cost more than decoding them."""
@@ -161,11 +162,6 @@ class _Build:
             return value
         return -2 - self._threads[str(value)]
 
-    def _note_dropped(self, names: tuple[Any, ...], args: tuple[Any, ...]) -> None:
-        for name, entry in zip(names, args, strict=True):
-            if name == TRUNCATED:
-                self.dropped = number(entry.get("dropped_event_count"))
-
     def trace(self, reading: Reading) -> Trace:
         notes = list(reading.stopped)
         damaged = reading.damaged + self.odd
@@ -217,13 +213,13 @@ def _well_formed(stats: Any) -> bool:
 
 
 def _plain(value: Any) -> bool:
-    return value is None or isinstance(value, (str, *_NUMBER))
+    return isinstance(value, str | int | float | None)
 
 
 def _real(value: Any) -> float:
     """Return a finite number, else NaN."""
     try:
-        real = float(value) if isinstance(value, (str, *_NUMBER)) else math.nan
+        real = float(value) if isinstance(value, str | int | float) else math.nan
     except (ValueError, OverflowError):
         return math.nan
     return real if math.isfinite(real) and abs(real) < 1e15 else math.nan

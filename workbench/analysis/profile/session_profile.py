@@ -87,13 +87,13 @@ class Profile:
         self.overhead = overhead
         self.optimized = optimized  # the graph that ran, without its large weights
         self.scopes = dict(scopes or {})  # modules of nodes whose names do not tell them
-        self._warmup_runs = warmup_runs
+        self.told_warmup_runs = warmup_runs
 
     def with_trace(self, trace: Trace, optimized: ModelProto | None, scopes: Mapping[str, str]) -> Self:
         """Return the same runs with another trace of the same events."""
         return type(self)(
             trace,
-            warmup_runs=self._warmup_runs,
+            warmup_runs=self.told_warmup_runs,
             overhead=self.overhead,
             optimized=optimized,
             scopes=scopes,
@@ -116,15 +116,10 @@ class Profile:
         return build_tree(self.trace)
 
     @property
-    def told_warmup_runs(self) -> int | None:
-        """The number given when the profile was made, or None."""
-        return self._warmup_runs
-
-    @property
     def warmup_runs(self) -> int:
         """The first runs, which no table counts; by default one, when there are three or more."""
-        if self._warmup_runs is not None:
-            return min(self._warmup_runs, len(self.tree.runs))
+        if self.told_warmup_runs is not None:
+            return min(self.told_warmup_runs, len(self.tree.runs))
         return 1 if len(self.tree.runs) > 2 else 0
 
     @cached_property

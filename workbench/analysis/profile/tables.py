@@ -176,7 +176,7 @@ def variation_table(runs: Measured, by: Grouping = "node") -> pd.DataFrame:
 def seconds_by_run(runs: Measured, by: Grouping) -> tuple[list[str], Any]:
     """Return the groups, and the own seconds of each (a row) in each run (a column)."""
     labels = runs.labels(by)
-    positions = _numbered(labels)
+    positions = {label: position for position, label in enumerate(dict.fromkeys(labels))}
     sums = np.zeros((len(positions), runs.runs))
     rows = np.array([positions[label] for label in labels], np.int64)
     np.add.at(sums, (rows, runs.run), runs.tree.self_us[runs.events] / 1e6 * runs.scale)
@@ -215,8 +215,3 @@ def span_table(trace: Trace, tree: Tree) -> pd.DataFrame:
             "self_s": tree.self_us[taking] / 1e6,
         }
     )
-
-
-def _numbered(labels: list[str]) -> dict[str, int]:
-    """Number the distinct labels in order of first sight."""
-    return {label: position for position, label in enumerate(dict.fromkeys(labels))}

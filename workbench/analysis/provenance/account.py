@@ -86,7 +86,7 @@ def carried(start: Graph, steps: Iterable[Step]) -> dict[str, frozenset[str]]:
 
 def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) -> Account:
     """Follow every node through the chain; `steps` are those of `steps_of`, where they were made already."""
-    holders = {node.key: frozenset((node.key,)) for node in source.nodes}
+    holders = carried(source, ())
     passes: dict[str, list[str]] = {node.key: [] for node in source.nodes}
     own_passes: dict[str, tuple[str, ...]] = {node.key: () for node in source.nodes}
     inserted: set[str] = set()
@@ -112,7 +112,18 @@ def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) ->
         carried_on = {key for key, sources in step.sources.items() if sources and sources <= inserted}
         inserted = carried_on | step.inserted  # a carrier stays one while nothing but carriers goes into it
         own_passes = _own_passes(step, own_passes, name)
-        changes.append(_change(name, level, step, last, graph))
+        changes.append(
+            Change(
+                name=name,
+                level=level,
+                removed=step.removed,
+                added=step.added,
+                rewired=step.rewired,
+                ops_removed=_ops(last.by_key[key] for key in step.removed),
+                ops_added=_ops(graph.by_key[key] for key in step.added),
+                nodes_after=len(graph.nodes),
+            )
+        )
         holders, last = now, graph
     order = {node.key: index for index, node in enumerate(source.nodes)}
     return Account(
@@ -174,19 +185,6 @@ def _fates(
             fate = ended.get(node.key, "unknown")
         rows.append(SourceFate(node.key, node.kind, fate, tuple(heirs), tuple(passes[node.key])))
     return tuple(rows)
-
-
-def _change(name: str, level: int, step: Step, before: Graph, after: Graph) -> Change:
-    return Change(
-        name=name,
-        level=level,
-        removed=step.removed,
-        added=step.added,
-        rewired=step.rewired,
-        ops_removed=_ops(before.by_key[key] for key in step.removed),
-        ops_added=_ops(after.by_key[key] for key in step.added),
-        nodes_after=len(after.nodes),
-    )
 
 
 def _ops(nodes: Iterable[Node]) -> tuple[tuple[str, int], ...]:
