@@ -18,7 +18,7 @@ from tests.models import tiny
 from workbench.cli import checks as checks_by_kind
 from workbench.cli import main
 from workbench.cli.checking import error_check, speed_check
-from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, exit_code
+from workbench.cli.checks import FINE, OPEN, WORSE, Check, exit_code
 from workbench.cli.summaries import junit, markdown, summary_of
 from workbench.judge.apart import interval_apart
 from workbench.records.comparison import ComparisonRecord, Doubt, Kind

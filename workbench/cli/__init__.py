@@ -33,7 +33,7 @@ from workbench.cli import (
     tuning,
     versions,
 )
-from workbench.cli.exit_codes import FINE, INTERRUPTED, OPEN, TERMINATED, WRONG_USE
+from workbench.cli.checks import FINE, INTERRUPTED, OPEN, TERMINATED, WRONG_USE
 from workbench.errors import Cancelled, RunFailed, WorkbenchError, WorkerError
 from workbench.text import printable
 

@@ -6,8 +6,8 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.checks import FINE, OPEN, WORSE, Check, was_measured
 from workbench.cli.commands import Commands, add, percent
-from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, was_measured
 from workbench.cli.subject import common, read_inputs
 from workbench.cli.summaries import RESULTS, finish
 from workbench.errors import InputError

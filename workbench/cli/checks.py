@@ -1,11 +1,11 @@
-"""What each kind of result means for a gate: a check for everything that was measured or judged."""
+"""The exit codes of all commands, and the checks that a gate makes of everything measured or judged."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.cli.exit_codes import FINE, KINDS, OPEN, REASONS, WORSE, Check, was_measured
 from workbench.text import in_ms, one_line
 
 if TYPE_CHECKING:
@@ -20,7 +20,38 @@ if TYPE_CHECKING:
     from workbench.records.fidelity import AccuracyRecord
     from workbench.records.load_test import LoadTestRecord
 
+FINE = 0
+WORSE = 1
+WRONG_USE = 2  # the exit code of argparse
+OPEN = 3  # not settled, or not measured
+INTERRUPTED = 128 + 2  # the shell's exit code after SIGINT
+TERMINATED = 128 + 15
+
+REASONS = {"slower": WORSE, "differs": WORSE, "unknown": OPEN}  # what `--fail-if` takes
+KINDS = {"slower": "slower", "differs": "outputs differ", "unknown": "unknown"}
 ANSWERS = {True: FINE, False: WORSE, None: OPEN}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One condition of a gate and its result, with an exit code and the reason."""
+
+    name: str
+    code: int
+    text: str
+
+
+def exit_code(checks: Iterable[Check]) -> int:
+    """Return the code of all checks: worse comes before open."""
+    codes = {check.code for check in checks}
+    return next((code for code in (WORSE, OPEN) if code in codes), FINE)
+
+
+def was_measured(record: ComparisonRecord, label: str) -> bool:
+    """Return whether the config ran as asked; a provider that fell back is another config."""
+    run = next(run for run in record.runs if run.label == label)
+    fell_back = any(doubt.kind == "fallback" and doubt.label == label for doubt in record.doubts)
+    return run.failure is None and bool(run.processes) and not fell_back
 
 
 def of_comparison(record: ComparisonRecord, fail_if: Collection[str]) -> Iterator[Check]:

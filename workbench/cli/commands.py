@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from workbench.cli.exit_codes import REASONS
+from workbench.cli.checks import REASONS
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, exit_code
+from workbench.cli.checks import FINE, OPEN, WORSE, Check, exit_code
 from workbench.cli.subject import save
 from workbench.records.comparison import ComparisonRecord
 from workbench.text import in_mib, in_ms, one_line
