@@ -117,7 +117,7 @@ def outputs(looked: Looked, config: Config) -> list[Any]:
     runnable = make_runnable(
         looked.model, config, looked.inputs.feeds, calibration=looked.planted.calibration
     )
-    session = make_session(str(runnable.model.path), runnable.config.plan().to_dict(), log_severity=3)
+    session = make_session(str(runnable.model.path), runnable.config.plan().to_dict(), log_severity_level=3)
     return list(session.run(None, dict(runnable.feeds[0])))
 
 

@@ -37,13 +37,12 @@ def gather(
     *,
     known: Known | None = None,
     calibration: Any = None,
-    layers: bool = True,
     cancel: threading.Event | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Evidence:
     """Make the missing facts, except those that are measured: a cold start, a memory profile, a thread scan.
 
-    `layers`: whether to make the layer errors of a quantized config of a small model.
+    The layer errors are made of a quantized config of a small model only.
     """
     known = known or Known()
     explained = known.explained
@@ -62,12 +61,7 @@ def gather(
     weights = scan_weights(runnable.model, cancel=cancel)
     source_weights = weights if runnable.model is model else scan_weights(model, cancel=cancel)
     layer_errors = known.layers
-    if (
-        layer_errors is None
-        and layers
-        and is_quantized(config)
-        and model.description.size_bytes <= LAYERS_MOST_BYTES
-    ):
+    if layer_errors is None and is_quantized(config) and model.description.size_bytes <= LAYERS_MOST_BYTES:
         on_step("layer errors")
         layer_errors = _layer_errors(model, config, calibration, cancel)
     joined = in_the_names_of(explained, profile)

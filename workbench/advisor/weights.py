@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 
 from workbench.models.model import Model
 from workbench.worker.launch import call_job
@@ -49,11 +47,6 @@ class WeightScan:
     weights: tuple[Weight, ...]
     denormal_slowdown: float | None = None  # of a product on this processor; None: there are no denormals
     peak_bytes: int | None = field(default=None, compare=False)  # of the worker, mapped files counted
-
-    @cached_property
-    def by_name(self) -> Mapping[str, Weight]:
-        """The weights by name."""
-        return {weight.name: weight for weight in self.weights}
 
     @property
     def size_bytes(self) -> int:

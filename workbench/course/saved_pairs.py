@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from statistics import median_high
 
 from workbench.records.display import to_table
 
@@ -33,7 +34,7 @@ class SavedPairs(tuple[SavedPair, ...]):
 
     def _repr_html_(self) -> str:
         rows = [
-            (number, f"{_middle(pair.a_ms):.3f}", f"{_middle(pair.b_ms):.3f}")
+            (number, f"{median_high(pair.a_ms):.3f}", f"{median_high(pair.b_ms):.3f}")
             for number, pair in enumerate(self, 1)
         ]
         return to_table(("pair", "median of A (ms)", "median of B (ms)"), rows, repr(self))
@@ -61,7 +62,3 @@ def saved_pairs(seed: int = 20) -> SavedPairs:
 
 def _process(draw: random.Random, typical_ms: float) -> tuple[float, ...]:
     return tuple(typical_ms * draw.lognormvariate(0, SAMPLE_SCATTER) for _ in range(SAMPLES))
-
-
-def _middle(values: tuple[float, ...]) -> float:
-    return sorted(values)[len(values) // 2]
