@@ -71,7 +71,7 @@ def test_ci_runs_what_the_readme_says() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert install.replace("pip install", "pip install -q") in script
     assert test in script
-    assert any(line.startswith(f"{test} -m slow") for line in script)
+    assert any(line.startswith(f'{test} -m "slow') for line in script)
 
 
 def test_its_links_lead_somewhere() -> None:
