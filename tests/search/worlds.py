@@ -11,7 +11,8 @@ from workbench.config import Config, DynamicInt8, StaticInt8
 from workbench.judge.pairs import Pair
 from workbench.judge.verdict import Criteria, is_enough, judge
 from workbench.records.space import Space
-from workbench.search.selection import Selection, Stage
+from workbench.records.study import Stage
+from workbench.search.selection import Selection
 from workbench.search.standings import BASELINE, Gains
 
 Truth = Callable[[Config], float]  # the share of the default's time that a run takes

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from workbench.judge.load_points import mean_of
 from workbench.judge.pairs import LEAST_S, Pair, typical_s
-from workbench.judge.percentiles import Estimate
+from workbench.judge.percentiles import Estimate, mean_of
 from workbench.judge.wording import headline
 from workbench.records.comparison import verdict_cells
 from workbench.records.decoding import DecodePass, DecodeRun, DecodingRecord, What

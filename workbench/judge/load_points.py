@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from workbench.judge.load_request import MOST_REQUESTS
 from workbench.judge.pairs import LEAST_S, Pair, typical_s
-from workbench.judge.percentiles import MIN_PROCESSES, NOTHING, Estimate, no_interval, percentile_of
-from workbench.judge.sequential import CONFIDENCE, student_t
+from workbench.judge.percentiles import Estimate, mean_of, percentile_of
 from workbench.judge.wording import headline
 from workbench.records.comparison import Verdict, verdict_cells
 from workbench.records.display import config_in_words
@@ -135,17 +134,6 @@ def _summary(run: LoadRun, point: LoadPoint, verdict: Verdict | None) -> PointSu
         reached=_is_reached(parts) if is_open and parts else None,
         verdict=verdict,
     )
-
-
-def mean_of(name: str, values: Sequence[float]) -> Estimate:
-    """Return the mean of one value per process, with Student's t interval."""
-    if not values:
-        return Estimate(name, note=NOTHING)
-    middle, count = fmean(values), len(values)
-    if count < MIN_PROCESSES:
-        return Estimate(name, middle, note=no_interval(count))
-    half = student_t((1 + CONFIDENCE) / 2, count - 1) * stdev(values) / math.sqrt(count)
-    return Estimate(name, middle, max(middle - half, 0.0), middle + half)
 
 
 def _is_reached(parts: Sequence[LoadSlice]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from statistics import median
+from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.judge.sequential import CONFIDENCE, student_t
@@ -60,7 +60,7 @@ class Estimate:
         return {f"{name}{unit}": self.value, f"{name}_low{unit}": self.low, f"{name}_high{unit}": self.high}
 
 
-def no_interval(processes: int) -> str:
+def _no_interval(processes: int) -> str:
     """Return the note on a figure of too few processes."""
     return f"no interval from {processes} processes"
 
@@ -95,7 +95,7 @@ def mean(run: Run) -> Estimate:
     value = float(np.average(means, weights=counts))
     sessions = len(groups)
     if sessions < MIN_PROCESSES:
-        return Estimate("mean", value, note=no_interval(sessions))
+        return Estimate("mean", value, note=_no_interval(sessions))
     variance = sessions / (sessions - 1) * float(((counts / counts.sum() * (means - value)) ** 2).sum())
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * math.sqrt(variance)
     return Estimate("mean", value, max(value - half, LEAST_S), value + half)
@@ -111,12 +111,23 @@ def throughput(run: Run) -> Estimate:
     return Estimate("throughput", value, low, high, latency.note)
 
 
+def mean_of(name: str, values: Sequence[float]) -> Estimate:
+    """Return the mean of one value per process, with Student's t interval."""
+    if not values:
+        return Estimate(name, note=NOTHING)
+    middle, count = fmean(values), len(values)
+    if count < MIN_PROCESSES:
+        return Estimate(name, middle, note=_no_interval(count))
+    half = student_t((1 + CONFIDENCE) / 2, count - 1) * stdev(values) / math.sqrt(count)
+    return Estimate(name, middle, max(middle - half, 0.0), middle + half)
+
+
 def over_processes(name: str, values: Sequence[float]) -> Estimate:
     """Return the median of one value per process; from six on, the extremes are its interval."""
     if not values:
         return Estimate(name, note=NOTHING)
     if len(values) < MIN_FOR_MEDIAN:
-        return Estimate(name, float(median(values)), note=no_interval(len(values)))
+        return Estimate(name, float(median(values)), note=_no_interval(len(values)))
     ordered = sorted(values)
     depth = _depth(len(ordered))
     return Estimate(name, float(median(ordered)), ordered[depth], ordered[-1 - depth])
@@ -142,7 +153,7 @@ def percentile_of(groups: list[Samples], percent: float) -> Estimate:
     value = float(np.percentile(ordered, percent))
     sessions = len(groups)
     if sessions < MIN_PROCESSES:
-        return Estimate(name, value, note=no_interval(sessions))
+        return Estimate(name, value, note=_no_interval(sessions))
     share = percent / 100
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * _share_error(groups, value, share)
     first, last = math.floor((share - half) * len(ordered)), math.ceil((share + half) * len(ordered))

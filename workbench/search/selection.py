@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Literal, Protocol
+from typing import Protocol
 
 from workbench.config import Config
 from workbench.records.space import Space, changes_of, combined, merged
+from workbench.records.study import Stage
 from workbench.search.standings import BASELINE, Gains, Standings
-
-Stage = Literal["default", "one change", "combined", "on the leader", "sampled"]
 
 ENUMERATED = 12  # configs: a space up to this size is tried as a whole
 MOST_A_ROUND = 8  # candidates that race in one round
