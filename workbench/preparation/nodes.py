@@ -47,10 +47,7 @@ def resolve(wanted: tuple[str, ...], current: Model, original: Model) -> list[st
     known = {node.name for node in here}
     makers = {output: node.name for node in here for output in node.output}
     before = {node.name: node for node in _named(original).graph.node}
-    resolved: list[str] = []
-    for name in wanted:
-        resolved += _resolved(name, known, makers, before)
-    return sorted(set(resolved))
+    return sorted({node for name in wanted for node in _resolved(name, known, makers, before)})
 
 
 def _resolved(name: str, known: set[str], makers: Mapping[str, str], before: Mapping[str, Any]) -> list[str]:

@@ -77,16 +77,13 @@ def transformer_fusion(asked: TransformerFusion, config: Config) -> Step:
 
 def _contradiction(asked: TransformerFusion, shape: TransformerShape) -> str | None:
     """Return the user's values that contradict the graph, or None if all agree."""
-    heads, width = (asked.num_heads, shape.num_heads), (asked.hidden_size, shape.hidden_size)
-    if not any(None not in pair and pair[0] != pair[1] for pair in (heads, width)):
+    sizes = [
+        ("{} heads", asked.num_heads, shape.num_heads),
+        ("hidden size {}", asked.hidden_size, shape.hidden_size),
+    ]
+    known = [(words, given, actual) for words, given, actual in sizes if None not in (given, actual)]
+    if all(given == actual for _, given, actual in known):
         return None
-    given, actual = (
-        " and ".join(
-            [
-                *([f"{heads[place]} heads"] if None not in heads else []),
-                *([f"hidden size {width[place]}"] if None not in width else []),
-            ]
-        )
-        for place in (0, 1)
-    )
-    return f"you gave {given}, the graph has {actual}"
+    all_given = " and ".join(words.format(given) for words, given, _ in known)
+    all_actual = " and ".join(words.format(actual) for words, _, actual in known)
+    return f"you gave {all_given}, the graph has {all_actual}"

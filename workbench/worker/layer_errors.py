@@ -32,13 +32,12 @@ def run(baseline: str, quantized: str, feeds: list[str], qdq: bool) -> dict[str,
         sessions = [_augmented(path, folder / str(at)) for at, path in enumerate((baseline, quantized))]
         tensors: dict[str, _Sums] = {}
         bounds = _bounds(baseline) if qdq else None
-        items = 0
-        for ours, theirs in zip(*(read_values(Path(path)) for path in feeds), strict=True):
+        pairs = list(zip(*(read_values(Path(path)) for path in feeds), strict=True))
+        for ours, theirs in pairs:
             _tally(tensors, _activations(sessions[0], ours), _activations(sessions[1], theirs), bounds)
-            items += 1
         weights = _weights_by_tool(folder) if qdq else _weights_by_name(baseline, quantized)
     return {
-        "items": items,
+        "items": len(pairs),
         "tensors": [{"tensor": name, **sums.to_dict()} for name, sums in tensors.items()],
         "weights": weights,
     }

@@ -42,7 +42,7 @@ def _follow(
 ) -> dict[str, Any]:
     """Return the snapshots in order, each with its file and its pass, and whether the time sufficed."""
     capture.stem = "pass"
-    answer: dict[str, Any] = {"snapshots": [], "complete": True, "problem": None}
+    problem = None
     if not first["file"]:
         capture.only_cpu()
     most = capture.level if first["file"] else min(capture.level, 1)
@@ -50,15 +50,13 @@ def _follow(
     try:
         walk.all_levels()
     except OutOfTime:
-        answer["complete"] = False
-        answer["problem"] = f"the pass snapshots were stopped after {budget_s:g} s"
+        problem = f"the pass snapshots were stopped after {budget_s:g} s"
     except Exception as error:  # noqa: BLE001 - a pass that fails without its partners is a fact about ORT
-        answer["complete"] = False
-        answer["problem"] = f"{walk.doing}: {str(error)[:500]}"
-    if not first["applied"] and most > 0 and answer["problem"] is None:
-        answer["problem"] = f"ONNX Runtime {ort.__version__} logs no passes, so what each did is not known"
-    answer["snapshots"] = walk.snapshots
-    return answer
+        problem = f"{walk.doing}: {str(error)[:500]}"
+    complete = problem is None
+    if complete and not first["applied"] and most > 0:
+        problem = f"ONNX Runtime {ort.__version__} logs no passes, so what each did is not known"
+    return {"snapshots": walk.snapshots, "complete": complete, "problem": problem}
 
 
 class _Walk:

@@ -18,10 +18,6 @@ from workbench.deployment.serving.protocol import Array, Tensor
 FOLDER = Path(__file__).resolve().parent.parent
 
 
-class NotReady(Exception):
-    """The session is not loaded and warm yet."""
-
-
 @dataclass(frozen=True)
 class Deployment:
     """The contents of deployment.json."""
@@ -93,9 +89,7 @@ class Hosted:
     def run(
         self, feeds: dict[str, Array], observe: Callable[[float], None] | None = None
     ) -> dict[str, Array]:
-        """Run the session once."""
-        if not self.ready.is_set():
-            raise NotReady
+        """Run the session once; it must be ready."""
         began = time.perf_counter()
         values = self._module.run(self._session, feeds)
         if observe is not None:
