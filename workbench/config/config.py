@@ -119,24 +119,22 @@ class Config(ConfigFields):
         script warms up and times a call on random inputs, where axes of these names have these `sizes`.
         """
         check_trusted(self)
-        if not self.changes_model:
-            if self.engine is not None:
-                return self._engine_script(model, (), sample)
-            return script.script(self.plan(), model, self.runtime)
-        on_ort = self.replace(engine=None)
-        steps = script_steps.steps(on_ort, model, on_ort.runtime_only.plan(), folder, sizes)
+        steps = None
+        if self.changes_model:
+            on_ort = self.replace(engine=None)
+            steps = script_steps.steps(on_ort, model, on_ort.runtime_only.plan(), folder, sizes)
         if self.engine is not None:
-            return self._engine_script(steps.file, script_text.lines(steps), sample)
+            file, before = (model, ()) if steps is None else (steps.file, script_text.lines(steps))
+            threads = self.intra_op_threads
+            return engine_script.engine_script(
+                self.engine, threads, file, self.runtime, before=before, sample=sample
+            )
+        if steps is None:
+            return script.script(self.plan(), model, self.runtime)
         steps.imports.append(script_text.TIME)
         steps.add_draw()
         text = script.script(self.session_config.plan(), steps.file, self.runtime, script_text.lines(steps))
         return text + script_text.TIMING
-
-    def _engine_script(self, model: str | os.PathLike[str], before: Iterable[str], sample: str | None) -> str:
-        assert self.engine is not None
-        return engine_script.engine_script(
-            self.engine, self.intra_op_threads, model, self.runtime, before=before, sample=sample
-        )
 
     def __repr__(self) -> str:
         return f"Config({', '.join(f'{name}={value!r}' for name, value in self.changed().items())})"
