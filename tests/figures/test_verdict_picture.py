@@ -12,8 +12,8 @@ from tests.amount import amount
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary
 from tests.records.strategies import comparisons
 from workbench.config import Config, PreparedModel
-from workbench.figures.density import density
 from workbench.figures.numbers import NumbersRow, numbers_table
+from workbench.figures.strips import density
 from workbench.figures.verdict_picture import RatioAxis, Tile, VerdictPicture, verdict_picture
 from workbench.records.comparison import ComparisonRecord, Doubt
 from workbench.report.banner import STYLE, numbers_html, verdict_html

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from workbench.figures.density import density
 from workbench.figures.palette import TEXT, RunStyle, style_of_run
 from workbench.figures.scale import Scale
-from workbench.figures.strips import LatencyData, Strip, latency_data
+from workbench.figures.strips import LatencyData, Strip, density, latency_data
 from workbench.figures.template import latency_axis, new_figure, set_title
 from workbench.figures.words import plain, plain_lines
 from workbench.judge.percentiles import Estimate

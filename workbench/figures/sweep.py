@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from workbench.figures.scene import Scene
-    from workbench.judge.percentiles import Estimate
     from workbench.judge.sweep import SweepRecord, SweepRow
 
 MOST_CURVES = 12
@@ -34,8 +33,8 @@ def sweep_chart(record: SweepRecord) -> LineChart:
     for index, (name, rows) in enumerate(drawn):
         look = run_look(index, name)
         points = [rows.get(value) for value in values]
-        latency.append(Curve(tuple(_latency(row, scale, look) for row in points)))
-        rates.append(Curve(tuple(_rate(row, look) for row in points)))
+        latency.append(Curve(tuple(_value(row, look, scale) for row in points)))
+        rates.append(Curve(tuple(_value(row, look) for row in points)))
     panels = (
         Panel(f"median latency of one run ({scale.unit})", tuple(latency)),
         Panel(f"throughput ({record.unit}/s)", tuple(rates)),
@@ -74,21 +73,12 @@ def _positions(values: tuple[str, ...]) -> Iterator[tuple[float, str]]:
         yield (math.log2(int(value[:20])) if is_numeric else float(index)), value
 
 
-def _latency(row: SweepRow | None, scale: Scale, look: Look) -> Value:
+def _value(row: SweepRow | None, look: Look, scale: Scale | None = None) -> Value:
+    """Return the latency of a row on its scale; without a scale its rate."""
     if row is None:
         return Value(None, "not measured", look)
-    estimate = row.latency()
+    estimate = row.rate() if scale is None else row.latency()
     numbers = (estimate.value, estimate.low, estimate.high)
-    value, low, high = (None if number is None else scale.of(number) for number in numbers)
-    return Value(value, _text(row, estimate), look, low, high)
-
-
-def _rate(row: SweepRow | None, look: Look) -> Value:
-    if row is None:
-        return Value(None, "not measured", look)
-    estimate = row.rate()
-    return Value(estimate.value, _text(row, estimate), look, estimate.low, estimate.high)
-
-
-def _text(row: SweepRow, estimate: Estimate) -> str:
-    return one_line(row.problem, MOST_TEXT) if row.problem else in_words(estimate)
+    value, low, high = (n if n is None or scale is None else scale.of(n) for n in numbers)
+    text = one_line(row.problem, MOST_TEXT) if row.problem else in_words(estimate)
+    return Value(value, text, look, low, high)

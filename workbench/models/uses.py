@@ -25,9 +25,8 @@ _FIRST = frozenset(  # operators whose output holds the values of their first in
     )
 )
 _ANY = frozenset({"Concat", "SequenceConstruct", "Max", "Min"})
-_INDEX: dict[
-    tuple[str, int], tuple[int, str, int]
-] = {  # reader → (table's input, axis attribute, default axis)
+# reader → (table's input, axis attribute, default axis)
+_INDEX: dict[tuple[str, int], tuple[int, str, int]] = {
     ("Gather", 1): (0, "axis", 0),
     ("GatherElements", 1): (0, "axis", 0),
     ("ScatterElements", 1): (0, "axis", 0),

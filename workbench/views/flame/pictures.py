@@ -29,14 +29,12 @@ class ProfiledRun:
     profile: Profile
 
 
-def pictures(
-    shown: Sequence[ProfiledRun], difference: Difference | None, most_spans: int = MOST_SPANS
-) -> tuple[Picture, ...]:
+def pictures(shown: Sequence[ProfiledRun], difference: Difference | None) -> tuple[Picture, ...]:
     """Return the pictures by module, by operator and in time; of two runs the difference is first."""
     drawn = [
         _merged("module", "By module", shown, difference),
         _merged("operator", "By operator", shown, difference),
-        _in_time(shown, most_spans),
+        _in_time(shown),
     ]
     if difference is not None:
         drawn.insert(0, _difference(shown, difference))
@@ -83,11 +81,11 @@ def _means(order: Order, shown: Sequence[ProfiledRun], difference: Difference | 
     ]
 
 
-def _in_time(shown: Sequence[ProfiledRun], most_spans: int) -> Picture:
+def _in_time(shown: Sequence[ProfiledRun]) -> Picture:
     panes: list[Pane] = []
     views = []
     for run in shown:
-        lanes, view_s = timeline(run.profile, run.label, most_spans // max(1, len(shown)))
+        lanes, view_s = timeline(run.profile, run.label, MOST_SPANS // max(1, len(shown)))
         panes += lanes
         views.append(view_s)
     view = (min(low for low, _ in views), max(high for _, high in views)) if views else None

@@ -16,7 +16,6 @@ from workbench.views.flame.frames import Picture
 from workbench.views.flame.payload import payload
 from workbench.views.flame.pictures import ProfiledRun, heading, pictures, sentence
 from workbench.views.flame.still import flame_scene
-from workbench.views.flame.timeline import MOST_SPANS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from workbench.figures.scene import Scene
 
 Way = Literal["difference", "module", "operator", "time"]
-ColorBy = Literal["operator", "provider", "change"]
 
 
 class FlameView(View):
@@ -35,7 +33,7 @@ class FlameView(View):
     own_state: ClassVar[tuple[str, ...]] = ("way", "color")
 
     way = t.Unicode("module").tag(sync=True)
-    color = t.Unicode("operator").tag(sync=True)
+    color = t.Unicode("operator").tag(sync=True)  # or "provider", "change"
 
     def __init__(
         self,
@@ -43,19 +41,16 @@ class FlameView(View):
         difference: Difference | None = None,
         *,
         way: Way | None = None,
-        color: ColorBy = "operator",
-        most_spans: int = MOST_SPANS,
         **traits: Any,
     ) -> None:
         self.shown, self.difference = tuple(shown), difference
-        self.pictures = pictures(shown, difference, most_spans)
+        self.pictures = pictures(shown, difference)
         self._sentence = sentence(self.shown, difference)
         header, columns = payload(self.pictures)
         super().__init__(
             {**header, "told": self._sentence, "heading": heading(self.shown, difference)},
             columns,
             way=self.picture_of(way or self.pictures[0].key).key,
-            color=color,
             **traits,
         )
 
@@ -94,12 +89,8 @@ class FlameView(View):
         return self._sentence
 
 
-def flame_view(
-    profile: Profile, explained: Explained | None = None, *, label: str = "", way: Way | None = None
-) -> FlameView:
-    """Show one profile; with the explanation its nodes have the names of the graph view."""
-    if explained is not None:
-        profile = in_the_names_of(explained, profile)
+def flame_view(profile: Profile, *, label: str = "", way: Way | None = None) -> FlameView:
+    """Show one profile."""
     return FlameView((ProfiledRun(label or "run", profile),), way=way)
 
 
