@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from workbench.figures.chart import AxisKind, Chart, Look, Value
+from workbench.figures.chart import AxisKind, Chart, Value
 from workbench.figures.lettering import fitted, text_width
 from workbench.figures.palette import TEXT
 from workbench.figures.template import new_figure, set_title
@@ -99,7 +99,7 @@ def _dots(chart: Chart, points: Points, _kind: AxisKind) -> go.Scatter:
         mode="markers",
         marker={
             "color": [value.look.color for _, value in points],
-            "symbol": [_symbol(value.look) for _, value in points],
+            "symbol": [f"{v.look.symbol}-open" if v.look.hollow else v.look.symbol for _, v in points],
             "size": 11,
         },
     )
@@ -166,10 +166,6 @@ def _label(label: str) -> str:
 def _bar_text(value: Value) -> str:
     """Return the text behind a bar; where an interval is drawn, the text is on hover only."""
     return "" if value.interval else fitted(value.text, SMALL, TEXT_ROOM)
-
-
-def _symbol(look: Look) -> str:
-    return f"{look.symbol}-open" if look.hollow else look.symbol
 
 
 def _row_height(chart: Chart) -> int:

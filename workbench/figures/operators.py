@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from workbench.analysis.observe import PREPARED
-from workbench.analysis.passes.fired import FiredPass, in_words
+from workbench.analysis.passes.fired import in_words
 from workbench.figures.chart import GREY, Axis, Chart, ChartRow, Look, Value, one_value, run_look, series_look
 from workbench.figures.palette import SOURCE
 from workbench.figures.words import op_name
@@ -68,7 +68,8 @@ def passes_chart(explained: Explained) -> Chart:
     rows = [one_value("source", Value(source, f"{source:,}", look))]
     for number, fired in enumerate(passes.fired, start=1):
         left = fired.change.nodes_after
-        value = Value(left, f"{left:,}, {_when(fired)}", look, detail=in_words(fired.change))
+        when = "before ORT" if fired.level == PREPARED else f"level {fired.level}"
+        value = Value(left, f"{left:,}, {when}", look, detail=in_words(fired.change))
         rows.append(one_value(f"{number}. {fired.name}", value))
     last = passes.fired[-1].change.nodes_after if passes.fired else source
     names = counted(len(passes.names), "pass", "passes")
@@ -82,7 +83,3 @@ def passes_chart(explained: Explained) -> Chart:
 def _counts(op: str, counts: Iterable[int], looks: Iterable[Look]) -> ChartRow:
     values = (Value(count, f"{count:,}", look) for count, look in zip(counts, looks, strict=True))
     return ChartRow(op_name(op), (tuple(values),))
-
-
-def _when(fired: FiredPass) -> str:
-    return "before ORT" if fired.level == PREPARED else f"level {fired.level}"

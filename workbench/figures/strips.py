@@ -112,11 +112,7 @@ def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyDa
 def samples(run: Run, *, disturbed: bool) -> list[float]:
     """Return the samples of the blocks that were set aside, or of those that count, sorted."""
     return sorted(
-        sample
-        for process in run.processes
-        for block in process.blocks
-        if run.counts(block) is not disturbed
-        for sample in block.samples_s
+        sample for block in run.blocks if run.counts(block) is not disturbed for sample in block.samples_s
     )
 
 

@@ -112,21 +112,16 @@ def timeline_table(record: ComparisonRecord) -> pd.DataFrame:
 
 
 def _moments(run: Run) -> list[BlockPoint]:
-    return sorted(
-        (
-            BlockPoint(
-                process.round,
-                block.start_s + block.wall_s / 2,
-                block.median_s,
-                len(block.samples_s),
-                block.disturbed,
-            )
-            for process in run.processes
-            for block in process.blocks
-            if block.samples_s
-        ),
-        key=lambda moment: moment.at_s,
-    )
+    points = [
+        BlockPoint(
+            process.round, block.start_s + block.wall_s / 2, block.median_s, len(block.samples_s),
+            block.disturbed,
+        )
+        for process in run.processes
+        for block in process.blocks
+        if block.samples_s
+    ]  # fmt: skip
+    return sorted(points, key=lambda moment: moment.at_s)
 
 
 def _with_gaps(moments: tuple[BlockPoint, ...]) -> list[BlockPoint | None]:

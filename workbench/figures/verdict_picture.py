@@ -70,8 +70,8 @@ def verdict_picture(record: ComparisonRecord, verdict: Verdict) -> VerdictPictur
     baseline = record.runs[0]
     candidate = next(run for run in record.runs if run.label == verdict.label)
     failed = next((run for run in (candidate, baseline) if run.failure is not None), None)
-    decided = verdict.kind in ("faster", "slower")
-    effect: Effect = "none" if not decided else "gain" if verdict.kind == "faster" else "loss"
+    effects: dict[str, Effect] = {"faster": "gain", "slower": "loss"}
+    effect = effects.get(verdict.kind, "none")
     failure = failed is not None and verdict.kind == "unknown"
     agreement = [output for output in record.agreement if output.label == verdict.label]
     times = _times(baseline, candidate, effect)
@@ -162,19 +162,17 @@ def _axis(verdict: Verdict) -> RatioAxis | None:
 
 def _times(baseline: Run, candidate: Run, effect: Effect) -> list[Tile]:
     """Return the median and the highest percentile that both runs have samples for."""
+    import numpy as np
+
     tiles = [_time("median", baseline.latency.median_s, candidate.latency.median_s, effect)]
     counts = [len(run.latency.samples_s) for run in (baseline, candidate)]
     percent = next((percent for percent in (99, 90) if min(counts) >= NEEDED[percent]), None)
     if percent is not None:
-        before_s, after_s = (_percentile(run, percent) for run in (baseline, candidate))
+        before_s, after_s = (
+            float(np.percentile(run.latency.samples_s, percent)) for run in (baseline, candidate)
+        )
         tiles.append(_time(f"p{percent}", before_s, after_s, effect))
     return tiles
-
-
-def _percentile(run: Run, percent: float) -> float:
-    import numpy as np
-
-    return float(np.percentile(run.latency.samples_s, percent))
 
 
 def _time(name: str, before_s: float | None, after_s: float | None, effect: Effect) -> Tile:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
@@ -63,7 +63,8 @@ class Scope:
         for _ in range(_MAX_STEPS):
             if scope is None:
                 return None
-            dims = scope._direct_shape(name)
+            tensor = scope._stored.get(name)
+            dims = scope._shapes.get(name) if tensor is None else tuple(tensor.dims)
             if dims is not None:
                 return (
                     dims if order is None or len(order) != len(dims) else tuple(dims[axis] for axis in order)
@@ -87,10 +88,6 @@ class Scope:
     def stored(self, name: str) -> TensorProto | None:
         """Return an initializer or the value of a Constant node."""
         return self._stored.get(name)
-
-    def _direct_shape(self, name: str) -> tuple[int, ...] | None:
-        tensor = self._stored.get(name)
-        return tuple(tensor.dims) if tensor is not None else self._shapes.get(name)
 
     def _note(self, graph: GraphProto | FunctionProto) -> None:
         for node in graph.node:
@@ -125,8 +122,5 @@ def integer(node: NodeProto, name: str, default: int) -> int:
 
 
 def _permutation(node: NodeProto) -> tuple[int, ...] | None:
-    axes: Iterable[int] = next(
-        (attribute.ints for attribute in node.attribute if attribute.name == "perm"), ()
-    )
-    order = tuple(axes)
+    order = tuple(axis for attribute in node.attribute if attribute.name == "perm" for axis in attribute.ints)
     return order if order and sorted(order) == list(range(len(order))) else None

@@ -74,7 +74,8 @@ class _Walker:
                 if length > end - self._at:
                     raise Malformed(self._overrun(kind, length, end))
                 if payload:
-                    self._skip(length)
+                    self._file.seek(length, os.SEEK_CUR)
+                    self._at += length
                     short = short + 1 if length <= _SHORT_BYTES else 0
                     continue
                 child = children.get(number) if length > KEEP_BYTES else None
@@ -142,10 +143,6 @@ class _Walker:
         self._kept += length
         if self._kept > MAX_STRUCTURE_BYTES:
             raise Malformed("its graph alone, without the weights, is larger than 2 GiB")
-
-    def _skip(self, length: int) -> None:
-        self._file.seek(length, os.SEEK_CUR)
-        self._at += length
 
     def _overrun(self, kind: str, length: int, end: int) -> str:
         left = end - self._at

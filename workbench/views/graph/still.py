@@ -12,7 +12,7 @@ from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Polyline, Rect, Shape, Text, column
 from workbench.figures.words import lines
 from workbench.text import in_time
-from workbench.views.graph.pane import GraphRow, Pane, short_provider
+from workbench.views.graph.pane import Pane, short_provider
 from workbench.views.graph.payload import FATES, GREY
 from workbench.views.graph.tree import ROOT, Tree
 
@@ -68,7 +68,11 @@ def outline_of(pane: Pane) -> Outline:
     for label, nodes in zip(labels, shown, strict=False):
         rows = [pane.rows[node] for node in nodes]
         times = [row.time_s for row in rows if row.time_s is not None]
-        shares = Counter(_style_name(row, by) for row in rows if row.kind == "node")
+        shares = Counter(
+            short_provider(row.provider) if by == "provider" else row.fate or "unknown"
+            for row in rows
+            if row.kind == "node"
+        )
         count = sum(row.kind == "node" for row in rows)
         boxes.append(Outer(label, count, tuple(shares.most_common()), sum(times) if times else None))
     return Outline(pane.title, by, tuple(boxes), _ties(pane, home), len(members) - len(shown))
@@ -107,10 +111,6 @@ def _depths(pane: Pane) -> list[int]:
         if makers:
             depths[node] = 1 + max(depths[maker] for maker in makers)
     return depths
-
-
-def _style_name(row: GraphRow, by: str) -> str:
-    return short_provider(row.provider) if by == "provider" else row.fate or "unknown"
 
 
 def _ties(pane: Pane, home: dict[int, int]) -> tuple[Tie, ...]:
