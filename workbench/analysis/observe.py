@@ -216,14 +216,8 @@ def read_first(answer: Mapping[str, Any], source: Graph, disabled: tuple[str, ..
         exact=False,
         problem=answer["problem"],
         applied=tuple(
-            Application(
-                application["name"],
-                application["level"],
-                application["step"],
-                application["fired"],
-                tuple(application["said"]),
-            )
-            for application in answer["applied"]
+            Application(row["name"], row["level"], row["step"], row["fired"], tuple(row["said"]))
+            for row in answer["applied"]
         ),
         providers=tuple(answer["providers"]),
         assignment=tuple(
@@ -240,11 +234,7 @@ def read_first(answer: Mapping[str, Any], source: Graph, disabled: tuple[str, ..
 def read_chain(first: Observation, answer: Mapping[str, Any]) -> Observation:
     """Return the first observation with the passes one by one in place of one large step."""
     chain = [
-        Snapshot(
-            row["name"] or REQUIRED if row["level"] else REQUIRED,
-            row["level"],
-            _graph(row["file"], first.source),
-        )
+        Snapshot((row["level"] and row["name"]) or REQUIRED, row["level"], _graph(row["file"], first.source))
         for row in answer["snapshots"]
     ]
     exact = not answer["problem"]

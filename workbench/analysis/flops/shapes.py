@@ -19,20 +19,19 @@ def profiled_shapes(model: Any, measured: Measured) -> dict[str, Tensor]:
     """Return the shapes of each node's last call, by the tensor names of the optimized model."""
     weights = stored_shapes(model)
     shapes = weights | dict(declared_shapes(model.graph))
-    outputs = {node.name: list(node.output) for graph in _graphs(model.graph) for node in graph.node}
-    inputs = {node.name: list(node.input) for graph in _graphs(model.graph) for node in graph.node}
+    nodes = {node.name: node for graph in _graphs(model.graph) for node in graph.node}
     trace = measured.trace
     for event in measured.events:
         if measured.tree.kind[event] != Kind.NODE:
             continue
         call = trace.call_of(int(event))
-        name = node_name(trace.name_of(int(event)))
-        if call is None or call.outputs is None or name not in outputs:
+        node = nodes.get(node_name(trace.name_of(int(event))))
+        if call is None or call.outputs is None or node is None:
             continue
-        made = [output for output in outputs[name] if output]
+        made = [output for output in node.output if output]
         if len(made) == len(call.outputs):
             shapes |= {output: Tensor(*shape) for output, shape in zip(made, call.outputs, strict=True)}
-        taken = [given for given in inputs[name] if given]
+        taken = [given for given in node.input if given]
         if call.inputs is not None and len(call.inputs) < len(taken):
             taken = [given for given in taken if given not in weights]  # the trace omits prepacked weights
         if call.inputs is not None and len(taken) == len(call.inputs):

@@ -88,7 +88,9 @@ def _conv_bn(graph: Graph, node: Node) -> Place | None:
     )
     if conv is None or conv.op_type != "Conv":
         return None
-    return (conv.key, node.key), _one_reader(graph, conv) or _constant_weight(graph, conv)
+    is_fixed = _is_constant(graph, conv.inputs[1])
+    weight = None if is_fixed else f"the weight of {conv.key} is no constant"
+    return (conv.key, node.key), _one_reader(graph, conv) or weight
 
 
 def _conv_activation(graph: Graph, node: Node) -> Place | None:
@@ -151,10 +153,6 @@ def _one_reader(graph: Graph, node: Node) -> str | None:
     if readers > 1:
         return f"{node.key} has {readers} readers"
     return f"{node.key} makes an output of the model" if node.outputs[0] in graph.outputs else None
-
-
-def _constant_weight(graph: Graph, conv: Node) -> str | None:
-    return None if _is_constant(graph, conv.inputs[1]) else f"the weight of {conv.key} is no constant"
 
 
 def _half_first(graph: Graph, mul: Node) -> str | None:

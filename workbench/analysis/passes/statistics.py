@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.analysis.observe import Observation
-from workbench.analysis.provenance.account import Account
+from workbench.analysis.provenance.account import Account, TracedNode
 from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 
@@ -68,23 +68,23 @@ def statistics(observation: Observation, account: Account) -> Statistics:
     before = Counter(node.kind for node in observation.source.nodes)
     after = Counter(node.kind for node in observation.final.nodes)
     kinds = {node.key: node.kind for node in observation.source.nodes}
-    fusions: Counter[tuple[tuple[str, ...], str]] = Counter()
-    passes: dict[tuple[tuple[str, ...], str], dict[str, None]] = {}
-    for target in account.optimized:
-        if len(target.sources) > 1:
-            key = (tuple(sorted(kinds[source] for source in target.sources)), target.op_type)
-            fusions[key] += 1
-            passes.setdefault(key, {}).update(dict.fromkeys(target.passes))
+    fused = [target for target in account.optimized if len(target.sources) > 1]
+    groups: dict[tuple[tuple[str, ...], str], list[TracedNode]] = {}
+    for target in fused:
+        key = (tuple(sorted(kinds[source] for source in target.sources)), target.op_type)
+        groups.setdefault(key, []).append(target)
     order = sorted(before.keys() | after.keys(), key=lambda op: (-max(before[op], after[op]), op))
     return Statistics(
         ops=tuple(OpCount(op, before[op], after[op]) for op in order),
         fusions=tuple(
-            FusionCount(pattern, into, count, tuple(passes[pattern, into]))
-            for (pattern, into), count in fusions.most_common()
+            FusionCount(
+                *key, len(nodes), tuple(dict.fromkeys(name for node in nodes for name in node.passes))
+            )
+            for key, nodes in sorted(groups.items(), key=lambda item: -len(item[1]))
         ),
         source_nodes=sum(before.values()),
         optimized_nodes=sum(after.values()),
-        fused_nodes=sum(fusions.values()),
+        fused_nodes=len(fused),
     )
 
 

@@ -41,20 +41,15 @@ class NodeSharing:
             return "runs on one thread, as configured"
         if self.helped == 0:
             return "runs on one thread: too small or not made to be split, so more threads do not help it"
-        parts = []
-        if self.helped < 1:
-            parts.append(f"{(1 - self.helped) * 100:.0f} % of the other threads' turns took no work")
-        if self.wait_s > WAITING * self.time_s:
-            parts.append(
-                f"uneven: the caller waits {self.wait_s / self.time_s * 100:.0f} % of the time for others"
-            )
-        if self.distribute_s > HANDING_OUT * self.time_s:
-            parts.append(
-                f"handing out the work takes {self.distribute_s / self.time_s * 100:.0f} %: pieces too small"
-            )
-        if self.run_s + self.wait_s + self.distribute_s < SERIAL * self.time_s:
-            parts.append("most of it lies outside of parallel sections")
-        return "; ".join(parts) or "shared evenly"
+        idle, waiting, handing = 1 - self.helped, self.wait_s / self.time_s, self.distribute_s / self.time_s
+        parallel = self.run_s / self.time_s + waiting + handing
+        parts = (
+            (idle > 0, f"{idle * 100:.0f} % of the other threads' turns took no work"),
+            (waiting > WAITING, f"uneven: the caller waits {waiting * 100:.0f} % of the time for others"),
+            (handing > HANDING_OUT, f"handing out the work takes {handing * 100:.0f} %: pieces too small"),
+            (parallel < SERIAL, "most of it lies outside of parallel sections"),
+        )
+        return "; ".join(words for applies, words in parts if applies) or "shared evenly"
 
 
 @dataclass(frozen=True, slots=True)
