@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.models import make
 from workbench import Config, load
-from workbench.worker.session import SessionHost
+from workbench.worker.session_host import SessionHost
 from workbench.worker.values import write_values
 
 CALLERS = (1, 2, 4)
