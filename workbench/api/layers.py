@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -16,16 +16,15 @@ from workbench.analysis.slower.profiled_config import profile_config
 from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.measurement.bar import bar
-from workbench.measurement.limits import Limits, Progress
+from workbench.measurement.limits import Limits
 from workbench.models import Model, load
 from workbench.preparation.replayed import replayed
 from workbench.records.sensitivity import Mode, SensitivityRecord
 from workbench.results.layer_errors import LayerErrors
 from workbench.results.result import origin_of
-from workbench.results.sensitivity import Proposal, Sensitivity, check_budget
+from workbench.results.sensitivity import OnProgress, Proposal, Sensitivity, check_budget
 
 Latency = Literal["profile", "measured"]
-OnProgress = bool | Callable[[Progress], None]
 
 
 def layer_errors(

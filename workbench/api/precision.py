@@ -15,19 +15,18 @@ from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.acceptance import Budget, Check, checks, speed
-from workbench.measurement.limits import Limits, Progress
+from workbench.measurement.limits import Limits
 from workbench.models import Inputs, Model, load
 from workbench.preparation.preparing import prepare
 from workbench.preparation.replayed import replayed
 from workbench.results.comparison import Comparison
 from workbench.results.keep_decision import KeepDecision
 from workbench.results.result import origin_of
+from workbench.results.sensitivity import OnProgress
 from workbench.results.why_slower import WhySlower
 
 if TYPE_CHECKING:
     from workbench.records.run import Run
-
-OnProgress = bool | Callable[[Progress], None]
 
 
 def why_slower(
@@ -58,7 +57,10 @@ def why_slower(
     """
     calibration = replayed(calibration)
     if isinstance(subject, Comparison):
-        comparison, loaded = subject, load(_model_of(subject, model))
+        comparison, source = subject, subject._model if model is None else model
+        if source is None:
+            raise ConfigError("this comparison does not have its model at hand", "give it: model=…")
+        loaded = load(source)
         calibration = calibration if calibration is not None else subject._calibration
     else:
         loaded = load(subject)
@@ -154,13 +156,6 @@ def _against_float(model: Model, config: Config, baseline: Config | None, **how:
             "this config has nothing but defaults, so its baseline would be the same", "give one: baseline=…"
         )
     return compare(model, plain, config, **how, keep=False)
-
-
-def _model_of(comparison: Comparison, given: Any) -> Any:
-    model = given if given is not None else comparison._model
-    if model is None:
-        raise ConfigError("this comparison does not have its model at hand", "give it: model=…")
-    return model
 
 
 def _pair_of(comparison: Comparison, label: str) -> tuple[Run, Run]:
