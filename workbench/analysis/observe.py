@@ -158,9 +158,13 @@ def first_question(
     model: Model, config: Config, folder: Path, cancel: threading.Event | None = None
 ) -> dict[str, Any]:
     """Return the arguments of the first job; files that it needs and makes are in `folder`."""
-    renamed = unnamed(model.structure)
+    path, renamed = model.path.absolute(), unnamed(model.structure)
+    if renamed:  # in a worker process: the copy takes the model's size in memory
+        arguments = {"source": str(path), "target": str(folder / "named.onnx")}
+        call_job("preparing.naming", arguments, timeout_s=TIMEOUT_S, cancel=cancel)
+        path = folder / "named.onnx"
     return {
-        "model": str(_named(model, folder, cancel) if renamed else model.path.absolute()),
+        "model": str(path),
         "plan": config.plan().to_dict(),
         "folder": str(folder),
         "weights_folder": str(model.path.parent.resolve()) if renamed and model.external else None,
@@ -191,14 +195,6 @@ def chain_question(
         ],
         "budget_s": budget_s,
     }
-
-
-def _named(model: Model, folder: Path, cancel: threading.Event | None) -> Path:
-    """Write a copy with every node named, in a worker process: the copy takes the model's size in memory."""
-    path = folder / "named.onnx"
-    arguments = {"source": str(model.path.absolute()), "target": str(path)}
-    call_job("preparing.naming", arguments, timeout_s=TIMEOUT_S, cancel=cancel)
-    return path
 
 
 def read_first(answer: Mapping[str, Any], source: Graph, disabled: tuple[str, ...] = ()) -> Observation:

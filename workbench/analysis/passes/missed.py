@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
-from workbench.analysis.graph import Graph
 from workbench.analysis.observe import KERNELS, Observation
 from workbench.analysis.passes.attention import attention
 from workbench.analysis.passes.patterns import ATTENTION, QDQ, Occurrence, occurrences
@@ -75,8 +74,9 @@ def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, st
     if len(absent) == len(place.passes):
         return "; ".join(f"{name} {reason}" for name, reason in absent.items()), "the config"
     blocked = place.blocked
-    if place.pattern == ATTENTION:
-        blocked = attention(_then(place, observation), place.nodes)
+    if place.pattern == ATTENTION:  # its fusion looks after the basic level, if the nodes are still there
+        stays = all(key in observation.basic.by_key for key in place.nodes)
+        blocked = attention(observation.basic if stays else observation.prepared, place.nodes)
     if blocked is not None:
         return blocked, "the graph"
     messages = [
@@ -104,9 +104,3 @@ def why_absent(name: str, disabled: Collection[str], tried: Collection[str]) -> 
 @cache
 def _transformers() -> dict[str, str]:
     return {rule.name: rule.part_of for rule in shipped_passes().passes if rule.part_of}
-
-
-def _then(place: Occurrence, observation: Observation) -> Graph:
-    """Return the graph after the basic level if the nodes are still in it, else the loaded graph."""
-    basic = observation.basic
-    return basic if all(key in basic.by_key for key in place.nodes) else observation.prepared
