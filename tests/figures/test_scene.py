@@ -27,7 +27,8 @@ def opened(png: bytes) -> Image.Image:
 
 
 def test_a_rectangle_is_where_it_says() -> None:
-    scene = Scene(100, 50, "one", (Rect(10, 10, 30, 20, "#0072B2"),), ground="#ffffff")
+    page = Rect(0, 0, 100, 50, "#ffffff")
+    scene = Scene(100, 50, "one", (page, Rect(10, 10, 30, 20, "#0072B2")))
     image = opened(scene.to_png(scale=2))
     assert image.size == (200, 100)
     near = image.getpixel((40, 40))
@@ -36,7 +37,7 @@ def test_a_rectangle_is_where_it_says() -> None:
     assert image.getpixel((90, 90)) == (255, 255, 255, 255)
 
 
-def test_without_a_ground_it_is_transparent() -> None:
+def test_its_ground_is_transparent() -> None:
     image = opened(Scene(20, 20, "", (Text(2, 12, "a"),)).to_png())
     assert image.getpixel((39, 39))[3] == 0  # type: ignore[index]
     assert image.getchannel("A").getextrema()[1] > 200  # type: ignore[operator]

@@ -51,11 +51,10 @@ class RunStyle:
 
 @dataclass(frozen=True, slots=True)
 class FillStyle:
-    """How an area is filled; the outline makes pale colours visible on white, `ink` is readable on it."""
+    """How an area is filled; an outline makes pale colours visible on white, `ink` is readable on it."""
 
     color: str
     pattern: Pattern
-    outline: str = TEXT
 
     @property
     def ink(self) -> str:

@@ -20,15 +20,13 @@ INCH = 96  # CSS pixels
 Color = tuple[int, int, int, int]
 
 
-def to_png(
-    shapes: Iterable[Shape], size: tuple[float, float], ground: str | None = None, scale: float = 2
-) -> bytes:
+def to_png(shapes: Iterable[Shape], size: tuple[float, float], scale: float) -> bytes:
     """Return the bytes of a PNG of `shapes`; the same shapes give the same bytes."""
     width, height = size
     zoom = min(scale * FINER, math.sqrt(MOST_PIXELS / max(1.0, width * height)))
     pixels = (max(1, round(width * zoom)), max(1, round(height * zoom)))
-    # A transparent ground has the text's grey: the soft rims of letters do not turn dark.
-    image = Image.new("RGBA", pixels, _rgba(ground or TEXT, 1.0 if ground else 0.0))
+    # The transparent ground has the text's grey: the soft rims of letters do not turn dark.
+    image = Image.new("RGBA", pixels, _rgba(TEXT, 0.0))
     brush = _Brush(image, zoom)
     for mark in shapes:
         brush.draw(mark)

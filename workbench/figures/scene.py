@@ -18,13 +18,12 @@ from workbench.text import one_line
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Marks in drawing order. Without `ground` it is transparent: grey text is readable on any page."""
+    """Marks in drawing order on a transparent ground: grey text is readable on any page."""
 
     width: float
     height: float
     title: str  # for screen readers; untrusted
     shapes: tuple[Shape, ...]
-    ground: str | None = None
 
     def to_svg(self) -> str:
         """Return the picture as SVG, with every text escaped."""
@@ -38,11 +37,9 @@ class Scene:
 
     def to_png(self, scale: float = 2) -> bytes:
         """Return the picture as PNG; `scale` 2 is sharp on dense screens."""
-        return to_png(self.shapes, (self.width, self.height), self.ground, scale)
+        return to_png(self.shapes, (self.width, self.height), scale)
 
     def _svg(self) -> Iterator[str]:
-        if self.ground is not None:
-            yield _rect(Rect(0, 0, self.width, self.height, self.ground))
         for mark in self.shapes:
             if isinstance(mark, Rect):
                 yield _rect(mark)

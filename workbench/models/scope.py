@@ -85,10 +85,6 @@ class Scope:
                 return None
         return None
 
-    def stored(self, name: str) -> TensorProto | None:
-        """Return an initializer or the value of a Constant node."""
-        return self._stored.get(name)
-
     def _note(self, graph: GraphProto | FunctionProto) -> None:
         for node in graph.node:
             for position, name in enumerate(node.input):

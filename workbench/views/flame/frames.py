@@ -95,9 +95,6 @@ class Boxes:
         self._rows: list[tuple[int, int, int, int, int, int, float, float, float, float, float]] = []
         self._members: dict[int, tuple[str, ...]] = {}
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
     def add(
         self,
         name: str,
