@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import psutil
@@ -29,6 +30,11 @@ with OnOffLoad(1) as load:
     print(load._process.pid, flush=True)
     input()
 """
+
+
+@pytest.mark.parametrize("name", [module.name for module in walk_packages(["benchmarks"], "benchmarks.")])
+def test_every_benchmark_imports_what_is_there(name: str) -> None:
+    assert import_module(name).__doc__
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="parents of POSIX")

@@ -205,6 +205,7 @@ def test_the_history_is_listed_opened_put_side_by_side_and_deleted() -> None:
     assert not history.buttons["Side by side"].disabled
     history.buttons["Side by side"].click()
     assert history.beside.children[0].total == 4
+    assert history.beside.children[0].columns[0]["name"] == "when"
     history.buttons["Delete"].click()
     history.sure.click()
     assert len(wb.history()) == 0

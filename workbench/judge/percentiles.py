@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.judge.sequential import CONFIDENCE, student_t
 from workbench.records.run import Run
+from workbench.text import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +63,7 @@ class Estimate:
 
 def _no_interval(processes: int) -> str:
     """Return the note on a figure of too few processes."""
-    return f"no interval from {processes} processes"
+    return f"no interval from {counted(processes, 'process', 'processes')}"
 
 
 def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Estimate, ...]:

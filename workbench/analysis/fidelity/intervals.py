@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from workbench.records.fidelity import Mean, Paired
+from workbench.text import counted
 
 Values: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Figure: TypeAlias = Callable[[Any], Values]  # of rows of positions
@@ -35,7 +36,7 @@ def mean(values: Values) -> Mean:
 def resampled(value: float, count: int, figure: Figure) -> Mean:
     """Return a figure with its interval over resampled items, where there are enough of them."""
     if count < MIN_ITEMS:
-        return Mean(value, None, None, count, f"no interval from {count} items")
+        return Mean(value, None, None, count, f"no interval from {counted(count, 'item')}")
     return Mean(value, *bootstrap(count, figure), count, "bootstrap over items")
 
 
@@ -57,7 +58,7 @@ def paired(first: Values, second: Values) -> Paired:
 def resampled_gap(gap: float, count: int, figure: Figure) -> Paired:
     """Return a paired difference with its interval over resampled items, where there are enough of them."""
     if count < MIN_ITEMS:
-        return Paired(gap, None, None, None, None, None, f"no interval from {count} items")
+        return Paired(gap, None, None, None, None, None, f"no interval from {counted(count, 'item')}")
     return Paired(gap, *bootstrap(count, figure), None, None, None, "paired bootstrap over items")
 
 

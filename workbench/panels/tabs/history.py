@@ -143,7 +143,7 @@ class HistoryPage:
         opened = comparison_of(identity)
         frame = opened.to_frame()
         frame.insert(0, "model", opened.record.model.name)
-        frame.insert(0, "id", identity)
+        frame.insert(0, "when", clock_text(opened.record.created_utc))
         return frame
 
     def _ask_delete(self) -> None:
