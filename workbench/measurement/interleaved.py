@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from workbench.errors import ConfigError
@@ -62,7 +61,10 @@ class InterleavedRound(ProcessRound):
             self.start(stack, candidates)
             for participant in self.shuffled(self.participants):
                 self.on_step(f"{participant.outcome.label}: load")
-                participant.attempt("load", partial(_open, participant, open_more))
+                with participant.attempt("load"):
+                    participant.greet()
+                    participant.load()
+                    open_more(participant)
                 participant.worker.freeze()
             for task in self.shuffled(tasks):
                 for participant in self.alive():
@@ -70,14 +72,16 @@ class InterleavedRound(ProcessRound):
                         self.on_step(f"{task.label}: {task.name}")
                         answers += self._answers(participant, task, len(answers))
             for participant in self.alive():
-                participant.attempt("run", participant.finish)
+                with participant.attempt("run"):
+                    participant.finish()
         return answers
 
     def _answers(self, participant: Participant, task: Task, order: int) -> list[TaskAnswer]:
         """Do a task; return its answer, or nothing if the process failed."""
-        watch, began = self.surroundings.watch, time.perf_counter()
+        watch, began, answer = self.surroundings.watch, time.perf_counter(), None
         before = watch.read()
-        answer = participant.attempt("run", partial(participant.ask, task.kind, "run", **task.body))
+        with participant.attempt("run"):
+            answer = participant.ask(task.kind, "run", **task.body)
         after = watch.read()
         wall_s = time.perf_counter() - began
         participant.worker.freeze()
@@ -88,9 +92,3 @@ class InterleavedRound(ProcessRound):
             before, after, wall_s=wall_s, run_delay_s=delay_s, threads=None
         )
         return [TaskAnswer(task, self.number, order, answer.body, answer.payload, others_s, disturbed)]
-
-
-def _open(participant: Participant, open_more: Callable[[Participant], None]) -> None:
-    participant.greet()
-    participant.load()
-    open_more(participant)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -60,20 +60,20 @@ class Participant:
     steady: bool = False
     blocks: list[Block] = field(default_factory=list)
 
-    def attempt(self, stage: Stage, work: Callable[[], T]) -> T | None:
-        """Run one step and record a failure; the other configs continue."""
+    @contextmanager
+    def attempt(self, stage: Stage) -> Iterator[None]:
+        """Record a failure of the step inside; the other configs continue."""
         try:
             self.worker.thaw()
-            return work()
+            yield
         except (RunFailed, WorkerError) as error:
             tail = log.tail(self.worker.log_text())
             self.outcome.failure = Failure(stage, error.problem, error.fix, tail)
             self.worker.close()
-            return None
 
     def ask(self, kind: str, stage: str, **body: Any) -> Message:
         """Send a command to the worker and wait for the answer."""
-        limit_s = self.limits.load_s if kind == "load" else self.limits.run_s
+        limit_s = self.limits.run_s
         return self.worker.request(kind, body, stage=stage, timeout_s=limit_s, cancel=self.cancel)
 
     def greet(self) -> None:
@@ -84,8 +84,10 @@ class Participant:
 
     def load(self) -> None:
         """Make the session."""
-        model, plan = str(self.candidate.model), dict(self.candidate.plan)
-        self.loaded = self.ask("load", "load", model=model, plan=plan).body
+        body = {"model": str(self.candidate.model), "plan": dict(self.candidate.plan)}
+        limit_s = self.limits.load_s
+        answer = self.worker.request("load", body, stage="load", timeout_s=limit_s, cancel=self.cancel)
+        self.loaded = answer.body
         self.outcome.providers = tuple(self.loaded["providers"])
         self.outcome.threads = self.loaded["threads"]
 

@@ -41,7 +41,8 @@ class Round(ProcessRound):
         with ExitStack() as stack:
             self.start(stack, candidates)
             for participant in self.participants:
-                participant.attempt("start", participant.greet)
+                with participant.attempt("start"):
+                    participant.greet()
             steps: tuple[tuple[Stage, Callable[[Participant], None]], ...] = (
                 ("load", Participant.load),
                 ("first run", partial(self._first_run, with_outputs)),
@@ -50,14 +51,16 @@ class Round(ProcessRound):
             for stage, work in steps:
                 for participant in self.shuffled(self.alive()):
                     self.on_step(f"{participant.outcome.label}: {stage}")
-                    participant.attempt(stage, partial(work, participant))
+                    with participant.attempt(stage):
+                        work(participant)
                     participant.worker.freeze()
             self.on_step("sampling")
             self._sample()
             if self.awake is not None:
                 self.awake.worker.freeze()
             for participant in self.shuffled(self.alive()):
-                participant.attempt("run", partial(participant.finish_record, self.number))
+                with participant.attempt("run"):
+                    participant.finish_record(self.number)
             for participant in self.participants:
                 participant.outcome.log_text = participant.worker.log_text()
                 participant.outcome.was_frozen = participant.worker.can_freeze
@@ -138,7 +141,9 @@ class Round(ProcessRound):
         if participant.outcome.failure is not None:
             return None
         start_s = self.surroundings.clock() - self.began
-        answer = participant.attempt("run", partial(self._run_block, participant))
+        answer = None
+        with participant.attempt("run"):
+            answer = self._run_block(participant)
         if answer is None:
             return None
         delay_ns = answer.body["run_delay_ns"]
