@@ -17,6 +17,7 @@ from workbench.results.offers import written_offers
 from workbench.results.registry import KINDS, ResultKind, function_at
 
 OFFERED = [kind for kind in KINDS if kind.button]
+GOLDEN = Path(__file__).parent.parent / "records" / "golden"
 EXAMPLES = {"versions": {"environments": "/x/ort117"}}  # forms with a field that must be filled
 
 
@@ -74,6 +75,13 @@ def test_everything_that_draws_a_result_exists() -> None:
     places = [getattr(kind.result, name, "") for kind in KINDS for name in names]
     assert sum(map(bool, places)) > 25
     assert all(callable(function_at(place)) for place in places if place)
+
+
+@pytest.mark.parametrize("kind", ["matrix", "sweep"])
+def test_a_result_without_a_chart_says_what_draws_it(kind: str) -> None:
+    result = wb.open(GOLDEN / f"{kind}-1.ortbench")
+    with pytest.raises(wb.WorkbenchError, match=rf"A {kind.title()} has no chart: it is drawn otherwise"):
+        result.chart()
 
 
 def test_the_file_of_offers_is_up_to_date() -> None:

@@ -41,7 +41,7 @@ class Result(Exportable):
     """A record with its figures. `about` is its origin: model, machine, versions, when."""
 
     # Each a text "module:function" of its record: the chart, and what is drawn otherwise than by the chart.
-    charted_by: ClassVar[str]
+    charted_by: ClassVar[str] = ""
     drawn_by: ClassVar[str] = ""  # the live figure
     pictured_by: ClassVar[str] = ""  # the still picture
     foreign_paths: tuple[ForeignPath, ...] = ()  # of the configs of an opened file; no run uses them
@@ -95,6 +95,11 @@ class Result(Exportable):
 
     def chart(self) -> Chart:
         """Return the chart that its figure and its picture draw, unless they have functions of their own."""
+        if not self.charted_by:
+            raise WorkbenchError(
+                f"A {type(self).__name__} has no chart: it is drawn otherwise.",
+                "Call .figure() for the live figure, or .still() for the picture.",
+            )
         chart: Chart = function_at(self.charted_by)(self._drawn)
         return chart
 
