@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import onnx
@@ -20,7 +19,6 @@ TYPES = {
     "uint16": QuantType.QUInt16,
 }
 WITH_BIAS = ("Conv", "ConvTranspose", "Gemm")  # the bias is the third input
-TRIES = 4  # each leaves out the operators on which the previous one failed
 FORMATS = {"qdq": QuantFormat.QDQ, "qoperator": QuantFormat.QOperator}
 
 
@@ -38,35 +36,24 @@ def run(
     exclude: list[str],
 ) -> dict[str, Any]:
     QLinearOpsRegistry.pop("Where", None)  # the integer form of Where leaves its inputs undefined
-    notes: list[str] = []
     float_model = unshared(source, target) if format == "qoperator" else source
-    for _ in range(TRIES):
-        try:
-            quantize_static(
-                float_model,
-                target,
-                None,
-                quant_format=FORMATS[format],
-                op_types_to_quantize=op_types or None,
-                per_channel=per_channel,
-                reduce_range=reduce_range,
-                activation_type=TYPES[activation],
-                weight_type=TYPES[weight],
-                nodes_to_exclude=exclude,
-                use_external_data_format=files.is_large(source),
-                calibrate_method=METHODS[calibrator],
-                calibration_cache_path=ranges,
-            )
-            break
-        except ValueError as error:
-            broken = [name for name in _readers(float_model, str(error)) if name in QLinearOpsRegistry]
-            if not broken:
-                raise
-            for name in broken:
-                QLinearOpsRegistry.pop(name)
-                notes.append(f"every {name} stays in float: ORT's integer form of it breaks this graph")
+    quantize_static(
+        float_model,
+        target,
+        None,
+        quant_format=FORMATS[format],
+        op_types_to_quantize=op_types or None,
+        per_channel=per_channel,
+        reduce_range=reduce_range,
+        activation_type=TYPES[activation],
+        weight_type=TYPES[weight],
+        nodes_to_exclude=exclude,
+        use_external_data_format=files.is_large(source),
+        calibrate_method=METHODS[calibrator],
+        calibration_cache_path=ranges,
+    )
     files.forget(float_model, source)
-    return files.answer(source, target, notes)
+    return files.answer(source, target, [])
 
 
 def unshared(source: str, target: str) -> str:
@@ -89,12 +76,3 @@ def unshared(source: str, target: str) -> str:
         copy.CopyFrom(constants[bias])
         copy.name = node.input[2] = f"{bias}_unshared_{copies}"
     return files.copy_beside(model, target, "unshared") if copies else source
-
-
-def _readers(source: str, message: str) -> list[str]:
-    """Return the types of the nodes that read the undefined tensors named by ORT's quantizer."""
-    if "unknown initializers/tensors" not in message:
-        return []
-    tensors = set(re.findall(r"'([^']+)'", message))
-    graph = onnx.load(source, load_external_data=False).graph
-    return sorted({node.op_type for node in graph.node if tensors & set(node.input)})
