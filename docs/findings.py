@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.advisor.registry import FAMILIES, Rule, rules
+from workbench.advisor.registry import FAMILIES, AdvisorRule, rules
 
 PAGE = Path(__file__).with_suffix(".md")
 HEAD = """# Findings
@@ -114,7 +114,7 @@ def page() -> str:
     return "\n".join(sections)
 
 
-def _row(rule: Rule) -> str:
+def _row(rule: AdvisorRule) -> str:
     cells = (f"**{rule.id}** {rule.meaning}", rule.recognised, rule.advice, rule.source)
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 

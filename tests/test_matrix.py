@@ -17,7 +17,7 @@ from workbench.cli import main
 from workbench.errors import ConfigError
 from workbench.figures.matrix import matrix_data, matrix_figure, matrix_scene
 from workbench.figures.palette import GAIN, LOSS
-from workbench.figures.shapes import Text
+from workbench.figures.shapes import TextLine
 
 
 def test_cells_say_latency_verdict_or_reason() -> None:
@@ -71,7 +71,7 @@ def test_the_heat_table_is_coloured_where_settled() -> None:
     assert "1.79 to 1.88" in faster.detail
     (heat,) = matrix_figure(examples.matrix()).data
     assert heat.text[0][1] == "1.83× faster"
-    texts = [shape.text for shape in matrix_scene(examples.matrix()).shapes if isinstance(shape, Text)]
+    texts = [shape.text for shape in matrix_scene(examples.matrix()).shapes if isinstance(shape, TextLine)]
     assert {"tiny", "A", "B", "1.83× faster", "no such file"} <= set(texts)
 
 

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 import workbench as wb
 from tests.models import tiny
-from workbench.api.in_turn import Part, measured_in_turn
+from workbench.api.in_turn import Turn, measured_in_turn
 from workbench.api.sweep_axes import axes_of, free_names
 from workbench.cli import main
 from workbench.cli.sweeping import read_axes
@@ -95,7 +95,7 @@ def test_parts_share_the_budget_and_a_failure_is_kept() -> None:
             raise RunFailed("no kernel", "another provider")
         return len(budgets)
 
-    parts = [Part(name, measure) for name in ("batch 1", "batch 8")]
+    parts = [Turn(name, measure) for name in ("batch 1", "batch 8")]
     assert list(measured_in_turn(parts, told.append, 10.0)) == [(1, None), (None, "no kernel")]
     assert budgets[0] == pytest.approx(5.0, abs=2.0), "half of what is left"
     assert budgets[1] == pytest.approx(10.0, abs=4.0), "all of what is left"

@@ -15,7 +15,7 @@ from workbench.figures.chart import Axis, Chart, ChartRow, ReferenceLine, Value,
 from workbench.figures.chart_figure import PANEL, chart_figure
 from workbench.figures.chart_scene import WIDTH, chart_scene, ticks
 from workbench.figures.lettering import text_width
-from workbench.figures.shapes import Polyline, Rect, Text
+from workbench.figures.shapes import Polyline, Rect, TextLine
 
 A, B = run_look(0, "A"), run_look(1, "B")
 PLAIN = series_look(0)
@@ -26,7 +26,7 @@ def bars(*values: Value, label: str = "row") -> ChartRow:
 
 
 def texts(chart: Chart) -> list[str]:
-    return [shape.shown for shape in chart_scene(chart).shapes if isinstance(shape, Text)]
+    return [shape.shown for shape in chart_scene(chart).shapes if isinstance(shape, TextLine)]
 
 
 def test_bars_stand_beside_each_other_with_their_texts_and_a_legend() -> None:
@@ -93,7 +93,7 @@ def test_axes_stand_below_each_other_where_a_text_would_be_cut(text: str, lines:
     chart = Chart(("t",), axes, (row,), columns=2)
     assert {text, "35.6 dB"} <= set(texts(chart))
     names = {axis.title for axis in axes}
-    shown = [shape for shape in chart_scene(chart).shapes if isinstance(shape, Text)]
+    shown = [shape for shape in chart_scene(chart).shapes if isinstance(shape, TextLine)]
     assert len({shape.y for shape in shown if shape.text in names}) == lines
 
 

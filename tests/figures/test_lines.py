@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.factories import results as examples
-from workbench.figures.shapes import Polyline, Text
+from workbench.figures.shapes import Polyline, TextLine
 from workbench.figures.sweep import sweep_chart, sweep_figure, sweep_scene
 
 
@@ -33,5 +33,5 @@ def test_plotly_draws_each_curve_in_both_panels() -> None:
 def test_the_still_picture_has_lines_ticks_and_names() -> None:
     shapes = sweep_scene(examples.sweep()).shapes
     assert sum(isinstance(shape, Polyline) and len(shape.points) == 2 for shape in shapes) >= 4
-    texts = [shape.text for shape in shapes if isinstance(shape, Text)]
+    texts = [shape.text for shape in shapes if isinstance(shape, TextLine)]
     assert {"1", "8", "32", "batch", "ORT defaults"} <= set(texts)

@@ -17,7 +17,7 @@ from workbench.figures.cell import as_cell
 from workbench.figures.lettering import broken, drawable, fitted, text_width
 from workbench.figures.raster import FINER, MOST_PIXELS
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Line, Polyline, Rect, Text, hatching
+from workbench.figures.shapes import Line, Polyline, Rect, TextLine, hatching
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -38,7 +38,7 @@ def test_a_rectangle_is_where_it_says() -> None:
 
 
 def test_its_ground_is_transparent() -> None:
-    image = opened(Scene(20, 20, "", (Text(2, 12, "a"),)).to_png())
+    image = opened(Scene(20, 20, "", (TextLine(2, 12, "a"),)).to_png())
     assert image.getpixel((39, 39))[3] == 0  # type: ignore[index]
     assert image.getchannel("A").getextrema()[1] > 200  # type: ignore[operator]
 
@@ -52,8 +52,8 @@ def test_every_mark_is_drawn_both_ways(opacity: float) -> None:
         Line(5, 5, 5, 5, dash=(4, 3)),
         Polyline(((1, 1), (50, 30), (80, 4)), fill="#D55E00", opacity=opacity),
         Polyline(((1, 1),)),
-        Text(50, 20, "1.83× 12 µs", bold=True, anchor="middle"),
-        Text(50, 20, "漢é\ud800", anchor="end", room=30),
+        TextLine(50, 20, "1.83× 12 µs", bold=True, anchor="middle"),
+        TextLine(50, 20, "漢é\ud800", anchor="end", room=30),
     )
     scene = Scene(100, 50, "all", marks)
     assert opened(scene.to_png()).size == (200, 100)
@@ -87,7 +87,7 @@ def test_what_fits_is_not_cut_and_what_is_cut_says_so() -> None:
 
 
 def test_a_strangers_text_is_text() -> None:
-    root = ElementTree.fromstring(Scene(10, 10, HOSTILE, (Text(0, 0, HOSTILE),)).to_svg())
+    root = ElementTree.fromstring(Scene(10, 10, HOSTILE, (TextLine(0, 0, HOSTILE),)).to_svg())
     assert {element.tag.removeprefix(SVG) for element in root.iter()} == {"svg", "title", "text"}
 
 
@@ -97,7 +97,7 @@ def test_an_enormous_scene_gives_a_bounded_picture() -> None:
 
 
 def test_the_same_scene_gives_the_same_bytes() -> None:
-    scene = Scene(50, 20, "t", (Text(1, 12, "same"),))
+    scene = Scene(50, 20, "t", (TextLine(1, 12, "same"),))
     assert scene.to_png() == scene.to_png()
 
 
@@ -116,9 +116,11 @@ def test_the_font_is_in_the_package_with_its_licence_and_has_the_letters_of_our_
 
 
 def test_letters_that_the_font_lacks_are_told_apart() -> None:
-    first, second = (opened(Scene(200, 20, "", (Text(2, 14, name),)).to_png()) for name in ("模型", "算子"))
+    first, second = (
+        opened(Scene(200, 20, "", (TextLine(2, 14, name),)).to_png()) for name in ("模型", "算子")
+    )
     assert first.tobytes() != second.tobytes(), "a box for each letter would make them the same"
-    assert "模型" in Scene(200, 20, "", (Text(2, 14, "模型", room=190),)).to_svg(), (
+    assert "模型" in Scene(200, 20, "", (TextLine(2, 14, "模型", room=190),)).to_svg(), (
         "a browser has the letters"
     )
 

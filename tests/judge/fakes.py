@@ -17,7 +17,7 @@ from workbench.errors import RunFailed
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.measuring import Measuring
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.interference import Reading
+from workbench.measurement.interference import LoadReading
 from workbench.measurement.surroundings import Surroundings
 from workbench.records.comparison import InputsRecord, ModelRecord
 from workbench.worker.protocol import Message
@@ -40,8 +40,8 @@ class QuietWatch:
     def __init__(self, clock: Clock, others_cores: float = 0.0) -> None:
         self._clock, self._others_cores = clock, others_cores
 
-    def read(self) -> Reading:
-        return Reading(self._clock(), {1: round(self._clock() * self._others_cores * 1e9)})
+    def read(self) -> LoadReading:
+        return LoadReading(self._clock(), {1: round(self._clock() * self._others_cores * 1e9)})
 
     def close(self) -> None:
         pass

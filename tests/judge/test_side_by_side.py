@@ -9,7 +9,7 @@ from tests.factories.records import comparison
 from tests.figures.test_accuracy import fidelity
 from tests.figures.test_accuracy import record as accuracy_record
 from workbench.figures.precision import precision_figure, precision_scene
-from workbench.figures.shapes import Text
+from workbench.figures.shapes import TextLine
 from workbench.judge.percentiles import percentiles
 from workbench.judge.side_by_side import EVALUATED, TIMED, precision_frame, standings
 from workbench.text import in_mib
@@ -72,7 +72,7 @@ def test_latency_has_its_interval_and_the_picture_every_column():
     row = standings(record, two())[0]
     (middle,) = percentiles(record.runs[0], (50.0,))
     assert (row.median_low_s, row.median_high_s) == (middle.low, middle.high)
-    told = [mark.text for mark in precision_scene(record, two()).shapes if isinstance(mark, Text)]
+    told = [mark.text for mark in precision_scene(record, two()).shapes if isinstance(mark, TextLine)]
     for head in ("latency (95 % CI)", "speed-up (95 % CI)", "file", "memory", "error", "accuracy (95 % CI)"):
         assert head in told
     assert in_mib(row.peak_rss_bytes) in told

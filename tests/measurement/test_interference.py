@@ -11,34 +11,40 @@ from pathlib import Path
 
 import pytest
 
-from workbench.measurement.interference import Reading, Watch, others_cpu_s, sees_all_processes, threads_of
+from workbench.measurement.interference import (
+    LoadReading,
+    LoadWatch,
+    others_cpu_s,
+    sees_all_processes,
+    threads_of,
+)
 
 linux = pytest.mark.skipif(not sees_all_processes(), reason="Linux's schedstat, outside of containers")
 
 
 def test_only_what_is_not_ours_counts() -> None:
-    before = Reading(0.0, {1: 100, 2: 100, 3: 100})
-    after = Reading(1.0, {1: 100, 2: 600, 3: 900})
+    before = LoadReading(0.0, {1: 100, 2: 100, 3: 100})
+    after = LoadReading(1.0, {1: 100, 2: 600, 3: 900})
     assert others_cpu_s(before, after, frozenset({3})) == pytest.approx(500e-9)
 
 
 def test_a_thread_born_meanwhile_counts_whole_and_one_found_late_does_not() -> None:
-    before = Reading(0.0, {5: 0, 9: 0})
-    after = Reading(1.0, {5: 0, 9: 0, 12: 700, 7: 10**9})
+    before = LoadReading(0.0, {5: 0, 9: 0})
+    after = LoadReading(1.0, {5: 0, 9: 0, 12: 700, 7: 10**9})
     assert others_cpu_s(before, after, frozenset()) == pytest.approx(700e-9)
 
 
 def test_a_thread_that_ended_takes_nothing_back() -> None:
-    assert others_cpu_s(Reading(0.0, {1: 500}), Reading(1.0, {}), frozenset()) == 0.0
+    assert others_cpu_s(LoadReading(0.0, {1: 500}), LoadReading(1.0, {}), frozenset()) == 0.0
 
 
 def test_unknown_stays_unknown() -> None:
-    assert others_cpu_s(None, Reading(0.0, {}), frozenset()) is None
+    assert others_cpu_s(None, LoadReading(0.0, {}), frozenset()) is None
 
 
 @linux
 def test_a_busy_process_is_seen_also_when_it_is_new() -> None:
-    watch = Watch()
+    watch = LoadWatch()
     before = watch.read()
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
@@ -58,7 +64,7 @@ def test_a_busy_process_is_seen_also_when_it_is_new() -> None:
 def test_a_watch_keeps_a_bounded_number_of_files_open_and_closes_them() -> None:
     files = Path("/proc/self/fd")
     open_before = len(list(files.iterdir()))
-    watch = Watch()
+    watch = LoadWatch()
     assert watch.read() is not None
     assert len(list(files.iterdir())) > open_before
     watch.close()
@@ -73,7 +79,7 @@ def test_threads_of_a_process() -> None:
 
 @linux
 def test_own_time_is_in_a_reading() -> None:
-    watch = Watch()
+    watch = LoadWatch()
     mine = threads_of(os.getpid())
     before = watch.read()
     start = time.thread_time()
@@ -101,7 +107,7 @@ def test_without_open_files_a_reading_is_unknown_and_the_kept_ones_are_given_bac
         raise OSError(errno.EMFILE, "Too many open files")
 
     before = open_files()
-    watch = Watch()
+    watch = LoadWatch()
     assert watch.read() is not None
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", none_left)
@@ -120,7 +126,7 @@ def test_a_file_that_cannot_be_read_is_closed(monkeypatch: pytest.MonkeyPatch) -
 
     before = open_files()
     monkeypatch.setattr(os, "pread", ended)
-    watch = Watch()
+    watch = LoadWatch()
     reading = watch.read()
     assert reading is not None
     assert reading.cpu_ns == {}
@@ -133,7 +139,7 @@ def test_a_watch_leaves_most_open_files_to_others(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(resource, "getrlimit", lambda _: (10, 10))
     before = open_files()
-    watch = Watch()
+    watch = LoadWatch()
     watch.read()
     assert open_files() - before <= 4
     watch.close()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.cpu import ISA_FLAGS, parse_cpuinfo
-from workbench.measurement.cgroup import Limits, parse_membership, parse_mounts, read_limits
+from workbench.measurement.cgroup import CgroupLimits, parse_membership, parse_mounts, read_limits
 from workbench.measurement.gpus import drm_gpus
 from workbench.measurement.machine import read_machine
 
@@ -94,32 +94,32 @@ def v1(point: Path, controllers: str, root: str = "/") -> str:
 
 def test_v2_quota_and_memory(tmp_path: Path) -> None:
     folder(tmp_path / "box", cpu__max="150000 100000\n", memory__max="536870912\n")
-    assert read_limits("0::/box\n", v2(tmp_path)) == Limits(1.5, 536870912)
+    assert read_limits("0::/box\n", v2(tmp_path)) == CgroupLimits(1.5, 536870912)
 
 
 def test_v2_the_tightest_ancestor_wins(tmp_path: Path) -> None:
     folder(tmp_path / "slice", cpu__max="50000 100000", memory__max="max")
     folder(tmp_path / "slice" / "pod", cpu__max="max 100000", memory__max="max")
     folder(tmp_path / "slice" / "pod" / "box", cpu__max="200000 100000", memory__max="1024")
-    assert read_limits("0::/slice/pod/box\n", v2(tmp_path)) == Limits(0.5, 1024)
+    assert read_limits("0::/slice/pod/box\n", v2(tmp_path)) == CgroupLimits(0.5, 1024)
 
 
 def test_v2_no_limit_is_none(tmp_path: Path) -> None:
     folder(tmp_path, cpu__max="max 100000", memory__max="max")
-    assert read_limits("0::/\n", v2(tmp_path)) == Limits(None, None)
+    assert read_limits("0::/\n", v2(tmp_path)) == CgroupLimits(None, None)
 
 
 def test_v1_quota_and_memory(tmp_path: Path) -> None:
     folder(tmp_path / "cpu" / "box", cpu__cfs_quota_us="200000", cpu__cfs_period_us="100000")
     folder(tmp_path / "mem" / "box", memory__limit_in_bytes="1073741824")
     mounts = v1(tmp_path / "cpu", "cpu,cpuacct") + v1(tmp_path / "mem", "memory")
-    assert read_limits("4:memory:/box\n3:cpu,cpuacct:/box\n", mounts) == Limits(2.0, 1 << 30)
+    assert read_limits("4:memory:/box\n3:cpu,cpuacct:/box\n", mounts) == CgroupLimits(2.0, 1 << 30)
 
 
 def test_v1_writes_no_limit_as_minus_one_and_a_huge_number(tmp_path: Path) -> None:
     folder(tmp_path, cpu__cfs_quota_us="-1", cpu__cfs_period_us="100000")
     folder(tmp_path, memory__limit_in_bytes="9223372036854771712")
-    assert read_limits("3:cpu,memory:/\n", v1(tmp_path, "cpu,memory")) == Limits(None, None)
+    assert read_limits("3:cpu,memory:/\n", v1(tmp_path, "cpu,memory")) == CgroupLimits(None, None)
 
 
 def test_a_container_sees_its_own_group_as_the_mount_root(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_v1_and_v2_side_by_side(tmp_path: Path) -> None:
     folder(tmp_path / "unified")
     folder(tmp_path / "cpu", cpu__cfs_quota_us="100000", cpu__cfs_period_us="100000")
     mounts = v2(tmp_path / "unified") + v1(tmp_path / "cpu", "cpu")
-    assert read_limits("1:cpu:/\n0::/\n", mounts) == Limits(1.0, None)
+    assert read_limits("1:cpu:/\n0::/\n", mounts) == CgroupLimits(1.0, None)
 
 
 def test_a_mount_point_with_a_blank(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_mount_point_with_a_blank(tmp_path: Path) -> None:
 @given(st.text(), st.text())
 def test_any_text_is_read_without_an_error(membership: str, mountinfo: str) -> None:
     parse_membership(membership)
-    assert read_limits("", mountinfo) == Limits(None, None)
+    assert read_limits("", mountinfo) == CgroupLimits(None, None)
 
 
 def test_cards_of_the_linux_kernel(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from tests.panels.conftest import settle
 from workbench.config import KNOBS, pass_help, shipped_passes
 from workbench.panels.configure import Configure
 from workbench.panels.presets import PRESETS
-from workbench.panels.sections.inputs import Inputs
-from workbench.panels.sections.measuring import Measuring
-from workbench.panels.sections.passes import Passes
-from workbench.panels.sections.precision import Precision
-from workbench.panels.sections.providers import Providers
+from workbench.panels.sections.inputs import InputsSection
+from workbench.panels.sections.measuring import MeasuringSection
+from workbench.panels.sections.passes import PassesSection
+from workbench.panels.sections.precision import PrecisionSection
+from workbench.panels.sections.providers import ProvidersSection
 from workbench.panels.sections.section import GraphSection, Section
 
 OWN = {"disabled_passes", "providers", "free_dimensions", "session_entries", "run_entries"}
@@ -82,7 +82,7 @@ def test_threads_are_unset_or_a_number(bench: wb.Workbench, column: Configure) -
 
 def test_the_panels_follow_the_config(bench: wb.Workbench, column: Configure) -> None:
     bench.b = wb.Config(level="extended", disabled_passes=("GeluFusionL2",))
-    graph, passes = section(column, GraphSection), section(column, Passes).passes
+    graph, passes = section(column, GraphSection), section(column, PassesSection).passes
     assert graph.controls["level"].widget.value == "extended"
     assert passes.picked == ["GeluFusionL2"]
     bench.state.editing = "A"
@@ -96,9 +96,9 @@ def test_the_panels_follow_the_config(bench: wb.Workbench, column: Configure) ->
 def test_passes_that_do_not_run_at_a_level_are_named(
     bench: wb.Workbench, column: Configure, level: str, words: str
 ) -> None:
-    assert "run" not in section(column, Passes).passes.caption
+    assert "run" not in section(column, PassesSection).passes.caption
     bench.b = wb.Config(level=level)
-    assert words in section(column, Passes).passes.caption
+    assert words in section(column, PassesSection).passes.caption
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_passes_that_do_not_run_at_a_level_are_named(
 def test_passes_above_the_level_have_no_check_and_a_reason(
     bench: wb.Workbench, column: Configure, level: str, muted: tuple[str, ...], active: tuple[str, ...]
 ) -> None:
-    graph = section(column, Passes)
+    graph = section(column, PassesSection)
     assert graph.passes.muted == {}
     bench.b = wb.Config(level=level)
     for name in muted:
@@ -125,7 +125,7 @@ def test_passes_above_the_level_have_no_check_and_a_reason(
 
 
 def test_a_pass_is_left_out(bench: wb.Workbench, column: Configure) -> None:
-    section(column, Passes).passes.picked = ["ConstantFolding"]
+    section(column, PassesSection).passes.picked = ["ConstantFolding"]
     assert bench.b.disabled_passes == ("ConstantFolding",)
 
 
@@ -143,7 +143,7 @@ def test_an_error_stands_where_it_belongs(bench: wb.Workbench, column: Configure
 def test_a_kind_that_needs_a_file_shows_its_knob_before_it_has_one(
     bench: wb.Workbench, column: Configure
 ) -> None:
-    precision = section(column, Precision)
+    precision = section(column, PrecisionSection)
     part = precision.parts["precision"]
     part.kind.value = "prepared_model"
     assert "names no file" in precision.status.value
@@ -153,7 +153,7 @@ def test_a_kind_that_needs_a_file_shows_its_knob_before_it_has_one(
 
 
 def test_precision_brings_its_own_knobs(bench: wb.Workbench, column: Configure) -> None:
-    precision = section(column, Precision)
+    precision = section(column, PrecisionSection)
     part = precision.parts["precision"]
     part.kind.value = "static_int8"
     assert bench.b.precision == wb.StaticInt8()
@@ -182,7 +182,7 @@ def test_single_fusions_are_switched(bench: wb.Workbench, column: Configure) -> 
 
 
 def test_providers_are_added_configured_moved_and_dropped(bench: wb.Workbench, column: Configure) -> None:
-    providers = section(column, Providers)
+    providers = section(column, ProvidersSection)
     for name in ("CUDAExecutionProvider", "CPUExecutionProvider"):
         providers.choice.value = name
         providers.add.click()
@@ -204,7 +204,7 @@ def test_providers_are_added_configured_moved_and_dropped(bench: wb.Workbench, c
 def test_a_widget_that_has_the_focus_is_kept(bench: wb.Workbench, column: Configure) -> None:
     """A widget that is made anew while somebody types in it loses the focus."""
     bench.b = wb.Config(providers=[wb.Provider("cuda", device_id=1), "cpu"])
-    providers = section(column, Providers)
+    providers = section(column, ProvidersSection)
     before, row = providers.list.children, providers.boxes[0, "CUDAExecutionProvider"].options.rows.children
     bench.set("providers", [wb.Provider("cuda", device_id=2), "cpu"])
     assert providers.list.children == before
@@ -212,13 +212,13 @@ def test_a_widget_that_has_the_focus_is_kept(bench: wb.Workbench, column: Config
 
 
 def test_the_clock_is_chosen_and_stays(bench: wb.Workbench, column: Configure) -> None:
-    clock = section(column, Measuring).clock
+    clock = section(column, MeasuringSection).clock
     assert [label for label, _ in clock.options] == ["wall time", "processor time"]
     assert "Sweeps, load tests and searches take the configs as they are set." in clock.tooltip
     clock.value = "cpu"
     assert bench.state.clock == bench.request().clock == "cpu"
     again = Configure(bench)
-    measuring = section(again, Measuring)
+    measuring = section(again, MeasuringSection)
     measuring.toggle()
     assert measuring.clock.value == "cpu"
 
@@ -262,7 +262,7 @@ def test_the_int8_preset_fits_the_model(model: Path) -> None:
 
 
 def test_sizes_of_inputs_and_dimensions_fixed_for_ort(bench: wb.Workbench, column: Configure) -> None:
-    inputs = section(column, Inputs)
+    inputs = section(column, InputsSection)
     (name, (size, fixed)), *_ = inputs.sizes.items()
     size.value = "8"
     assert bench.state.dims == ((name, 8),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import workbench as wb
 from benchmarks.graphs import explained
 from tests.factories.graphs import fused
-from workbench.analysis.placement.prediction import PredictedNode, Prediction
+from workbench.analysis.placement.prediction import PlacementPrediction, PredictedNode
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.elsewhere import Elsewhere, islands_html, strip_html
 from workbench.views.graph import GraphView
@@ -37,15 +37,15 @@ def test_parts_of_a_single_node_are_counted_by_operator() -> None:
             [("Gather", 0), ("Conv", 1), ("Conv", 1), ("<b>", 2), ("Gather", 3)]
         )
     )
-    html = islands_html(Prediction("X", "X", "", "", nodes, ()))
+    html = islands_html(PlacementPrediction("X", "X", "", "", nodes, ()))
     assert "3 parts are a single node: 2 Gather, 1 &lt;b&gt;" in html
-    assert islands_html(Prediction("X", "X", "", "", nodes[1:3], ())) == ""
+    assert islands_html(PlacementPrediction("X", "X", "", "", nodes[1:3], ())) == ""
 
 
 def test_a_strip_has_the_nodes_of_each_provider_and_the_parts() -> None:
     takes = [True, True, None, False, True]
     nodes = tuple(PredictedNode(str(at), "Conv", take, "", at) for at, take in enumerate(takes))
-    html = strip_html(Prediction("X", "X", "", "", nodes, ()))
+    html = strip_html(PlacementPrediction("X", "X", "", "", nodes, ()))
     assert "X 3 · unknown 1 · CPU 1" in html
     assert "flex-grow:3" in html
     assert html.endswith("3 parts</div>")

@@ -11,7 +11,7 @@ from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from tests.panels.conftest import settle
 from workbench.judge.best import Best, Contender
-from workbench.panels.tabs.limits import Limits, LimitsLine, answer_html
+from workbench.panels.tabs.limits import LimitsBox, LimitsLine, answer_html
 
 
 @pytest.fixture
@@ -24,12 +24,12 @@ def shown() -> wb.Workbench:
     return bench
 
 
-def limits_of(bench: wb.Workbench, title: str = "latency") -> Limits:
+def limits_of(bench: wb.Workbench, title: str = "latency") -> LimitsBox:
     results = bench.panels.results
     results.turn(title)
     settle(bench)
     page: Any = results.pages[results.tabs.selected_index or 0]
-    assert isinstance(page.below, Limits)
+    assert isinstance(page.below, LimitsBox)
     return page.below
 
 

@@ -22,7 +22,7 @@ from tests.factories.comparisons import HOSTILE, ordinary
 from tests.panels.conftest import settle
 from workbench.errors import Cancelled
 from workbench.panels.layout import Layout
-from workbench.panels.table import Table, cell
+from workbench.panels.table import TableWidget, cell
 from workbench.panels.tabs.card import CardWidget
 from workbench.panels.tabs.figure import PLOTLY, titled_figure
 from workbench.panels.tabs.files import file_name
@@ -83,18 +83,18 @@ def test_every_figure_has_its_table() -> None:
         latency.which.value = title
         card = latency.cards[title]
         settle(bench)
-        if not isinstance(only(card), Table):
+        if not isinstance(only(card), TableWidget):
             card.turn.click()
             settle(bench)
         table = only(card)
-        assert isinstance(table, Table)
+        assert isinstance(table, TableWidget)
         assert table.rows
 
 
 def test_a_node_that_is_selected_in_one_view_is_selected_in_all() -> None:
     bench = wb.Workbench()
     frame = pd.DataFrame({"node": ["first", "second"], "time_s": [0.001, 0.002]})
-    first, second = (Table.of_frame(frame, "nodes", "node") for _ in range(2))
+    first, second = (TableWidget.of_frame(frame, "nodes", "node") for _ in range(2))
     bench.link_selection(first, "picked")
     bench.link_selection(second, "picked")
     first.picked = ["second"]
@@ -106,7 +106,7 @@ def test_a_table_shows_units_and_what_is_absent() -> None:
     frame = pd.DataFrame(
         {"node": ["x"], "self_s": [0.0025], "peak_bytes": [2**20], "runs_per_s": [3.0], "no": [None]}
     )
-    table = Table.of_frame(frame, "a table", "node")
+    table = TableWidget.of_frame(frame, "a table", "node")
     assert [column["name"] for column in table.columns] == [
         "node",
         "self (ms)",
@@ -128,7 +128,7 @@ def test_a_cell_is_a_number_or_a_line_or_nothing(value: object, expected: object
 
 
 def test_a_table_of_many_rows_is_cut_and_says_so() -> None:
-    table = Table.of_frame(pd.DataFrame({"n": range(12_000)}), "many")
+    table = TableWidget.of_frame(pd.DataFrame({"n": range(12_000)}), "many")
     assert (len(table.rows), table.total) == (5_000, 12_000)
 
 
@@ -371,7 +371,7 @@ def test_a_new_kind_of_result_has_its_button_and_its_card(
     assert "wbp-figure" in only(threads.cards["warmth, B"]).children[1]._dom_classes
     threads.cards["warmth, B"].turn.click()
     settle(bench)
-    assert isinstance(only(threads.cards["warmth, B"]), Table)
+    assert isinstance(only(threads.cards["warmth, B"]), TableWidget)
     assert threads.buttons["warmth"].description == "Warmth again"
     code = bench.card_code(threads.cards["warmth, B"].card.code, "warmth/B")
     assert 'result.add(wb.warmth(model, b), "B")' in code

@@ -18,7 +18,7 @@ from tests.factories.comparisons import failed, ordinary
 from tests.factories.graphs import fused
 from workbench.analysis.memory.by_node import MemoryRecord, NodeMemory, memory_of
 from workbench.errors import ConfigError, WorkbenchError
-from workbench.figures.shapes import Text
+from workbench.figures.shapes import TextLine
 from workbench.figures.template import MORE
 from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.kinds import Part
@@ -211,7 +211,7 @@ def test_runs_stand_side_by_side_on_the_same_axes_also_when_reopened(kind: str, 
         assert figure.layout.yaxis2.matches == "y"
         names = [trace.name for trace in figure.data if trace.showlegend]
         assert len(names) == len(set(names)) == len(figure.data) / 2  # the legend says each once
-        texts = [mark.text for mark in shown.still().shapes if isinstance(mark, Text)]
+        texts = [mark.text for mark in shown.still().shapes if isinstance(mark, TextLine)]
         assert [text for text in texts if text == "B" or text.startswith("B: ") or text.endswith("(B)")]
 
 

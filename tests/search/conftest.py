@@ -11,4 +11,4 @@ from tests.judge.fakes import Clock, QuietWatch
 def quiet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the load of the real machine out of fake seconds."""
     if request.node.get_closest_marker("real") is None:
-        monkeypatch.setattr("workbench.measurement.surroundings.Watch", lambda: QuietWatch(Clock()))
+        monkeypatch.setattr("workbench.measurement.surroundings.LoadWatch", lambda: QuietWatch(Clock()))

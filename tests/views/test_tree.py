@@ -9,8 +9,8 @@ from workbench.views.graph.tree import (
     MOST_CHILDREN,
     MOST_OPEN,
     ROOT,
-    Box,
-    Tree,
+    BoxTree,
+    GraphBox,
     first_open,
     open_alike,
     tree_of,
@@ -67,11 +67,11 @@ def test_the_same_box_is_open_on_both_sides_or_on_none(first: list, second: list
 def test_modules_become_boxes_and_a_box_of_one_is_its_content() -> None:
     paths = [("model", "embed"), ("model", "embed"), ("model", "dense", "inner"), ("model", "dense", "inner")]
     tree = tree_of([*paths, ("model", "norm")])
-    assert tree == Tree(
+    assert tree == BoxTree(
         (
-            Box("model", "model", 0),
-            Box("dense/inner", "model/dense/inner", 0),
-            Box("embed", "model/embed", 0),
+            GraphBox("model", "model", 0),
+            GraphBox("dense/inner", "model/dense/inner", 0),
+            GraphBox("embed", "model/embed", 0),
         ),
         (2, 2, 1, 1, 0),
     )
@@ -90,5 +90,5 @@ def test_what_is_to_stand_alone_is_in_no_such_box() -> None:
 
 def test_nothing_is_a_tree_too() -> None:
     tree = tree_of([])
-    assert tree.boxes == (Box("", "", 0),)
+    assert tree.boxes == (GraphBox("", "", 0),)
     assert first_open(tree) == (ROOT,)

@@ -19,7 +19,7 @@ from tests.factories.runs import machine
 from tests.models import tiny
 from workbench.config import Config
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.interference import Watch
+from workbench.measurement.interference import LoadWatch
 from workbench.measurement.limits import Limits
 from workbench.measurement.participant import Outcome
 from workbench.measurement.rounds import Round
@@ -71,7 +71,7 @@ def one_round(
     case: Case, *, cancel: threading.Event | None = None, with_outputs: bool = True, number: int = 1
 ) -> list[Outcome]:
     """Measure all candidates of a case once."""
-    watch = Watch()
+    watch = LoadWatch()
     try:
         surroundings = Surroundings(machine(), case.folder, watch, cancel=cancel)
         return Round(

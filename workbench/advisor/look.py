@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.registry import Rule, rules
+from workbench.advisor.registry import AdvisorRule, rules
 from workbench.analysis.graph import Node
 from workbench.records.findings import FAILED, LACKING, FindingRecord, FindingsRecord, NotLooked, Subject
 
@@ -38,7 +38,7 @@ WEIGHTS: dict[Subject, float] = {  # of a share, so that the gains of all subjec
 }
 
 
-def look(evidence: Evidence, chosen: Sequence[Rule] | None = None) -> FindingsRecord:
+def look(evidence: Evidence, chosen: Sequence[AdvisorRule] | None = None) -> FindingsRecord:
     """Run every rule whose facts are known; list a failing rule with its cause and continue."""
     findings: list[FindingRecord] = []
     looked: list[str] = []

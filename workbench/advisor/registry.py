@@ -32,7 +32,7 @@ Find = Callable[[Evidence], FindingRecords]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AdvisorRule:
     """One rule: the facts that it needs, its meaning, and its function."""
 
     id: str
@@ -49,7 +49,7 @@ class Rule:
         return (replace(finding, id=self.id) for finding in self.find(evidence))
 
 
-_RULES: dict[str, Rule] = {}
+_RULES: dict[str, AdvisorRule] = {}
 
 
 def rule(
@@ -60,13 +60,13 @@ def rule(
     def register(find: Find) -> Find:
         meaning = (find.__doc__ or "").strip().splitlines()[0]
         family = find.__module__.rpartition(".")[2]
-        _RULES[id] = Rule(id, family, needs, meaning, recognised, advice, source, find)
+        _RULES[id] = AdvisorRule(id, family, needs, meaning, recognised, advice, source, find)
         return find
 
     return register
 
 
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[AdvisorRule, ...]:
     """Return every rule, family by family."""
     for family in FAMILIES:
         import_module(f"workbench.advisor.rules.{family}")

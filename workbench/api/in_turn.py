@@ -17,7 +17,7 @@ Measure: TypeAlias = Callable[[OnProgress, float | None], ComparisonRecord]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Turn:
     """One of several measurements: its name for the progress bar, and the call that makes it."""
 
     name: str
@@ -25,7 +25,7 @@ class Part:
 
 
 def measured_in_turn(
-    parts: Sequence[Part],
+    parts: Sequence[Turn],
     on_progress: OnProgress,
     budget_s: float | None,
 ) -> Iterator[tuple[ComparisonRecord | None, str | None]]:

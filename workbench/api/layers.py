@@ -89,7 +89,7 @@ def sensitivity(
             loaded, config, by=by, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
-        gains: Mapping[str, studying.Gain] = {}
+        gains: Mapping[str, studying.LayerGain] = {}
         if latency == "profile":
             gains = _gains_of_profiles(variants)
         record = studying.sensitivity(variants, mode, gains, of_profiles.HOW)
@@ -130,7 +130,7 @@ def exclude_for(
     return study.propose(max_error=max_error, remeasure=remeasure, budget_s=budget_s, progress=progress)
 
 
-def _gains_of_profiles(variants: studying.LayerVariants) -> dict[str, studying.Gain]:
+def _gains_of_profiles(variants: studying.LayerVariants) -> dict[str, studying.LayerGain]:
     feeds = variants.data.feeds[:1]
     plain = variants.config.replace(precision=None, saved_graph=None)
     sides = []

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.api.comparing import open as open_bundle
-from workbench.api.in_turn import Part, measured_in_turn
+from workbench.api.in_turn import Turn, measured_in_turn
 from workbench.api.running import check_configs, inputs_of, kept, measure_runs
 from workbench.config import Config
 from workbench.errors import ConfigError, RunFailed, WorkbenchError
@@ -66,7 +66,7 @@ def matrix(
     titles = [str(getattr(source, "name", source)) for source in sources]
     inputs_by, calibration_by = by_model(inputs, titles), by_model(calibration, titles)
 
-    def part_of(index: int, source: Any) -> Part:
+    def part_of(index: int, source: Any) -> Turn:
         def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
             model = load(source)
             names[index] = (model.name, model.fingerprint(cancel))
@@ -82,7 +82,7 @@ def matrix(
                 calibration=calibrated, pacing_s=pacing_s, smallest_effect=smallest_effect, seed=seed,
             )  # fmt: skip
 
-        return Part(one_line(titles[index], 40), measure)
+        return Turn(one_line(titles[index], 40), measure)
 
     rows: list[MatrixRow] = []
     with bar(progress) as on_progress:

@@ -12,7 +12,7 @@ from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.compare_request import check_seed
-from workbench.judge.goal import Goal, check_percentiles
+from workbench.judge.goal import PrecisionGoal, check_percentiles
 from workbench.judge.measurement import MeasurementRecord
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Model
@@ -63,7 +63,7 @@ def measure(
     calibration = replayed(calibration)
     fed = inputs_of(loaded, inputs, seed, (chosen,), calibration)
     settled = until == "settled"
-    goal = Goal(wanted, precision, PATIENCE) if settled else Goal((50.0,), precision)
+    goal = PrecisionGoal(wanted, precision, PATIENCE) if settled else PrecisionGoal((50.0,), precision)
     measured = measure_runs(
         loaded,
         (chosen,),

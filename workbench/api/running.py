@@ -13,7 +13,7 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.compare import compare
 from workbench.judge.compare_request import CompareRequest
-from workbench.judge.goal import Goal
+from workbench.judge.goal import PrecisionGoal
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.models import Inputs, Model, load
@@ -89,7 +89,7 @@ def measure_runs(
     `options` are those of `request_for`.
     """
     if len(configs) == 1:
-        options.setdefault("goal", Goal((50.0,), PRECISION))
+        options.setdefault("goal", PrecisionGoal((50.0,), PRECISION))
     with request_for(model, configs, inputs, cancel=cancel, **options) as (request, on_progress):
         return compare(request, on_progress=on_progress, cancel=cancel)
 

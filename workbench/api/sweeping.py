@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workbench.api.in_turn import Part, measured_in_turn
+from workbench.api.in_turn import Turn, measured_in_turn
 from workbench.api.running import Feeds, inputs_of, kept, measure_runs, opened_for
 from workbench.api.sweep_axes import Sizes, axes_of
 from workbench.config import Config
@@ -72,7 +72,7 @@ def sweep(
             return random_inputs(loaded.structure, loaded.name, seed, dict(point), loaded.usual_dims)
         return inputs_of(loaded, inputs, seed, swept.configs, calibration)
 
-    def part_at(point: Sizes) -> Part:
+    def part_at(point: Sizes) -> Turn:
         def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
             return measure_runs(
                 loaded, swept.configs, inputs_at(point), budget_s=budget_s, progress=on_progress,
@@ -80,7 +80,7 @@ def sweep(
                 smallest_effect=smallest_effect, seed=seed,
             )  # fmt: skip
 
-        return Part(size_text(point), measure)
+        return Turn(size_text(point), measure)
 
     with bar(progress) as on_progress:
         if has_sizes:

@@ -24,7 +24,7 @@ EXERCISE, SOLUTION = "exercise", "solution"
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class GraderTask:
     """One exercise: what the student begins with, the solution, and the call that checks the answer."""
 
     name: str
@@ -71,7 +71,7 @@ def _exported(cells: list[Cell], grader: Grader) -> Iterator[Cell]:
         )
 
 
-def _task(exercise: Cell, solution: Cell) -> Task:
+def _task(exercise: Cell, solution: Cell) -> GraderTask:
     """Read an exercise and its solution, each of which ends in the check."""
     start, check, call = _split(exercise)
     answer, _, _ = _split(solution)
@@ -84,7 +84,7 @@ def _task(exercise: Cell, solution: Cell) -> Task:
         raise ConfigError(
             f"the check of {exercise['id']!r} has no name", 'give one: course.check("mine.speed", …)'
         )
-    return Task(name.value, start, answer, check, ast.unparse(call))
+    return GraderTask(name.value, start, answer, check, ast.unparse(call))
 
 
 def _split(cell: Cell) -> tuple[str, str, ast.Call]:
@@ -100,7 +100,7 @@ def _split(cell: Cell) -> tuple[str, str, ast.Call]:
     return before, "\n".join(lines[last.lineno - 1 :]), last.value
 
 
-def _nbgrader(exercise: Cell, task: Task) -> Iterator[Cell]:
+def _nbgrader(exercise: Cell, task: GraderTask) -> Iterator[Cell]:
     """Yield the cell to answer in, and the one that is graded."""
     begin, end = "### BEGIN SOLUTION", "### END SOLUTION"
     answer = _code(exercise["id"], "\n".join([task.start, begin, task.solution, end, task.check]))
@@ -116,7 +116,7 @@ def _marks(grade_id: str, **marks: int) -> Cell:
     return {"schema_version": NBGRADER_SCHEMA, "grade_id": grade_id, **unmarked, **marks}
 
 
-def _otter(exercise: Cell, task: Task) -> Iterator[Cell]:
+def _otter(exercise: Cell, task: GraderTask) -> Iterator[Cell]:
     """Yield a question with its solution and its test, between the raw cells that Otter reads."""
     own = exercise["id"]
     begin, end = "# BEGIN SOLUTION NO PROMPT", "# END SOLUTION"

@@ -18,7 +18,7 @@ TIE = 1.02  # within 2 %, twice the smallest effect of a comparison, as in its v
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LevelStep:
     """One step. `times` is how many times as fast it is after the step: 2.0 is twice as fast."""
 
     before: str
@@ -58,16 +58,16 @@ class Step:
 class LevelSteps:
     """All steps, and whether nodes and time fall at the same one. Made by `level_steps`."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[LevelStep, ...]
 
     @property
-    def most_nodes(self) -> Step | None:
+    def most_nodes(self) -> LevelStep | None:
         """The step that removes most nodes; None where none is removed."""
         steps = [step for step in self.steps if (step.nodes_removed or 0) > 0]
         return max(steps, key=lambda step: step.nodes_removed or 0, default=None)
 
     @property
-    def most_speed(self) -> Step | None:
+    def most_speed(self) -> LevelStep | None:
         """The step that gains most, of those whose gain is settled; None where there is none."""
         steps = [step for step in self.steps if step.settled and (step.times or 0) > 1]
         return max(steps, key=lambda step: step.times or 0, default=None)
@@ -110,10 +110,10 @@ def level_steps(levels: Levels) -> LevelSteps:
     return LevelSteps(tuple(_steps(levels.record.rows)))
 
 
-def _steps(rows: tuple[LevelRow, ...]) -> Iterator[Step]:
+def _steps(rows: tuple[LevelRow, ...]) -> Iterator[LevelStep]:
     for before, after in pairwise(rows):
         removed = None if before.nodes is None or after.nodes is None else before.nodes - after.nodes
-        yield Step(before.level, after.level, removed, *_times(before, after))
+        yield LevelStep(before.level, after.level, removed, *_times(before, after))
 
 
 def _times(before: LevelRow, after: LevelRow) -> tuple[float | None, float | None, float | None]:

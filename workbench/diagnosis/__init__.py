@@ -13,7 +13,7 @@ from workbench.config import Config
 from workbench.diagnosis.advice import advise
 from workbench.diagnosis.environment import survey
 from workbench.diagnosis.records import Advice, Device, Doctor, ProviderState, Survey
-from workbench.measurement.interference import Watch, others_cpu_s, threads_of
+from workbench.measurement.interference import LoadWatch, others_cpu_s, threads_of
 from workbench.measurement.machine import read_machine
 
 LOOK_S = 0.3  # long enough for the scheduler's ticks, short enough for a person
@@ -39,7 +39,7 @@ def doctor(runtime: str | None = None) -> Doctor:
 
 
 def _others_cores() -> float | None:
-    with closing(Watch()) as watch:
+    with closing(LoadWatch()) as watch:
         before = watch.read()
         time.sleep(LOOK_S)
         after = watch.read()

@@ -10,7 +10,7 @@ from workbench.figures.chart import Axis, Chart, ChartRow, Look, Value
 from workbench.figures.lettering import broken, fitted, text_width
 from workbench.figures.palette import TEXT
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Line, Polyline, Rect, Shape, Text, column
+from workbench.figures.shapes import Line, Polyline, Rect, Shape, TextLine, column
 
 WIDTH, MARGIN = 760, 16
 ROOM = WIDTH - 2 * MARGIN
@@ -29,7 +29,7 @@ def chart_scene(chart: Chart) -> Scene:
     if len(chart.looks()) > 1:
         names = list(legend(chart.looks(), y, dots=all(axis.kind == "dot" for axis in chart.axes)))
         shapes += names
-        y = max(shape.y for shape in names if isinstance(shape, Text))
+        y = max(shape.y for shape in names if isinstance(shape, TextLine))
     for panels in _lines_of_panels(chart):
         y += AXIS_GAP
         heights = [_row_height(chart, row, panels) for row in chart.rows]
@@ -71,7 +71,7 @@ def legend(looks: Sequence[Look], y: float, *, dots: bool) -> Iterator[Shape]:
         if x + width + 18 > WIDTH - MARGIN and x > MARGIN:
             x, y = float(MARGIN), y + TITLE_LINE
         yield dot(x + 6, y - 4, look) if dots else swatch(look, x, y - 10, 12, 12)
-        yield Text(x + 18, y, look.name, SMALL, room=LEGEND_ROOM)
+        yield TextLine(x + 18, y, look.name, SMALL, room=LEGEND_ROOM)
         x += width + 36
 
 
@@ -92,15 +92,17 @@ class _Panel:
 
     def scale(self, top: float, height: float) -> Iterator[Shape]:
         """Draw the title above, the grid behind the rows, and its numbers below."""
-        yield Text(self.left, top - 8, self.axis.title, SMALL, room=self.right - self.left + self.text_room)
+        yield TextLine(
+            self.left, top - 8, self.axis.title, SMALL, room=self.right - self.left + self.text_room
+        )
         for tick in ticks(self.least, self.most, MOST_TICKS if self.right - self.left > 200 else 3):
             yield Line(self.x(tick), top, self.x(tick), top + height, TEXT, 0.5, opacity=0.4)
-            yield Text(self.x(tick), top + height + 12, f"{tick:,.6g}", 10, anchor="middle")
+            yield TextLine(self.x(tick), top + height + 12, f"{tick:,.6g}", 10, anchor="middle")
         for line in (line for line in self.axis.lines if self.least <= line.value <= self.most):
             dash = (4.0, 3.0) if line.text else None
             yield Line(self.x(line.value), top, self.x(line.value), top + height, TEXT, 1, dash)
             if line.text:
-                yield Text(self.x(line.value) + 4, top + height - 3, line.text, 10)
+                yield TextLine(self.x(line.value) + 4, top + height - 3, line.text, 10)
 
     def draw(self, row: ChartRow, y: float) -> Iterator[Shape]:
         """Draw a row's values at baseline `y`, with their texts."""
@@ -136,10 +138,10 @@ class _Panel:
             yield Line(low, y, high, y, color, 2)
             yield from (Line(end, y - 4, end, y + 4, color, 2) for end in (low, high))
 
-    def _text(self, text: str, top: float, *, absent: bool = False) -> Text:
+    def _text(self, text: str, top: float, *, absent: bool = False) -> TextLine:
         """Return the text beside a value; an absent value leaves the place of its bar to the text."""
         left = self.left + 6 if absent else self.right + 8
-        return Text(left, top + BAR - 3, text, SMALL, room=self.right + self.text_room - left)
+        return TextLine(left, top + BAR - 3, text, SMALL, room=self.right + self.text_room - left)
 
 
 def ticks(least: float, most: float, count: int = MOST_TICKS) -> list[float]:
@@ -221,7 +223,7 @@ def _row(row: ChartRow, panels: Sequence[_Panel], y: float, height: float) -> It
     lines = _label_lines(row, end - MARGIN)
     top = y + (height - ROW_GAP) / 2 - LABEL_LINE * len(lines) / 2
     for at, line in enumerate(lines, start=1):
-        yield Text(end, top + at * LABEL_LINE - 3, line, SMALL, anchor="end", room=end - MARGIN)
+        yield TextLine(end, top + at * LABEL_LINE - 3, line, SMALL, anchor="end", room=end - MARGIN)
     for panel in panels:
         yield from panel.draw(row, y)
 

@@ -21,7 +21,7 @@ from workbench.figures.chart_scene import (
 )
 from workbench.figures.palette import TEXT
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Line, Polyline, Shape, Text
+from workbench.figures.shapes import Line, Polyline, Shape, TextLine
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -126,7 +126,7 @@ def line_scene(chart: LineChart) -> Scene:
     if len(looks) > 1:
         names = list(legend(looks, y, dots=True))
         shapes += names
-        y = max(shape.y for shape in names if isinstance(shape, Text))
+        y = max(shape.y for shape in names if isinstance(shape, TextLine))
     y += 2 * SMALL_LINE
     width = (ROOM - BETWEEN * (len(chart.panels) - 1)) / len(chart.panels)
     for number, panel in enumerate(chart.panels):
@@ -144,16 +144,16 @@ def _panel(chart: LineChart, panel: Panel, left: float, top: float, width: float
     def y(value: float) -> float:
         return bottom - value / panel.most * HEIGHT
 
-    yield Text(left - LEFT, top - 8, panel.title, SMALL, room=width + LEFT)
+    yield TextLine(left - LEFT, top - 8, panel.title, SMALL, room=width + LEFT)
     for tick in ticks(0.0, panel.most):
         yield Line(left, y(tick), left + width, y(tick), TEXT, 0.5, opacity=0.4)
-        yield Text(left - 6, y(tick) + 4, f"{tick:,.6g}", 10, anchor="end", room=LEFT - 6)
+        yield TextLine(left - 6, y(tick) + 4, f"{tick:,.6g}", 10, anchor="end", room=LEFT - 6)
     room = width / max(1, len(chart.positions))
     for place, text in chart.positions:
-        yield Text(x(place), bottom + 14, text, 10, anchor="middle", room=room)
-    yield Text(left + width / 2, bottom + 30, chart.position_title, SMALL, anchor="middle", room=width)
+        yield TextLine(x(place), bottom + 14, text, 10, anchor="middle", room=room)
+    yield TextLine(left + width / 2, bottom + 30, chart.position_title, SMALL, anchor="middle", room=width)
     if all(value.value is None for curve in panel.curves for value in curve.values):
-        yield Text(left + 8, top + HEIGHT / 2, NO_POINTS, SMALL, room=width)
+        yield TextLine(left + 8, top + HEIGHT / 2, NO_POINTS, SMALL, room=width)
     for curve in panel.curves:
         for part in _parts(chart, curve):
             points = tuple((x(place), y(value.value or 0.0)) for place, value in part)

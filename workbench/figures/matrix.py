@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.figures.chart_scene import MARGIN, ROOM, SMALL, TITLE_LINE, captioned, captions
 from workbench.figures.palette import GAIN, LOSS, TEXT
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Rect, Text
+from workbench.figures.shapes import Rect, TextLine
 from workbench.text import one_line, shorten
 
 if TYPE_CHECKING:
@@ -112,12 +112,12 @@ def matrix_scene(record: MatrixRecord) -> Scene:
     width = (ROOM - NAMES) / max(1, len(table.heads))
     lefts = [MARGIN + NAMES + index * width for index in range(len(table.heads))]
     shapes += [
-        Text(left + 6, y, label, SMALL, True, room=width - 8)
+        TextLine(left + 6, y, label, SMALL, True, room=width - 8)
         for left, label in zip(lefts, table.heads, strict=True)
     ]
     y += 6
     for name, cells in table.rows:
-        shapes.append(Text(MARGIN, y + ROW - 8, name, SMALL, room=NAMES - 8))
+        shapes.append(TextLine(MARGIN, y + ROW - 8, name, SMALL, room=NAMES - 8))
         for left, cell in zip(lefts, cells, strict=True):
             box = (left, y, width - 2, ROW - 2)
             shapes.append(
@@ -125,7 +125,7 @@ def matrix_scene(record: MatrixRecord) -> Scene:
                 if cell.color
                 else Rect(*box, stroke=TEXT, stroke_width=0.4)
             )
-            shapes.append(Text(left + 6, y + ROW - 8, cell.text, SMALL, room=width - 10))
+            shapes.append(TextLine(left + 6, y + ROW - 8, cell.text, SMALL, room=width - 10))
         y += ROW
     return captioned((table.sentence,), table.note, shapes, y, most=3)
 

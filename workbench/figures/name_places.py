@@ -14,7 +14,7 @@ LINE = 15.0  # pixels of a line of text
 ACROSS, DOWN = {"left": -1, "center": 0, "right": 1}, {"top": -1, "middle": 0, "bottom": 1}
 
 
-class Point(NamedTuple):
+class NamedPoint(NamedTuple):
     """A point with a name, in pixels from the left and the top of the plot."""
 
     x: float
@@ -23,7 +23,7 @@ class Point(NamedTuple):
     width: float  # of the name
 
 
-def name_places(points: Sequence[Point], width: float, height: float) -> list[str]:
+def name_places(points: Sequence[NamedPoint], width: float, height: float) -> list[str]:
     """Return plotly's text position for each name, the first ones of PLACES where several are as good."""
 
     def faults(places: Iterable[str]) -> float:
@@ -35,7 +35,7 @@ def name_places(points: Sequence[Point], width: float, height: float) -> list[st
     return list(min(product(PLACES, repeat=len(points)), key=faults))
 
 
-def box_of(point: Point, place: str) -> tuple[float, float, float]:
+def box_of(point: NamedPoint, place: str) -> tuple[float, float, float]:
     """Return the left edge, the top and the width of a name at that place."""
     down, across = place.split()
     x = point.x + ACROSS[across] * (point.radius + point.width / 2) - point.width / 2

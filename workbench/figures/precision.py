@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from workbench.figures.chart import percent
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Line, Rect, Shape, Text
+from workbench.figures.shapes import Line, Rect, Shape, TextLine
 from workbench.figures.template import new_figure, set_title
 from workbench.figures.words import plain
 from workbench.judge.side_by_side import Standing, standings
@@ -63,10 +63,10 @@ def precision_scene(record: ComparisonRecord, accuracy: AccuracyRecord | None = 
     """Draw the table."""
     rows = standings(record, accuracy)
     title = f"{one_line(record.model.name, 80)}: {len(rows)} ways to compute the same"
-    marks: list[Shape] = [Text(MARGIN, MARGIN + LINE, title, 14, bold=True, room=WIDTH - 2 * MARGIN)]
+    marks: list[Shape] = [TextLine(MARGIN, MARGIN + LINE, title, 14, bold=True, room=WIDTH - 2 * MARGIN)]
     y = MARGIN + 2.6 * LINE
     marks += [
-        Text(x, y, head, 12, bold=True, room=_room(at))
+        TextLine(x, y, head, 12, bold=True, room=_room(at))
         for at, (x, head) in enumerate(zip(_COLUMNS, _heads(record), strict=True))
     ]
     for index, row in enumerate(rows):
@@ -76,9 +76,9 @@ def precision_scene(record: ComparisonRecord, accuracy: AccuracyRecord | None = 
         marks.append(Rect(MARGIN, y - 9, 9, 9, style.color, stroke=style.color))
         for at, (x, text) in enumerate(zip(_COLUMNS, _cells(row), strict=True)):
             shift = 16 if at == 0 else 0
-            marks.append(Text(x + shift, y, text, 12, bold=row.best and at == 0, room=_room(at) - shift))
+            marks.append(TextLine(x + shift, y, text, 12, bold=row.best and at == 0, room=_room(at) - shift))
     note = _note(rows, accuracy, points=False)
-    marks.append(Text(MARGIN, y + 1.6 * LINE, note, 12, room=WIDTH - 2 * MARGIN))
+    marks.append(TextLine(MARGIN, y + 1.6 * LINE, note, 12, room=WIDTH - 2 * MARGIN))
     return Scene(WIDTH, y + 2 * LINE + MARGIN, title, tuple(marks))
 
 

@@ -10,7 +10,7 @@ from PIL import Image, ImageColor, ImageDraw
 
 from workbench.figures.lettering import drawable, font, text_width
 from workbench.figures.palette import TEXT
-from workbench.figures.shapes import Line, Polyline, Rect, Shape, Text, hatching
+from workbench.figures.shapes import Line, Polyline, Rect, Shape, TextLine, hatching
 
 FINER = 2
 MOST_PIXELS = 24_000_000  # at the finer size; a larger scene is drawn at a smaller scale
@@ -112,7 +112,7 @@ class _Brush:
         ImageDraw.Draw(tile).line(moved, _rgba(color, opacity), pixels, joint="curve")
         self._image.alpha_composite(tile, (left, top))
 
-    def _text(self, mark: Text, shown: str) -> None:
+    def _text(self, mark: TextLine, shown: str) -> None:
         width = text_width(shown, mark.size, bold=mark.bold)
         left = {"start": 0.0, "middle": width / 2, "end": width}[mark.anchor]
         place = ((mark.x - left) * self._zoom, mark.y * self._zoom)

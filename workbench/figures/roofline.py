@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from workbench.analysis.roofline.node_limits import INT8, NodeLimit, RooflineRecord
 from workbench.figures.lettering import fitted, text_width
-from workbench.figures.name_places import Point, name_places
+from workbench.figures.name_places import NamedPoint, name_places
 from workbench.figures.palette import OCHRE, SLATE, TEXT
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
@@ -136,7 +136,7 @@ def _names(
         )
         radius = _size(node, max(other.time_s for other in drawn[label])) / 2
         width = text_width(texts[-1], LETTER)
-        points.append(Point(right * NAME_ROOM[0], (1 - up) * NAME_ROOM[1], radius, width))
+        points.append(NamedPoint(right * NAME_ROOM[0], (1 - up) * NAME_ROOM[1], radius, width))
     return dict(zip(named, zip(texts, name_places(points, *NAME_ROOM), strict=True), strict=True))
 
 

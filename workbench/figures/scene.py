@@ -12,7 +12,7 @@ from html import escape
 
 from workbench.figures.lettering import FAMILY, drawable, text_width
 from workbench.figures.raster import to_png
-from workbench.figures.shapes import MOST_TITLE, Line, Polyline, Rect, Shape, Text, hatching
+from workbench.figures.shapes import MOST_TITLE, Line, Polyline, Rect, Shape, TextLine, hatching
 from workbench.text import one_line
 
 
@@ -78,7 +78,7 @@ def _polyline(mark: Polyline) -> str:
     return f'<{tag} points="{points}" fill="{_color(mark.fill)}"{faint} {stroke}/>'
 
 
-def _text(mark: Text, shown: str) -> str:
+def _text(mark: TextLine, shown: str) -> str:
     anchor = f' text-anchor="{mark.anchor}"' if mark.anchor != "start" else ""
     bold = ' font-weight="bold"' if mark.bold else ""
     # The system's font may be wider than the measured one: `textLength` keeps the text inside its room.

@@ -58,7 +58,7 @@ class Polyline:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextLine:
     """One line of text; `y` is its baseline. What is wider than `room` is cut."""
 
     x: float
@@ -79,7 +79,7 @@ class Text:
         return fitted(self.text, self.size, self.room, bold=self.bold, keep=self.keep)
 
 
-Shape: TypeAlias = Rect | Line | Polyline | Text
+Shape: TypeAlias = Rect | Line | Polyline | TextLine
 
 
 def hatching(rect: Rect) -> Iterator[Line]:
@@ -108,9 +108,9 @@ def hatching(rect: Rect) -> Iterator[Line]:
 def column(
     lines: Iterable[str], x: float, y: float, *, step: float = 17, size: float = 12, bold: bool = False,
     room: float | None = None,
-) -> tuple[Text, ...]:  # fmt: skip
+) -> tuple[TextLine, ...]:  # fmt: skip
     """Return lines of text below each other, the first at baseline `y`."""
-    return tuple(Text(x, y + at * step, line, size, bold, room=room) for at, line in enumerate(lines))
+    return tuple(TextLine(x, y + at * step, line, size, bold, room=room) for at, line in enumerate(lines))
 
 
 def _steps(start: float, stop: float) -> Iterator[float]:

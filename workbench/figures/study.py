@@ -103,7 +103,7 @@ def _title(objective: str) -> str:
     return f"{dict(OBJECTIVE_WORDS)[objective]} (times as good, while selecting)"  # type: ignore[index]
 
 
-def _costs(record: StudyRecord, points: tuple[front.Point, ...]) -> tuple[str, dict[str, float | None]]:
+def _costs(record: StudyRecord, points: tuple[front.FrontPoint, ...]) -> tuple[str, dict[str, float | None]]:
     """Return the title and the values of the second axis."""
     if record.further:
         name = record.further[0]
@@ -114,7 +114,7 @@ def _costs(record: StudyRecord, points: tuple[front.Point, ...]) -> tuple[str, d
     return "peak memory (MiB)", {point.label: mebibytes(point.memory_bytes) for point in points}
 
 
-def _bars(axes: Sequence[front.Axis | None]) -> dict[str, object]:
+def _bars(axes: Sequence[front.FrontAxis | None]) -> dict[str, object]:
     """Return plotly's error bars: how far each interval reaches beyond its ratio."""
     known = [(0.0, 0.0, 0.0) if axis is None else (axis.low, axis.ratio, axis.high) for axis in axes]
     above = [high - ratio if high < 1e6 else 0.0 for _, ratio, high in known]
@@ -122,16 +122,16 @@ def _bars(axes: Sequence[front.Axis | None]) -> dict[str, object]:
     return {"type": "data", "thickness": 1, "symmetric": False, "array": above, "arrayminus": below}
 
 
-def _words(point: front.Point) -> str:
+def _words(point: front.FrontPoint) -> str:
     axes = ", ".join(f"{axis.name} {axis.ratio:.2f}×" for axis in point.axes)
     return f"{point.label} {shorten(config_in_words(point.config), 120)}: {axes}"
 
 
-def _knee(points: tuple[front.Point, ...]) -> str:
+def _knee(points: tuple[front.FrontPoint, ...]) -> str:
     return next((f"knee: {point.label}" for point in points if point.is_knee), "")
 
 
-def _row(record: StudyRecord, point: front.Point, has_error: bool) -> ChartRow:
+def _row(record: StudyRecord, point: front.FrontPoint, has_error: bool) -> ChartRow:
     look = _look(record, point)
     words = shorten(f"{point.label} {config_in_words(point.config)}", 80)
     is_default = point.label == record.candidates[0].label
@@ -149,7 +149,7 @@ def _row(record: StudyRecord, point: front.Point, has_error: bool) -> ChartRow:
     return one_value(words, speed, memory, *errors)
 
 
-def _look(record: StudyRecord, point: front.Point) -> Look:
+def _look(record: StudyRecord, point: front.FrontPoint) -> Look:
     if point.label == record.candidates[0].label:
         return DEFAULT
     if point.label == record.best:

@@ -12,7 +12,7 @@ from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
-from workbench.judge.goal import Goal
+from workbench.judge.goal import PrecisionGoal
 from workbench.judge.pairs import Clock
 from workbench.measurement.limits import Limits
 from workbench.models.inputs import Inputs
@@ -59,7 +59,7 @@ class CompareRequest:
     calibration: Any = None  # the `calibration` argument of wb.prepare
     clock: Clock = "wall"
     race: bool = False  # drop beaten configs, confirm the winner on fresh rounds
-    goal: Goal | None = None  # what must be known of a single config; None: a comparison
+    goal: PrecisionGoal | None = None  # what must be known of a single config; None: a comparison
     earlier: ComparisonRecord | None = None  # measuring continues from these rounds
     slow_downs: tuple[float, ...] = ()  # set by benchmarks.honesty
     began: float = field(default_factory=time.perf_counter)

@@ -13,7 +13,7 @@ from workbench.judge.decoding_points import WHATS, decode_pairs
 from workbench.judge.task_rounds import TaskRounds
 from workbench.judge.verdict import is_enough
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.interleaved import Task, TaskAnswer
+from workbench.measurement.interleaved import TaskAnswer, WorkerTask
 from workbench.measurement.limits import OnProgress
 from workbench.measurement.participant import Participant
 from workbench.measurement.rounds import seconds_of
@@ -139,8 +139,8 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
         """Return the spent share of the budget."""
         return min(1.0, elapsed_s / self.budget_s) if number else None
 
-    def _task(self, candidate: Candidate, given: Sequence[int] | None) -> Task:
-        return Task(candidate.label, "decoding", "decode", self._body(given))
+    def _task(self, candidate: Candidate, given: Sequence[int] | None) -> WorkerTask:
+        return WorkerTask(candidate.label, "decoding", "decode", self._body(given))
 
     def _body(self, given: Sequence[int] | None) -> dict[str, Any]:
         return {

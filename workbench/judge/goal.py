@@ -15,7 +15,7 @@ MOST_PERCENTILES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class PrecisionGoal:
     """Percentiles, and the largest half width of their intervals as a share of the value."""
 
     percentiles: tuple[float, ...]

@@ -10,7 +10,7 @@ from workbench.judge.load_points import load_notes, load_pairs
 from workbench.judge.load_request import MOST_REQUESTS, LoadRequest, Sessions
 from workbench.judge.task_rounds import TaskRounds
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.interleaved import Task, TaskAnswer
+from workbench.measurement.interleaved import TaskAnswer, WorkerTask
 from workbench.measurement.limits import OnProgress
 from workbench.measurement.participant import Participant
 from workbench.measurement.rounds import seconds_of
@@ -108,9 +108,9 @@ class LoadRounds(TaskRounds[LoadTestRecord]):
     def _sessions(self, label: str) -> Sessions:
         return self._request.sessions[self.compared.labels.index(label)]
 
-    def _tasks(self, group: Sequence[Candidate], number: int) -> list[Task]:
+    def _tasks(self, group: Sequence[Candidate], number: int) -> list[WorkerTask]:
         return [
-            Task(
+            WorkerTask(
                 candidate.label,
                 str(point),
                 "serve",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.judge.goal import Goal
+from workbench.judge.goal import PrecisionGoal
 from workbench.judge.percentiles import Estimate, mean, over_processes, percentiles, throughput
 from workbench.judge.wording import report
 from workbench.records.comparison import ComparisonRecord
@@ -36,9 +36,9 @@ class MeasurementRecord:
         return self.measured.runs[0]
 
     @property
-    def goal(self) -> Goal:
+    def goal(self) -> PrecisionGoal:
         """Return what had to be known before measuring ended by itself."""
-        return Goal(self.percentiles, self.precision)
+        return PrecisionGoal(self.percentiles, self.precision)
 
     @property
     def unsettled(self) -> tuple[Estimate, ...]:

@@ -18,7 +18,7 @@ from workbench.judge.pairs import Pair, population_of
 from workbench.judge.tolerance import required_sqnr_db
 from workbench.judge.verdict import Criteria, judge
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.interleaved import InterleavedRound, Task, TaskAnswer
+from workbench.measurement.interleaved import InterleavedRound, TaskAnswer, WorkerTask
 from workbench.measurement.limits import OnProgress, Progress
 from workbench.measurement.participant import Participant
 from workbench.measurement.surroundings import StartWorker, Surroundings, surroundings_here
@@ -94,7 +94,7 @@ class TaskRounds(ABC, Generic[Record]):
         """Return the configs that have not failed."""
         return [candidate for candidate in self.candidates if self.gathered[candidate.label].failure is None]
 
-    def round(self, number: int, candidates: Sequence[Candidate], tasks: Sequence[Task]) -> None:
+    def round(self, number: int, candidates: Sequence[Candidate], tasks: Sequence[WorkerTask]) -> None:
         """Do the tasks in fresh processes; a config that fails takes no part in later rounds."""
 
         def report(step: str) -> None:

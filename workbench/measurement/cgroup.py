@@ -19,7 +19,7 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CgroupLimits:
     """The limits of the tightest group from this process up to the root; None: no limit."""
 
     cores: float | None
@@ -52,7 +52,7 @@ def parse_mounts(text: str) -> tuple[Mount, ...]:
     return tuple(mounts)
 
 
-def read_limits(membership: str, mountinfo: str) -> Limits:
+def read_limits(membership: str, mountinfo: str) -> CgroupLimits:
     """Return the limits in force: the tightest of all ancestors."""
     paths, mounts = parse_membership(membership), parse_mounts(mountinfo)
 
@@ -62,7 +62,7 @@ def read_limits(membership: str, mountinfo: str) -> Limits:
 
     cores = over("cpu", _quota_v1) + over(UNIFIED, _quota_v2)
     memory = over("memory", _memory_v1) + over(UNIFIED, _memory_v2)
-    return Limits(min(cores, default=None), int(min(memory)) if memory else None)
+    return CgroupLimits(min(cores, default=None), int(min(memory)) if memory else None)
 
 
 def _folders(controller: str, paths: dict[str, str], mounts: tuple[Mount, ...]) -> Iterator[Path]:

@@ -22,7 +22,7 @@ _FIRST_NAMESPACE = "pid:[4026531836]"  # the kernel's constant PROC_PID_INIT_INO
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LoadReading:
     """CPU time in nanoseconds by thread id, at one moment."""
 
     at: float
@@ -37,7 +37,7 @@ def sees_all_processes() -> bool:
         return False
 
 
-class Watch:
+class LoadWatch:
     """A reader of the CPU time of all threads on the machine; open files keep a reading short."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Watch:
         self._max_files = _most_files()
         self.works = sees_all_processes() and os.path.exists("/proc/self/schedstat")  # noqa: PTH110
 
-    def read(self) -> Reading | None:
+    def read(self) -> LoadReading | None:
         """Return a reading; None if the system has no figures, too many threads, or too few open files."""
         if not self.works:
             return None
@@ -61,7 +61,7 @@ class Watch:
             self.close()
             return None
 
-    def _read(self) -> Reading | None:
+    def _read(self) -> LoadReading | None:
         newest = _newest_process()
         if newest != self._newest or time.perf_counter() - self._listed_at > RELIST_S:
             self._list()
@@ -75,7 +75,7 @@ class Watch:
                 self._forget(thread)
             else:
                 cpu_ns[thread] = int(text.split(maxsplit=1)[0])
-        return Reading(time.perf_counter(), cpu_ns)
+        return LoadReading(time.perf_counter(), cpu_ns)
 
     def close(self) -> None:
         for thread in self._paths.keys() | self._files.keys():
@@ -146,7 +146,7 @@ def _newest_process() -> str:
         return file.read().split()[-1]
 
 
-def others_cpu_s(before: Reading | None, after: Reading | None, ours: frozenset[int]) -> float | None:
+def others_cpu_s(before: LoadReading | None, after: LoadReading | None, ours: frozenset[int]) -> float | None:
     """Return the CPU time that all threads but `ours` used between two readings."""
     if before is None or after is None:
         return None

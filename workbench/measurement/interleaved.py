@@ -14,7 +14,7 @@ from workbench.measurement.participant import Participant, ProcessRound
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class WorkerTask:
     """One request to the process of one candidate."""
 
     label: str
@@ -28,7 +28,7 @@ class Task:
 class TaskAnswer:
     """The answer to a task, and what other programs did meanwhile."""
 
-    task: Task
+    task: WorkerTask
     round: int
     order: int
     body: Mapping[str, Any]
@@ -43,7 +43,7 @@ class InterleavedRound(ProcessRound):
     def run(
         self,
         candidates: Sequence[Candidate],
-        tasks: Sequence[Task],
+        tasks: Sequence[WorkerTask],
         open_more: Callable[[Participant], None],
     ) -> list[TaskAnswer]:
         """Start a process for each candidate, do the tasks in a random order, and end the processes.
@@ -76,7 +76,7 @@ class InterleavedRound(ProcessRound):
                     participant.finish()
         return answers
 
-    def _answers(self, participant: Participant, task: Task, order: int) -> list[TaskAnswer]:
+    def _answers(self, participant: Participant, task: WorkerTask, order: int) -> list[TaskAnswer]:
         """Do a task; return its answer, or nothing if the process failed."""
         watch, began, answer = self.surroundings.watch, time.perf_counter(), None
         before = watch.read()

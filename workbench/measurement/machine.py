@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from workbench.cpu import read_cpu
-from workbench.measurement.cgroup import Limits, read_limits
+from workbench.measurement.cgroup import CgroupLimits, read_limits
 from workbench.measurement.gpus import read_gpus
 from workbench.records.machine import Machine
 
@@ -45,10 +45,10 @@ def _usable_cores(logical: int) -> int:
     return len(process.cpu_affinity()) if hasattr(process, "cpu_affinity") else logical
 
 
-def _limits() -> Limits:
+def _limits() -> CgroupLimits:
     try:
         membership = Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="replace")
         mountinfo = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:  # only Linux has /proc, and it may hide it
-        return Limits(cores=None, memory_bytes=None)
+        return CgroupLimits(cores=None, memory_bytes=None)
     return read_limits(membership, mountinfo)

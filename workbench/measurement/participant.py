@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 from workbench.errors import RunFailed, WorkerError
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.disturbance import reasons
-from workbench.measurement.interference import Reading, others_cpu_s, threads_of
+from workbench.measurement.interference import LoadReading, others_cpu_s, threads_of
 from workbench.measurement.limits import Limits
 from workbench.measurement.surroundings import Surroundings
 from workbench.records.run import Block, Failure, ProcessRecord, Stage
@@ -163,8 +163,8 @@ class ProcessRound:
 
     def interference(
         self,
-        before: Reading | None,
-        after: Reading | None,
+        before: LoadReading | None,
+        after: LoadReading | None,
         *,
         wall_s: float,
         run_delay_s: float | None,

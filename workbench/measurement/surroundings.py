@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from workbench.measurement.interference import Watch
+from workbench.measurement.interference import LoadWatch
 from workbench.measurement.machine import read_machine
 from workbench.records.machine import Machine
 from workbench.worker.forking import ForkServers
@@ -28,7 +28,7 @@ class Surroundings:
 
     machine: Machine
     folder: Path
-    watch: Watch
+    watch: LoadWatch
     clock: Callable[[], float] = time.perf_counter
     start_worker: StartWorker = Worker
     cancel: threading.Event | None = None
@@ -46,5 +46,5 @@ def surroundings_here(
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[Surroundings]:
     """Yield the surroundings on this machine; workers are forked where nothing else is given."""
-    with WorkerFolder() as folder, ForkServers(cancel) as servers, closing(Watch()) as watch:
+    with WorkerFolder() as folder, ForkServers(cancel) as servers, closing(LoadWatch()) as watch:
         yield Surroundings(read_machine(), folder, watch, clock, start_worker or servers.start, cancel)

@@ -8,18 +8,19 @@ from workbench.panels.handlers import buttons_of, follow, on_change, own_changes
 from workbench.panels.knobs.table import KnobTable
 from workbench.panels.markup import note_html, text
 from workbench.panels.presets import PRESETS
-from workbench.panels.sections.advanced import Advanced
-from workbench.panels.sections.inputs import Inputs
-from workbench.panels.sections.measuring import Measuring
-from workbench.panels.sections.passes import Passes
-from workbench.panels.sections.precision import Precision
-from workbench.panels.sections.providers import Providers
+from workbench.panels.sections.advanced import AdvancedSection
+from workbench.panels.sections.inputs import InputsSection
+from workbench.panels.sections.measuring import MeasuringSection
+from workbench.panels.sections.passes import PassesSection
+from workbench.panels.sections.precision import PrecisionSection
+from workbench.panels.sections.providers import ProvidersSection
 from workbench.panels.sections.section import GraphSection, MemorySection, Section, ThreadsSection
 from workbench.panels.state import BenchState
 from workbench.text import one_line
 
 SECTIONS = (
-    GraphSection, Passes, Providers, ThreadsSection, Precision, MemorySection, Inputs, Advanced, Measuring,
+    GraphSection, PassesSection, ProvidersSection, ThreadsSection, PrecisionSection, MemorySection,
+    InputsSection, AdvancedSection, MeasuringSection,
 )  # fmt: skip
 COPIES = {"make B the same as A": "AA", "make A the same as B": "BB", "swap A and B": "BA"}  # new A, new B
 

@@ -76,7 +76,7 @@ def _typed(knob: Knob, changed: Changed, _: Any = None) -> Control:
     def words(value: Any) -> str:
         return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
-    return _plain(knob, W.Text(placeholder=knob.unset, **_named(knob)), read, words)
+    return _plain(knob, W.TextField(placeholder=knob.unset, **_named(knob)), read, words)
 
 
 def _texts(knob: Knob, changed: Changed, _: Any) -> Control:

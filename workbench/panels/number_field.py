@@ -12,7 +12,7 @@ DIGITS = 12  # 1.1 ms is 0.0011 s, not 0.0011000000000000001
 MIB = 2**20
 
 
-class NumberField(W.Text):
+class NumberField(W.TextField):
     """A field of a number in a unit; a unit that is whole, such as MiB in bytes, gives whole numbers."""
 
     def __init__(self, name: str, example: str, unit: float = 1.0, **traits: Any) -> None:

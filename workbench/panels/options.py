@@ -8,7 +8,7 @@ from functools import partial
 from workbench.config import Option, catalogue
 from workbench.panels import widgets as W
 from workbench.panels.handlers import on_change, own_changes
-from workbench.panels.table import Table
+from workbench.panels.table import TableWidget
 
 Set = Callable[[dict[str, str]], None]
 
@@ -69,7 +69,7 @@ class Options:
             return
         rows = [(option.name, option.default, described(option)) for option in self.known]
         caption = "Pick a row to set its option."
-        table = Table.of_rows(("option", "default", "what it does"), rows, caption, key=0, under=2)
+        table = TableWidget.of_rows(("option", "default", "what it does"), rows, caption, key=0, under=2)
         on_change(table, self._picked, "picked")
         self.listing.children = (table,)
 
@@ -111,11 +111,11 @@ def described(option: Option) -> str:
 
 def _control(name: str, option: Option | None, value: str | None) -> W.Widget:
     if option is None:
-        return W.Text(value=value or "", description=name, tooltip="not in the catalogue")
+        return W.TextField(value=value or "", description=name, tooltip="not in the catalogue")
     default = "ORT decides" if option.default is None else option.default or "empty"
     hint = f"{described(option)} Default: {default}. Known from: {option.source}."
     if option.choices and (value is None or value in option.choices):
         is_switch = option.type == "bool"
         words = list(zip(("off", "on"), option.choices, strict=True)) if is_switch else option.choices
         return W.Dropdown(options=words, value=value, description=name, tooltip=hint)
-    return W.Text(value=value or "", description=name, tooltip=hint, placeholder=option.allowed)
+    return W.TextField(value=value or "", description=name, tooltip=hint, placeholder=option.allowed)

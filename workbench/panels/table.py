@@ -19,7 +19,7 @@ MOST_ROWS = 5_000  # that are sent to the page; the CSV has them all
 MOST_LETTERS = 300  # of a cell
 
 
-class Table(anywidget.AnyWidget):
+class TableWidget(anywidget.AnyWidget):
     """A table in the page; `picked` holds the keys of rows that were clicked, or that have a check."""
 
     _esm = resources.files(__package__).joinpath("static", "table.js").read_text("utf-8")
@@ -54,7 +54,7 @@ class Table(anywidget.AnyWidget):
             self.on_act(content["act"])
 
     @classmethod
-    def of_frame(cls, frame: pd.DataFrame, caption: str, key: str | None = None) -> Table:
+    def of_frame(cls, frame: pd.DataFrame, caption: str, key: str | None = None) -> TableWidget:
         """Return the table of a DataFrame, cut to what a page can hold."""
         cut = frame.head(MOST_ROWS)
         names = [str(name) for name in cut.columns]
@@ -85,7 +85,7 @@ class Table(anywidget.AnyWidget):
         caption: str,
         numbers: Container[str] = (),
         **traits: Any,
-    ) -> Table:
+    ) -> TableWidget:
         """Return the table of these rows; `numbers` are the columns of numbers."""
         heads = [{"name": name, "number": name in numbers} for name in columns]
         table = cls(columns=heads, caption=caption, **traits)

@@ -66,7 +66,7 @@ class VBox(Plain, W.VBox):  # type: ignore[misc]
     pass
 
 
-class Text(Plain, W.Text):  # type: ignore[misc]
+class TextField(Plain, W.Text):  # type: ignore[misc]
     """Tells its value when it was entered, not after each letter."""
 
     continuous_update = Bool(False).tag(sync=True)

@@ -38,7 +38,7 @@ _POLL_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CachedModel:
     """A prepared model in the cache, and the answer of its job."""
 
     model: Path  # or another product of the step
@@ -51,7 +51,7 @@ Make = Callable[[Path], tuple[dict[str, Any], float]]
 Check = Callable[[dict[str, Any]], object]
 
 
-def entry(key: str, make: Make, *, check: Check = bool, cancel: threading.Event | None = None) -> Entry:
+def entry(key: str, make: Make, *, check: Check = bool, cancel: threading.Event | None = None) -> CachedModel:
     """Return the cached entry of this key, or make it.
 
     `make` writes model.onnx (or .ort) and its weights into a folder, and returns the job's answer and
@@ -138,7 +138,7 @@ def _bound() -> int:
         ) from error
 
 
-def _read(folder: Path, check: Check) -> Entry | None:
+def _read(folder: Path, check: Check) -> CachedModel | None:
     """Return the cached entry, or None for a missing or damaged one."""
     try:
         note = json.loads(_note_text(folder / NOTE))
@@ -149,7 +149,9 @@ def _read(folder: Path, check: Check) -> Entry | None:
             return None
         if any(file_sha256(folder / name) != digest for name, digest in files.items()):
             return None
-        whole = Entry(folder / note["model"], dict(note["answer"]), float(note["duration_s"]), fresh=False)
+        whole = CachedModel(
+            folder / note["model"], dict(note["answer"]), float(note["duration_s"]), fresh=False
+        )
         check(whole.answer)
         (folder / NOTE).touch()
         return whole

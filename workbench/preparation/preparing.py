@@ -242,7 +242,7 @@ class _Progress:
         self.records.append(record)
         self.stages.append(model)
 
-    def _entry(self, step: Step, arguments: dict[str, Any]) -> cache.Entry:
+    def _entry(self, step: Step, arguments: dict[str, Any]) -> cache.CachedModel:
         needed = {name: self._products[name] for name in step.needs}
         hashes = {name: file_sha256(path, self._cancel) for name, path in needed.items()}
         key = key_of(step, self.model.fingerprint(self._cancel), arguments, hashes)

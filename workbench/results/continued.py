@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from workbench.judge.compare import compare
 from workbench.judge.continuing import request_to_continue
-from workbench.judge.goal import Goal
+from workbench.judge.goal import PrecisionGoal
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Inputs, Model, load
@@ -45,7 +45,7 @@ class Continued(Result):
         """Return the result of these rounds."""
         raise NotImplementedError
 
-    def _goal(self) -> Goal | None:
+    def _goal(self) -> PrecisionGoal | None:
         """Return what must be known of a single config; None: a comparison."""
         return None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 from workbench.analysis.explanation import Explained, Provenance, explain
 from workbench.analysis.passes.fired import Passes
 from workbench.analysis.placement.comparing import PredictionCheck, compare_prediction
-from workbench.analysis.placement.prediction import Prediction, Predictions, predict, predict_all
+from workbench.analysis.placement.prediction import PlacementPrediction, Predictions, predict, predict_all
 from workbench.analysis.placement.records import Placement
 from workbench.analysis.placement.timing import sizes_of
 from workbench.analysis.profile.saved import record_of
@@ -94,12 +94,12 @@ class Explanation(Result):
         return self.record.passes
 
     @overload
-    def what_if(self, provider: str) -> Prediction: ...
+    def what_if(self, provider: str) -> PlacementPrediction: ...
 
     @overload
     def what_if(self, provider: None = None) -> Predictions: ...
 
-    def what_if(self, provider: str | None = None) -> Prediction | Predictions:
+    def what_if(self, provider: str | None = None) -> PlacementPrediction | Predictions:
         """Where nodes would run on a provider that is not here: a prediction from a table, nothing runs.
 
         Without a name, all providers that there is a table for, side by side.

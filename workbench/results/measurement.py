@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.errors import BundleError
-from workbench.judge.goal import MOST_PERCENTILES, Goal
+from workbench.judge.goal import MOST_PERCENTILES, PrecisionGoal
 from workbench.judge.measurement import MeasurementRecord
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import about_comparison, check_measured_runs
@@ -42,7 +42,7 @@ class Measurement(Continued):
     def _with_rounds(self, rounds: ComparisonRecord) -> Self:
         return type(self)(replace(self.record, measured=rounds), structure=self.structure)
 
-    def _goal(self) -> Goal | None:
+    def _goal(self) -> PrecisionGoal | None:
         return self.record.goal
 
     def to_python(self, model: Any = "model.onnx") -> str:

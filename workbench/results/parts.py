@@ -25,7 +25,7 @@ from workbench.results.profile import Profile
 from workbench.results.registry import KINDS
 from workbench.results.result import Result, origin_of
 from workbench.results.roofline import Roofline
-from workbench.results.several import Choice
+from workbench.results.several import ConfigChoice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=PerRun)
 
 
-class ResultWithParts(Choice, Continued):
+class ResultWithParts(ConfigChoice, Continued):
     """A result about several runs; further results about these runs are kept with it."""
 
     record: ComparisonRecord

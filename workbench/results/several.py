@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.report.document import Document
 
 
-class Choice:
+class ConfigChoice:
     """A result that holds measured configs to choose from."""
 
     def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
@@ -49,7 +49,7 @@ class Choice:
         return Best(tuple(self._contenders(limits)))
 
 
-class SeveralComparisons(Choice, Result):
+class SeveralComparisons(ConfigChoice, Result):
     """Several comparisons of the same configs, which keep the accuracy of these configs by model."""
 
     _models: Mapping[str, Model] = {}

@@ -18,7 +18,7 @@ from workbench.measurement.candidate import Candidate
 from workbench.models.fit import check_fit
 from workbench.records.display import config_in_words
 from workbench.records.study import State
-from workbench.search.entries import Accuracy, Entry
+from workbench.search.entries import Accuracy, StudyEntry
 from workbench.search.objectives import beyond
 from workbench.search.request import StudyRequest
 from workbench.text import in_mib
@@ -49,7 +49,7 @@ class Admission:
         self._without_graph_settings: dict[str, Candidate] = {}  # by family: same file, same other settings
         self._graphs: dict[str, dict[str, str]] = {}  # family → signature of the optimized graph → label
 
-    def refusal(self, entry: Entry) -> tuple[State, str] | None:
+    def refusal(self, entry: StudyEntry) -> tuple[State, str] | None:
         """Prepare and check a config; return why it may not take part, or None."""
         request, config = self._request, entry.config
         try:
@@ -77,7 +77,7 @@ class Admission:
         broken = beyond("its file has {}", entry.file_bytes, request.goal.max_file_bytes, in_mib)
         return None if broken is None else ("limit", broken)
 
-    def prepared(self, entry: Entry) -> Candidate:
+    def prepared(self, entry: StudyEntry) -> Candidate:
         """Return the candidate, ready to measure."""
         candidate = make_candidate(
             self._comparison,

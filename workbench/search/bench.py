@@ -20,7 +20,7 @@ from workbench.measurement.surroundings import Surroundings
 from workbench.records.run import label_of
 from workbench.records.study import Stage, State, StudyCandidate, StudyRecord
 from workbench.search.admission import Admission
-from workbench.search.entries import Entry, Tally, entries_of, measured_before
+from workbench.search.entries import StudyEntry, StudyTally, entries_of, measured_before
 from workbench.search.file_watch import FileWatch
 from workbench.search.objectives import Sides, broken_limit
 from workbench.search.request import StudyRequest
@@ -46,7 +46,7 @@ class LocalBench:
         on_progress: OnProgress = lambda _: None,
         on_measured: Callable[[LocalBench], None] = lambda _: None,
     ) -> None:
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, StudyEntry] = {}
         self.rounds = 0
         self._request = request
         self._surroundings = surroundings
@@ -57,7 +57,7 @@ class LocalBench:
         self._earlier_s = 0.0 if request.earlier is None else request.earlier.elapsed_s
         self._rng = random.Random(request.seed)
         self._costs_s: list[float] = []  # of a round, per process
-        self._tally = Tally(request.objectives)
+        self._tally = StudyTally(request.objectives)
         self._files = FileWatch(request.model)
         self._comparison = request.comparison(request.base, request.base)
         self._feeds = surroundings.folder / "feeds"
@@ -106,7 +106,7 @@ class LocalBench:
         known = next((entry for entry in self.entries.values() if entry.config == config), None)
         if known is not None:
             return known.label if known.label in self._tally else None
-        entry = Entry(label_of(len(self.entries)), config, stage)
+        entry = StudyEntry(label_of(len(self.entries)), config, stage)
         self.entries[entry.label] = entry
         if (refusal := self._admission.refusal(entry)) is not None:
             self._out(entry, *refusal)
@@ -227,7 +227,7 @@ class LocalBench:
         for label, rate in rates.items():
             self.entries[label].rates[self.rounds] = rate
 
-    def _judge(self, entry: Entry) -> None:
+    def _judge(self, entry: StudyEntry) -> None:
         """Take what the round showed of one candidate: its gain, or why it is out."""
         label = entry.label
         entry.state = "measured"
@@ -254,7 +254,7 @@ class LocalBench:
         default, entry = self.entries[BASELINE], self.entries[label]
         return default.file_bytes or own, entry.file_bytes or own
 
-    def _out(self, entry: Entry, state: State, reason: str) -> None:
+    def _out(self, entry: StudyEntry, state: State, reason: str) -> None:
         entry.state, entry.reason = state, reason
         self._tally.drop(entry.label)
 

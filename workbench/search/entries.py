@@ -29,7 +29,7 @@ class Accuracy:
 
 
 @dataclass(slots=True)
-class Entry:
+class StudyEntry:
     """One candidate so far."""
 
     label: str
@@ -72,14 +72,14 @@ class Entry:
         return exp(gain), exp(gain - BEYOND * error), exp(gain + BEYOND * error)
 
 
-KEPT = [field.name for field in fields(Entry) if field.name not in ("accuracy", "rates")]
+KEPT = [field.name for field in fields(StudyEntry) if field.name not in ("accuracy", "rates")]
 """The fields of an entry that its record has as they are."""
 
 
-def entries_of(candidates: Iterable[StudyCandidate]) -> dict[str, Entry]:
+def entries_of(candidates: Iterable[StudyCandidate]) -> dict[str, StudyEntry]:
     """Return the entries of a study that is continued; those that were not tried may be tried now."""
     return {
-        candidate.label: Entry(
+        candidate.label: StudyEntry(
             **{name: getattr(candidate, name) for name in KEPT},
             accuracy=Accuracy(candidate.accuracy, candidate.accuracy_change, candidate.error),
             rates={rate.round: rate.per_second for rate in candidate.rates},
@@ -104,7 +104,7 @@ def measured_before(selection: ComparisonRecord, model: Path, feeds: Path) -> li
     ]
 
 
-class Tally:
+class StudyTally:
     """The gains of every candidate that is in; those not measured yet have none."""
 
     def __init__(self, objectives: Sequence[Objective]) -> None:
@@ -138,14 +138,14 @@ class Tally:
         return bool(self._gains.get(label, [{}])[0])
 
     def records(
-        self, entries: Iterable[Entry], rounds_of: Callable[[str], int]
+        self, entries: Iterable[StudyEntry], rounds_of: Callable[[str], int]
     ) -> tuple[StudyCandidate, ...]:
         """Return the record of every candidate."""
         first, *others = [Standings(self.gains(at)) for at in range(len(self._objectives))]
         further = dict(zip(self._objectives[1:], others, strict=True))
         return tuple(entry.record(first, rounds_of(entry.label), further) for entry in entries)
 
-    def best_in_words(self, entries: dict[str, Entry]) -> str | None:
+    def best_in_words(self, entries: dict[str, StudyEntry]) -> str | None:
         """Return the leader with its interval, in words; None while nothing is ahead of the default."""
         standings = Standings(self.gains())
         label = max(filter(self.is_measured, self._gains), key=standings.gain, default=BASELINE)

@@ -15,7 +15,7 @@ TIE = {"memory": 0.02, "load": 0.10, "file size": 0.0, "error": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class FrontAxis:
     """How many times as good as the default a config is in one respect, with the ends of its interval."""
 
     name: str
@@ -30,12 +30,12 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class FrontPoint:
     """One config with all that it costs. None: not known. `axes` are those of the front."""
 
     label: str
     config: Config
-    axes: tuple[Axis, ...]
+    axes: tuple[FrontAxis, ...]
     memory_bytes: int | None
     load_s: float | None
     file_bytes: int | None
@@ -46,16 +46,16 @@ class Point:
     is_knee: bool = False
 
     @property
-    def first(self) -> Axis:
+    def first(self) -> FrontAxis:
         """The axis of the first objective."""
         return self.axes[0]
 
-    def axis(self, name: str) -> Axis | None:
+    def axis(self, name: str) -> FrontAxis | None:
         """Return the axis of this name."""
         return next((axis for axis in self.axes if axis.name == name), None)
 
 
-def points_of(record: StudyRecord) -> tuple[Point, ...]:
+def points_of(record: StudyRecord) -> tuple[FrontPoint, ...]:
     """Return every candidate that keeps the limits, the default first, with the front marked.
 
     The front is that of the study's objectives; of a study with one, that of the objective, memory, load
@@ -78,7 +78,7 @@ def front_in_words(record: StudyRecord) -> str:
     return ", ".join((OBJECTIVE_WORDS[record.objective], *(name for name in TIE if name != record.objective)))
 
 
-def knee_of(front: Sequence[Point]) -> Point | None:
+def knee_of(front: Sequence[FrontPoint]) -> FrontPoint | None:
     """Return the point nearest to the best of every axis; None of fewer than three points."""
     if len(front) < 3:
         return None
@@ -86,7 +86,7 @@ def knee_of(front: Sequence[Point]) -> Point | None:
     for axis in (axis for point in front for axis in point.axes):
         losses.setdefault(axis.name, []).append(axis.loss)
 
-    def distance(point: Point) -> float:
+    def distance(point: FrontPoint) -> float:
         parts = []
         for axis in point.axes:
             least, most = min(losses[axis.name]), max(losses[axis.name])
@@ -97,10 +97,10 @@ def knee_of(front: Sequence[Point]) -> Point | None:
     return min(front, key=distance)
 
 
-def _point(record: StudyRecord, candidate: StudyCandidate, run: Run) -> Point:
+def _point(record: StudyRecord, candidate: StudyCandidate, run: Run) -> FrontPoint:
     default, model = record.candidates[0], record.selection.model
     own_bytes = model.graph_bytes + model.external_bytes
-    point = Point(
+    point = FrontPoint(
         label=candidate.label,
         config=candidate.config,
         axes=(),
@@ -116,7 +116,7 @@ def _point(record: StudyRecord, candidate: StudyCandidate, run: Run) -> Point:
     ends[record.objective] = (candidate.ratio or 1.0, candidate.low or 1e-9, candidate.high or math.inf)
     if candidate is default:
         ends = dict.fromkeys(names, (1.0, 1.0, 1.0))
-    axes = [Axis(name, *ends[name]) for name in names if name in ends]
+    axes = [FrontAxis(name, *ends[name]) for name in names if name in ends]
     if not record.further:
         first = record.run(default.label)
         costs = {
@@ -126,14 +126,14 @@ def _point(record: StudyRecord, candidate: StudyCandidate, run: Run) -> Point:
             "error": (1.0, None if point.error is None else math.exp(min(point.error, 20.0))),
         }
         axes += [
-            Axis(name, before / after, before / after, before / after * (1 + TIE[name]))
+            FrontAxis(name, before / after, before / after, before / after * (1 + TIE[name]))
             for name, (before, after) in costs.items()
             if before and after and name != record.objective
         ]
     return replace(point, axes=tuple(axes))
 
 
-def _beats(first: Point, second: Point) -> bool:
+def _beats(first: FrontPoint, second: FrontPoint) -> bool:
     """Return whether the first is better in one respect beyond doubt and nowhere worse."""
     if first is second:
         return False

@@ -31,7 +31,7 @@ BATCH = 4
 NEAR = 0.01  # log gain: of configs this close the one with the fewest changes is chosen
 
 
-class Bench(Protocol):
+class StudyBench(Protocol):
     """What admits and measures candidates. The default is "A"."""
 
     @property
@@ -62,7 +62,7 @@ Suggest = Callable[[Mapping[str, Config], Sequence[Gains], int], Iterable[Config
 class Selection:
     """The selection of one study over a bench."""
 
-    def __init__(self, space: Space, base: Config, bench: Bench, suggest: Suggest | None = None) -> None:
+    def __init__(self, space: Space, base: Config, bench: StudyBench, suggest: Suggest | None = None) -> None:
         self._space = space
         self._base = base
         self._bench = bench

@@ -90,7 +90,7 @@ class Viewer(Served):
         except (PublishedError, FileNotFoundError) as error:
             raise web.HTTPError(404) from error
 
-    def _page(self, entry: published_files.Entry) -> None:
+    def _page(self, entry: published_files.PublishedFile) -> None:
         self.set_header("Content-Type", "text/html; charset=utf-8")
         # Without this cookie Netron asks for leave to report to its makers; the copy served here reports
         # nothing. The cookie covers this address only and ends with the browser session.
@@ -100,7 +100,7 @@ class Viewer(Served):
         else:  # the address names the profile
             self.finish(viewer_file(entry.kind, "index.html")[1])
 
-    async def _data(self, entry: published_files.Entry) -> None:
+    async def _data(self, entry: published_files.PublishedFile) -> None:
         self.set_header("Content-Type", "application/octet-stream")
         self.set_header("Content-Disposition", f'attachment; filename="{DATA[entry.kind]}"')
         self.set_header("Content-Length", str(entry.size_bytes))

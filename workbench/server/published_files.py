@@ -35,7 +35,7 @@ class PublishedError(WorkbenchError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PublishedFile:
     """One file that may be served, in its state at publication."""
 
     kind: Kind
@@ -72,7 +72,7 @@ def publish(kind: Kind, file: Path, title: str, *, id: str | None = None, made: 
     clear(place)
     path = Path(os.path.realpath(file))  # the server follows no links
     status = path.stat()
-    entry = Entry(
+    entry = PublishedFile(
         kind=kind,
         title=title,
         path=str(path),
@@ -94,7 +94,7 @@ def write_private(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def find(id: str, kind: Kind) -> Entry:
+def find(id: str, kind: Kind) -> PublishedFile:
     """Return the entry of this id; refuse an expired, damaged or public entry, and one of another kind."""
     gone = PublishedError(
         "this link is unknown here, or older than a week",
@@ -106,7 +106,7 @@ def find(id: str, kind: Kind) -> Entry:
         path = folder() / f"{id}.json"
         with _opened(path) as file:
             data = json.loads(file.read(MOST_ENTRY_BYTES)) if _private(path) else {}
-        entry = Entry(**data)
+        entry = PublishedFile(**data)
         if not _well_typed(entry) or entry.kind != kind or not entry.expires_s > time.time():
             raise gone
     except (OSError, ValueError, TypeError, RecursionError) as error:
@@ -114,7 +114,7 @@ def find(id: str, kind: Kind) -> Entry:
     return entry
 
 
-def _well_typed(entry: Entry) -> bool:
+def _well_typed(entry: PublishedFile) -> bool:
     """Return whether every value has the type of its field: a damaged file can hold any type."""
     types = {"str": str, "Kind": str, "bool": bool, "int": int, "float": (int, float)}
     return all(
@@ -124,7 +124,7 @@ def _well_typed(entry: Entry) -> bool:
     )
 
 
-def open_file(entry: Entry) -> BinaryIO:
+def open_file(entry: PublishedFile) -> BinaryIO:
     """Open the file of an entry, unless another file has taken its place."""
     changed = PublishedError(
         "the file was changed, replaced or removed since this link was made",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from workbench.analysis.fidelity.error import Tally, fidelity, scores_reason
+from workbench.analysis.fidelity.error import ErrorTally, fidelity, scores_reason
 
 FLOATS = st.floats(-1e3, 1e3, width=32)
 
@@ -20,7 +20,7 @@ FLOATS = st.floats(-1e3, 1e3, width=32)
 )
 def test_all_figures_are_those_of_numpy(pair):
     ours, theirs = pair
-    tally = Tally("B", "out")
+    tally = ErrorTally("B", "out")
     for expected, actual in zip(ours, theirs, strict=True):
         tally.add(expected[None], actual[None])
     row, whole = tally.row(), (ours.astype(np.float64), theirs.astype(np.float64))
@@ -45,7 +45,7 @@ def test_all_figures_are_those_of_numpy(pair):
 def test_a_batch_is_the_same_as_its_items(items, classes):
     rng = np.random.default_rng(items * classes)
     ours, theirs = rng.normal(size=(2, items, classes))
-    together, apart = Tally("B", "logits"), Tally("B", "logits")
+    together, apart = ErrorTally("B", "logits"), ErrorTally("B", "logits")
     together.add(ours, theirs, items)
     for expected, actual in zip(ours, theirs, strict=True):
         apart.add(expected[None], actual[None])

@@ -25,9 +25,9 @@ from tests.analysis.profile.devices import (
 )
 from tests.analysis.profile.test_tree import adds_up
 from tests.analysis.profile.traces import event, make, value, write
-from workbench.analysis.profile.tree import NO_PARENT, Kind, node_name
+from workbench.analysis.profile.tree import NO_PARENT, EventKind, node_name
 from workbench.analysis.roofline.peaks import PeakRow
-from workbench.views.flame.frames import Kind as Box
+from workbench.views.flame.frames import FrameKind as Box
 from workbench.views.flame.view import FlameView, flame_view
 
 pytestmark = pytest.mark.usefixtures("coarse")
@@ -43,7 +43,7 @@ def launched(profile: wb.Profile) -> list[tuple[str, str | None, int]]:
     """Each kernel, the node whose call launched it, and its run."""
     tree, trace = profile.tree, profile.trace
     rows = []
-    for event_number in np.flatnonzero(tree.kind == Kind.KERNEL).tolist():
+    for event_number in np.flatnonzero(tree.kind == EventKind.KERNEL).tolist():
         owner = int(tree.parent[event_number])
         node = None if owner == NO_PARENT else node_name(trace.name_of(owner))
         rows.append((trace.name_of(event_number).split("(")[0], node, int(tree.run[event_number])))
@@ -174,8 +174,8 @@ def test_fences_of_older_versions_hold_no_nodes(tmp_path: Path) -> None:
         {"a": 40e-6, "b": 0.0, "c": 0.0, "d": 60e-6}
     )
     tree = profile.tree
-    above = {Kind(tree.kind[parent]) for parent in tree.parent[tree.kind == Kind.NODE]}
-    assert above == {Kind.EXECUTOR}
+    above = {EventKind(tree.kind[parent]) for parent in tree.parent[tree.kind == EventKind.NODE]}
+    assert above == {EventKind.EXECUTOR}
     assert profile.by("op_type").set_index("op_type").loc["(fences)", "self_s"] == pytest.approx(3e-6)
     assert "(fences)" in set(view.to_frame("module")["name"])
     assert nodes.set_index("node").loc["a", "provider"] == CPU

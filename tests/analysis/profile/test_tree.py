@@ -14,23 +14,23 @@ from tests.amount import amount
 from tests.analysis.profile.traces import chain, event, looped, node, trace_of, wide, write
 from workbench.analysis.profile.reader import read_trace
 from workbench.analysis.profile.trace import Trace
-from workbench.analysis.profile.tree import NO_PARENT, Kind, Tree, build_tree
+from workbench.analysis.profile.tree import NO_PARENT, EventKind, EventTree, build_tree
 
 
-def adds_up(trace: Trace, tree: Tree) -> None:
+def adds_up(trace: Trace, tree: EventTree) -> None:
     """Own parts sum to the whole of each run, and no part is negative."""
     for position, run in enumerate(tree.runs):
-        part = (tree.run == position) & (tree.kind != Kind.KERNEL) & ~np.isnan(tree.self_us)
+        part = (tree.run == position) & (tree.kind != EventKind.KERNEL) & ~np.isnan(tree.self_us)
         assert tree.self_us[part].sum() == pytest.approx(trace.duration_us[run], abs=1e-6)
     taking = ~np.isnan(tree.self_us)
     assert (tree.self_us[taking] >= -1e-6).all()
-    for parent in np.flatnonzero(taking & (tree.kind != Kind.KERNEL)):
-        below = (tree.parent == parent) & (tree.kind != Kind.KERNEL)
+    for parent in np.flatnonzero(taking & (tree.kind != EventKind.KERNEL)):
+        below = (tree.parent == parent) & (tree.kind != EventKind.KERNEL)
         total = tree.share_us[below].sum() + tree.self_us[parent]
         assert total == pytest.approx(tree.share_us[parent], abs=1e-6)
 
 
-def path_of(trace: Trace, tree: Tree, event: int) -> list[str]:
+def path_of(trace: Trace, tree: EventTree, event: int) -> list[str]:
     path = []
     while event != NO_PARENT:
         path.append(trace.name_of(event).removesuffix("_kernel_time"))
@@ -48,9 +48,9 @@ def test_runs_hold_their_executor_and_that_its_nodes(tmp_path: Path) -> None:
     assert len(tree.runs) == 3
     for run in tree.runs:
         (executor,) = tree.children(run)
-        assert tree.kind[executor] == Kind.EXECUTOR
-        assert [tree.kind[child] for child in tree.children(executor)] == [Kind.NODE] * 8
-    assert {trace.name_of(position) for position in np.flatnonzero(tree.kind == Kind.SESSION)} == {
+        assert tree.kind[executor] == EventKind.EXECUTOR
+        assert [tree.kind[child] for child in tree.children(executor)] == [EventKind.NODE] * 8
+    assert {trace.name_of(position) for position in np.flatnonzero(tree.kind == EventKind.SESSION)} == {
         "model_loading_array",
         "session_initialization",
     }
@@ -92,8 +92,8 @@ def test_a_parallel_executor_holds_the_nodes_of_all_threads(tmp_path: Path) -> N
         trace = read_trace(path)
         tree = build_tree(trace)
         adds_up(trace, tree)
-        nodes = np.flatnonzero(tree.kind == Kind.NODE)
-        assert all(tree.kind[tree.parent[position]] == Kind.EXECUTOR for position in nodes)
+        nodes = np.flatnonzero(tree.kind == EventKind.NODE)
+        assert all(tree.kind[tree.parent[position]] == EventKind.EXECUTOR for position in nodes)
         assert [int((tree.run[nodes] == run).sum()) for run in range(5)] == [9] * 5
         if len(set(trace.tid[nodes].tolist())) > 1:
             return
@@ -197,7 +197,7 @@ def test_the_parts_of_any_execution_add_up(events: list[dict[str, object]], tmp_
     trace = read_trace(write(tmp_path, events))
     tree = build_tree(trace)
     adds_up(trace, tree)
-    inner = (tree.kind == Kind.NODE) | (tree.kind == Kind.EXECUTOR)
+    inner = (tree.kind == EventKind.NODE) | (tree.kind == EventKind.EXECUTOR)
     assert (tree.run[inner] != NO_PARENT).all()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.analysis.difference.changes import ChangeKind, Difference, NodeChange
-from workbench.views.flame.frames import Boxes, Kind, Pane, Picture
+from workbench.views.flame.frames import Boxes, FlamePane, FrameKind, Picture
 from workbench.views.flame.pictures import heading
 from workbench.views.flame.still import _title
 
@@ -34,6 +34,6 @@ def test_small_parts_are_summed_up_where_the_sentence_would_not_add_up() -> None
 
 def test_a_still_picture_writes_times_as_the_view_does() -> None:
     boxes = Boxes()
-    boxes.add("run", Kind.WHOLE, 0.0, 39.4e-6)
-    pane = Pane("A", "of the measured median", boxes.frames())
+    boxes.add("run", FrameKind.WHOLE, 0.0, 39.4e-6)
+    pane = FlamePane("A", "of the measured median", boxes.frames())
     assert _title(pane, Picture("module", "", "", (pane,))) == "A: 39.4 µs, of the measured median"

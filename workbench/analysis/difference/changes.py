@@ -13,8 +13,14 @@ from workbench.analysis.difference.joining import ancestors, as_nodes_of_a, in_t
 from workbench.analysis.difference.matching import Match, match
 from workbench.analysis.explanation import Explained
 from workbench.analysis.profile.session_profile import Profile
-from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, Measured, group_table, node_table
-from workbench.analysis.profile.tree import Kind, node_name
+from workbench.analysis.profile.tables import (
+    BETWEEN_NODES,
+    SCHEDULING,
+    CountedEvents,
+    group_table,
+    node_table,
+)
+from workbench.analysis.profile.tree import EventKind, node_name
 from workbench.records.display import frame_of
 from workbench.text import in_time
 
@@ -163,9 +169,9 @@ class _Profiled:
         )
 
 
-def _in_order(measured: Measured) -> list[str]:
+def _in_order(measured: CountedEvents) -> list[str]:
     """Return the executed nodes by the end of their first run."""
-    nodes = measured.events[measured.tree.kind[measured.events] == Kind.NODE]
+    nodes = measured.events[measured.tree.kind[measured.events] == EventKind.NODE]
     codes, first = np.unique(measured.trace.name[nodes], return_index=True)
     return [node_name(measured.trace.names[code]) for code in codes[np.argsort(first)]]
 

@@ -21,7 +21,7 @@ MOST_CLASSES = 1_000_000
 FIVE = 5
 
 
-class Tally:
+class ErrorTally:
     """One output of one candidate. `add` every run, then `row`. Memory: five numbers per item."""
 
     def __init__(self, label: str, output: str, *, scores: bool | None = None) -> None:
@@ -165,7 +165,7 @@ def fidelity(
     """Return one row per output, of a single run of both."""
     rows = []
     for name, value in baseline.items():
-        tally = Tally(label, name, scores=(scores or {}).get(name))
+        tally = ErrorTally(label, name, scores=(scores or {}).get(name))
         tally.add(value, candidate.get(name), items)
         rows.append(tally.row())
     return tuple(rows)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from workbench.analysis.fidelity.error import Tally
+from workbench.analysis.fidelity.error import ErrorTally
 from workbench.analysis.fidelity.metrics import Metric
 from workbench.errors import Cancelled, MetricError, RunFailed, StorageError, WorkbenchError
 from workbench.measurement.limits import Limits, OnProgress, Progress
@@ -141,7 +141,7 @@ class _Evaluation:
 
     def candidate(self, config: EvaluatedConfig) -> None:
         """Evaluate a candidate; a failure is its result, except a wrong metric or a cancel."""
-        tallies: dict[str, Tally] = {}
+        tallies: dict[str, ErrorTally] = {}
         items: list[Any] = []
         try:
             if config.problem is not None:
@@ -151,7 +151,9 @@ class _Evaluation:
                 for at, expected, actual in zip(part, baseline, outputs, strict=True):
                     for name, value in expected.items():
                         if name not in tallies:
-                            tallies[name] = Tally(config.label, name, scores=self.read_as_scores.get(name))
+                            tallies[name] = ErrorTally(
+                                config.label, name, scores=self.read_as_scores.get(name)
+                            )
                         tallies[name].add(value, actual.get(name), self.examples.items[at])
                 items += self._metric_rows(part, outputs)
                 path.unlink()

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.analysis.fidelity.intervals import MIN_ITEMS, RESAMPLES
 from workbench.analysis.fidelity.layer_groups import REST, LayerGroup
-from workbench.analysis.fidelity.sensitivity import Gain
+from workbench.analysis.fidelity.sensitivity import LayerGain
 from workbench.analysis.provenance.account import Account
 from workbench.analysis.slower.profiled_config import ProfiledConfig
 
@@ -21,7 +21,7 @@ def gains(
     groups: Sequence[LayerGroup],
     float_profile: tuple[ProfiledConfig, Account],
     quantized_profile: tuple[ProfiledConfig, Account],
-) -> dict[str, Gain]:
+) -> dict[str, LayerGain]:
     """Return the time of the executed nodes that compute a group, before minus after, by the group's name.
 
     A node that computes layers of several groups counts for each in equal parts; a node that computes none of
@@ -54,12 +54,12 @@ class _Estimate:
         return _medians(self._shares[group], seed=0) * _medians(self._samples_s, seed=1)
 
 
-def _gain(before: _Estimate, after: _Estimate, group: str) -> Gain:
+def _gain(before: _Estimate, after: _Estimate, group: str) -> LayerGain:
     value_s = before.seconds(group) - after.seconds(group)
     if min(before.runs, after.runs) < MIN_ITEMS:
-        return Gain(value_s)
+        return LayerGain(value_s)
     low_s, high_s = np.percentile(before.resampled(group) - after.resampled(group), (2.5, 97.5))
-    return Gain(value_s, min(value_s, float(low_s)), max(value_s, float(high_s)))
+    return LayerGain(value_s, min(value_s, float(low_s)), max(value_s, float(high_s)))
 
 
 def _medians(values: Seconds, seed: int) -> Seconds:

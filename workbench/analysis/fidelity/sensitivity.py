@@ -31,7 +31,7 @@ MEASURED = "measured, interleaved"
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
+class LayerGain:
     """Seconds of a run that quantizing a layer saves, with the interval of the comparison."""
 
     value_s: float
@@ -39,12 +39,12 @@ class Gain:
     high_s: float | None = None
 
 
-def measured_gain(verdict: Verdict, whole_s: float | None) -> Gain | None:
+def measured_gain(verdict: Verdict, whole_s: float | None) -> LayerGain | None:
     """Return how much longer a variant takes than the whole quantized model, from their comparison."""
     if whole_s is None or not verdict.ratio:
         return None
     low, high = verdict.low, verdict.high
-    return Gain(
+    return LayerGain(
         whole_s / verdict.ratio - whole_s,
         whole_s / high - whole_s if high else None,
         whole_s / low - whole_s if low else None,
@@ -117,7 +117,7 @@ def layer_variants(
 
 
 def sensitivity(
-    variants: LayerVariants, mode: Mode, gains: Mapping[str, Gain], latency_how: str
+    variants: LayerVariants, mode: Mode, gains: Mapping[str, LayerGain], latency_how: str
 ) -> SensitivityRecord:
     """Evaluate every variant; `gains` are by the name of a group, and missing ones unknown."""
     configs = {str(at): variants.variant(group, mode) for at, group in enumerate(variants.groups)}

@@ -8,21 +8,21 @@ from typing import Any
 from onnx import TensorProto
 
 from workbench.analysis.flops.cost import Tensor
-from workbench.analysis.profile.tables import Measured
-from workbench.analysis.profile.tree import Kind, node_name
+from workbench.analysis.profile.tables import CountedEvents
+from workbench.analysis.profile.tree import EventKind, node_name
 from workbench.models.structure import bodies
 
 _NAMES = {number: name.lower() for name, number in TensorProto.DataType.items()}  # in ORT's words
 
 
-def profiled_shapes(model: Any, measured: Measured) -> dict[str, Tensor]:
+def profiled_shapes(model: Any, measured: CountedEvents) -> dict[str, Tensor]:
     """Return the shapes of each node's last call, by the tensor names of the optimized model."""
     weights = stored_shapes(model)
     shapes = weights | dict(declared_shapes(model.graph))
     nodes = {node.name: node for graph in _graphs(model.graph) for node in graph.node}
     trace = measured.trace
     for event in measured.events:
-        if measured.tree.kind[event] != Kind.NODE:
+        if measured.tree.kind[event] != EventKind.NODE:
             continue
         call = trace.call_of(int(event))
         node = nodes.get(node_name(trace.name_of(int(event))))

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.analysis.flops.shapes import profiled_shapes, stored_shapes
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.trace import SIGNED
-from workbench.analysis.profile.tree import Kind, node_name
+from workbench.analysis.profile.tree import EventKind, node_name
 from workbench.models.structure import bodies
 from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
@@ -76,7 +76,9 @@ def memory_of(profile: Profile) -> MemoryRecord:
     """Read the last run. Each node's own allocations show only without the memory pattern."""
     trace, tree = profile.trace, profile.tree
     last = len(tree.runs) - 1
-    events = np.flatnonzero((tree.kind == Kind.NODE) & (tree.run == last)) if last >= 0 else np.array([], int)
+    events = (
+        np.flatnonzero((tree.kind == EventKind.NODE) & (tree.run == last)) if last >= 0 else np.array([], int)
+    )
     events = events[np.argsort(trace.start_us[events], kind="stable")]
     live = live_bytes(profile)
     nodes = []

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from workbench.analysis.observe import PREPARED, REQUIRED, TOGETHER, Application, Observation
 from workbench.analysis.passes.missed import Missed, missed
 from workbench.analysis.passes.statistics import Statistics, statistics
-from workbench.analysis.provenance.account import Account, Change, account
-from workbench.analysis.provenance.step import Step
+from workbench.analysis.provenance.account import Account, PassChange, account
+from workbench.analysis.provenance.step import PassStep
 from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 from workbench.text import counted, shorten
@@ -28,7 +28,7 @@ class FiredPass:
 
     name: str
     level: int
-    change: Change
+    change: PassChange
     messages: tuple[str, ...]  # what ORT logged while it ran
 
     @property
@@ -84,7 +84,7 @@ class Passes:
         return frame_of(self.missed, Missed.__dataclass_fields__)
 
 
-def in_words(change: Change) -> str:
+def in_words(change: PassChange) -> str:
     """Write a change as in `12 Add + 12 Gelu → 12 BiasGelu`."""
     return f"{_ops(change.ops_removed)} → {_ops(change.ops_added)}"
 
@@ -93,7 +93,7 @@ def _ops(counts: tuple[tuple[str, int], ...]) -> str:
     return " + ".join(f"{count} {op}" for op, count in counts) or "nothing"
 
 
-def passes_of(observation: Observation, whole: Account, steps: Sequence[Step]) -> Passes:
+def passes_of(observation: Observation, whole: Account, steps: Sequence[PassStep]) -> Passes:
     """Conclude the passes from the log and the snapshots."""
     messages: dict[tuple[str, int], list[str]] = {}
     for application in observation.applied:
@@ -120,7 +120,7 @@ def _names_and_levels(applied: Iterable[Application]) -> tuple[tuple[str, int], 
     return tuple(dict.fromkeys((application.name, application.level) for application in applied))
 
 
-def _since_prepared(observation: Observation, whole: Account, steps: Sequence[Step]) -> Account:
+def _since_prepared(observation: Observation, whole: Account, steps: Sequence[PassStep]) -> Account:
     """Return the account of the graph that ORT loaded, after any preparation."""
     first = sum(shot.level == PREPARED for shot in observation.chain)
     if not first:

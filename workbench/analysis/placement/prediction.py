@@ -39,7 +39,7 @@ class PredictedNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class PlacementPrediction:
     """A prediction for one provider; nothing of it ran."""
 
     provider: str
@@ -98,7 +98,7 @@ class Prediction:
 class Predictions:
     """Predictions for all providers that there is a table for; nothing of them ran."""
 
-    all: tuple[Prediction, ...]
+    all: tuple[PlacementPrediction, ...]
 
     def __repr__(self) -> str:
         return f"<{self}>"
@@ -146,7 +146,7 @@ def predict_all(graph: Graph, sizes: Mapping[str, int] | None = None) -> Predict
     return Predictions(tuple(_predicted(graph, table, sizes or {}) for table in support_tables()))
 
 
-def predict(graph: Graph, provider: str, sizes: Mapping[str, int] | None = None) -> Prediction:
+def predict(graph: Graph, provider: str, sizes: Mapping[str, int] | None = None) -> PlacementPrediction:
     """Place a graph on a provider from its support table; what is not known stays on the CPU.
 
     `sizes`: bytes of tensors as a profile saw them, where the graph leaves its dims open.
@@ -154,7 +154,7 @@ def predict(graph: Graph, provider: str, sizes: Mapping[str, int] | None = None)
     return _predicted(graph, _table(provider), sizes or {})
 
 
-def _predicted(graph: Graph, table: SupportTable, sizes: Mapping[str, int]) -> Prediction:
+def _predicted(graph: Graph, table: SupportTable, sizes: Mapping[str, int]) -> PlacementPrediction:
     verdicts = {node.key: table.judge(graph, node) for node in graph.nodes}
     divide = partitions if table.provider in KERNELS else units
     partition = divide(graph, _providers(table, verdicts))
@@ -162,7 +162,7 @@ def _predicted(graph: Graph, table: SupportTable, sizes: Mapping[str, int]) -> P
     if lone:
         verdicts |= lone
         partition = divide(graph, _providers(table, verdicts))
-    return Prediction(
+    return PlacementPrediction(
         provider=table.provider,
         name=table.name,
         source=table.source,
@@ -196,7 +196,7 @@ def _lone_nodes(
     }
 
 
-def _left_operators(prediction: Prediction) -> str:
+def _left_operators(prediction: PlacementPrediction) -> str:
     """List the operators that stay on the CPU, most frequent first."""
     left = Counter(node.op_type for node in prediction.nodes if not node.takes)
     words = [f"{count} {op}" for op, count in left.most_common(MOST_LEFT)]

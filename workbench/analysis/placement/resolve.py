@@ -10,7 +10,7 @@ from workbench.analysis.observe import KERNELS, Observation
 from workbench.analysis.placement.partitions import boundaries, partitions
 from workbench.analysis.placement.records import CompiledPart, PlacedNode, Placement
 from workbench.analysis.provenance.account import Account, carried
-from workbench.analysis.provenance.step import Step
+from workbench.analysis.provenance.step import PassStep
 
 # Nodes that ORT puts between partitions, types and layouts: shown apart, since no model asks for them.
 TRANSFER = frozenset({"MemcpyFromHost", "MemcpyToHost", "Cast", "ReorderInput", "ReorderOutput"})
@@ -19,7 +19,7 @@ _LISTED = re.compile(r"Op type: (\S+)|OpType[: ]+(\S+)|Operator type: \[(\S+?)\]
 
 
 def place(
-    observation: Observation, requested: tuple[str, ...], account: Account, steps: Sequence[Step]
+    observation: Observation, requested: tuple[str, ...], account: Account, steps: Sequence[PassStep]
 ) -> Placement:
     """Join ORT's record to the optimized graph, through the passes that ran after it was taken."""
     graph = observation.final
@@ -95,7 +95,7 @@ def _reasons(
     }
 
 
-def _providers(observation: Observation, steps: Sequence[Step]) -> dict[str, str | None]:
+def _providers(observation: Observation, steps: Sequence[PassStep]) -> dict[str, str | None]:
     """Return the provider of each optimized node; None where the record does not tell."""
     graph = observation.final
     if len(observation.providers) == 1:  # there is nowhere else to run

@@ -18,7 +18,7 @@ NAMES = {  # of onnx.TensorProto's data types, as the tables call them
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SupportRule:
     """What a table says of one operator. `types`: of its first input; empty: not known."""
 
     operator: str  # with its domain
@@ -41,7 +41,7 @@ class SupportTable:
     source: str
     version: str  # of ONNX Runtime, as far as the source tells
     complete: bool  # whether an operator that is not listed is known not to be taken
-    rules: tuple[Rule, ...]
+    rules: tuple[SupportRule, ...]
     scalars: frozenset[str] | None = None
     left_alone: frozenset[str] = frozenset()
 
@@ -52,7 +52,7 @@ class SupportTable:
         return f"{short} ({self.variant})" if self.variant else short
 
     @cached_property
-    def _by_operator(self) -> Mapping[str, Rule]:
+    def _by_operator(self) -> Mapping[str, SupportRule]:
         return {rule.operator: rule for rule in self.rules}
 
     def judge(self, graph: Graph, node: Node) -> tuple[bool | None, str]:
@@ -105,11 +105,11 @@ def support_tables() -> tuple[SupportTable, ...]:
     return tuple(tables)
 
 
-def _rule(operator: str, entry: str | Mapping[str, object]) -> Rule:
+def _rule(operator: str, entry: str | Mapping[str, object]) -> SupportRule:
     """Read an entry: a text is a condition, an object holds more."""
     fields: Mapping[str, object] = {"condition": entry} if isinstance(entry, str) else entry
     since = fields.get("since")
-    return Rule(
+    return SupportRule(
         operator,
         str(fields.get("condition", "")),
         tuple(str(fields.get("types", "")).split()),

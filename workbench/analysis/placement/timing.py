@@ -10,7 +10,7 @@ from workbench.analysis.flops.cost import Tensor
 from workbench.analysis.graph import Graph, Node
 from workbench.analysis.placement.records import CompiledPart, Placement, UnmatchedTime
 from workbench.analysis.profile.session_profile import Profile
-from workbench.analysis.profile.tree import Kind, node_name
+from workbench.analysis.profile.tree import EventKind, node_name
 
 _NUMBER = re.compile(r"\d+")
 
@@ -19,7 +19,7 @@ def _event_times(profile: Profile) -> tuple[UnmatchedTime, ...]:
     """Return the own time in a run of each node and compiled part, in the order in which they first ran."""
     steady, times_s = profile.steady, profile.node_times_s()
     providers: dict[str, str | None] = {}
-    nodes = [int(event) for event in steady.events if steady.tree.kind[event] == Kind.NODE]
+    nodes = [int(event) for event in steady.events if steady.tree.kind[event] == EventKind.NODE]
     for event in sorted(nodes, key=lambda event: float(steady.trace.start_us[event])):
         call = steady.trace.call_of(event)
         providers.setdefault(node_name(steady.trace.name_of(event)), call.provider if call else None)

@@ -26,7 +26,7 @@ _WHAT_IT_IS = "a trace is the .json file that session.end_profiling() names"
 
 
 @dataclass(slots=True)
-class Reading:
+class ReadDamage:
     """Damage met while reading, filled in while batches are drawn."""
 
     ended: bool = False  # the closing bracket was seen
@@ -35,7 +35,7 @@ class Reading:
     stopped: list[str] = field(default_factory=list)
 
 
-def batches(path: Path, reading: Reading) -> Iterator[list[Any]]:
+def batches(path: Path, reading: ReadDamage) -> Iterator[list[Any]]:
     """Yield lists of decoded events in file order; raise ProfileError when the file is no trace at all."""
     try:
         with path.open("rb") as file:
@@ -48,7 +48,7 @@ def batches(path: Path, reading: Reading) -> Iterator[list[Any]]:
 class _Cutter:
     _file: BinaryIO
     _path: Path
-    _reading: Reading
+    _reading: ReadDamage
 
     def batches(self) -> Iterator[list[Any]]:
         rest, wrapped = self._opening()

@@ -14,7 +14,7 @@ from workbench.analysis.profile.trace import ArenaState, NodeCall, Shape
 LARGEST = 1 << 63  # what a column can hold
 
 
-class Table(dict[Any, int]):
+class Interning(dict[Any, int]):
     """Value → number, in order of first sight; looking a new value up adds it."""
 
     def __missing__(self, value: Hashable) -> int:

@@ -11,23 +11,23 @@ from bisect import bisect_right
 
 import numpy as np
 
-from workbench.analysis.profile.kinds import FENCES, Kind, node_name
+from workbench.analysis.profile.kinds import FENCES, EventKind, node_name
 from workbench.analysis.profile.trace import ABSENT, Codes, Trace
 
 
 def adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
     """Give each kernel its node's call; where nothing tells the node, the run that began last before it."""
-    kernels = np.flatnonzero(kind == Kind.KERNEL)
+    kernels = np.flatnonzero(kind == EventKind.KERNEL)
     if not len(kernels):
         return
     calls, runs = _Begun(), _Begun()
-    begun = np.flatnonzero(np.isin(kind, (Kind.NODE, Kind.RUN)) & ~np.isnan(trace.duration_us))
+    begun = np.flatnonzero(np.isin(kind, (EventKind.NODE, EventKind.RUN)) & ~np.isnan(trace.duration_us))
     for event in begun[np.argsort(trace.start_us[begun], kind="stable")].tolist():
-        if kind[event] == Kind.RUN:
+        if kind[event] == EventKind.RUN:
             runs.add("", event, float(trace.start_us[event]))
         else:
             calls.add(node_name(trace.name_of(event)), event, float(trace.start_us[event]))
-    nodes = np.flatnonzero(kind == Kind.NODE)
+    nodes = np.flatnonzero(kind == EventKind.NODE)
     before = np.searchsorted(nodes, kernels) - 1  # the node written last before each kernel
     launchers, operators = _told(trace, "parent_name"), _told(trace, "op_name")
     for kernel, position in zip(kernels.tolist(), before.tolist(), strict=True):

@@ -11,7 +11,7 @@ from workbench.analysis.profile.trace import Codes, Trace
 FENCES = ("_fence_before", "_fence_after")
 
 
-class Kind(IntEnum):
+class EventKind(IntEnum):
     """The kind of an event. A device's kernel runs beside its node and takes no part of its time."""
 
     SESSION = 0  # loading, initialization
@@ -25,7 +25,7 @@ class Kind(IntEnum):
 
 def kinds(trace: Trace) -> Codes:
     """Return the kind of each event."""
-    kind = np.full(len(trace), Kind.OTHER, np.int32)
+    kind = np.full(len(trace), EventKind.OTHER, np.int32)
     for code, category in enumerate(trace.categories):
         if category in ("Session", "Node", "Kernel"):
             by_name = np.array([_kind(category, name) for name in trace.names], np.int32)
@@ -34,16 +34,16 @@ def kinds(trace: Trace) -> Codes:
     return kind
 
 
-def _kind(category: str, name: str) -> Kind:
+def _kind(category: str, name: str) -> EventKind:
     """Return the kind of an event of ORT's own categories."""
     if category == "Kernel":
-        return Kind.KERNEL
+        return EventKind.KERNEL
     if category == "Session":
-        ending = Kind.EXECUTOR if name.endswith("Executor::Execute") else Kind.SESSION
-        return Kind.RUN if name == "model_run" else ending
+        ending = EventKind.EXECUTOR if name.endswith("Executor::Execute") else EventKind.SESSION
+        return EventKind.RUN if name == "model_run" else ending
     if name.endswith(FENCES):
-        return Kind.FENCE
-    return Kind.NODE if name.endswith("_kernel_time") else Kind.OTHER
+        return EventKind.FENCE
+    return EventKind.NODE if name.endswith("_kernel_time") else EventKind.OTHER
 
 
 def node_name(event_name: str) -> str:

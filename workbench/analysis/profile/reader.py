@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from workbench.analysis.profile.chunks import Reading, batches
-from workbench.analysis.profile.interning import Table, arena_row, as_json, call_row, number, packed
+from workbench.analysis.profile.chunks import ReadDamage, batches
+from workbench.analysis.profile.interning import Interning, arena_row, as_json, call_row, number, packed
 from workbench.analysis.profile.trace import ABSENT, Scheduling, Trace
 from workbench.errors import ProfileError
 
@@ -40,7 +40,7 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
 
     Raises ProfileError when the file cannot be read, is no trace, or holds no event.
     """
-    file, reading, build = Path(path), Reading(), _Build()
+    file, reading, build = Path(path), ReadDamage(), _Build()
     with _collector_paused():
         for events in batches(file, reading):
             build.add(events)
@@ -60,8 +60,13 @@ class _Build:
         self.size = 0
         self.odd = 0
         self.dropped: int | None = None
-        self._categories, self._names, self._args, self._arenas = Table(), Table(), Table(), Table()
-        self._calls, self._threads = Table(), Table()
+        self._categories, self._names, self._args, self._arenas = (
+            Interning(),
+            Interning(),
+            Interning(),
+            Interning(),
+        )
+        self._calls, self._threads = Interning(), Interning()
         self._columns = {name: array(kind) for name, kind in _COLUMNS.items()}
         self._scheduling: list[Scheduling] = []
 
@@ -162,7 +167,7 @@ class _Build:
             return value
         return -2 - self._threads[str(value)]
 
-    def trace(self, reading: Reading) -> Trace:
+    def trace(self, reading: ReadDamage) -> Trace:
         notes = list(reading.stopped)
         damaged = reading.damaged + self.odd
         if damaged:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Self
 
 from workbench.analysis.profile.reader import read_trace
 from workbench.analysis.profile.tables import (
+    CountedEvents,
     Grouping,
-    Measured,
     group_table,
     mean_seconds,
     measured,
@@ -27,7 +27,7 @@ from workbench.analysis.profile.tables import (
     variation_table,
 )
 from workbench.analysis.profile.trace import Trace
-from workbench.analysis.profile.tree import Tree, build_tree
+from workbench.analysis.profile.tree import EventTree, build_tree
 from workbench.analysis.profile.writing import save_trace
 from workbench.records.display import to_table
 from workbench.text import counted, in_ms, in_time
@@ -111,7 +111,7 @@ class Profile:
         return scaled
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> EventTree:
         """Every event with its parent, its share of the wall clock, and what of it is its own."""
         return build_tree(self.trace)
 
@@ -123,12 +123,12 @@ class Profile:
         return 1 if len(self.tree.runs) > 2 else 0
 
     @cached_property
-    def measured(self) -> Measured:
+    def measured(self) -> CountedEvents:
         """The events of all runs after the warm-up."""
         return replace(self._profiled, scale=self.steady.scale)
 
     @cached_property
-    def steady(self) -> Measured:
+    def steady(self) -> CountedEvents:
         """The events of the fastest three quarters of the runs, without those that something interrupted.
 
         Comparisons use the same part of their samples. Means over it still add up, to `run_s`.
@@ -142,7 +142,7 @@ class Profile:
         return replace(runs, scale=plain_s / mean_s if plain_s and mean_s else 1.0)
 
     @cached_property
-    def _profiled(self) -> Measured:
+    def _profiled(self) -> CountedEvents:
         runs = range(self.warmup_runs, len(self.tree.runs))
         return measured(self.trace, self.tree, runs, self.scopes)
 

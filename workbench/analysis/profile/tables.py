@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.analysis.profile.scopes import scope_of
 from workbench.analysis.profile.trace import ABSENT, Codes, Trace
-from workbench.analysis.profile.tree import NO_PARENT, Kind, Tree, node_name
+from workbench.analysis.profile.tree import NO_PARENT, EventKind, EventTree, node_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,16 +22,16 @@ Grouping: TypeAlias = Literal["node", "op_type", "scope", "provider", "thread"]
 BETWEEN_NODES = "(between nodes)"
 SCHEDULING = "(scheduling)"  # of a run, around its executor: checking feeds, fetching outputs
 FENCES = "(fences)"  # of older ORT: nodes waiting for tensors of another device
-_GAPS = {Kind.EXECUTOR: BETWEEN_NODES, Kind.RUN: SCHEDULING, Kind.FENCE: FENCES}
+_GAPS = {EventKind.EXECUTOR: BETWEEN_NODES, EventKind.RUN: SCHEDULING, EventKind.FENCE: FENCES}
 FEW_RUNS_FOR_P90 = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class CountedEvents:
     """The events of the runs that count: warm-up runs and what lies outside of runs left out."""
 
     trace: Trace
-    tree: Tree
+    tree: EventTree
     events: Codes  # nodes, executors, runs and others of these runs that take wall-clock time
     run: Codes  # of each of these events: a position in `chosen`
     chosen: tuple[int, ...]  # runs of the tree, in order
@@ -56,7 +56,7 @@ class Measured:
         return [self._label(int(event), by) for event in self.events]
 
     def _label(self, event: int, by: Grouping) -> str:
-        kind = Kind(self.tree.kind[event])
+        kind = EventKind(self.tree.kind[event])
         if by == "thread":
             return str(self.trace.tid[event])
         if kind in _GAPS:
@@ -73,24 +73,24 @@ class Measured:
 
 def measured(
     trace: Trace,
-    tree: Tree,
+    tree: EventTree,
     runs: Sequence[int],
     scopes: Mapping[str, str] | None = None,
     scale: float = 1.0,
-) -> Measured:
+) -> CountedEvents:
     """Select everything inside of these runs, without a device's kernels, which run beside them."""
     position = np.full(len(tree.runs) + 1, NO_PARENT, np.int32)  # the last one is for events of no run
     position[list(runs)] = np.arange(len(runs), dtype=np.int32)
     run = position[tree.run]
-    events = np.flatnonzero((run >= 0) & (tree.kind != Kind.KERNEL) & ~np.isnan(tree.self_us))
-    return Measured(trace, tree, events.astype(np.int32), run[events], tuple(runs), scopes or {}, scale)
+    events = np.flatnonzero((run >= 0) & (tree.kind != EventKind.KERNEL) & ~np.isnan(tree.self_us))
+    return CountedEvents(trace, tree, events.astype(np.int32), run[events], tuple(runs), scopes or {}, scale)
 
 
-def node_table(runs: Measured) -> pd.DataFrame:
+def node_table(runs: CountedEvents) -> pd.DataFrame:
     """Return a row per executed node: calls and times of one run, and its share of the run."""
     import pandas as pd
 
-    is_node = runs.tree.kind[runs.events] == Kind.NODE
+    is_node = runs.tree.kind[runs.events] == EventKind.NODE
     events = runs.events[is_node]
     rows = pd.DataFrame(
         {
@@ -123,11 +123,11 @@ def node_table(runs: Measured) -> pd.DataFrame:
     return result.sort_values("self_s", ascending=False, ignore_index=True)
 
 
-def group_table(runs: Measured, by: Grouping) -> pd.DataFrame:
+def group_table(runs: CountedEvents, by: Grouping) -> pd.DataFrame:
     """Return a row per group: calls and times of one run, share of it. The shares sum to one."""
     import pandas as pd
 
-    counts = runs.tree.kind[runs.events] == Kind.NODE
+    counts = runs.tree.kind[runs.events] == EventKind.NODE
     rows = pd.DataFrame(
         {
             by: runs.labels(by),
@@ -147,7 +147,7 @@ def group_table(runs: Measured, by: Grouping) -> pd.DataFrame:
     return table.reset_index().sort_values("self_s", ascending=False, ignore_index=True)
 
 
-def variation_table(runs: Measured, by: Grouping = "node") -> pd.DataFrame:
+def variation_table(runs: CountedEvents, by: Grouping = "node") -> pd.DataFrame:
     """How each group's time a run varies: lowest, quartiles, highest; spread is (q75 - q25) / median.
 
     p90_s is given from 64 runs on: fewer cannot tell it.
@@ -173,7 +173,7 @@ def variation_table(runs: Measured, by: Grouping = "node") -> pd.DataFrame:
     return pd.DataFrame(data).sort_values("excess_s", ascending=False, ignore_index=True)
 
 
-def seconds_by_run(runs: Measured, by: Grouping) -> tuple[list[str], Any]:
+def seconds_by_run(runs: CountedEvents, by: Grouping) -> tuple[list[str], Any]:
     """Return the groups, and the own seconds of each (a row) in each run (a column)."""
     labels = runs.labels(by)
     positions = {label: position for position, label in enumerate(dict.fromkeys(labels))}
@@ -183,17 +183,17 @@ def seconds_by_run(runs: Measured, by: Grouping) -> tuple[list[str], Any]:
     return list(positions), sums
 
 
-def run_seconds(runs: Measured) -> Any:
+def run_seconds(runs: CountedEvents) -> Any:
     """Return the duration of each run with the profiler on, in order."""
     return runs.trace.duration_us[[runs.tree.runs[run] for run in runs.chosen]] / 1e6
 
 
-def mean_seconds(runs: Measured) -> float:
+def mean_seconds(runs: CountedEvents) -> float:
     """Return the mean duration of the runs with the profiler on; 0.0 without a run."""
     return float(run_seconds(runs).mean()) if runs.runs else 0.0
 
 
-def span_table(trace: Trace, tree: Tree) -> pd.DataFrame:
+def span_table(trace: Trace, tree: EventTree) -> pd.DataFrame:
     """A row an event of the tree: what flame views draw. Starts count from the first event."""
     import pandas as pd
 
@@ -203,7 +203,7 @@ def span_table(trace: Trace, tree: Tree) -> pd.DataFrame:
         {
             "event": taking,
             "parent": tree.parent[taking],
-            "kind": [Kind(kind).name.lower() for kind in tree.kind[taking]],
+            "kind": [EventKind(kind).name.lower() for kind in tree.kind[taking]],
             "name": [node_name(trace.name_of(int(event))) for event in taking],
             "op_type": [None if call is None else call.op_type for call in calls],
             "provider": [None if call is None else call.provider for call in calls],

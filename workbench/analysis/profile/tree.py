@@ -15,7 +15,7 @@ from math import nan
 import numpy as np
 
 from workbench.analysis.profile.kernels import adopt_kernels
-from workbench.analysis.profile.kinds import Kind, kinds, node_name
+from workbench.analysis.profile.kinds import EventKind, kinds, node_name
 from workbench.analysis.profile.trace import Codes, Reals, Trace
 
 NO_PARENT = -1  # of what lies directly in the session
@@ -24,18 +24,20 @@ _SLACK_US = 1.5  # start and duration are cut to whole microseconds, each by its
 
 
 _ADOPTS = {
-    Kind.SESSION: frozenset({Kind.SESSION, Kind.EXECUTOR, Kind.NODE, Kind.FENCE, Kind.OTHER}),
-    Kind.RUN: frozenset({Kind.EXECUTOR, Kind.NODE, Kind.FENCE, Kind.OTHER}),
-    Kind.EXECUTOR: frozenset({Kind.NODE, Kind.FENCE, Kind.OTHER}),
-    Kind.NODE: frozenset({Kind.EXECUTOR, Kind.OTHER}),
-    Kind.KERNEL: frozenset[Kind](),
-    Kind.FENCE: frozenset[Kind](),
-    Kind.OTHER: frozenset({Kind.OTHER, Kind.EXECUTOR, Kind.NODE, Kind.FENCE}),
+    EventKind.SESSION: frozenset(
+        {EventKind.SESSION, EventKind.EXECUTOR, EventKind.NODE, EventKind.FENCE, EventKind.OTHER}
+    ),
+    EventKind.RUN: frozenset({EventKind.EXECUTOR, EventKind.NODE, EventKind.FENCE, EventKind.OTHER}),
+    EventKind.EXECUTOR: frozenset({EventKind.NODE, EventKind.FENCE, EventKind.OTHER}),
+    EventKind.NODE: frozenset({EventKind.EXECUTOR, EventKind.OTHER}),
+    EventKind.KERNEL: frozenset[EventKind](),
+    EventKind.FENCE: frozenset[EventKind](),
+    EventKind.OTHER: frozenset({EventKind.OTHER, EventKind.EXECUTOR, EventKind.NODE, EventKind.FENCE}),
 }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tree:
+class EventTree:
     """Columns beside a trace's: one row an event."""
 
     kind: Codes
@@ -49,14 +51,14 @@ class Tree:
         return tuple(int(child) for child in np.flatnonzero(self.parent == event))
 
 
-def build_tree(trace: Trace) -> Tree:
+def build_tree(trace: Trace) -> EventTree:
     """Nest the events; those without a duration take no part."""
     kind = kinds(trace)
     parent = _nested(trace, kind)
     _adopt_from_other_threads(trace, kind, parent)
     adopt_kernels(trace, kind, parent)
     order = _parents_first(trace, parent)
-    is_run, parents = (kind == Kind.RUN).tolist(), parent.tolist()
+    is_run, parents = (kind == EventKind.RUN).tolist(), parent.tolist()
     runs = tuple(event for event in order if is_run[event])
     run = [NO_PARENT] * len(trace)
     for position, event in enumerate(runs):
@@ -65,7 +67,7 @@ def build_tree(trace: Trace) -> Tree:
         if run[event] == NO_PARENT and parents[event] != NO_PARENT:
             run[event] = run[parents[event]]
     share, own = _shares(trace, kind, parent, order)
-    return Tree(kind, parent, runs, np.array(run, np.int32), share, own)
+    return EventTree(kind, parent, runs, np.array(run, np.int32), share, own)
 
 
 def _nested(trace: Trace, kind: Codes) -> Codes:
@@ -78,7 +80,7 @@ def _nested(trace: Trace, kind: Codes) -> Codes:
             continue
         stack = waiting.setdefault((pid, tid), [])
         adopts = _ADOPTS[kinds_[event]]
-        if kinds_[event] == Kind.KERNEL:
+        if kinds_[event] == EventKind.KERNEL:
             continue
         while stack and starts[stack[-1]] >= start and kinds_[stack[-1]] in adopts:
             child = stack.pop()
@@ -94,13 +96,15 @@ def _adopt_from_other_threads(trace: Trace, kind: Codes, parent: Codes) -> None:
     """Adopt nodes without a parent: parallel executors run them on threads of their own."""
     outer = [
         int(event)
-        for event in np.flatnonzero(kind == Kind.EXECUTOR)
-        if parent[event] == NO_PARENT or kind[parent[event]] in (Kind.RUN, Kind.SESSION)
+        for event in np.flatnonzero(kind == EventKind.EXECUTOR)
+        if parent[event] == NO_PARENT or kind[parent[event]] in (EventKind.RUN, EventKind.SESSION)
     ]
     outer.sort(key=lambda event: trace.start_us[event])
     begins = [float(trace.start_us[event]) for event in outer]
     longest = max((float(trace.duration_us[event]) for event in outer), default=0.0)
-    for event in np.flatnonzero((parent == NO_PARENT) & (kind == Kind.NODE) & ~np.isnan(trace.duration_us)):
+    for event in np.flatnonzero(
+        (parent == NO_PARENT) & (kind == EventKind.NODE) & ~np.isnan(trace.duration_us)
+    ):
         start, end = trace.start_us[event], trace.start_us[event] + trace.duration_us[event]
         latest = bisect_right(begins, start)
         for position in range(latest - 1, max(-1, latest - 1 - MOST_AT_ONCE), -1):
@@ -129,7 +133,7 @@ def _parents_first(trace: Trace, parent: Codes) -> list[int]:
 
 def _shares(trace: Trace, kind: Codes, parent: Codes, order: list[int]) -> tuple[Reals, Reals]:
     """Share each moment of a parent among the children that run in it; the rest is its own."""
-    parents, kernels = parent.tolist(), (kind == Kind.KERNEL).tolist()
+    parents, kernels = parent.tolist(), (kind == EventKind.KERNEL).tolist()
     starts, durations = trace.start_us.tolist(), trace.duration_us.tolist()
     share: list[float] = [nan] * len(trace)
     own: list[float] = [nan] * len(trace)
@@ -172,4 +176,4 @@ def _divided(spans: list[tuple[float, float]]) -> list[float]:
     return parts
 
 
-__all__ = ["NO_PARENT", "Kind", "Tree", "build_tree", "kinds", "node_name"]
+__all__ = ["NO_PARENT", "EventKind", "EventTree", "build_tree", "kinds", "node_name"]

@@ -10,14 +10,14 @@ import numpy as np
 import orjson
 
 from workbench.analysis.profile.trace import ABSENT, NodeCall, Shape, Trace
-from workbench.analysis.profile.tree import NO_PARENT, Tree
+from workbench.analysis.profile.tree import NO_PARENT, EventTree
 from workbench.records.atomic import write_atomically
 
 MOST_EVENTS = 200_000  # about 80 MB; what viewers in a browser still open
 
 
 def save_trace(
-    trace: Trace, tree: Tree, path: str | os.PathLike[str], most_events: int = MOST_EVENTS
+    trace: Trace, tree: EventTree, path: str | os.PathLike[str], most_events: int = MOST_EVENTS
 ) -> Path:
     """Write the first runs that fit, each whole; what lies outside of runs comes along."""
     kept = _kept(tree, most_events)
@@ -26,7 +26,7 @@ def save_trace(
     return write_atomically(path, b"[\n" + b",\n".join(lines) + b"\n]\n")
 
 
-def _kept(tree: Tree, most: int) -> Any:
+def _kept(tree: EventTree, most: int) -> Any:
     """Return events of whole runs, in file order."""
     run = tree.run
     if len(run) <= most:

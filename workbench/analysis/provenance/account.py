@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from workbench.analysis.graph import Graph, Node
-from workbench.analysis.provenance.step import Step, trace_step
+from workbench.analysis.provenance.step import PassStep, trace_step
 from workbench.records.tables import TABLE
 
 Fate = Literal["kept", "fused", "folded", "eliminated", "unknown"]
@@ -42,7 +42,7 @@ class TracedNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PassChange:
     """What one pass did: nodes by key, and the operators that went and came."""
 
     name: str  # of the pass; "required" for what ORT does at every level
@@ -61,7 +61,7 @@ class Account:
 
     sources: tuple[SourceFate, ...] = field(metadata=TABLE)
     optimized: tuple[TracedNode, ...] = field(metadata=TABLE)
-    changes: tuple[Change, ...] = field(metadata=TABLE)
+    changes: tuple[PassChange, ...] = field(metadata=TABLE)
 
     def count(self, fate: Fate) -> int:
         return sum(source.fate == fate for source in self.sources)
@@ -70,13 +70,13 @@ class Account:
 Chain = Sequence[tuple[str, int, Graph]]  # (pass, level, graph after it)
 
 
-def steps_of(source: Graph, chain: Chain) -> tuple[Step, ...]:
+def steps_of(source: Graph, chain: Chain) -> tuple[PassStep, ...]:
     """Compare each graph with the one before it: the costly part, made once for all callers."""
     befores = (source, *(graph for _, _, graph in chain))
     return tuple(trace_step(before, after) for before, (_, _, after) in zip(befores, chain, strict=False))
 
 
-def carried(start: Graph, steps: Iterable[Step]) -> dict[str, frozenset[str]]:
+def carried(start: Graph, steps: Iterable[PassStep]) -> dict[str, frozenset[str]]:
     """Return for each node after the last step the nodes of `start` whose work it does."""
     holders = {node.key: frozenset((node.key,)) for node in start.nodes}
     for step in steps:
@@ -84,14 +84,14 @@ def carried(start: Graph, steps: Iterable[Step]) -> dict[str, frozenset[str]]:
     return holders
 
 
-def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) -> Account:
+def account(source: Graph, chain: Chain, steps: Sequence[PassStep] | None = None) -> Account:
     """Follow every node through the chain; `steps` are those of `steps_of`, where they were made already."""
     holders = carried(source, ())
     passes: dict[str, list[str]] = {node.key: [] for node in source.nodes}
     own_passes: dict[str, tuple[str, ...]] = {node.key: () for node in source.nodes}
     inserted: set[str] = set()
     ended: dict[str, Fate] = {}
-    changes: list[Change] = []
+    changes: list[PassChange] = []
     last = source
     for (name, level, graph), step in zip(chain, steps or steps_of(source, chain), strict=True):
         now = _held(step, holders)
@@ -113,7 +113,7 @@ def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) ->
         inserted = carried_on | step.inserted  # a carrier stays one while nothing but carriers goes into it
         own_passes = _own_passes(step, own_passes, name)
         changes.append(
-            Change(
+            PassChange(
                 name=name,
                 level=level,
                 removed=step.removed,
@@ -142,7 +142,7 @@ def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) ->
     )
 
 
-def _held(step: Step, holders: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+def _held(step: PassStep, holders: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     """Return the source nodes held by each node after a step."""
     now: dict[str, frozenset[str]] = {}
     for key, sources in step.sources.items():
@@ -154,7 +154,7 @@ def _held(step: Step, holders: Mapping[str, frozenset[str]]) -> dict[str, frozen
     return now
 
 
-def _own_passes(step: Step, before: dict[str, tuple[str, ...]], name: str) -> dict[str, tuple[str, ...]]:
+def _own_passes(step: PassStep, before: dict[str, tuple[str, ...]], name: str) -> dict[str, tuple[str, ...]]:
     own: dict[str, tuple[str, ...]] = {}
     touched = {*step.added, *step.rewired}
     for key, sources in step.sources.items():

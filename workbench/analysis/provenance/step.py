@@ -12,7 +12,7 @@ Lost = Literal["folded", "eliminated", "unknown"]
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class PassStep:
     """Keys of nodes. `sources`: a node after → the nodes before whose work it does; `lost`: nobody does."""
 
     sources: dict[str, frozenset[str]]
@@ -23,7 +23,7 @@ class Step:
     rewired: tuple[str, ...]  # the same node, reading other tensors or with other attributes
 
 
-def trace_step(before: Graph, after: Graph) -> Step:
+def trace_step(before: Graph, after: Graph) -> PassStep:
     """Compare two graphs of one model, of which the second came from the first by one pass."""
     tracer = _Tracer(pair(before, after))
     tracer.claim()
@@ -242,7 +242,7 @@ class _Tracer:
                         self.fed.update(node.outputs)
         return not self.fed.isdisjoint(old.reads)
 
-    def step(self) -> Step:
+    def step(self) -> PassStep:
         for old in reversed(self.before.nodes):
             if old.key in self.gone and old.key not in self.claimed:
                 self.lost[old.key] = self._lost(old)
@@ -254,7 +254,7 @@ class _Tracer:
                 sources[key] = frozenset((old.key,))
             if (old.inputs, old.digest, old.kind) != (node.inputs, node.digest, node.kind):
                 rewired.append(key)
-        return Step(
+        return PassStep(
             sources=sources,
             lost=self.lost,
             inserted=frozenset(self.inserted),

@@ -17,7 +17,7 @@ from workbench.config import Config
 from workbench.cpu import usable_cores
 from workbench.errors import BundleError
 from workbench.measurement import disturbance
-from workbench.measurement.interference import Watch, others_cpu_s, threads_of
+from workbench.measurement.interference import LoadWatch, others_cpu_s, threads_of
 from workbench.measurement.limits import Limits
 from workbench.worker.launch import WorkerFolder
 from workbench.worker.values import write_values
@@ -116,7 +116,7 @@ def time_model(
     model: Any, feed: dict[str, Any], threads: int, budget_s: float, cancel: threading.Event | None
 ) -> Timing:
     """Run a model in a process of its own for a moment."""
-    watch = Watch()
+    watch = LoadWatch()
     began, before = time.perf_counter(), watch.read()
     with WorkerFolder() as folder:
         path = folder / "peak.onnx"

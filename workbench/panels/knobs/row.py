@@ -89,7 +89,7 @@ class KnobRow(SettingRow):
 
 
 @dataclass(frozen=True, slots=True)
-class PrecisionRow(KnobRow):
+class PrecisionKnobRow(KnobRow):
     """The row of the precision that is applied to the file, whichever file that is."""
 
     def value(self, config: Config) -> Any:

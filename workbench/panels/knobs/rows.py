@@ -10,7 +10,7 @@ from workbench.config import KNOBS, Config, Knob, Provider, catalogue, kinds, na
 from workbench.config.fields import BY_FIELD
 from workbench.cpu import read_cpu, usable_cores
 from workbench.panels.environments import Environment, choices
-from workbench.panels.knobs.row import EngineRow, FieldsRow, FileRow, KnobRow, PrecisionRow, SettingRow
+from workbench.panels.knobs.row import EngineRow, FieldsRow, FileRow, KnobRow, PrecisionKnobRow, SettingRow
 
 # What ORT does with a field that nobody set; ORT's documentation and ours say so.
 IN_EFFECT = {"level": "all", "execution_mode": "sequential", "spinning": "on", "deterministic": "off"}
@@ -66,7 +66,7 @@ def default_threads() -> int:
 @cache
 def _row(field: str, label: str = "") -> KnobRow:
     knob = BY_FIELD[field]
-    kind = PrecisionRow if field == "precision" else KnobRow
+    kind = PrecisionKnobRow if field == "precision" else KnobRow
     return kind(
         field,
         label or knob.label,

@@ -11,7 +11,7 @@ from workbench.panels.options import Options, known_options
 from workbench.panels.sections.section import Section
 
 
-class Advanced(Section):
+class AdvancedSection(Section):
     """Entries of the session and of every run, found in the catalogue or typed in."""
 
     group = "advanced"

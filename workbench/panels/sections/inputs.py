@@ -17,7 +17,7 @@ from workbench.panels.sections.section import Section
 MOST_DIMENSIONS = 24  # that get a row; a model with more of them is fed by a file
 
 
-class Inputs(Section):
+class InputsSection(Section):
     """Sizes and data are common to A and B; the sizes that ORT gets are not."""
 
     group = "inputs"
@@ -25,12 +25,12 @@ class Inputs(Section):
     follows = ("dims", "seed", "data", "preview")
 
     def build(self) -> list[W.Widget]:
-        self.sizes: dict[str, tuple[W.Text, W.Text]] = {}
+        self.sizes: dict[str, tuple[W.TextField, W.TextField]] = {}
         self.grid, self.preview = W.VBox([]), W.HTML()
         self.seed = W.BoundedIntText(
             min=0, max=2**31 - 1, description="seed", tooltip="Of random inputs. Default 0."
         )
-        self.data = W.Text(
+        self.data = W.TextField(
             description="data", placeholder="path of an .npz; empty: random inputs",
             tooltip="A file that numpy.savez wrote, with an array for every input",
         )  # fmt: skip
@@ -63,8 +63,8 @@ class Inputs(Section):
     def _row(self, name: str) -> W.Widget:
         return W.HBox([W.Label(value=name), *self.sizes[name]], classes="wbp-dimension")
 
-    def _size(self, unset: str, hint: str, set_size: Callable[[str, str], None], name: str) -> W.Text:
-        box = W.Text(placeholder=unset, tooltip=hint)
+    def _size(self, unset: str, hint: str, set_size: Callable[[str, str], None], name: str) -> W.TextField:
+        box = W.TextField(placeholder=unset, tooltip=hint)
         on_change(box, partial(set_size, name), status=self.status)
         return box
 

@@ -23,16 +23,16 @@ FIELDS = (  # (trait, label, unit, factor from the trait's unit, placeholder, he
 CLOCKS = (("wall time", "wall"), ("processor time", "cpu"))
 
 
-class Measuring(Section):
+class MeasuringSection(Section):
     """The time limit, the smallest effect of interest, the pace, and the clock."""
 
     group = "measuring"
     hint = "How long, how exactly, at which pace and by which clock A and B are measured"
 
     def build(self) -> list[W.Widget]:
-        self.boxes: dict[str, W.Text] = {}
+        self.boxes: dict[str, W.TextField] = {}
         for trait, label, unit, scale, placeholder, help in FIELDS:
-            box = W.Text(description=f"{label} ({unit})", placeholder=placeholder, tooltip=help)
+            box = W.TextField(description=f"{label} ({unit})", placeholder=placeholder, tooltip=help)
             on_change(box, partial(self._set, trait, label, scale), status=self.status)
             self.boxes[trait] = box
         self.clock = W.Dropdown(

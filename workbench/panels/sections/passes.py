@@ -11,7 +11,7 @@ from workbench.panels import widgets as W
 from workbench.panels.handlers import on_change
 from workbench.panels.sections.section import Section
 from workbench.panels.state import BenchState
-from workbench.panels.table import Table
+from workbench.panels.table import TableWidget
 
 COLUMNS = ("pass", "fired", "level", "what it does")
 CAPTION = "Uncheck a pass to disable it."
@@ -19,7 +19,7 @@ NOT_KNOWN = "Explain A and B says which of them fire on this model."
 LEVELS = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
 
 
-class Passes(Section):
+class PassesSection(Section):
     """The passes that are disabled, and what each did to this model where that is known."""
 
     group = "passes"
@@ -27,7 +27,7 @@ class Passes(Section):
     hint = "Each graph pass by its name: what it does, how often it fired, and a check to disable it"
 
     def build(self) -> list[W.Widget]:
-        self.passes = Table.of_rows(COLUMNS, (), "", mark="off", mark_name="on", key=0, under=3)
+        self.passes = TableWidget.of_rows(COLUMNS, (), "", mark="off", mark_name="on", key=0, under=3)
         on_change(self.passes, self._disable, "picked", status=self.status)
         return [self.passes]
 

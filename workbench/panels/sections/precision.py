@@ -8,14 +8,14 @@ from workbench.panels.handlers import on_change
 from workbench.panels.sections.section import Section
 
 
-class Precision(Section):
+class PrecisionSection(Section):
     """Changes of the model file before ORT loads it."""
 
     group = "precision"
     hint = "Quantization and 16-bit floats, made before ORT loads the model, and kept in a cache"
 
     def build(self) -> list[W.Widget]:
-        self.calibration = W.Text(
+        self.calibration = W.TextField(
             description="calibration", placeholder="the sample's own data, else random",
             tooltip="Static int8 measures its ranges on these data: an .npz file, or a folder of images or "
             ".npy files. Default: the data of a trained sample, else random data, with a warning.",

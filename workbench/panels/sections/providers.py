@@ -27,7 +27,7 @@ class ProviderBox:
     options: Options
 
 
-class Providers(Section):
+class ProvidersSection(Section):
     """The first choice stands first; what none of them takes goes to the CPU."""
 
     group = "providers"

@@ -32,14 +32,14 @@ class AxesField(W.HBox):
         self.observe(lambda _: self._show(), names="value")
         follow(state, self._offer, "model")
 
-    def _pair(self, field: Field, place: int) -> tuple[W.Combobox, W.Text]:
+    def _pair(self, field: Field, place: int) -> tuple[W.Combobox, W.TextField]:
         name = W.Combobox(
             description="and" if place else field.label,
             placeholder="" if place else field.example.partition("=")[0],
             tooltip=field.hint,
             continuous_update=False,
         )
-        values = W.Text(placeholder="" if place else SIZES, tooltip="Values with commas")
+        values = W.TextField(placeholder="" if place else SIZES, tooltip="Values with commas")
         for widget in (name, values):
             on_change(widget, lambda _: self._typed())
         return name, values

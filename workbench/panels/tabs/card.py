@@ -12,7 +12,7 @@ from workbench.panels.bench import Bench
 from workbench.panels.handlers import button
 from workbench.panels.markup import error_html, note_html, text
 from workbench.panels.state import BenchState
-from workbench.panels.table import Table
+from workbench.panels.table import TableWidget
 from workbench.panels.tabs.figure import PLOTLY, figure_bundle, titled_figure
 from workbench.records.display import csv_of
 from workbench.results.registry import KINDS
@@ -123,7 +123,7 @@ class CardWidget:
 
     def _table(self) -> W.Widget:
         assert self.card.table is not None
-        table = Table.of_frame(self.card.table(), self.card.name, self.card.key)
+        table = TableWidget.of_frame(self.card.table(), self.card.name, self.card.key)
         if table.key >= 0:
             self.bench.link_selection(table, "picked")
         return table

@@ -33,7 +33,9 @@ class Deploying:
         self.label = W.Dropdown(options=["A"], layout=W.Layout(width="64px"), tooltip="The config to serve")
         self.kind = W.Dropdown(options=KINDS, layout=W.Layout(width="88px"), tooltip="What serves it")
         place = W.Layout(width="160px")  # the row stays one line of a small screen
-        self.folder = W.Text(placeholder="folder", tooltip="A new folder, beside the notebook", layout=place)
+        self.folder = W.TextField(
+            placeholder="folder", tooltip="A new folder, beside the notebook", layout=place
+        )
         self.fallback = W.Checkbox(
             value=False,
             description="fallback",

@@ -6,14 +6,14 @@ from collections import Counter
 from typing import Any
 
 from workbench.analysis.placement.checks import reliability
-from workbench.analysis.placement.prediction import Prediction
+from workbench.analysis.placement.prediction import PlacementPrediction
 from workbench.figures.palette import style_of_provider
 from workbench.panels import widgets as W
 from workbench.panels.badges import link_badges
 from workbench.panels.handlers import on_change, own_changes
 from workbench.panels.markup import note_html, text
 from workbench.panels.state import BenchState
-from workbench.panels.table import Table
+from workbench.panels.table import TableWidget
 from workbench.text import bytes_text, counted
 from workbench.views.graph import graph_view
 
@@ -30,13 +30,15 @@ class Elsewhere(W.VBox):
     def __init__(self, explanation: Any, state: BenchState) -> None:
         self.explanation, self.state = explanation, state
         predictions = explanation.what_if()
-        self.predictions: dict[str, Prediction] = {
+        self.predictions: dict[str, PlacementPrediction] = {
             prediction.name: prediction for prediction in predictions.all
         }
         frame = predictions.to_frame()
         known = frame.astype(object).where(frame.notna(), None)
         rows = [table_row(row) for row in known.itertuples(index=False)]
-        self.table = Table.of_rows(COLUMNS, rows, CAPTION, COLUMNS[1:-1], key=0, under=COLUMNS.index(LEFT))
+        self.table = TableWidget.of_rows(
+            COLUMNS, rows, CAPTION, COLUMNS[1:-1], key=0, under=COLUMNS.index(LEFT)
+        )
         self.detail, self.status = W.VBox([]), W.HTML()
         unknown = [W.HTML(note_html(SIZES))] if frame["bytes_crossing"].isna().any() else []
         super().__init__([self.table, *unknown, self.status, self.detail])
@@ -74,7 +76,7 @@ def table_row(row: Any) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def strip_html(prediction: Prediction) -> str:
+def strip_html(prediction: PlacementPrediction) -> str:
     """Return a bar with the nodes that the provider takes, the unknown ones and the rest, and its parts."""
     taken, unknown = prediction.taken, prediction.unknown
     rest = len(prediction.nodes) - taken - unknown
@@ -92,7 +94,7 @@ def strip_html(prediction: Prediction) -> str:
     )
 
 
-def islands_html(prediction: Prediction) -> str:
+def islands_html(prediction: PlacementPrediction) -> str:
     """Return the parts that are a single node, by operator: each costs a copy there and back."""
     sizes = Counter(node.partition for node in prediction.nodes)
     alone = Counter(node.op_type for node in prediction.nodes if sizes[node.partition] == 1)

@@ -10,7 +10,7 @@ from workbench.panels.fixes import fix_name
 from workbench.panels.handlers import button
 from workbench.panels.live import progress_html
 from workbench.panels.markup import note_html
-from workbench.panels.table import Table
+from workbench.panels.table import TableWidget
 from workbench.panels.tabs.finding_texts import body_html, fix_html, gain_html, outcome_html
 from workbench.records.findings import FindingRecord, FindingsRecord
 from workbench.text import counted, one_line
@@ -96,7 +96,7 @@ class NodeLinks:
             return
         self.state.selected = self.nodes
         rows = [(node,) for node in self.nodes]
-        table = Table.of_rows(("node",), rows, "Nodes: pick those to select in every view.", key=0)
+        table = TableWidget.of_rows(("node",), rows, "Nodes: pick those to select in every view.", key=0)
         self.bench.link_selection(table, "picked")
         self.listing.children = (table,)
 

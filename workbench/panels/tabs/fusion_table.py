@@ -11,7 +11,7 @@ from workbench.panels import widgets as W
 from workbench.panels.handlers import button, on_change, own_changes
 from workbench.panels.markup import note_html, text
 from workbench.panels.state import BenchState
-from workbench.panels.table import Table
+from workbench.panels.table import TableWidget
 from workbench.results.fusions import Fusions, why_not
 from workbench.text import counted
 from workbench.views.graph.matched import matched_view
@@ -34,7 +34,7 @@ class FusionTable(W.VBox):
         if not any(remedies for *_, remedies in cells):  # an empty column would only take room
             columns, cells = columns[:-1], [row[:-1] for row in cells]
         caption, counts = "Pick a fusion to see it before and after.", ("could", *fusions.explained)
-        self.table = Table.of_rows(columns, cells, caption, counts, key=0)
+        self.table = TableWidget.of_rows(columns, cells, caption, counts, key=0)
         self.detail, self.status = W.VBox([]), W.HTML()
         rows = self.table if self.rows else W.HTML(note_html(NONE))
         super().__init__([rows, self.status, self.detail])

@@ -14,7 +14,7 @@ from workbench.panels.markup import note_html
 from workbench.panels.request import LABELS
 from workbench.panels.shared_modules import import_shared
 from workbench.panels.stale import clock_text
-from workbench.panels.table import Table
+from workbench.panels.table import TableWidget
 from workbench.panels.tabs.history_rows import COLUMNS, PIN, rows_of, split_note, words_of
 from workbench.records.entries import Entry
 from workbench.results.comparison import Comparison
@@ -32,7 +32,7 @@ class HistoryPage:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.status, self.list, self.beside = W.HTML(), W.VBox([]), W.VBox([])
-        self.table: Table | None = None
+        self.table: TableWidget | None = None
         self.entries: list[Entry] = []
         self.words: dict[str, str] = {}  # what was compared, by id; read once
         self.to_delete: list[str] = []  # the ids that were picked when Delete was pressed
@@ -46,7 +46,7 @@ class HistoryPage:
         )
         self.sure = button("Yes, delete", "This cannot be undone", self._delete, self.status)
         W.set_shown(self.sure, False)
-        self.note = W.Text(placeholder="note", tooltip="A note of the picked entry, kept with it")
+        self.note = W.TextField(placeholder="note", tooltip="A note of the picked entry, kept with it")
         on_change(self.note, self._annotate, status=self.status)
         row = W.HBox([*self.buttons.values(), self.sure, self.note], classes="wbp-tools")
         self.widget = W.VBox([row, self.status, self.list, self.beside], classes="wbp-page")
@@ -57,7 +57,7 @@ class HistoryPage:
         with shown_in(self.status):
             self.entries = history().entries()
             heads, at = [HEADS.get(name, name) for name in COLUMNS], COLUMNS.index("id")
-            self.table = Table.of_rows(heads, (), CAPTION, key=at, hidden=at, under=1, action="Open")
+            self.table = TableWidget.of_rows(heads, (), CAPTION, key=at, hidden=at, under=1, action="Open")
             self.table.on_act = self._open_one
             self._fill()
             follow(self.table, self._enable, "picked")
@@ -137,7 +137,7 @@ class HistoryPage:
         title = (
             "Measured at different times, so without a verdict: only runs measured in turns can be compared."
         )
-        self.beside.children = [Table.of_frame(pd.concat(frames, ignore_index=True), title)]
+        self.beside.children = [TableWidget.of_frame(pd.concat(frames, ignore_index=True), title)]
 
     def _labelled(self, identity: str) -> Any:
         opened = comparison_of(identity)

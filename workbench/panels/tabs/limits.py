@@ -19,7 +19,7 @@ SEVERAL = ("sweep", "matrix")  # further results that know their best config
 MOST_OPEN = 6  # reasons; more are folded
 
 
-class Limits:
+class LimitsBox:
     """The line below the cards of a tab, made when there is the first result to ask."""
 
     def __init__(self, bench: Bench) -> None:

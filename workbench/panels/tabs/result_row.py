@@ -25,7 +25,7 @@ class ResultRow:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        self.path = W.Text(
+        self.path = W.TextField(
             placeholder="file.ortbench", tooltip="Where to save the bundle; relative to the notebook"
         )
         self.status = W.HTML()

@@ -68,13 +68,13 @@ class FormLine:
             for field in self.kind.form:
                 self.fields[field.argument].value = texts.get(field.argument, field.text)
 
-    def _field(self, field: Field) -> W.Text | AxesField:
+    def _field(self, field: Field) -> W.TextField | AxesField:
         set_text = partial(self._set, field.argument)
         if field.has_axes:
             from workbench.panels.tabs.axes import AxesField
 
             return AxesField(self.state, field, set_text)
-        box = W.Text(description=field.label, placeholder=field.example, tooltip=field.hint)
+        box = W.TextField(description=field.label, placeholder=field.example, tooltip=field.hint)
         letters = len(field.text or field.example)
         if not NARROW < letters < WIDE:
             box.add_class("wbp-narrow" if letters <= NARROW else "wbp-wide")

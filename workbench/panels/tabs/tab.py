@@ -14,7 +14,7 @@ from workbench.panels.markup import text
 from workbench.panels.shared_modules import import_shared
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card, CardWidget
-from workbench.panels.tabs.limits import Limits
+from workbench.panels.tabs.limits import LimitsBox
 from workbench.results.offers import Offer
 from workbench.results.registry import KINDS
 
@@ -100,7 +100,7 @@ class TabPage:
         self.bar = W.HBox([], classes="wbp-bar")
         self.tools = tab.tools(bench) if tab.tools is not None else None
         tools = [self.tools.widget] if self.tools else []
-        self.below = Limits(bench) if tab.has_limits else None
+        self.below = LimitsBox(bench) if tab.has_limits else None
         below = [self.below.widget] if self.below else []
         self.widget = W.VBox(
             [self.bar, self.status, self.apart, *tools, self.content, *below], classes="wbp-page"

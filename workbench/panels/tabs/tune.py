@@ -11,7 +11,7 @@ from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.handlers import button, buttons_of, follow, on_change, shown_in
 from workbench.panels.markup import note_html, text
-from workbench.panels.table import Table
+from workbench.panels.table import TableWidget
 from workbench.panels.tabs.figure import titled_figure
 from workbench.panels.tabs.tune_fields import ClusterFields, GoalFields
 from workbench.panels.tuning import TuneChoice, space_action, tune_action, tune_code
@@ -47,7 +47,7 @@ class TunePage:
         self.fold = W.VBox([self.goal.further, self.cluster.widget])
         W.set_shown(self.fold, False)
         self.checks: dict[str, W.Checkbox] = {}
-        self.table: Table | None = None
+        self.table: TableWidget | None = None
         self.shown: Study | None = None  # the study whose rows and figure are in the page
         self.is_visible = False
         self._partial: Study | None = None  # of the running search
@@ -101,12 +101,12 @@ class TunePage:
             self.answer.children = [state, *choice, drawn, self._uses(study), self.table, *overview]
         self.shown = study
 
-    def _candidates(self, study: Study) -> Table:
+    def _candidates(self, study: Study) -> TableWidget:
         """Return the table of the candidates; rows that were picked stay picked."""
         picked = self.table.picked if self.table is not None and self._picked_of == study.record.id else []
         self._picked_of = study.record.id
         frame = study.to_frame()
-        table = Table.of_frame(frame[COLUMNS], "Pick one to use it.", "label")
+        table = TableWidget.of_frame(frame[COLUMNS], "Pick one to use it.", "label")
         table.action, table.on_act = "Use as B", self._use_row
         table.picked = [label for label in picked if label in set(frame["label"])]
         return table
@@ -138,7 +138,7 @@ class TunePage:
         on_change(choice, lambda name: setattr(self.state, "study", targets[name]), status=self.status)
         frame = targets.to_frame().reindex(columns=OF_TARGETS)
         return [choice], [
-            Table.of_frame(frame, "The best config of each target, against the defaults there.")
+            TableWidget.of_frame(frame, "The best config of each target, against the defaults there.")
         ]
 
     def _pick(self, point: str) -> None:

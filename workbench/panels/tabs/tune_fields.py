@@ -80,8 +80,8 @@ class ClusterFields:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         wide = W.Layout(flex="1 1 220px", max_width="320px")
-        self.address = W.Text(description="cluster", placeholder="this machine", layout=wide)
-        self.targets = W.Text(description="targets", placeholder="any machine")
+        self.address = W.TextField(description="cluster", placeholder="this machine", layout=wide)
+        self.targets = W.TextField(description="targets", placeholder="any machine")
         self.status, self.workers = W.HTML(note_html(HINT)), W.HTML()
         hint = "List the machines of the cluster that measure, and their tags"
         self.find = button("Find workers", hint, self._find, self.status)

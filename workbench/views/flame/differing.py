@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from workbench.analysis.difference.changes import CHANGE_KINDS, ChangeKind, Difference, NodeChange
 from workbench.text import in_time
-from workbench.views.flame.frames import Boxes, Frames, Kind
+from workbench.views.flame.frames import Boxes, FrameKind, Frames
 
 _TITLES: dict[ChangeKind, str] = {
     "replaced": "replaced nodes",
@@ -30,11 +30,11 @@ def differing(difference: Difference) -> Frames:
     losses = [row for row in difference.rows if row.difference_s > 0]
     gained_s, lost_s = difference.gained_s, difference.lost_s
     if gains:
-        row = boxes.add(f"gained {in_time(gained_s)}", Kind.GAIN, 0.0, gained_s, change_s=-gained_s)
-        _below(boxes, gains, row, 0.0, Kind.GAIN)
+        row = boxes.add(f"gained {in_time(gained_s)}", FrameKind.GAIN, 0.0, gained_s, change_s=-gained_s)
+        _below(boxes, gains, row, 0.0, FrameKind.GAIN)
     if losses:
-        row = boxes.add(f"lost {in_time(lost_s)}", Kind.LOSS, gained_s, lost_s, change_s=lost_s)
-        _below(boxes, losses, row, gained_s, Kind.LOSS)
+        row = boxes.add(f"lost {in_time(lost_s)}", FrameKind.LOSS, gained_s, lost_s, change_s=lost_s)
+        _below(boxes, losses, row, gained_s, FrameKind.LOSS)
     return boxes.frames()
 
 
@@ -45,12 +45,12 @@ def change_by_node(difference: Difference) -> tuple[dict[str, float], dict[str, 
     return of_a, of_b
 
 
-def _below(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind: Kind) -> None:
+def _below(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind: FrameKind) -> None:
     """Add boxes by reason, then by operators, then the single groups, the largest first."""
     reasons = {kind: [row for row in rows if row.kind == kind] for kind in CHANGE_KINDS}
     for reason, of_reason, start_s in _side_by_side(reasons, at_s):
         if of_reason:
-            shown = Kind.GAP if reason == "gap" else kind
+            shown = FrameKind.GAP if reason == "gap" else kind
             top = boxes.add(
                 _TITLES[reason], shown, start_s, _size(of_reason), parent=parent, depth=1,
                 change_s=_net(of_reason), members=_members(of_reason),
@@ -58,18 +58,18 @@ def _below(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind:
             _groups(boxes, of_reason, top, start_s, shown)
 
 
-def _groups(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind: Kind) -> None:
+def _groups(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind: FrameKind) -> None:
     alike: dict[str, list[NodeChange]] = {}
     for row in rows:
         alike.setdefault(row.label, []).append(row)
     for label, group, start_s in _side_by_side(alike, at_s):
         title = label if len(group) == 1 else f"{label}, {len(group):,} times"
-        op = (group[0].b_ops or group[0].a_ops or (None,))[0] if kind != Kind.GAP else None
+        op = (group[0].b_ops or group[0].a_ops or (None,))[0] if kind != FrameKind.GAP else None
         top = boxes.add(
             title, kind, start_s, _size(group), parent=parent, depth=2, op=op, change_s=_net(group),
             members=_members(group),
         )  # fmt: skip
-        for row in sorted(group, key=_magnitude) if kind != Kind.GAP else ():
+        for row in sorted(group, key=_magnitude) if kind != FrameKind.GAP else ():
             name = next(iter(row.b_nodes or row.a_nodes), label)
             boxes.add(
                 name, kind, start_s, abs(row.difference_s), parent=top, depth=3, op=op,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 NONE = -1
 
 
-class Kind(IntEnum):
+class FrameKind(IntEnum):
     """The meaning of a box. flame.js uses the same numbers."""
 
     WHOLE = 0  # a run, the mean of all
@@ -50,10 +50,10 @@ class Frames:
     def __len__(self) -> int:
         return len(self.name)
 
-    def rows(self) -> Iterator[tuple[int, str, Kind]]:
+    def rows(self) -> Iterator[tuple[int, str, FrameKind]]:
         """Yield each box with its text and kind."""
         for row in range(len(self)):
-            yield row, self.texts[self.name[row]], Kind(self.kind[row])
+            yield row, self.texts[self.name[row]], FrameKind(self.kind[row])
 
     def path(self, row: int) -> tuple[str, ...]:
         """Return the texts from the outermost box to this box."""
@@ -68,7 +68,7 @@ class Frames:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pane:
+class FlamePane:
     """Frames under a title, all on one time scale with the other panes of a picture."""
 
     title: str  # "A", "A, thread 1"
@@ -83,7 +83,7 @@ class Picture:
     key: str
     title: str
     note: str
-    panes: tuple[Pane, ...]
+    panes: tuple[FlamePane, ...]
     view_s: tuple[float, float] | None = None  # what is shown at first; None: everything
 
 
@@ -98,7 +98,7 @@ class Boxes:
     def add(
         self,
         name: str,
-        kind: Kind,
+        kind: FrameKind,
         start_s: float,
         width_s: float,
         *,

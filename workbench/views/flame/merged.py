@@ -12,8 +12,8 @@ import numpy as np
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, FENCES, SCHEDULING
 from workbench.analysis.profile.tree import NO_PARENT, node_name
-from workbench.analysis.profile.tree import Kind as Event
-from workbench.views.flame.frames import NONE, Boxes, Frames, Kind
+from workbench.analysis.profile.tree import EventKind as Event
+from workbench.views.flame.frames import NONE, Boxes, FrameKind, Frames
 
 Order = Literal["module", "operator"]
 NOT_TOLD = "(not told)"
@@ -25,14 +25,14 @@ class Branch:
     """A box before its layout; times are sums over the steady runs, at the scale of the latency."""
 
     name: str
-    kind: Kind
+    kind: FrameKind
     op: str | None = None
     provider: str | None = None
     own_s: float = 0.0
     calls: int = 0
-    children: dict[tuple[str, Kind], Branch] = field(default_factory=dict)
+    children: dict[tuple[str, FrameKind], Branch] = field(default_factory=dict)
 
-    def child(self, name: str, kind: Kind, op: str | None = None, provider: str | None = None) -> Branch:
+    def child(self, name: str, kind: FrameKind, op: str | None = None, provider: str | None = None) -> Branch:
         """Return the box of that name below this one; make it if it is new."""
         branch = self.children.get((name, kind))
         if branch is None:
@@ -76,14 +76,14 @@ def devices(profile: Profile, order: Order) -> Frames | None:
     """Return the tree of a device's kernels, whose time runs beside the nodes', or None without kernels."""
     tree, trace, chosen = profile.tree, profile.trace, profile.steady.chosen
     kernels = np.flatnonzero((tree.kind == Event.KERNEL) & ~np.isnan(trace.duration_us))
-    whole, finder = Branch("kernels of the device", Kind.WHOLE), _Finder(profile, order)
+    whole, finder = Branch("kernels of the device", FrameKind.WHOLE), _Finder(profile, order)
     for event in kernels.tolist():
         owner = int(tree.parent[event])
         if owner == NO_PARENT or int(tree.run[owner]) not in chosen:
             continue
         known = tree.kind[owner] == Event.NODE
-        box = finder.node(whole, owner) if known else whole.child(NOT_TOLD, Kind.OTHER)
-        box = box.child(trace.name_of(event), Kind.KERNEL, box.op, box.provider)
+        box = finder.node(whole, owner) if known else whole.child(NOT_TOLD, FrameKind.OTHER)
+        box = box.child(trace.name_of(event), FrameKind.KERNEL, box.op, box.provider)
         box.own_s += float(trace.duration_us[event]) / 1e6 * profile.steady.scale
         box.calls += 1
     return lay_out(whole, 1 / len(chosen), {}, {}) if whole.children else None
@@ -92,7 +92,7 @@ def devices(profile: Profile, order: Order) -> Frames | None:
 def grow(profile: Profile, order: Order) -> Branch:
     """Return the tree of the steady runs before its layout."""
     tree = profile.tree
-    whole, finder = Branch("run", Kind.WHOLE), _Finder(profile, order)
+    whole, finder = Branch("run", FrameKind.WHOLE), _Finder(profile, order)
     places: dict[int, Branch] = {}
     own_us = tree.self_us
     for event in profile.steady.events.tolist():
@@ -107,9 +107,9 @@ def grow(profile: Profile, order: Order) -> Branch:
         kind = Event(tree.kind[event])
         if kind == Event.RUN:
             place.calls += 1
-            place = place.child(SCHEDULING, Kind.GAP)
+            place = place.child(SCHEDULING, FrameKind.GAP)
         elif kind == Event.EXECUTOR:
-            place = place.child(BETWEEN_NODES, Kind.GAP)
+            place = place.child(BETWEEN_NODES, FrameKind.GAP)
         elif kind == Event.NODE:
             place.calls += 1
         place.own_s += spent_s
@@ -131,8 +131,8 @@ class _Finder:
         if kind == Event.NODE:
             return self.node(above, event)
         if kind == Event.FENCE:
-            return above.child(FENCES, Kind.GAP)
-        return above.child(self._profile.trace.name_of(event), Kind.OTHER)
+            return above.child(FENCES, FrameKind.GAP)
+        return above.child(self._profile.trace.name_of(event), FrameKind.OTHER)
 
     def node(self, above: Branch, event: int) -> Branch:
         """Return the innermost box: the operator's by module, the node's by operator."""
@@ -141,14 +141,14 @@ class _Finder:
         op, provider = (None, None) if call is None else (call.op_type, call.provider)
         name = node_name(trace.name_of(event))
         if not self._by_module:
-            kind = above.child(op or NOT_TOLD, Kind.OPERATOR, op, provider)
-            return kind.child(name, Kind.NODE, op, provider)
-        inside = above.kind == Kind.WHOLE
+            kind = above.child(op or NOT_TOLD, FrameKind.OPERATOR, op, provider)
+            return kind.child(name, FrameKind.NODE, op, provider)
+        inside = above.kind == FrameKind.WHOLE
         parts = list(filter(None, self._scope(name).split("/"))) if inside else []
         for part in parts[:MOST_MODULES]:
-            above = above.child(part, Kind.MODULE)
-        node = above.child(name, Kind.NODE, op, provider)
-        return node.child(op or NOT_TOLD, Kind.OPERATOR, op, provider)
+            above = above.child(part, FrameKind.MODULE)
+        node = above.child(name, FrameKind.NODE, op, provider)
+        return node.child(op or NOT_TOLD, FrameKind.OPERATOR, op, provider)
 
 
 def lay_out(whole: Branch, scale: float, change_s: Mapping[str, float], ranks: Ranks) -> Frames:
@@ -159,22 +159,22 @@ def lay_out(whole: Branch, scale: float, change_s: Mapping[str, float], ranks: R
     while stack:
         branch, path, parent, depth, start_s, total_s = stack.pop()
         name = branch.name
-        while branch.kind == Kind.MODULE and len(branch.children) == 1:
+        while branch.kind == FrameKind.MODULE and len(branch.children) == 1:
             (only,) = branch.children.values()
-            if only.kind != Kind.MODULE:
+            if only.kind != FrameKind.MODULE:
                 break
             name, branch, path = f"{name}/{only.name}", only, (*path, only.name)
         calls = branch.calls * scale if branch.calls else _calls(branch) * scale
         row = boxes.add(
             name, branch.kind, start_s * scale, total_s * scale, parent=parent, depth=depth, op=branch.op,
             provider=branch.provider, own_s=branch.own_s * scale, calls=calls or nan,
-            change_s=change_s.get(name, nan) if branch.kind == Kind.NODE else nan,
+            change_s=change_s.get(name, nan) if branch.kind == FrameKind.NODE else nan,
         )  # fmt: skip
         below = []
         for child in branch.children.values():
             inner, child_s = (*path, child.name), child.total_s
             below.append(
-                ((child.kind == Kind.GAP, -ranks.get(inner, child_s), -child_s), child, inner, child_s)
+                ((child.kind == FrameKind.GAP, -ranks.get(inner, child_s), -child_s), child, inner, child_s)
             )
         below.sort(key=lambda entry: entry[0])
         at, placed = start_s, []
@@ -187,6 +187,8 @@ def lay_out(whole: Branch, scale: float, change_s: Mapping[str, float], ranks: R
 
 def _calls(branch: Branch) -> int:
     """Return the calls of the nodes directly below a box that is no node."""
-    if branch.kind == Kind.NODE:
-        return sum(child.calls for child in branch.children.values() if child.kind == Kind.OPERATOR)
-    return sum(child.calls or _calls(child) for child in branch.children.values() if child.kind != Kind.GAP)
+    if branch.kind == FrameKind.NODE:
+        return sum(child.calls for child in branch.children.values() if child.kind == FrameKind.OPERATOR)
+    return sum(
+        child.calls or _calls(child) for child in branch.children.values() if child.kind != FrameKind.GAP
+    )

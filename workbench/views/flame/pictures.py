@@ -11,7 +11,7 @@ from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, group_table
 from workbench.text import in_time
 from workbench.views.flame.differing import change_by_node, differing
-from workbench.views.flame.frames import Pane, Picture
+from workbench.views.flame.frames import FlamePane, Picture
 from workbench.views.flame.merged import Order, devices, grow, merged, ranked
 from workbench.views.flame.timeline import MOST_SPANS, timeline
 
@@ -66,23 +66,23 @@ def _merged(order: Order, title: str, shown: Sequence[ProfiledRun], difference: 
         kernels = devices(run.profile, order)
         if kernels is not None:
             panes.append(
-                Pane(f"{run.label}, device", "kernels, beside the nodes that launched them", kernels)
+                FlamePane(f"{run.label}, device", "kernels, beside the nodes that launched them", kernels)
             )
     return Picture(order, title, f"The mean run: {SHARES}. The widest stand left.", tuple(panes))
 
 
-def _means(order: Order, shown: Sequence[ProfiledRun], difference: Difference | None) -> list[Pane]:
+def _means(order: Order, shown: Sequence[ProfiledRun], difference: Difference | None) -> list[FlamePane]:
     """Return the mean run of each profile; boxes stand in the same order in all of them."""
     changes = ({}, {}) if difference is None else change_by_node(difference)
     ranks = ranked([grow(run.profile, order) for run in shown])
     return [
-        Pane(run.label, _runs(run.profile), merged(run.profile, order, change_s=change_s, ranks=ranks))
+        FlamePane(run.label, _runs(run.profile), merged(run.profile, order, change_s=change_s, ranks=ranks))
         for run, change_s in zip_longest(shown, changes[: len(shown)])
     ]
 
 
 def _in_time(shown: Sequence[ProfiledRun]) -> Picture:
-    panes: list[Pane] = []
+    panes: list[FlamePane] = []
     views = []
     for run in shown:
         lanes, view_s = timeline(run.profile, run.label, MOST_SPANS // max(1, len(shown)))
@@ -95,7 +95,9 @@ def _in_time(shown: Sequence[ProfiledRun]) -> Picture:
 
 
 def _difference(shown: Sequence[ProfiledRun], difference: Difference) -> Picture:
-    pane = Pane("Difference", "each node of B against the nodes of A that it replaced", differing(difference))
+    pane = FlamePane(
+        "Difference", "each node of B against the nodes of A that it replaced", differing(difference)
+    )
     return Picture("difference", "Difference", DIFFERING, (*_means("operator", shown[:2], difference), pane))
 
 

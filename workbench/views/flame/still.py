@@ -10,9 +10,9 @@ from workbench.figures.chart_scene import ticks
 from workbench.figures.lettering import broken
 from workbench.figures.palette import TEXT, FillStyle, style_of_op_type
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Line, Rect, Shape, Text, column
+from workbench.figures.shapes import Line, Rect, Shape, TextLine, column
 from workbench.text import in_ms, in_time
-from workbench.views.flame.frames import Frames, Kind, Pane, Picture
+from workbench.views.flame.frames import FlamePane, FrameKind, Frames, Picture
 from workbench.views.flame.payload import GAIN, GAP, LOSS
 
 WIDTH, MARGIN, ROW, LINE = 900.0, 14.0, 20.0, 18.0
@@ -23,7 +23,7 @@ MOST_PANES = 6
 MOST_TICKS = 10
 STRIP = 5.0
 PLAIN_OPACITY = 0.16
-_PLAIN = (Kind.WHOLE, Kind.MODULE, Kind.RUN, Kind.BODY, Kind.OTHER)
+_PLAIN = (FrameKind.WHOLE, FrameKind.MODULE, FrameKind.RUN, FrameKind.BODY, FrameKind.OTHER)
 
 
 def flame_scene(picture: Picture, title: str) -> Scene:
@@ -33,17 +33,17 @@ def flame_scene(picture: Picture, title: str) -> Scene:
     lines = broken(title, 14, WIDTH - 2 * MARGIN, bold=True, most=4)
     marks: list[Shape] = list(column(lines, MARGIN, MARGIN + LINE, step=LINE, size=14, bold=True))
     y = MARGIN + LINE * (len(lines) + 1)
-    marks.append(Text(MARGIN, y, f"{picture.title}: {picture.note}", size=12, room=WIDTH - 2 * MARGIN))
+    marks.append(TextLine(MARGIN, y, f"{picture.title}: {picture.note}", size=12, room=WIDTH - 2 * MARGIN))
     for pane in picture.panes[:MOST_PANES]:
         y += LINE + 8
-        marks.append(Text(MARGIN, y, _title(pane, picture), size=12, bold=True, room=WIDTH - 2 * MARGIN))
+        marks.append(TextLine(MARGIN, y, _title(pane, picture), size=12, bold=True, room=WIDTH - 2 * MARGIN))
         y += 6
         marks += _boxes(pane.frames, low, high, per_s, y)
         y += ROW * min(MOST_ROWS, int(pane.frames.depth.max()) + 1 if len(pane.frames) else 0)
     left_out = len(picture.panes) - MOST_PANES
     if left_out > 0:
         y += LINE
-        marks.append(Text(MARGIN, y, f"{left_out} more panes are in the live view", size=12))
+        marks.append(TextLine(MARGIN, y, f"{left_out} more panes are in the live view", size=12))
     y += 10
     marks += _axis(low, high, per_s, y)
     return Scene(WIDTH, y + 34, title, tuple(marks))
@@ -58,7 +58,7 @@ def _span(picture: Picture) -> tuple[float, float]:
     return 0.0, max(ends, default=0.0)
 
 
-def _title(pane: Pane, picture: Picture) -> str:
+def _title(pane: FlamePane, picture: Picture) -> str:
     frames = pane.frames
     if picture.key == "time":
         return f"{pane.title} ({pane.note})"
@@ -87,15 +87,15 @@ def _boxes(frames: Frames, low: float, high: float, per_s: float, top: float) ->
                 yield Rect(x, y, STRIP, ROW - 1, hatch=style.pattern, ink=style.ink)
         if width >= NAMED_WIDTH:
             color = TEXT if style is None else style.ink
-            label = text.rpartition("/")[2] or text if kind == Kind.NODE else text
-            yield Text(x + STRIP + 3, y + ROW - 6, label, 11, color=color, room=width - STRIP - 6)
+            label = text.rpartition("/")[2] or text if kind == FrameKind.NODE else text
+            yield TextLine(x + STRIP + 3, y + ROW - 6, label, 11, color=color, room=width - STRIP - 6)
 
 
-def _style(frames: Frames, row: int, kind: Kind) -> FillStyle | None:
-    if kind == Kind.GAP:
+def _style(frames: Frames, row: int, kind: FrameKind) -> FillStyle | None:
+    if kind == FrameKind.GAP:
         return GAP
-    if kind in (Kind.GAIN, Kind.LOSS):
-        return GAIN if kind == Kind.GAIN else LOSS
+    if kind in (FrameKind.GAIN, FrameKind.LOSS):
+        return GAIN if kind == FrameKind.GAIN else LOSS
     op = frames.text(int(frames.op[row]))
     return None if kind in _PLAIN or op is None else style_of_op_type(op)
 
@@ -106,4 +106,4 @@ def _axis(low: float, high: float, per_s: float, y: float) -> Iterator[Shape]:
         x = MARGIN + (at - low) * per_s
         yield Line(x, y, x, y + 5)
         middle = min(max(x, MARGIN + 20), WIDTH - MARGIN - 20)
-        yield Text(middle, y + 18, str(in_ms(at)), 11, anchor="middle")
+        yield TextLine(middle, y + 18, str(in_ms(at)), 11, anchor="middle")

@@ -11,26 +11,26 @@ from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING
 from workbench.analysis.profile.trace import ABSENT
 from workbench.analysis.profile.tree import NO_PARENT, node_name
-from workbench.analysis.profile.tree import Kind as Event
-from workbench.views.flame.frames import NONE, Boxes, Frames, Kind, Pane
+from workbench.analysis.profile.tree import EventKind as Event
+from workbench.views.flame.frames import NONE, Boxes, FlamePane, FrameKind, Frames
 
 MOST_SPANS = 100_000  # of a picture: what stays fluent without a GPU
 SHORTEST_GAP_S = 0.5e-6  # times are whole microseconds
 _KINDS = {
-    Event.SESSION: Kind.OTHER,
-    Event.RUN: Kind.RUN,
-    Event.EXECUTOR: Kind.BODY,
-    Event.NODE: Kind.NODE,
-    Event.KERNEL: Kind.KERNEL,
-    Event.OTHER: Kind.OTHER,
-    Event.FENCE: Kind.GAP,
+    Event.SESSION: FrameKind.OTHER,
+    Event.RUN: FrameKind.RUN,
+    Event.EXECUTOR: FrameKind.BODY,
+    Event.NODE: FrameKind.NODE,
+    Event.KERNEL: FrameKind.KERNEL,
+    Event.OTHER: FrameKind.OTHER,
+    Event.FENCE: FrameKind.GAP,
 }
 _GAPS = {Event.RUN: SCHEDULING, Event.EXECUTOR: BETWEEN_NODES}
 
 
 def timeline(
     profile: Profile, label: str, most_spans: int = MOST_SPANS
-) -> tuple[list[Pane], tuple[float, float]]:
+) -> tuple[list[FlamePane], tuple[float, float]]:
     """Return the panes of all counted runs that fit, and the initial range: the run nearest the median.
 
     Time counts from that run's begin, so that two profiles can be set one above the other.
@@ -64,7 +64,7 @@ def timeline(
         else:
             threads += 1
             title, note = f"{label}, thread {threads}", f"thread {tid}"
-        panes.append(Pane(title, note, _lane(profile, lanes[lane], zero_us, device=device)))
+        panes.append(FlamePane(title, note, _lane(profile, lanes[lane], zero_us, device=device)))
     return panes, (-0.02 * shown_s, 1.02 * shown_s)
 
 
@@ -103,7 +103,7 @@ def _lane(profile: Profile, events: list[int], zero_us: float, *, device: bool) 
         at_s, width_s = (start - zero_us) / 1e6, (-minus_end - start) / 1e6
         parent, depth = rows.get(above, NONE), depths.get(above, -1) + 1
         if gap:
-            boxes.add(gap, Kind.GAP, at_s, width_s, parent=parent, depth=depth, own_s=width_s)
+            boxes.add(gap, FrameKind.GAP, at_s, width_s, parent=parent, depth=depth, own_s=width_s)
             continue
         kind, launcher = Event(tree.kind[event]), int(tree.parent[event])
         call = trace.call_of(launcher if kind == Event.KERNEL and launcher != NO_PARENT else event)

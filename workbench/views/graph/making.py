@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.analysis.explanation import Explained
 from workbench.analysis.graph import Graph, Node
-from workbench.analysis.placement.prediction import Prediction
+from workbench.analysis.placement.prediction import PlacementPrediction
 from workbench.analysis.provenance.account import Account, account
 from workbench.analysis.provenance.same import same_graph
 from workbench.views.graph.pane import GraphRow, Pane, pane_of, shape_text
@@ -70,7 +70,7 @@ def optimized_pane(
     return pane_of(graph, rows, paths_of(graph, known), title=title)
 
 
-def predicted_pane(explained: Explained, prediction: Prediction) -> Pane:
+def predicted_pane(explained: Explained, prediction: PlacementPrediction) -> Pane:
     """Return where nodes would run on a provider that is not on this machine."""
     rows = {}
     predictions = {predicted.node: predicted for predicted in prediction.nodes}

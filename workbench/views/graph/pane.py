@@ -11,7 +11,7 @@ from onnx import TensorProto
 
 from workbench.analysis.graph import Graph, TensorInfo
 from workbench.views.graph.scopes import Path
-from workbench.views.graph.tree import INPUTS, OUTPUTS, Tree, tree_of
+from workbench.views.graph.tree import INPUTS, OUTPUTS, BoxTree, tree_of
 
 MOST_FAN_OUT = 8  # readers of a tensor that is drawn as lines: masks and shared constants become stubs
 MOST_PORTS = 4  # inputs or outputs of the model that stand loose; more get a box
@@ -58,11 +58,11 @@ class Pane:
     note: str
     rows: tuple[GraphRow, ...]
     wires: tuple[Wire, ...]
-    modules: Tree
-    partitions: Tree | None
+    modules: BoxTree
+    partitions: BoxTree | None
 
     @property
-    def trees(self) -> dict[str, Tree]:
+    def trees(self) -> dict[str, BoxTree]:
         """The trees by the names that the view has for them."""
         return {"modules": self.modules} | ({"partitions": self.partitions} if self.partitions else {})
 
@@ -103,7 +103,7 @@ def _port(graph: Graph, name: str, kind: Kind) -> GraphRow:
     return GraphRow(name, kind, kind, shapes=shape_text(graph.info(name)), size_bytes=_size(graph, name))
 
 
-def _by_partition(rows: Sequence[GraphRow], paths: Sequence[Path]) -> Tree | None:
+def _by_partition(rows: Sequence[GraphRow], paths: Sequence[Path]) -> BoxTree | None:
     """Return the same paths within each partition, or None for a single partition."""
     numbers = {row.partition for row in rows if row.partition is not None}
     if len(numbers) < 2:

@@ -18,7 +18,7 @@ from workbench.figures.palette import (
 )
 from workbench.views.columns import Texts, pack, style_data
 from workbench.views.graph.pane import GraphRow, Pane, short_provider
-from workbench.views.graph.tree import Tree, open_alike
+from workbench.views.graph.tree import BoxTree, open_alike
 from workbench.views.graph.words import parts_strip
 
 MOST_LETTERS = 2000  # of a name: one of a megabyte is cut
@@ -92,7 +92,7 @@ def _columns(pane: Pane, texts: Texts) -> dict[str, Sequence[int] | Sequence[flo
     }
 
 
-def _tree(tree: Tree, opened: Sequence[int], texts: Texts) -> dict[str, Sequence[int]]:
+def _tree(tree: BoxTree, opened: Sequence[int], texts: Texts) -> dict[str, Sequence[int]]:
     return {
         "home": tree.home,
         "parent": [box.parent for box in tree.boxes],

@@ -9,12 +9,12 @@ from statistics import mean
 
 from workbench.figures.palette import PURPLE, TEXT, FillStyle, style_of_provider
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Line, Polyline, Rect, Shape, Text, column
+from workbench.figures.shapes import Line, Polyline, Rect, Shape, TextLine, column
 from workbench.figures.words import lines
 from workbench.text import in_time
 from workbench.views.graph.pane import Pane, short_provider
 from workbench.views.graph.payload import FATES, GREY
-from workbench.views.graph.tree import ROOT, Tree
+from workbench.views.graph.tree import ROOT, BoxTree
 
 MOST_BOXES = 14
 WIDTH, BOX, GAP, MARGIN, ARCS = 380.0, 34.0, 22.0, 16.0, 46.0
@@ -78,7 +78,7 @@ def outline_of(pane: Pane) -> Outline:
     return Outline(pane.title, by, tuple(boxes), _ties(pane, home), len(members) - len(shown))
 
 
-def _outermost(tree: Tree, pane: Pane) -> tuple[list[list[int]], list[str]]:
+def _outermost(tree: BoxTree, pane: Pane) -> tuple[list[list[int]], list[str]]:
     children = tree.children()
     inside = tree.members()
     frontier = list(children[ROOT])
@@ -149,7 +149,7 @@ def graph_scene(panes: Sequence[Pane], title: str) -> Scene:
 
 
 def _drawn(outline: Outline, left: float, top: float) -> Iterator[Shape]:
-    yield Text(left, top + 10, outline.title, 13, True, room=WIDTH)
+    yield TextLine(left, top + 10, outline.title, 13, True, room=WIDTH)
     first = top + LINE
     yield from _arcs(outline, left, first)
     for number, box in enumerate(outline.boxes):
@@ -157,8 +157,8 @@ def _drawn(outline: Outline, left: float, top: float) -> Iterator[Shape]:
         yield Rect(left, y, WIDTH, BOX, TEXT, 0.10, TEXT, radius=3)
         time = "" if box.time_s is None else f", {in_time(box.time_s)}"
         nodes = f"{box.nodes:,} nodes{time}" if box.nodes != 1 else f"1 node{time}"
-        yield Text(left + 8, y + 18, box.label, 12, True, room=WIDTH - 160)
-        yield Text(left + WIDTH - 8, y + 18, nodes if box.nodes else "", 11, anchor="end", room=140)
+        yield TextLine(left + 8, y + 18, box.label, 12, True, room=WIDTH - 160)
+        yield TextLine(left + WIDTH - 8, y + 18, nodes if box.nodes else "", 11, anchor="end", room=140)
         x = left + 8
         for name, count in box.shares:
             wide = (WIDTH - 16) * count / max(box.nodes, 1)
@@ -166,9 +166,9 @@ def _drawn(outline: Outline, left: float, top: float) -> Iterator[Shape]:
             x += wide
     last = first + len(outline.boxes) * (BOX + GAP)
     if not outline.boxes:
-        yield Text(left + 8, last + 14, "no nodes in this graph", 12)
+        yield TextLine(left + 8, last + 14, "no nodes in this graph", 12)
     elif outline.left_out:
-        yield Text(left + 8, last + 14, f"… and {outline.left_out:,} more boxes", 12)
+        yield TextLine(left + 8, last + 14, f"… and {outline.left_out:,} more boxes", 12)
 
 
 def _arcs(outline: Outline, left: float, first: float) -> Iterator[Shape]:
@@ -184,7 +184,7 @@ def _arcs(outline: Outline, left: float, first: float) -> Iterator[Shape]:
             if tie.crossing:
                 size = "size unknown" if tie.crossing_bytes is None else f"{tie.crossing_bytes / 1e6:.3g} MB"
                 what = "a tensor crosses" if tie.crossing == 1 else f"{tie.crossing} tensors cross"
-                yield Text(x + 10, y - 7, f"{what}, {size}", 10, color=color, room=WIDTH / 2 - 20)
+                yield TextLine(x + 10, y - 7, f"{what}, {size}", 10, color=color, room=WIDTH / 2 - 20)
         else:
             reach = left + WIDTH + 6 + min(ARCS - 10, 5.0 * abs(tie.target - tie.source))
             y1, y2 = start + BOX - 8, end + 8
@@ -199,7 +199,7 @@ def _legend(outlines: Sequence[Outline], y: float) -> Iterator[Shape]:
     shown = ((name, outline.by) for outline in outlines for box in outline.boxes for name, _ in box.shares)
     for name, by in dict.fromkeys(shown):
         yield _swatch(name, by, (x, y, 18, 11))
-        yield Text(x + 24, y + 10, name, 11, room=110)
+        yield TextLine(x + 24, y + 10, name, 11, room=110)
         x += 44 + 7 * min(len(name), 16)
 
 

@@ -19,7 +19,7 @@ INPUTS, OUTPUTS = "inputs", "outputs"  # boxes of a model's own, when it has man
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class GraphBox:
     """A box with children; `parent` is an earlier box, the root is its own parent."""
 
     label: str
@@ -28,10 +28,10 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class BoxTree:
     """All boxes; `home` is the box of each node."""
 
-    boxes: tuple[Box, ...]
+    boxes: tuple[GraphBox, ...]
     home: tuple[int, ...]
 
     def children(self) -> list[list[tuple[bool, int]]]:
@@ -68,7 +68,7 @@ def tree_of(
     *,
     alone: Collection[int] = (),
     keep: int = 0,
-) -> Tree:
+) -> BoxTree:
     """Build boxes from a path for each node, in topological order. `words` of nodes name unnamed boxes.
 
     Nodes that are `alone` are never put into such a box. Boxes down to the depth `keep` stay also where they
@@ -81,10 +81,10 @@ def tree_of(
             at = at.boxes.setdefault(part, _Draft(part, first=node))
         at.nodes.append(node)
     _shorten(root, keep)
-    boxes: list[Box] = []
+    boxes: list[GraphBox] = []
     home = [ROOT] * len(paths)
     _lay_down(root, words, frozenset(alone), boxes, home)
-    return Tree(tuple(boxes), tuple(home))
+    return BoxTree(tuple(boxes), tuple(home))
 
 
 def _shorten(root: _Draft, keep: int) -> None:
@@ -112,14 +112,14 @@ def _shorten(root: _Draft, keep: int) -> None:
 
 
 def _lay_down(
-    root: _Draft, words: Sequence[str], alone: frozenset[int], boxes: list[Box], home: list[int]
+    root: _Draft, words: Sequence[str], alone: frozenset[int], boxes: list[GraphBox], home: list[int]
 ) -> None:
     waiting: list[tuple[_Draft, int, str]] = [(root, ROOT, "")]
     while waiting:
         draft, above, inside = waiting.pop()
         number = len(boxes)
         own = f"{inside}/{draft.label}" if number else draft.label
-        boxes.append(Box(draft.label, own, above))
+        boxes.append(GraphBox(draft.label, own, above))
         _gather_loose(draft, words, alone)
         _cut_runs(draft)
         for node in draft.nodes:
@@ -177,7 +177,7 @@ def _cut_runs(draft: _Draft) -> None:
         draft.boxes[run.label] = run
 
 
-def open_alike(trees: Sequence[Tree]) -> list[tuple[int, ...]]:
+def open_alike(trees: Sequence[BoxTree]) -> list[tuple[int, ...]]:
     """Return the boxes that are open at first; a box in several trees is open in all or in none."""
     opened = [set(first_open(tree)) for tree in trees]
     shut = {
@@ -192,7 +192,7 @@ def open_alike(trees: Sequence[Tree]) -> list[tuple[int, ...]]:
     ]
 
 
-def first_open(tree: Tree) -> tuple[int, ...]:
+def first_open(tree: BoxTree) -> tuple[int, ...]:
     """Return the boxes that are open at first: whole depths while they fit, then the largest boxes."""
     children, sizes = tree.children(), [len(inside) for inside in tree.members()]
     opened = [ROOT]

@@ -23,7 +23,7 @@ from workbench.views.graph.words import sentence
 
 if TYPE_CHECKING:
     from workbench.analysis.explanation import Explained
-    from workbench.analysis.placement.prediction import Prediction
+    from workbench.analysis.placement.prediction import PlacementPrediction
     from workbench.figures.scene import Scene
 
 ColorBy = Literal["provider", "time", "memory", "fate", "op"]
@@ -64,7 +64,7 @@ def graph_view(
     *,
     times_s: Mapping[str, float] | None = None,
     after_times_s: Mapping[str, float] | None = None,
-    prediction: Prediction | None = None,
+    prediction: PlacementPrediction | None = None,
     color: ColorBy | None = None,
 ) -> GraphView:
     """Show source beside optimized of one config or, with `after`, A's optimized graph beside B's.
