@@ -79,8 +79,7 @@ class View(anywidget.AnyWidget):
 
     def state(self) -> dict[str, Any]:
         """Return the traits that an exported page needs, without `columns`."""
-        names = [name for name in self.traits(sync=True) if name in _OWN or name in self.own_state]
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in (*_OWN, *self.own_state)}
 
     own_state: ClassVar[tuple[str, ...]] = ()  # further traits of a subclass that its page needs
 

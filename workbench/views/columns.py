@@ -47,17 +47,18 @@ class Texts:
     """Numbered texts; the columns hold the numbers. A very long text is cut."""
 
     def __init__(self, most_letters: int) -> None:
-        self.all: list[str] = []
         self._most = most_letters
         self._numbers: dict[str, int] = {}
+
+    @property
+    def all(self) -> list[str]:
+        """The texts by their numbers."""
+        return list(self._numbers)
 
     def number(self, text: str) -> int:
         """Return the number of a text; add the text if it is new."""
         short = text if len(text) <= self._most else f"{text[: self._most - 1]}…"
-        if short not in self._numbers:
-            self._numbers[short] = len(self.all)
-            self.all.append(short)
-        return self._numbers[short]
+        return self._numbers.setdefault(short, len(self._numbers))
 
 
 def style_data(style: FillStyle) -> dict[str, str]:

@@ -28,7 +28,7 @@ def both() -> tuple[Difference, wb.Profile, wb.Profile]:
 
 def test_the_rows_sum_to_the_difference_of_the_runs(both: tuple[Difference, wb.Profile, wb.Profile]) -> None:
     change, a, b = both
-    means = [float(merged(profile, "operator").width_s[0]) for profile in (a, b)]
+    means = [float(frames.width_s[0]) for frames in merged([a, b], "operator")]
     assert change.a_s == pytest.approx(means[0], rel=1e-12)
     assert change.b_s == pytest.approx(means[1], rel=1e-12)
     assert fsum(row.difference_s for row in change.rows) == pytest.approx(means[1] - means[0], rel=1e-9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TypeVar
 
@@ -51,10 +51,7 @@ def _below(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind:
     for reason, of_reason, start_s in _side_by_side(reasons, at_s):
         if of_reason:
             shown = FrameKind.GAP if reason == "gap" else kind
-            top = boxes.add(
-                _TITLES[reason], shown, start_s, _size(of_reason), parent=parent, depth=1,
-                change_s=_net(of_reason), members=_members(of_reason),
-            )  # fmt: skip
+            top = _add(boxes, _TITLES[reason], shown, of_reason, start_s, parent, 1)
             _groups(boxes, of_reason, top, start_s, shown)
 
 
@@ -65,17 +62,23 @@ def _groups(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind
     for label, group, start_s in _side_by_side(alike, at_s):
         title = label if len(group) == 1 else f"{label}, {len(group):,} times"
         op = (group[0].b_ops or group[0].a_ops or (None,))[0] if kind != FrameKind.GAP else None
-        top = boxes.add(
-            title, kind, start_s, _size(group), parent=parent, depth=2, op=op, change_s=_net(group),
-            members=_members(group),
-        )  # fmt: skip
+        top = _add(boxes, title, kind, group, start_s, parent, 2, op)
         for row in sorted(group, key=_magnitude) if kind != FrameKind.GAP else ():
             name = next(iter(row.b_nodes or row.a_nodes), label)
-            boxes.add(
-                name, kind, start_s, abs(row.difference_s), parent=top, depth=3, op=op,
-                change_s=row.difference_s, members=(*row.a_nodes, *row.b_nodes),
-            )  # fmt: skip
+            _add(boxes, name, kind, [row], start_s, top, 3, op)
             start_s += abs(row.difference_s)
+
+
+def _add(
+    boxes: Boxes, title: str, kind: FrameKind, rows: Sequence[NodeChange], start_s: float, parent: int,
+    depth: int, op: str | None = None,
+) -> int:  # fmt: skip
+    """Add the box of these rows, as wide as their differences; return its number."""
+    members = [name for row in rows for name in (*row.a_nodes, *row.b_nodes)]
+    return boxes.add(
+        title, kind, start_s, _size(rows), parent=parent, depth=depth, op=op,
+        change_s=fsum(row.difference_s for row in rows), members=members,
+    )  # fmt: skip
 
 
 def _side_by_side(
@@ -93,11 +96,3 @@ def _magnitude(row: NodeChange) -> float:
 
 def _size(rows: Iterable[NodeChange]) -> float:
     return fsum(abs(row.difference_s) for row in rows)
-
-
-def _net(rows: Iterable[NodeChange]) -> float:
-    return fsum(row.difference_s for row in rows)
-
-
-def _members(rows: Iterable[NodeChange]) -> tuple[str, ...]:
-    return tuple(name for row in rows for name in (*row.a_nodes, *row.b_nodes))

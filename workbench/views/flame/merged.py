@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from math import nan
 from typing import Literal
 
@@ -44,11 +45,25 @@ class Branch:
         return self.own_s + sum(child.total_s for child in self.children.values())
 
 
-Ranks = Mapping[tuple[str, ...], float]
+Ranks = Mapping[tuple[str, ...], float]  # the time of each box in all trees together, by its path
 
 
-def ranked(wholes: Sequence[Branch]) -> Ranks:
-    """Return the time of each box in all trees together: boxes stand in the same order in every tree."""
+def merged(
+    profiles: Sequence[Profile], order: Order, changes_s: Iterable[Mapping[str, float]] = ()
+) -> list[Frames]:
+    """Return the mean of the steady runs of each profile; its parts add up to it.
+
+    Boxes stand in the same order in all of them. `changes_s` are the gains by node, of each profile.
+    """
+    wholes = [grow(profile, order) for profile in profiles]
+    ranks = _ranked(wholes)
+    return [
+        lay_out(whole, 1 / profile.steady.runs if profile.steady.runs else 0.0, change_s or {}, ranks)
+        for profile, whole, change_s in zip_longest(profiles, wholes, changes_s)
+    ]
+
+
+def _ranked(wholes: Iterable[Branch]) -> Ranks:
     totals_s: dict[tuple[str, ...], float] = {}
     for whole in wholes:
         stack: list[tuple[tuple[str, ...], Branch]] = [((whole.name,), whole)]
@@ -57,19 +72,6 @@ def ranked(wholes: Sequence[Branch]) -> Ranks:
             totals_s[path] = totals_s.get(path, 0.0) + branch.total_s / (whole.calls or 1)
             stack += [((*path, child.name), child) for child in branch.children.values()]
     return totals_s
-
-
-def merged(
-    profile: Profile,
-    order: Order,
-    *,
-    change_s: Mapping[str, float] | None = None,
-    ranks: Ranks | None = None,
-) -> Frames:
-    """Return the mean of the steady runs; its parts add up to it. `change_s` is the gain by node."""
-    runs = profile.steady.runs
-    whole = grow(profile, order)
-    return lay_out(whole, 1 / runs if runs else 0.0, change_s or {}, ranks or {})
 
 
 def devices(profile: Profile, order: Order) -> Frames | None:

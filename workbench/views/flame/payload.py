@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isnan
 from typing import Any
 
@@ -19,42 +19,23 @@ GAP = FillStyle(TEXT, ".")
 GAIN, LOSS = FillStyle(palette.GAIN, ""), FillStyle(palette.LOSS, "/")
 
 
-class _Whats:
-    """Number each (name, operator, provider) once, since many boxes share it."""
-
-    def __init__(self, texts: Texts) -> None:
-        self._texts = texts
-        self._numbers: dict[tuple[int, int, int], int] = {}
-
-    def columns(self, frames: Frames) -> np.ndarray[Any, Any]:
-        """Return the number for each box."""
-        codes = np.array([self._texts.number(text) for text in frames.texts] + [NONE], np.int64)
-        rows = np.stack([codes[frames.name], codes[frames.op], codes[frames.provider]], axis=1)
-        distinct, back = np.unique(rows, axis=0, return_inverse=True)
-        numbers = [
-            self._numbers.setdefault((int(a), int(b), int(c)), len(self._numbers)) for a, b, c in distinct
-        ]
-        return np.array(numbers, np.uint32)[back.reshape(-1)] if len(rows) else np.array([], np.uint32)
-
-    @property
-    def all(self) -> list[tuple[int, int, int]]:
-        return list(self._numbers)
+Whats = dict[tuple[int, ...], int]  # the number of each (name, operator, provider), since many boxes share it
 
 
 def payload(pictures: Sequence[Picture]) -> tuple[dict[str, Any], bytes]:
     """Return header and columns. Column names begin with the number of their picture."""
     texts = Texts(MOST_LETTERS)
-    whats = _Whats(texts)
+    whats: Whats = {}
     columns: dict[str, Any] = {}
     headers = [_picture(number, picture, texts, whats, columns) for number, picture in enumerate(pictures)]
     table, block = pack(columns)
     styles: dict[str, dict[str, Any]] = {
-        "op": _styles(texts, {op for _, op, _ in whats.all}, "op"),
-        "provider": _styles(texts, {provider for _, _, provider in whats.all}, "provider"),
+        "op": _styles(texts, {op for _, op, _ in whats}, style_of_op_type),
+        "provider": _styles(texts, {provider for _, _, provider in whats}, style_of_provider),
     }
     header = {
         "pictures": headers,
-        "whats": whats.all,
+        "whats": list(whats),
         "styles": styles,
         "gap": style_data(GAP),
         "gain": style_data(GAIN),
@@ -66,7 +47,7 @@ def payload(pictures: Sequence[Picture]) -> tuple[dict[str, Any], bytes]:
 
 
 def _picture(
-    number: int, picture: Picture, texts: Texts, whats: _Whats, columns: dict[str, Any]
+    number: int, picture: Picture, texts: Texts, whats: Whats, columns: dict[str, Any]
 ) -> dict[str, Any]:
     names = ("what", "up", "shape", "start_d", "width_f", "own_f", "calls_f", "change_f")
     parts: dict[str, list[Any]] = {name: [] for name in names}
@@ -75,7 +56,7 @@ def _picture(
     first = 0
     for pane in picture.panes:
         frames = pane.frames
-        parts["what"].append(whats.columns(frames))
+        parts["what"].append(_numbered(frames, texts, whats))
         parts["up"].append(np.where(frames.parent == NONE, 0, frames.parent + 1 + first))
         parts["shape"].append(frames.depth.astype(np.uint32) | (frames.kind.astype(np.uint32) << 8))
         parts["start_d"].append(frames.start_s)
@@ -104,6 +85,14 @@ def _picture(
     }
 
 
-def _styles(texts: Texts, numbers: set[int], of: str) -> dict[str, Any]:
-    style_of = style_of_op_type if of == "op" else style_of_provider
+def _numbered(frames: Frames, texts: Texts, whats: Whats) -> np.ndarray[Any, Any]:
+    """Return the number in `whats` for each box; add what is new."""
+    codes = np.array([texts.number(text) for text in frames.texts] + [NONE], np.int64)
+    rows = np.stack([codes[frames.name], codes[frames.op], codes[frames.provider]], axis=1)
+    distinct, back = np.unique(rows, axis=0, return_inverse=True)
+    numbers = [whats.setdefault(tuple(row), len(whats)) for row in distinct.tolist()]
+    return np.array(numbers, np.uint32)[back.reshape(-1)]
+
+
+def _styles(texts: Texts, numbers: set[int], style_of: Callable[[str], FillStyle]) -> dict[str, Any]:
     return {str(number): style_data(style_of(texts.all[number])) for number in sorted(numbers - {NONE})}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from workbench.analysis.difference.changes import Difference
 from workbench.analysis.profile.session_profile import Profile
@@ -12,7 +11,7 @@ from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, group_t
 from workbench.text import in_time
 from workbench.views.flame.differing import change_by_node, differing
 from workbench.views.flame.frames import FlamePane, Picture
-from workbench.views.flame.merged import Order, devices, grow, merged, ranked
+from workbench.views.flame.merged import Order, devices, merged
 from workbench.views.flame.timeline import MOST_SPANS, timeline
 
 PROFILED = "with the profiler on, so longer than in the other pictures"
@@ -73,11 +72,10 @@ def _merged(order: Order, title: str, shown: Sequence[ProfiledRun], difference: 
 
 def _means(order: Order, shown: Sequence[ProfiledRun], difference: Difference | None) -> list[FlamePane]:
     """Return the mean run of each profile; boxes stand in the same order in all of them."""
-    changes = ({}, {}) if difference is None else change_by_node(difference)
-    ranks = ranked([grow(run.profile, order) for run in shown])
+    changes = () if difference is None else change_by_node(difference)
+    drawn = merged([run.profile for run in shown], order, changes)
     return [
-        FlamePane(run.label, _runs(run.profile), merged(run.profile, order, change_s=change_s, ranks=ranks))
-        for run, change_s in zip_longest(shown, changes[: len(shown)])
+        FlamePane(run.label, _runs(run.profile), frames) for run, frames in zip(shown, drawn, strict=True)
     ]
 
 

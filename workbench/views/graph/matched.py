@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from workbench.analysis.explanation import Explained
-from workbench.views.graph.making import Links, links_of_one, optimized_pane, source_pane
+from workbench.views.graph.making import links_of_one, optimized_pane, source_pane
 from workbench.views.graph.pane import Pane
 from workbench.views.graph.tree import tree_of
 from workbench.views.graph.view import GraphView
@@ -23,10 +23,12 @@ def matched_view(explained: Explained, nodes: Collection[str]) -> GraphView | No
     kept = sorted(wanted | _between(before, wanted))[:MOST_NODES]
     if not kept:
         return None
-    into = sorted({end for start, end in links if start in set(kept)})
+    first = {index: number for number, index in enumerate(kept)}
+    ends = sorted({end for start, end in links if start in first})
+    second = {index: number for number, index in enumerate(ends)}
     return GraphView(
-        (_cut(before, kept), _cut(after, into)),
-        _cut_links(links, kept, into),
+        (_cut(before, first), _cut(after, second)),
+        tuple((first[start], second[end]) for start, end in links if start in first),
         model_name=explained.model_name,
         color="fate",
         height_px=120,
@@ -51,17 +53,12 @@ def _reached(start: set[int], wires: Iterable[tuple[int, int]]) -> set[int]:
     return reached
 
 
-def _cut(pane: Pane, kept: list[int]) -> Pane:
-    place = {index: number for number, index in enumerate(kept)}
+def _cut(pane: Pane, place: dict[int, int]) -> Pane:
+    """Return the rows with a place, and the wires between them."""
     wires = tuple(
         replace(wire, source=place[wire.source], target=place[wire.target], hub=False)
         for wire in pane.wires
         if wire.source in place and wire.target in place
     )
-    rows = tuple(pane.rows[index] for index in kept)
+    rows = tuple(pane.rows[index] for index in place)
     return replace(pane, rows=rows, wires=wires, modules=tree_of([()] * len(rows)), partitions=None)
-
-
-def _cut_links(links: Links, before: list[int], after: list[int]) -> Links:
-    first, second = ({index: number for number, index in enumerate(kept)} for kept in (before, after))
-    return tuple((first[a], second[b]) for a, b in links if a in first and b in second)

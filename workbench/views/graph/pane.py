@@ -94,7 +94,7 @@ def pane_of(
         note=note,
         rows=tuple(listed),
         wires=_wires(graph, listed, len(inputs)),
-        modules=tree_of(whole, [_word(row) for row in listed], alone=_ports(listed)),
+        modules=_tree(listed, whole),
         partitions=_by_partition(listed, whole),
     )
 
@@ -108,27 +108,17 @@ def _by_partition(rows: Sequence[GraphRow], paths: Sequence[Path]) -> BoxTree | 
     numbers = {row.partition for row in rows if row.partition is not None}
     if len(numbers) < 2:
         return None
-    return tree_of(
-        [
-            path if row.partition is None else (_partition_label(row), *path)
-            for row, path in zip(rows, paths, strict=True)
-        ],
-        [_word(row) for row in rows],
-        alone=_ports(rows),
-        keep=1,
-    )
+    within = [
+        path if row.partition is None else (f"{short_provider(row.provider)} {row.partition}", *path)
+        for row, path in zip(rows, paths, strict=True)
+    ]
+    return _tree(rows, within, keep=1)
 
 
-def _ports(rows: Sequence[GraphRow]) -> frozenset[int]:
-    return frozenset(index for index, row in enumerate(rows) if row.kind != "node")
-
-
-def _word(row: GraphRow) -> str:
-    return row.op_type.rpartition("::")[2]
-
-
-def _partition_label(row: GraphRow) -> str:
-    return f"{short_provider(row.provider)} {row.partition}"
+def _tree(rows: Sequence[GraphRow], paths: Sequence[Path], keep: int = 0) -> BoxTree:
+    words = [row.op_type.rpartition("::")[2] for row in rows]
+    ports = frozenset(index for index, row in enumerate(rows) if row.kind != "node")
+    return tree_of(paths, words, alone=ports, keep=keep)
 
 
 def short_provider(name: str | None) -> str:

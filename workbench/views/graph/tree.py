@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-Path = tuple[str, ...]
+from workbench.views.graph.scopes import Path
 
 MOST_CHILDREN = 60  # of one box: more are cut into runs; about what a person can look over
 MOST_LOOSE = 4  # nodes in a row beside boxes; more become a box, or the boxes drown in them
