@@ -168,7 +168,7 @@ class Evidence:
             workbench=__version__,
             python=reported["python"],
             onnxruntime=reported.get("onnxruntime") or _installed("onnxruntime"),
-            onnx=_loaded("onnx"),
+            onnx=_installed("onnx"),
             numpy=reported["numpy"],
         )
 
@@ -243,14 +243,10 @@ def _has_too_few(run: Run) -> bool:
     return bool(run.processes) and sum(len(block.samples_s) for block in blocks) < NEEDED[50.0]
 
 
+@cache
 def _installed(name: str) -> str:
+    """Return the version of a package, which takes milliseconds to read."""
     try:
         return version(name)
     except PackageNotFoundError:
         return "not installed"
-
-
-@cache
-def _loaded(name: str) -> str:
-    """Return the version of a package that this process has loaded; reading it takes milliseconds."""
-    return _installed(name)

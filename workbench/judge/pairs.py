@@ -12,7 +12,7 @@ from workbench.judge.sequential import MIN_ROUNDS
 from workbench.records.run import Block, Population, ProcessRecord, Run
 
 Clock: TypeAlias = Literal["wall", "cpu"]
-Cycle: TypeAlias = tuple[Sequence[Block], Sequence[Block]]
+Cycle: TypeAlias = tuple[tuple[Block, ...], tuple[Block, ...]]
 
 LEAST_S = 1e-9  # no run is shorter than a tick of the clock
 
@@ -58,29 +58,21 @@ def pairs_of(
 
 def pair_of(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") -> Pair:
     """Return the log ratio of the typical latencies; a cycle is clean if none of its blocks was disturbed."""
-    cycles = list(zip(_cycles(first.blocks), _cycles(second.blocks), strict=False))
-    clean = [cycle for cycle in cycles if not any(block.disturbed for side in cycle for block in side)]
+    cycles, clean = _cycles(first, second)
     log_ratio: float | None
     if clock == "cpu":
         log_ratio = log_ratio_all = _processor_log_ratio(cycles)  # load does not change processor time
     else:
         log_ratio_all = _log_ratio(cycles, first.feeds, DISTURBED_SHARE)
         log_ratio = _log_ratio(clean, first.feeds) if len(clean) >= MIN_CLEAN_CYCLES else None
-    return Pair(
-        round=first.round,
-        log_ratio=log_ratio,
-        log_ratio_all=log_ratio_all,
-        cycles=len(cycles),
-        clean_cycles=len(clean),
-    )
+    return Pair(first.round, log_ratio, log_ratio_all, cycles=len(cycles), clean_cycles=len(clean))
 
 
 def cycle_log_ratios(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") -> list[float]:
     """Return one log ratio for each cycle of a round, for a provisional interval before the first look."""
-    cycles = list(zip(_cycles(first.blocks), _cycles(second.blocks), strict=False))
+    cycles, clean = _cycles(first, second)
     if clock == "cpu":
         return [_processor_log_ratio([cycle]) for cycle in cycles]
-    clean = [cycle for cycle in cycles if not any(block.disturbed for side in cycle for block in side)]
     chosen = clean if len(clean) >= MIN_CLEAN_CYCLES else cycles
     return [_log_ratio([cycle], first.feeds) for cycle in chosen]
 
@@ -136,6 +128,9 @@ def _processor_log_ratio(cycles: Sequence[Cycle]) -> float:
     return median(log_ratios)
 
 
-def _cycles(blocks: Sequence[Block]) -> list[Sequence[Block]]:
-    """Return the blocks as cycles of two, in the order measured."""
-    return [blocks[start : start + 2] for start in range(0, len(blocks), 2)]
+def _cycles(first: ProcessRecord, second: ProcessRecord) -> tuple[list[Cycle], list[Cycle]]:
+    """Return the cycles of two blocks a side, in the order measured, and those without a disturbed block."""
+    count = min(len(first.blocks), len(second.blocks))
+    cycles = [(first.blocks[at : at + 2], second.blocks[at : at + 2]) for at in range(0, count, 2)]
+    clean = [cycle for cycle in cycles if not any(block.disturbed for side in cycle for block in side)]
+    return cycles, clean

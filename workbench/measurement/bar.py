@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 from workbench.measurement.limits import OnProgress, Progress
-from workbench.records.comparison import Verdict
+from workbench.text import counted, in_brackets
 
 Publish: TypeAlias = Callable[..., Any]  # IPython's display publisher
 
@@ -94,17 +94,8 @@ def _drawn(fraction: float | None, words: str) -> dict[str, str]:
 
 
 def _ended(how: str, seconds: float, last: Progress | None) -> str:
-    rounds = "" if last is None or not last.round else f", {last.round} round{'s' * (last.round != 1)}"
+    rounds = "" if last is None or not last.round else f", {counted(last.round, 'round')}"
     return f"{how} {seconds:.1f} s{rounds}"
-
-
-def ratio_in_words(verdict: Verdict) -> str:
-    """Return the ratio so far, with its interval once there is one."""
-    if verdict.ratio is None:
-        return ""
-    if verdict.low is None or verdict.high is None:
-        return f"{verdict.ratio:.2f}×"
-    return f"{verdict.ratio:.2f}× ({verdict.low:.2f} to {verdict.high:.2f})"
 
 
 def in_words(progress_now: Progress) -> str:
@@ -113,6 +104,6 @@ def in_words(progress_now: Progress) -> str:
     so_far = ""
     for verdict in progress_now.verdicts[:1]:
         if verdict.ratio is not None and verdict.kind != "outputs differ":
-            so_far = f", so far {ratio_in_words(verdict)}"
+            so_far = f", so far {verdict.ratio:.2f}×{in_brackets(verdict.low, verdict.high, '.2f')}"
     where = f"round {progress_now.round}: " if progress_now.round else ""  # only comparisons have rounds
     return f"{where}{progress_now.doing}{so_far}{left}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 UNIFIED = ""  # the controller name that /proc/self/cgroup gives to the v2 hierarchy
+NO_LIMIT = float(1 << 60)  # bytes: a limit from here on is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def read_limits(membership: str, mountinfo: str) -> CgroupLimits:
         return [value for value in limits if value is not None]
 
     cores = over("cpu", _quota_v1) + over(UNIFIED, _quota_v2)
-    memory = over("memory", _memory_v1) + over(UNIFIED, _memory_v2)
+    memory = over("memory", _memory) + over(UNIFIED, _memory)
     return CgroupLimits(min(cores, default=None), int(min(memory)) if memory else None)
 
 
@@ -98,18 +99,11 @@ def _cores(quota: str, period: str) -> float | None:
     return int(quota) / int(period)
 
 
-def _memory_v2(folder: Path) -> float | None:
-    return _bytes(folder / "memory.max")
-
-
-def _memory_v1(folder: Path) -> float | None:
-    limit = _bytes(folder / "memory.limit_in_bytes")
-    return None if limit is not None and limit >= 1 << 60 else limit  # v1 writes "no limit" as a huge number
-
-
-def _bytes(file: Path) -> float | None:
-    fields = _words(file)
-    return float(fields[0]) if fields and fields[0].isdigit() else None
+def _memory(folder: Path) -> float | None:
+    """Return the limit in bytes; v2 writes "no limit" as `max`, v1 as a huge number."""
+    fields = _words(folder / "memory.max") or _words(folder / "memory.limit_in_bytes")
+    limit = float(fields[0]) if fields and fields[0].isdigit() else NO_LIMIT
+    return limit if limit < NO_LIMIT else None
 
 
 def _words(file: Path) -> list[str]:

@@ -51,13 +51,8 @@ class Participant:
     outcome: Outcome
     limits: Limits
     cancel: threading.Event | None
-    spawn_s: float = 0.0
-    import_s: float = 0.0
-    loaded: dict[str, Any] = field(default_factory=dict)
-    first_run_s: float = 0.0
-    feeds: int = 1
     warmup_s: tuple[float, ...] = ()
-    steady: bool = False
+    measured: dict[str, Any] = field(default_factory=dict)  # further fields of the record
     blocks: list[Block] = field(default_factory=list)
 
     @contextmanager
@@ -79,17 +74,17 @@ class Participant:
     def greet(self) -> None:
         """Wait until the worker is ready."""
         hello = self.worker.hello(timeout_s=self.limits.start_s, cancel=self.cancel)
-        self.spawn_s, self.import_s = hello["spawn_s"], hello["import_s"]
+        self.measured |= {name: hello[name] for name in ("spawn_s", "import_s")}
         self.outcome.versions = hello["versions"]
 
     def load(self) -> None:
         """Make the session."""
         body = {"model": str(self.candidate.model), "plan": dict(self.candidate.plan)}
         limit_s = self.limits.load_s
-        answer = self.worker.request("load", body, stage="load", timeout_s=limit_s, cancel=self.cancel)
-        self.loaded = answer.body
-        self.outcome.providers = tuple(self.loaded["providers"])
-        self.outcome.threads = self.loaded["threads"]
+        answer = self.worker.request("load", body, stage="load", timeout_s=limit_s, cancel=self.cancel).body
+        self.measured |= {name: answer[name] for name in ("load_s", "rss_start_bytes", "rss_loaded_bytes")}
+        self.outcome.providers = tuple(answer["providers"])
+        self.outcome.threads = answer["threads"]
 
     def finish(self) -> dict[str, Any]:
         """Return what the worker says of itself at the end."""
@@ -103,18 +98,11 @@ class Participant:
         self.outcome.providers = tuple(end["providers"])
         self.outcome.record = ProcessRecord(
             round=number,
-            spawn_s=self.spawn_s,
-            import_s=self.import_s,
-            load_s=self.loaded["load_s"],
-            first_run_s=self.first_run_s,
             warmup_s=self.warmup_s,
-            steady=self.steady,
             blocks=tuple(self.blocks),
-            rss_start_bytes=self.loaded["rss_start_bytes"],
-            rss_loaded_bytes=self.loaded["rss_loaded_bytes"],
             rss_bytes=end["rss_bytes"],
             peak_rss_bytes=end["peak_rss_bytes"],
-            feeds=self.feeds,
+            **self.measured,
         )
 
 

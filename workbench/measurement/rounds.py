@@ -69,8 +69,8 @@ class Round(ProcessRound):
 
     def _first_run(self, with_outputs: bool, participant: Participant) -> None:
         first = participant.ask("first_run", "first run", feeds=str(participant.candidate.feeds)).body
-        participant.first_run_s, participant.outcome.io = first["first_run_s"], first["io"]
-        participant.feeds = first["feeds"]
+        participant.measured |= {name: first[name] for name in ("first_run_s", "feeds")}
+        participant.outcome.io = first["io"]
         if with_outputs:
             path = self.surroundings.folder / f"{participant.worker.name}.outputs"
             participant.ask("outputs", "outputs", path=str(path))
@@ -85,7 +85,8 @@ class Round(ProcessRound):
             floor_runs=WARM_UP_FLOOR_RUNS,
             pacing_s=self.pacing_s,
         )
-        participant.warmup_s, participant.steady = seconds_of(answer.payload), bool(answer.body["steady"])
+        participant.warmup_s = seconds_of(answer.payload)
+        participant.measured["steady"] = bool(answer.body["steady"])
 
     def _sample(self) -> None:
         """Run cycles of A B B A (order drawn anew each time) until enough are clean or time runs out."""

@@ -124,7 +124,7 @@ class LocalBench:
 
     @property
     def objectives(self) -> int:
-        """Return the number of objectives."""
+        """Return their number; the first one chooses the winner, all keep a config in the race."""
         return len(self._request.objectives)
 
     def gains(self, at: int = 0) -> Gains:

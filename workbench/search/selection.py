@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from workbench.config import Config
 from workbench.records.space import Space, changes_of, combined, merged
 from workbench.records.study import Stage
 from workbench.search.standings import BASELINE, Gains, Standings
+
+if TYPE_CHECKING:
+    from workbench.search.bench import LocalBench
 
 ENUMERATED = 12  # configs: a space up to this size is tried as a whole
 MOST_A_ROUND = 8  # candidates that race in one round
@@ -31,30 +34,6 @@ BATCH = 4
 NEAR = 0.01  # log gain: of configs this close the one with the fewest changes is chosen
 
 
-class StudyBench(Protocol):
-    """What admits and measures candidates. The default is "A"."""
-
-    @property
-    def configs(self) -> Mapping[str, Config]:
-        """The configs that were considered, by label; those of a study that is continued too."""
-
-    def admit(self, config: Config, stage: Stage) -> str | None:
-        """Return the label under which the config races; None if it may not."""
-
-    def measure(self, labels: Sequence[str]) -> None:
-        """Measure one round of the default and these candidates."""
-
-    @property
-    def objectives(self) -> int:
-        """The number of objectives; the first one chooses the winner, all keep a config in the race."""
-
-    def gains(self, at: int = 0) -> Gains:
-        """Return the gains in one objective of those that are still in."""
-
-    def affords(self, count: int, share: float = 1.0) -> bool:
-        """Return whether a round of so many candidates fits this share of the time to select."""
-
-
 Suggest = Callable[[Mapping[str, Config], Sequence[Gains], int], Iterable[Config]]
 """Configs by label, gains so far in each objective, how many are wanted → configs worth trying."""
 
@@ -62,7 +41,7 @@ Suggest = Callable[[Mapping[str, Config], Sequence[Gains], int], Iterable[Config
 class Selection:
     """The selection of one study over a bench."""
 
-    def __init__(self, space: Space, base: Config, bench: StudyBench, suggest: Suggest | None = None) -> None:
+    def __init__(self, space: Space, base: Config, bench: LocalBench, suggest: Suggest | None = None) -> None:
         self._space = space
         self._base = base
         self._bench = bench

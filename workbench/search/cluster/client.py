@@ -102,7 +102,8 @@ class _Following:
     def record(self) -> StudyRecord:
         """Send the study, wait for its end, and return its record; meanwhile pass on every round."""
         ask, worker = self.cluster.ask, self.worker
-        self.on_progress(self._step(f"sending the model to {worker.host}"))
+        sending = f"sending the model to {worker.host}"
+        self.on_progress(Progress(sending, 0, 0.0, self.request.budget_s, None, None))
         _send_model(self.cluster, worker, self.request.model, self.order, self.cancel)
         ask(worker, on_worker.take, self.order, pack(order_of(self.request)))
         future = self.cluster.submit(worker, self.order)
@@ -154,9 +155,6 @@ class _Following:
             "stopped on request; every finished round is kept in the history",
             f"go on with wb.history().open({self.latest.id!r}).attach(model).continue_(client=client)",
         )
-
-    def _step(self, doing: str) -> Progress:
-        return Progress(doing, 0, 0.0, self.request.budget_s, None, None)
 
 
 def _send_model(

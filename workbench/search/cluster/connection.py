@@ -49,16 +49,11 @@ def connected(
     cancel: threading.Event | None = None,
 ) -> Iterator[Client]:
     """Connect to a scheduler; a request to cancel ends the wait for it."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise _without_dask("a cluster") from error
+    client_class = _client_class("a cluster")
     security = None if tls is None else tls.security()
 
     def connect(stop: threading.Event) -> Client:
-        client: Client = Client(  # type: ignore[no-untyped-call]
-            address, timeout=timeout_s, security=security, set_as_default=False
-        )
+        client = client_class(address, timeout=timeout_s, security=security, set_as_default=False)
         if stop.is_set():
             client.close()  # type: ignore[no-untyped-call]
         return client
@@ -83,11 +78,7 @@ def connected(
 
 def check_client(client: Any) -> Client:
     """Return the client; refuse what is none, and one that is asynchronous."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise _without_dask("client=") from error
-    if not isinstance(client, Client) or client.asynchronous:
+    if not isinstance(client, _client_class("client=")) or client.asynchronous:
         raise ConfigError(
             f"client={quoted(client)} is no client of a Dask cluster",
             'connect one: client=distributed.Client("tcp://scheduler:8786")',
@@ -95,5 +86,12 @@ def check_client(client: Any) -> Client:
     return client
 
 
-def _without_dask(name: str) -> ConfigError:
-    return ConfigError(f"{name} needs Dask, which is not installed", "pip install 'ort-workbench[cluster]'")
+def _client_class(name: str) -> type[Client]:
+    """Return Dask's client; `name` is what needs it."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ConfigError(
+            f"{name} needs Dask, which is not installed", "pip install 'ort-workbench[cluster]'"
+        ) from error
+    return Client
