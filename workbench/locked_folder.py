@@ -49,19 +49,25 @@ def try_lock(number: int) -> bool:
 
 
 @contextmanager
-def alone(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock of this file; call `on_wait` again and again while another process holds it."""
+def alone(path: Path, on_wait: Callable[[], None]) -> Iterator[bool]:
+    """Hold the lock of this file; call `on_wait` again and again while another process holds it.
+
+    Yield False on a system without locks. Removing the file is allowed inside of the block alone.
+    """
     if fcntl is None:
-        yield
+        yield False
         return
-    number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        while not try_lock(number):
-            on_wait()
-            time.sleep(POLL_S)
-        yield
-    finally:
-        os.close(number)
+    while True:
+        number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            while not try_lock(number):
+                on_wait()
+                time.sleep(POLL_S)
+            if path.exists() and os.fstat(number).st_ino == path.stat().st_ino:
+                yield True
+                return  # else the last holder removed the file, and newcomers lock a new one
+        finally:
+            os.close(number)
 
 
 def sweep(parent: Path) -> None:

@@ -127,8 +127,8 @@ def test_the_plan_says_each_field_in_ort_s_words() -> None:
     ).plan()
     assert plan.to_dict() == {
         "attributes": {
-            "graph_optimization_level": {"enum": "GraphOptimizationLevel.ORT_ENABLE_LAYOUT"},
-            "execution_mode": {"enum": "ExecutionMode.ORT_PARALLEL"},
+            "graph_optimization_level": "GraphOptimizationLevel.ORT_ENABLE_LAYOUT",
+            "execution_mode": "ExecutionMode.ORT_PARALLEL",
             "intra_op_num_threads": 3,
             "inter_op_num_threads": 2,
             "enable_mem_pattern": False,

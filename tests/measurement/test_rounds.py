@@ -76,7 +76,7 @@ def test_outputs_are_ort_s(tmp_path: Path, binding: bool) -> None:
 def test_one_config_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     case = case_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(), Config()))
     first, second = case.candidates
-    no_such_level = {"graph_optimization_level": {"enum": "GraphOptimizationLevel.NONE"}}
+    no_such_level = {"graph_optimization_level": "GraphOptimizationLevel.NONE"}
     second = dataclasses.replace(second, plan={**second.plan, "attributes": no_such_level})
     good, failed = one_round(dataclasses.replace(case, candidates=(first, second)))
     assert good.record is not None

@@ -96,7 +96,7 @@ def test_a_note_that_names_another_file_is_none(name: str, listed: bool) -> None
 
 def test_where_there_are_no_locks_the_first_one_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows: another process makes the same entry meanwhile, and its file may be in use already."""
-    monkeypatch.setattr(cache, "fcntl", None)
+    monkeypatch.setattr("workbench.locked_folder.fcntl", None)
     others: list[cache.CachedModel] = []
 
     def slow(folder: Path) -> tuple[dict[str, Any], float]:

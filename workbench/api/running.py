@@ -18,7 +18,7 @@ from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.models import Inputs, Model, load
 from workbench.models.fit import check_fit
-from workbench.preparation.inputs import real_inputs
+from workbench.preparation.calibration import real_inputs
 from workbench.records.comparison import ComparisonRecord
 from workbench.results.result import Result
 from workbench.text import quoted

@@ -23,18 +23,8 @@ ON_NVIDIA = ("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRT
 AFFINITY = "session.intra_op_thread_affinities"
 
 
-@dataclass(frozen=True, slots=True)
-class OrtConstant:
-    """A member of one of onnxruntime's enums, by name: the kernel does not import onnxruntime."""
-
-    owner: str
-    member: str
-
-    def __str__(self) -> str:
-        return f"{self.owner}.{self.member}"
-
-
-Attribute = OrtConstant | bool | int
+Attribute = str | bool | int
+"""A text names a member of one of onnxruntime's enums: the kernel does not import onnxruntime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +46,9 @@ class SessionPlan:
         return any(name in ON_NVIDIA for name, _ in self.providers)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe; an enum's member becomes {"enum": "GraphOptimizationLevel.ORT_ENABLE_ALL"}."""
+        """Return the plan as JSON holds it."""
         return {
-            "attributes": {
-                name: {"enum": str(value)} if isinstance(value, OrtConstant) else value
-                for name, value in self.attributes
-            },
+            "attributes": dict(self.attributes),
             "entries": dict(self.entries),
             "free_dimensions": dict(self.free_dimensions),
             "disabled_optimizers": list(self.disabled_optimizers),
@@ -83,8 +70,8 @@ def session_plan(config: ConfigFields) -> SessionPlan:
             "use config.replace(engine=None) for them.",
         )
     attributes: list[tuple[str, Attribute | None]] = [
-        ("graph_optimization_level", _constant("GraphOptimizationLevel", LEVELS, config.level)),
-        ("execution_mode", _constant("ExecutionMode", MODES, config.execution_mode)),
+        ("graph_optimization_level", config.level and f"GraphOptimizationLevel.{LEVELS[config.level]}"),
+        ("execution_mode", config.execution_mode and f"ExecutionMode.{MODES[config.execution_mode]}"),
         ("intra_op_num_threads", config.intra_op_threads),
         ("inter_op_num_threads", config.inter_op_threads),
         ("enable_mem_pattern", config.memory_pattern),
@@ -108,7 +95,3 @@ def session_plan(config: ConfigFields) -> SessionPlan:
         io_binding=config.io_binding,
         custom_ops=config.custom_ops,
     )
-
-
-def _constant(owner: str, members: dict[str, str], word: str | None) -> OrtConstant | None:
-    return None if word is None else OrtConstant(owner, members[word])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from workbench.config.plan import Attribute, OrtConstant, SessionPlan
+from workbench.config.plan import SessionPlan
 
 _NO_TELEMETRY = 'import os\n\nos.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime is imported'
 # As the worker binds: inputs once, outputs once their shapes are known, nothing allocated after that.
@@ -68,17 +68,13 @@ def script(
 def options_of(plan: SessionPlan) -> Iterator[str]:
     yield "options = ort.SessionOptions()"
     for name, value in plan.attributes:
-        yield f"options.{name} = {_literal(value)}"
+        yield f"options.{name} = {f'ort.{value}' if isinstance(value, str) else value!r}"
     for key, text in plan.entries:
         yield f"options.add_session_config_entry({key!r}, {text!r})"
     for library in plan.custom_ops:
         yield f"options.register_custom_ops_library({library!r})"
     for name, size in plan.free_dimensions:
         yield f"options.add_free_dimension_override_by_name({name!r}, {size})"
-
-
-def _literal(value: Attribute) -> str:
-    return f"ort.{value}" if isinstance(value, OrtConstant) else repr(value)
 
 
 def session_of(plan: SessionPlan, model: str) -> Iterator[str]:

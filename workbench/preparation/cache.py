@@ -13,8 +13,8 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,19 +22,14 @@ from typing import Any
 from workbench import home
 from workbench.background import check_cancel
 from workbench.errors import PrepareError, WorkbenchError
+from workbench.locked_folder import alone
 from workbench.models.fingerprint import file_sha256
 from workbench.preparation.step import PRODUCTS
-
-try:
-    import fcntl
-except ImportError:  # Windows: two processes may both make the entry, and the later result is dropped
-    fcntl = None  # type: ignore[assignment]
 
 MOST_BYTES = 20 << 30  # bound of all entries, unless WORKBENCH_PREPARED_GB is set
 IN_USE_S = 3600.0  # entries used within the last hour stay: a measurement may be running
 NOTE = "entry.json"
 MOST_NOTE_BYTES = 16 << 20
-_POLL_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +56,12 @@ def entry(key: str, make: Make, *, check: Check = bool, cancel: threading.Event 
     cached = _read(folder / key, check)
     if cached is not None:
         return cached
-    with _locked(folder / f".{key}.lock", cancel):
+    with alone(folder / f".{key}.lock", lambda: check_cancel(cancel)) as is_locked:
         cached = _read(folder / key, check)  # another process may have made the entry meanwhile
         if cached is not None:
             return cached
-        making = folder / (f".{key}.making" if fcntl else f".{key}.{os.getpid()}.making")
+        # Windows: two processes may both make the entry, and the later result is dropped.
+        making = folder / (f".{key}.making" if is_locked else f".{key}.{os.getpid()}.making")
         shutil.rmtree(making, ignore_errors=True)  # left by a dead process
         try:
             making.mkdir()
@@ -176,9 +172,13 @@ def _write_note(making: Path, answer: dict[str, Any], duration_s: float) -> None
 
 def remove(path: Path) -> None:
     """Remove the entry; keep a locked entry."""
+
+    def give_up() -> None:
+        raise BlockingIOError
+
     lock = path.with_name(f".{path.name}.lock")
     # It may be in use, or owned by another user: the next trim tries again.
-    with suppress(OSError), _locked(lock, None, wait=False):
+    with suppress(OSError), alone(lock, give_up):
         _discard(path)
         lock.unlink(missing_ok=True)
 
@@ -204,33 +204,3 @@ def _size(path: Path) -> int:
         for file in path.iterdir():
             total += file.stat().st_size
     return total
-
-
-@contextmanager
-def _locked(path: Path, cancel: threading.Event | None, *, wait: bool = True) -> Iterator[None]:
-    """Hold the lock file exclusively; the system releases the lock of a dead process."""
-    if fcntl is None:
-        yield
-        return
-    while True:
-        number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            _acquire(number, cancel, wait)
-            same = path.exists() and os.fstat(number).st_ino == path.stat().st_ino
-            if same:  # else the last holder removed the file, and newcomers lock a new one
-                yield
-                return
-        finally:
-            os.close(number)
-
-
-def _acquire(number: int, cancel: threading.Event | None, wait: bool) -> None:
-    while True:
-        try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if not wait:
-                raise
-        check_cancel(cancel)
-        time.sleep(_POLL_S)

@@ -1,10 +1,10 @@
-"""Calibration data of static quantization: read, check and write the examples for the job."""
+"""Calibration data of static quantization, also as inputs: read, check and write the examples for the job."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from workbench.background import check_cancel
+from workbench.config import Config
 from workbench.errors import InputError
 from workbench.models.examples import examples, trained_sample
-from workbench.models.inputs import Inputs
+from workbench.models.inputs import Inputs, make_inputs
 from workbench.models.model import Model
-from workbench.preparation.example import checked, placed
+from workbench.preparation.example import all_checked
 from workbench.preparation.pictures import Pictures, read_folder
 from workbench.records.preparation import CalibrationRecord
 from workbench.text import path_text, shorten
@@ -26,6 +27,7 @@ from workbench.worker.values import write_values
 DEFAULT_SAMPLES = 200
 RANDOM_SAMPLES = 32
 FEW = 100  # examples of a real set; a note warns of fewer
+REAL_INPUTS = 8
 MOST_BYTES = 4 << 30  # of all examples on disk
 STACKED = "one example an entry of the first axis"
 RANDOM_NOTE = (
@@ -46,6 +48,10 @@ class Source:
     seed: int | None = None
     representative: bool = True
 
+    def examples(self, model: Model, samples: int | None) -> Iterator[dict[str, Any]]:
+        """Yield the checked examples, at most `samples`."""
+        return islice(all_checked(self.feeds, model, self.name), samples or DEFAULT_SAMPLES)
+
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
@@ -63,9 +69,8 @@ def spool(
     folder.mkdir()
     digest = hashlib.sha256()
     total = count = 0
-    for where, feed in islice(placed(source.feeds, source.name), samples or DEFAULT_SAMPLES):
+    for example in source.examples(model, samples):
         check_cancel(cancel)
-        example = checked(feed, model, where)
         _hash(digest, example)
         path = folder / f"{count:06}"
         write_values(path, [example])
@@ -101,6 +106,28 @@ def few_examples(record: CalibrationRecord, asked: int | None) -> str | None:
             "to 500 are usual"
         )
     return None
+
+
+def real_inputs(model: Model, configs: Sequence[Config], calibration: Any) -> Inputs | None:
+    """Return real inputs; None if all configs have the same arithmetic, or if only random data exist.
+
+    Noise differs from the calibration data, so a quantized model looks worse on random inputs than on real
+    ones; random inputs suffice for configs of the same arithmetic.
+    """
+    if all(config.precision is None for config in configs):
+        return None
+    if trained_sample(model) is not None:
+        own = examples(model, most=REAL_INPUTS)
+        return make_inputs(own.feeds, f"{len(own.feeds)} examples of {own.made_by}", None, ())
+    if calibration is None:
+        return None
+    source = source_of(model, calibration, REAL_INPUTS)
+    if not source.representative:
+        return None
+    feeds = [dict(feed) for feed in islice(source.feeds, REAL_INPUTS)]
+    given = Inputs.from_iterable(feeds, model.structure)
+    made_by = f"{len(feeds)} of the calibration examples: {source.name}"
+    return make_inputs(given.feeds, made_by, None, given.guesses)
 
 
 def source_of(model: Model, data: Any, samples: int | None) -> Source:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,9 @@ def checked(feed: Any, model: Model, where: str) -> dict[str, Any]:
     return values
 
 
-def placed(feeds: Iterator[Mapping[str, Any]], where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield every feed with its place; name the place in an error of the user's iterable."""
-    at = 0
-    while True:
+def all_checked(feeds: Iterator[Any], model: Model, where: str) -> Iterator[dict[str, Any]]:
+    """Yield every feed in ORT's types; name its place in an error, of the user's iterable too."""
+    for at in count():
         place = f"{where}, example {at}"
         try:
             feed = next(feeds)
@@ -41,8 +41,7 @@ def placed(feeds: Iterator[Mapping[str, Any]], where: str) -> Iterator[tuple[str
                 f"{place} could not be read: {type(error).__name__}: {shorten(str(error), 200)}",
                 "mend what makes the examples: this is what it raised",
             ) from error
-        yield place, feed
-        at += 1
+        yield checked(feed, model, place)
 
 
 def _check_finite(name: str, value: np.ndarray[Any, Any], where: str) -> None:

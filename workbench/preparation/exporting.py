@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,7 @@ from workbench.config import Precision, StaticInt8
 from workbench.config.script_steps import CALIBRATION
 from workbench.errors import ConfigError, InputError, StorageError
 from workbench.models.model import Model, copy_model
-from workbench.preparation.calibration import DEFAULT_SAMPLES, source_of
-from workbench.preparation.example import checked, placed
+from workbench.preparation.calibration import source_of
 
 Examples = dict[str, np.ndarray[Any, Any]]
 
@@ -58,9 +56,7 @@ def stacked_examples(model: Model, precision: Precision | None, data: Any) -> Ex
         raise ConfigError(
             "the calibration data were an iterator, which is used up", "give a list, a dict or an .npz file"
         )
-    source = source_of(model, data, precision.samples)
-    most = precision.samples or DEFAULT_SAMPLES
-    feeds = [checked(feed, model, place) for place, feed in islice(placed(source.feeds, source.name), most)]
+    feeds = list(source_of(model, data, precision.samples).examples(model, precision.samples))
     for name, first in feeds[0].items():
         if any(_shape(feed[name]) != _shape(first) or _shape(first)[:1] != (1,) for feed in feeds):
             raise ConfigError(

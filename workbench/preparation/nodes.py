@@ -18,15 +18,8 @@ WRITES_NODE_NAMES = "session.collect_node_memory_stats_to_file"
 INTEGER_OPERATORS = (
     *("MatMulInteger", "ConvInteger", "DynamicQuantizeLinear", "DynamicQuantizeLSTM", "QLinearConv"),
     *("QLinearMatMul", "QGemm", "QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu"),
-    *(
-        "QLinearSoftmax",
-        "QLinearConcat",
-        "QLinearGlobalAveragePool",
-        "QLinearAveragePool",
-        "QLinearWhere",
-        "QAttention",
-    ),
-    *("QEmbedLayerNormalization", "MatMulNBits", "QuantizeLinear", "DequantizeLinear"),
+    *("QLinearSoftmax", "QLinearConcat", "QLinearGlobalAveragePool", "QLinearAveragePool", "QLinearWhere"),
+    *("QAttention", "QEmbedLayerNormalization", "MatMulNBits", "QuantizeLinear", "DequantizeLinear"),
 )
 
 

@@ -10,10 +10,8 @@ from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
 
 from workbench.models.structure import graphs
 
-HEADS_APART = (
-    [0, 2, 1, 3],
-    [0, 2, 3, 1],
-)  # the transposes that follow a reshape to (batch, tokens, heads, width)
+# The transposes that follow a reshape to (batch, tokens, heads, width).
+HEADS_APART = ([0, 2, 1, 3], [0, 2, 3, 1])
 MOST_HEADS = 512
 SMALL = 64  # elements of a constant that holds a shape
 

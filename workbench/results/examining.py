@@ -17,7 +17,7 @@ from workbench.errors import ConfigError, ModelError, WorkbenchError
 from workbench.models import Inputs, Model
 from workbench.models.declared import declared_inputs
 from workbench.models.sizes import free_dims
-from workbench.preparation.inputs import real_inputs
+from workbench.preparation.calibration import real_inputs
 from workbench.preparation.runnable import Runnable, make_runnable
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import Part

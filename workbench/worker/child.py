@@ -91,7 +91,7 @@ def _handle(host: Any, message: Message) -> tuple[dict[str, Any], bytes]:
         if job not in JOBS:
             raise ValueError(f"no job called {job!r}")
         if message.body.get("custom_ops"):
-            import_module("workbench.worker.custom_ops").use_everywhere(message.body["custom_ops"])
+            import_module("workbench.worker.session").use_everywhere(message.body["custom_ops"])
         return import_module(f"workbench.worker.{job}").run(**message.body["arguments"]), b""
     handler = getattr(host, f"do_{message.kind}", None)
     if handler is None:

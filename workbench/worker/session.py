@@ -1,13 +1,14 @@
-"""ORT sessions in the worker, made from a plan, and what all sessions of a process can share."""
+"""ORT sessions in the worker, made from a plan; custom operators, and what all sessions can share."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import onnxruntime as ort
 
 from workbench.errors import RunFailed
-from workbench.worker.custom_ops import register
 
 _OTHER_LEVEL = 'give level="all", which rewrites the layout in every version, or update onnxruntime there'
 _OWN_RESOURCES = "update onnxruntime, or let each session have its own threads and arena"
@@ -67,6 +68,29 @@ def share(plan: dict[str, Any]) -> None:
         member(ort, "create_and_register_allocator", _OWN_RESOURCES)(arena, None)
 
 
+def register(options: ort.SessionOptions, libraries: Sequence[str]) -> None:
+    """Register the operators of these libraries, which are loaded here, unless `use_everywhere` did."""
+    for library in libraries:
+        if not Path(library).is_file():
+            raise RunFailed(f"custom_ops: there is no library {library[:300]!r}", "give the path of a file")
+        if library not in getattr(options, "registered", ()):
+            options.register_custom_ops_library(library)
+
+
+def use_everywhere(libraries: Sequence[str]) -> None:
+    """Register the libraries with all options made in this process, since ORT's tools make sessions too."""
+
+    class Options(ort.SessionOptions):  # type: ignore[misc]
+        registered: tuple[str, ...] = ()
+
+        def __init__(self) -> None:
+            super().__init__()
+            register(self, libraries)
+            self.registered = tuple(libraries)
+
+    ort.SessionOptions = Options
+
+
 def member(owner: Any, name: str, fix: str = "update onnxruntime there, or leave this setting out") -> Any:
     """Return a member of onnxruntime or of one of its classes; raise an error with a fix if it lacks it."""
     value = getattr(owner, name, None)
@@ -76,7 +100,7 @@ def member(owner: Any, name: str, fix: str = "update onnxruntime there, or leave
 
 
 def _constant(value: Any) -> Any:
-    if not isinstance(value, dict):
+    if not isinstance(value, str):
         return value
-    owner, name = value["enum"].split(".")
+    owner, name = value.split(".")
     return member(getattr(ort, owner), name, *([_OTHER_LEVEL] if name == "ORT_ENABLE_LAYOUT" else []))

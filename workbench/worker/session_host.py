@@ -125,7 +125,7 @@ class SessionHost(Host):
         asked = self.plan["attributes"].get("intra_op_num_threads")
         if asked:
             return int(asked)
-        parallel = self.plan["attributes"].get("execution_mode") == {"enum": "ExecutionMode.ORT_PARALLEL"}
+        parallel = self.plan["attributes"].get("execution_mode") == "ExecutionMode.ORT_PARALLEL"
         on_cpu = self._session().get_providers() == ["CPUExecutionProvider"]
         return None if parallel or not on_cpu or started is None else started + 1
 

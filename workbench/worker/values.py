@@ -30,26 +30,22 @@ def write_values(path: Path | IO[bytes], feeds: Sequence[Feed]) -> None:
 
         def encode(value: Value) -> Any:
             nonlocal count
-            if value is None:
-                return {"is": "none"}
+            if value is None or isinstance(value, (str, int, float)):
+                return value
+            if isinstance(value, bytes):
+                return value.decode("utf-8", "replace")
             if isinstance(value, (list, tuple)):
-                return {"is": "list", "items": [encode(item) for item in value]}
+                return [encode(item) for item in value]
             if isinstance(value, Mapping):
-                return {"is": "map", "items": [[encode(key), encode(item)] for key, item in value.items()]}
-            if isinstance(value, (str, bytes)):
-                text = value if isinstance(value, str) else value.decode("utf-8", "replace")
-                return {"is": "text", "text": text}
-            if isinstance(value, (bool, int, float)):
-                return {"is": type(value).__name__, "value": value}
+                return {"map": [[encode(key), encode(item)] for key, item in value.items()]}
             array = np.asarray(value)
             if array.dtype.kind in "OUS":
-                texts = [str(text) for text in array.reshape(-1)]
-                return {"is": "texts", "shape": list(array.shape), "texts": texts}
+                return {"texts": [str(text) for text in array.reshape(-1)], "shape": array.shape}
             name = f"{count}.bin"
             count += 1
             with file.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
                 member.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-            return {"is": "array", "dtype": array.dtype.name, "shape": list(array.shape), "member": name}
+            return {"member": name, "dtype": array.dtype.name, "shape": array.shape}
 
         tree = [{str(name): encode(value) for name, value in feed.items()} for feed in feeds]
         file.writestr("values.json", json.dumps(tree))
@@ -59,19 +55,14 @@ def read_values(path: Path | IO[bytes]) -> list[dict[str, Value]]:
     """Read the feeds from a file of `write_values`."""
     with zipfile.ZipFile(path) as file:
 
-        def decode(node: dict[str, Any]) -> Value:
-            kind = node["is"]
-            if kind == "none":
-                return None
-            if kind == "list":
-                return [decode(item) for item in node["items"]]
-            if kind == "map":
-                return {decode(key): decode(item) for key, item in node["items"]}
-            if kind == "text":
-                return node["text"]
-            if kind in ("bool", "int", "float"):
-                return node["value"]
-            if kind == "texts":
+        def decode(node: Any) -> Value:
+            if isinstance(node, list):
+                return [decode(item) for item in node]
+            if not isinstance(node, dict):
+                return node
+            if "map" in node:
+                return {decode(key): decode(item) for key, item in node["map"]}
+            if "texts" in node:
                 return np.array(node["texts"], dtype=object).reshape(node["shape"])
             raw = np.frombuffer(bytearray(file.read(node["member"])), dtype=np.uint8)
             return raw.view(_dtype(node["dtype"])).reshape(node["shape"])

@@ -13,7 +13,7 @@ KEPT = ("MatMulAddFusion", "MatMul_BatchNormalization_Fusion")  # these passes m
 def run(source: str, target: str) -> dict[str, Any]:
     named = files.named(source, target)
     plan: dict[str, Any] = {
-        "attributes": {"graph_optimization_level": {"enum": "GraphOptimizationLevel.ORT_ENABLE_BASIC"}},
+        "attributes": {"graph_optimization_level": "GraphOptimizationLevel.ORT_ENABLE_BASIC"},
         "entries": files.saved_outside(source),
         "free_dimensions": {},
         "disabled_optimizers": list(KEPT),
