@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from workbench.analysis.graph import Graph
 from workbench.analysis.observe import BUDGET_S, Follow, Observation
 from workbench.analysis.passes.fired import Passes, passes_of
-from workbench.analysis.passes.statistics import fused_time_share
 from workbench.analysis.placement.records import Placement
 from workbench.analysis.placement.resolve import place
 from workbench.analysis.placement.timing import with_profile
@@ -78,8 +77,10 @@ class Explained:
         """The share of a run in nodes that do the work of several; None without a profile."""
         if not self.placement.profiled:
             return None
-        times_s = {node.node: node.time_s for node in self.placement.nodes if node.time_s is not None}
-        return fused_time_share(self.provenance.account, times_s)
+        times_s = {node.node: node.time_s or 0.0 for node in self.placement.nodes}
+        total = sum(times_s.values())
+        fused = (node.node for node in self.provenance.account.optimized if len(node.sources) > 1)
+        return sum(times_s.get(node, 0.0) for node in fused) / total if total else None
 
     def with_profile(self, profile: Profile) -> Explained:
         """Return the same with the times and sizes of a profile of this config, joined by name."""

@@ -86,6 +86,14 @@ class Graph:
                     readers.setdefault(name, []).append(node)
         return {name: tuple(nodes) for name, nodes in readers.items()}
 
+    def makers_of(self, node: Node) -> list[Node]:
+        """Return the nodes that make what a node reads, one for each tensor read."""
+        return [self.producers[name] for name in node.reads if name in self.producers]
+
+    def readers_of(self, node: Node) -> list[Node]:
+        """Return the nodes that read what a node makes, one for each reading."""
+        return [reader for name in node.outputs for reader in self.readers.get(name, ())]
+
     @cached_property
     def tensors(self) -> frozenset[str]:
         """Everything that has a value: inputs of the graph and of its bodies, constants, outputs of nodes."""

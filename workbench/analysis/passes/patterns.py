@@ -205,11 +205,7 @@ def _words(dims: tuple[int | str | None, ...]) -> str:
 
 def _next(graph: Graph, node: Node, op_type: str, *, steps: int) -> Node | None:
     """Find the nearest node of an operator among those that read what a node makes."""
-
-    def readers(near: Node) -> list[Node]:
-        return [reader for name in near.outputs for reader in graph.readers.get(name, ())]
-
-    return _walk(node, op_type, steps, readers)
+    return _walk(node, op_type, steps, graph.readers_of)
 
 
 def _before(graph: Graph, node: Node, op_type: str, *, steps: int) -> Node | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -86,10 +85,3 @@ def statistics(observation: Observation, account: Account) -> Statistics:
         optimized_nodes=sum(after.values()),
         fused_nodes=len(fused),
     )
-
-
-def fused_time_share(account: Account, times_s: Mapping[str, float]) -> float | None:
-    """Return the share of time in nodes that do the work of several; None without times."""
-    total = sum(times_s.get(target.node, 0.0) for target in account.optimized)
-    fused = sum(times_s.get(target.node, 0.0) for target in account.optimized if len(target.sources) > 1)
-    return fused / total if total else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from workbench.analysis.graph import Graph
@@ -27,11 +28,8 @@ class CheckedNode:
     op_type: str
     predicted: bool | None
     actual: str | None
+    right: bool  # whether the node ran where it was predicted to; an unknown counts as the CPU
     condition: str
-
-    def is_right(self, provider: str) -> bool:
-        """Whether the node ran where it was predicted to; an unknown counts as the CPU."""
-        return (self.predicted is True) == (self.actual == provider)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +45,15 @@ class PredictionCheck:
 
     @property
     def right(self) -> int:
-        return sum(node.is_right(self.provider) for node in self.nodes)
+        return sum(node.right for node in self.nodes)
 
     @property
     def wrong(self) -> tuple[CheckedNode, ...]:
-        return tuple(node for node in self.nodes if not node.is_right(self.provider))
+        return tuple(node for node in self.nodes if not node.right)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a node: node, op_type, predicted, actual, right, condition."""
-        frame = frame_of(self.nodes, ("node", "op_type", "predicted", "actual", "condition"))
-        frame.insert(4, "right", [node.is_right(self.provider) for node in self.nodes])
-        return frame
+        return frame_of(self.nodes, ("node", "op_type", "predicted", "actual", "right", "condition"))
 
     def __str__(self) -> str:
         left = f"; {counted(self.not_compared, 'node')} not compared" if self.not_compared else ""
@@ -69,13 +65,9 @@ class PredictionCheck:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = [
-            [node.node, node.op_type, node.predicted, node.actual, node.condition]
-            for node in self.wrong[:MOST_ROWS]
-        ]
-        return to_table(
-            ["wrongly predicted", "operator", "predicted", "actual", "condition"], rows, str(self)
-        )
+        heads = ("wrongly predicted", "operator", "predicted", "actual", "condition")
+        cells = attrgetter("node", "op_type", "predicted", "actual", "condition")
+        return to_table(heads, map(cells, self.wrong[:MOST_ROWS]), str(self))
 
 
 def compare_prediction(placement: Placement, divided: Graph) -> PredictionCheck:
@@ -91,16 +83,19 @@ def compare_prediction(placement: Placement, divided: Graph) -> PredictionCheck:
             "compare_prediction()",
         )
     prediction = predict(divided, provider)
-    actual = {node.node: node for node in placement.nodes}
+    actual = {node.node: node.provider for node in placement.nodes}
     return PredictionCheck(
         provider=provider,
         name=prediction.name,
         nodes=tuple(
-            CheckedNode(node.node, node.op_type, node.takes, actual[node.node].provider, node.condition)
+            CheckedNode(
+                node.node, node.op_type, node.takes, actual[node.node],
+                (node.takes is True) == (actual[node.node] == provider), node.condition,
+            )
             for node in prediction.nodes
             if node.node in actual
         ),
         not_compared=len({node.node for node in prediction.nodes} ^ actual.keys()),
         predicted_partitions=prediction.partitions,
         partitions=len({node.partition for node in placement.nodes if node.provider == provider}),
-    )
+    )  # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from workbench.analysis.graph import Graph
 
@@ -19,9 +19,8 @@ def partitions(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, i
         return key
 
     for node in graph.nodes:
-        for name in node.reads:
-            maker = graph.producers.get(name)
-            if maker is not None and providers[maker.key] == providers[node.key]:
+        for maker in graph.makers_of(node):
+            if providers[maker.key] == providers[node.key]:
                 parent[root(maker.key)] = root(node.key)
     numbers: dict[str, int] = {}
     return {node.key: numbers.setdefault(root(node.key), len(numbers)) for node in graph.nodes}
@@ -34,11 +33,11 @@ def units(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, int]:
     """
     stage: dict[str, int] = {}
     for node in graph.nodes:
-        makers = [maker for name in node.reads if (maker := graph.producers.get(name)) is not None]
-        stage[node.key] = max(
-            (stage.get(maker.key, 0) + (providers[maker.key] != providers[node.key]) for maker in makers),
-            default=0,
+        stages = (
+            stage.get(maker.key, 0) + (providers[maker.key] != providers[node.key])
+            for maker in graph.makers_of(node)
         )
+        stage[node.key] = max(stages, default=0)
     return partitions(graph, {key: f"{providers[key]} {number}" for key, number in stage.items()})
 
 
@@ -53,6 +52,19 @@ class Boundary:
     from_partition: int
     to_partition: int
     size_bytes: int | None
+
+
+def total_bytes(crossing: Iterable[Boundary]) -> int | None:
+    """Return the bytes of all these tensors; None where the size of any is not known."""
+    sizes = [boundary.size_bytes for boundary in crossing]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def with_sizes(crossing: Iterable[Boundary], sizes: Mapping[str, int]) -> tuple[Boundary, ...]:
+    """Return the boundaries with the sizes that a profile saw, by tensor, where it saw them."""
+    return tuple(
+        replace(boundary, size_bytes=sizes.get(boundary.tensor, boundary.size_bytes)) for boundary in crossing
+    )
 
 
 def boundaries(

@@ -5,13 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.analysis.graph import Graph
 from workbench.analysis.observe import KERNELS
 from workbench.analysis.placement.checks import reliability, share_right
-from workbench.analysis.placement.partitions import Boundary, boundaries, partitions, units
+from workbench.analysis.placement.partitions import (
+    Boundary,
+    boundaries,
+    partitions,
+    total_bytes,
+    units,
+    with_sizes,
+)
 from workbench.analysis.placement.support import SupportTable, support_tables
 from workbench.errors import ConfigError
 from workbench.records.display import to_table
@@ -65,8 +72,7 @@ class PlacementPrediction:
     @property
     def boundary_bytes(self) -> int | None:
         """Bytes copied in a run; None where the size of any tensor is not known."""
-        sizes = [boundary.size_bytes for boundary in self.boundaries]
-        return None if None in sizes else sum(size for size in sizes if size is not None)
+        return total_bytes(self.boundaries)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a node; `prediction` says in every row that it is one."""
@@ -171,10 +177,7 @@ def _predicted(graph: Graph, table: SupportTable, sizes: Mapping[str, int]) -> P
             PredictedNode(node.key, node.kind, *verdicts[node.key], partition[node.key])
             for node in graph.nodes
         ),
-        boundaries=tuple(
-            replace(boundary, size_bytes=sizes.get(boundary.tensor, boundary.size_bytes))
-            for boundary in boundaries(graph, _providers(table, verdicts), partition)
-        ),
+        boundaries=with_sizes(boundaries(graph, _providers(table, verdicts), partition), sizes),
     )
 
 

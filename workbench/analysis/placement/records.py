@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from workbench.analysis.placement.partitions import Boundary
+from workbench.analysis.placement.partitions import Boundary, total_bytes
 from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 from workbench.text import counted
@@ -93,7 +93,6 @@ class Placement:
         for provider, count in self.counts():
             nodes = [node for node in self.nodes if node.provider == provider]
             crossing = [entry for entry in self.boundaries if entry.to_provider == provider]
-            sizes = [entry.size_bytes for entry in crossing]
             mine = [entry for entry in self._timed if entry.provider == provider]
             time_s = _sum(mine) if self.profiled else None
             rows.append(
@@ -101,7 +100,7 @@ class Placement:
                     provider, count, count / len(self.nodes), len({node.partition for node in nodes}),
                     sum(node.inserted for node in nodes), time_s,
                     time_s / self.time_s if time_s is not None and self.time_s else None, len(crossing),
-                    None if None in sizes else sum(size for size in sizes if size is not None),
+                    total_bytes(crossing),
                 )
             )  # fmt: skip
         columns = [

@@ -101,8 +101,7 @@ def _providers(observation: Observation, steps: Sequence[PassStep]) -> dict[str,
     if len(observation.providers) == 1:  # there is nowhere else to run
         return dict.fromkeys((node.key for node in graph.nodes), observation.providers[0])
     basic = max((i for i, shot in enumerate(observation.chain) if shot.level <= 1), default=-1)
-    start = observation.chain[basic].graph if basic >= 0 else observation.source
-    recorded = _recorded(observation)
+    start, recorded = observation.basic, _recorded(observation)
     providers: dict[str, str | None] = {}
     for key, origins in carried(start, steps[basic + 1 :]).items():
         place = _common(recorded.get(start.by_key[origin].name) for origin in origins)
@@ -117,23 +116,20 @@ def _common(providers: Iterable[str | None]) -> str | None:
     return known.pop() if len(known) == 1 else None
 
 
-def _recorded(observation: Observation) -> dict[str, str]:
-    """Return the recorded provider by node name; repeated names that disagree are left out."""
-    recorded: dict[str, str] = {}
-    doubtful: set[str] = set()
+def _recorded(observation: Observation) -> dict[str, str | None]:
+    """Return the recorded provider by node name; None for a repeated name whose entries disagree."""
+    recorded: dict[str, set[str]] = {}
     for provider, nodes in observation.assignment:
         for name, _, _ in nodes:
-            if recorded.setdefault(name, provider) != provider:
-                doubtful.add(name)
-    return {name: provider for name, provider in recorded.items() if name not in doubtful}
+            recorded.setdefault(name, set()).add(provider)
+    return {name: _common(providers) for name, providers in recorded.items()}
 
 
 def _settle_transfers(graph: Graph, providers: dict[str, str | None]) -> None:
     """Give a node that ORT inserted after its record the provider of the nodes that read it."""
     for node in reversed(graph.nodes):
         if providers[node.key] is None:
-            readers = (reader for name in node.outputs for reader in graph.readers.get(name, ()))
-            providers[node.key] = _common(providers[reader.key] for reader in readers)
+            providers[node.key] = _common(providers[reader.key] for reader in graph.readers_of(node))
 
 
 def _not_loaded(observation: Observation, requested: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

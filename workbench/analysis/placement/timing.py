@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from workbench.analysis.flops.cost import Tensor
 from workbench.analysis.graph import Graph, Node
+from workbench.analysis.placement.partitions import with_sizes
 from workbench.analysis.placement.records import CompiledPart, Placement, UnmatchedTime
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tree import EventKind, node_name
@@ -28,19 +30,12 @@ def _event_times(profile: Profile) -> tuple[UnmatchedTime, ...]:
 
 def with_profile(placement: Placement, graph: Graph, profile: Profile) -> Placement:
     """Return the placement with times of nodes and compiled parts, and sizes of what crossed."""
-    keys: dict[str, list[str]] = {}
-    for node in graph.nodes:
-        keys.setdefault(node.name, []).append(node.key)
-    times_s: dict[str, float] = {}
-    others: list[UnmatchedTime] = []
-    for timed in _event_times(profile):
-        matching = keys.get(timed.name, [])
-        if len(matching) == 1:  # several nodes of one name cannot be told apart
-            times_s[matching[0]] = timed.time_s
-        else:
-            others.append(timed)
+    counts = Counter(node.name for node in graph.nodes)  # several nodes of one name cannot be told apart
+    keys = {node.name: node.key for node in graph.nodes if counts[node.name] == 1}
+    events = _event_times(profile)
+    times_s = {keys[timed.name]: timed.time_s for timed in events if timed.name in keys}
+    others = [timed for timed in events if timed.name not in keys]
     compiled = _compiled(placement.compiled, others)
-    sizes = sizes_of(graph, profile)
     return replace(
         placement,
         nodes=tuple(replace(node, time_s=times_s.get(node.node)) for node in placement.nodes),
@@ -48,10 +43,7 @@ def with_profile(placement: Placement, graph: Graph, profile: Profile) -> Placem
             replace(part, time_s=compiled[index].time_s if index in compiled else None)
             for index, part in enumerate(placement.compiled)
         ),
-        boundaries=tuple(
-            replace(boundary, size_bytes=sizes.get(boundary.tensor, boundary.size_bytes))
-            for boundary in placement.boundaries
-        ),
+        boundaries=with_sizes(placement.boundaries, sizes_of(graph, profile)),
         unplaced=tuple(timed for timed in others if timed not in compiled.values()),
         profiled=True,
     )

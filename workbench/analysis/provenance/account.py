@@ -105,10 +105,7 @@ def account(source: Graph, chain: Chain, steps: Sequence[PassStep] | None = None
                     passes[origin].append(name)
         alive = {origin for origins in now.values() for origin in origins}
         for key, fate in step.lost.items():
-            for origin in holders[key] - alive:
-                ended[origin] = fate
-        for origin in {origin for origins in holders.values() for origin in origins} - alive:
-            ended.setdefault(origin, "unknown")
+            ended |= dict.fromkeys(holders[key] - alive, fate)
         carried_on = {key for key, sources in step.sources.items() if sources and sources <= inserted}
         inserted = carried_on | step.inserted  # a carrier stays one while nothing but carriers goes into it
         own_passes = _own_passes(step, own_passes, name)

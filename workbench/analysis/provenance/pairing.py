@@ -136,9 +136,5 @@ def settle_carriers(pairing: Pairing, added: Iterable[Node]) -> set[str]:
 
 
 def _replaces(pairing: Pairing, node: Node, source: str) -> bool:
-    gone: Mapping[str, Node] = pairing.gone
-    return any(
-        reader.op_type == node.op_type
-        for reader in pairing.before.readers.get(source, ())
-        if reader.key in gone
-    )
+    readers = pairing.before.readers.get(source, ())
+    return any(reader.op_type == node.op_type and reader.key in pairing.gone for reader in readers)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from workbench.analysis.graph import Graph, Node
-from workbench.analysis.provenance.pairing import CARRIERS, Pairing, pair, settle_carriers
+from workbench.analysis.provenance.pairing import CARRIERS, pair, settle_carriers
 
 Lost = Literal["folded", "eliminated", "unknown"]
 
@@ -25,26 +26,23 @@ class PassStep:
 
 def trace_step(before: Graph, after: Graph) -> PassStep:
     """Compare two graphs of one model, of which the second came from the first by one pass."""
-    tracer = _Tracer(pair(before, after))
+    tracer = _Tracer(before, after)
     tracer.claim()
     return tracer.step()
 
 
 class _Tracer:
-    def __init__(self, pairing: Pairing) -> None:
-        self.pairing = pairing
-        self.before, self.after = pairing.before, pairing.after
+    def __init__(self, before: Graph, after: Graph) -> None:
+        self.before, self.after = before, after
+        self.pairing = pairing = pair(before, after)
         self.gone = pairing.gone
         self.added = [node for node in self.after.nodes if node.key not in pairing.same]
-        self.position = {node.key: index for index, node in enumerate(self.after.nodes)}
         self.sources: dict[str, set[str]] = {node.key: set() for node in self.added}
         self.claimed: dict[str, set[str]] = {}  # a node before → the new nodes that do its work
         self.lost: dict[str, Lost] = {}
         self.inserted: set[str] = set()
         self.available: set[str] = set()
         self.passed_over: set[str] = set()
-        self.results = frozenset(self.before.outputs)
-        self.fed: set[str] | None = None  # tensors that depend on what the model is fed with
         self.stayed = {old.key: key for key, old in pairing.same.items()}
 
     def claim(self) -> None:
@@ -90,7 +88,7 @@ class _Tracer:
         old = self.pairing.changed.get(node.key)
         if old is not None:
             self._take(node, old)
-            if (old.inputs, old.digest, old.kind) == (node.inputs, node.digest, node.kind):
+            if not _is_rewired(old, node):
                 self._pass_over(old, node)
                 return
         for name in node.outputs:
@@ -104,10 +102,10 @@ class _Tracer:
     def _pass_over(self, old: Node, node: Node) -> None:
         """Mark nodes between that did nothing, as an Identity: the work stays under a later name."""
         for name in node.outputs:
-            maker = self.before.producers.get(name)
-            while maker is not None and maker.key in self.gone and maker is not old and maker.inputs:
+            maker = self._gone_maker(name)
+            while maker is not None and maker is not old and maker.inputs:
                 self.passed_over.add(maker.key)
-                maker = self.before.producers.get(maker.inputs[0])
+                maker = self._gone_maker(maker.inputs[0])
 
     def _walk_back(self, node: Node, maker: Node) -> None:
         waiting, visited = [maker], {maker.key}
@@ -115,12 +113,15 @@ class _Tracer:
             current = waiting.pop()
             self._take(node, current)
             for name in current.reads:
-                if name in self.available:
-                    continue
-                earlier = self.before.producers.get(name)
-                if earlier is not None and earlier.key in self.gone and earlier.key not in visited:
+                earlier = None if name in self.available else self._gone_maker(name)
+                if earlier is not None and earlier.key not in visited:
                     visited.add(earlier.key)
                     waiting.append(earlier)
+
+    def _gone_maker(self, tensor: str) -> Node | None:
+        """Return the node that made a tensor, if that node is gone."""
+        maker = self.before.producers.get(tensor)
+        return None if maker is None else self.gone.get(maker.key)
 
     def _take(self, node: Node, old: Node) -> None:
         self.sources.setdefault(node.key, set()).add(old.key)
@@ -129,8 +130,8 @@ class _Tracer:
     def _claim_for_modified(self) -> None:
         """Give a kept node with other attributes or more inputs the nodes that it swallowed."""
         for was, pairs in self.pairing.reread.items():
-            maker = self.before.producers.get(was)
-            if maker is None or maker.key not in self.gone or maker.key in self.claimed:
+            maker = self._gone_maker(was)
+            if maker is None or maker.key in self.claimed:
                 continue
             for old, node in pairs:
                 if old.digest != node.digest or self._differs_elsewhere(old, node, was):
@@ -143,63 +144,60 @@ class _Tracer:
         return any(
             first != second and first != was and second in self.after.constants
             and second not in self.before.tensors and first not in self.after.constants
-            and not self._made_of_constants(first)
+            and self._gone_maker(first) is None
             for first, second in zip(old.inputs, node.inputs, strict=False)
         )  # fmt: skip
-
-    def _made_of_constants(self, tensor: str) -> bool:
-        maker = self.before.producers.get(tensor)
-        return maker is not None and maker.key in self.gone
 
     def _share_unanchored(self) -> None:
         """Give a new node between new nodes part of the work of its readers."""
         for node in reversed(self.added):
             if self.sources[node.key] or node.key in self.inserted:
                 continue
-            readers = (reader for name in node.outputs for reader in self.after.readers.get(name, ()))
-            for reader in readers:
+            for reader in self.after.readers_of(node):
                 for key in self.sources.get(reader.key, ()):
                     if key in self.claimed:
                         self._take(node, self.before.by_key[key])
 
     def _absorb_forward(self) -> None:
         """Give a gone node whose value is needed to the last new node that makes its inputs."""
-        for old in self.before.nodes:
-            if old.key not in self.gone or old.key in self.claimed or not self._is_needed(old):
+        position = {node.key: index for index, node in enumerate(self.after.nodes)}
+        for old in self.gone.values():
+            if old.key in self.claimed or not self._is_needed(old):
                 continue
-            makers = (self.before.producers.get(name) for name in old.reads)
-            holders = {
-                key for maker in makers if maker is not None for key in self.claimed.get(maker.key, ())
-            }
+            makers = self.before.makers_of(old)
+            holders = {key for maker in makers for key in self.claimed.get(maker.key, ())}
             if holders:
-                last = max(holders, key=self.position.__getitem__)
-                self._take(self.after.by_key[last], old)
+                self._take(self.after.by_key[max(holders, key=position.__getitem__)], old)
 
     def _is_needed(self, old: Node) -> bool:
-        if old.key in self.passed_over or any(self._fate_of_tensor(name) for name in old.outputs if name):
+        if self._fate_of_outputs(old):
             return False
-        readers = [reader for name in old.outputs for reader in self.before.readers.get(name, ())]
-        return any(reader.key in self.claimed for reader in readers) or any(
-            name in self.results for name in old.outputs
-        )
+        is_read = any(reader.key in self.claimed for reader in self.before.readers_of(old))
+        return is_read or self._makes_a_result(old)
+
+    def _makes_a_result(self, old: Node) -> bool:
+        return not set(old.outputs).isdisjoint(self.before.outputs)
 
     def _lost(self, old: Node) -> Lost:
-        if old.key in self.passed_over:
-            return "eliminated"
-        direct = {fate for name in old.outputs if name and (fate := self._fate_of_tensor(name))}
-        if direct:
-            return "folded" if "folded" in direct else "eliminated"
-        readers = [reader for name in old.outputs for reader in self.before.readers.get(name, ())]
-        if any(name in self.results for name in old.outputs):
+        if fate := self._fate_of_outputs(old):
+            return fate
+        if self._makes_a_result(old):
             return "unknown"
+        readers = self.before.readers_of(old)
         if not readers:
             return "eliminated"
         fates = {self.lost.get(reader.key, "kept") for reader in readers}
         if fates <= {"folded", "eliminated"}:
             return "folded" if "folded" in fates else "eliminated"
         if "unknown" not in fates and not any(self._still_reads(reader, old) for reader in readers):
-            return "folded" if not self._touches_inputs(old) else "eliminated"
+            return "folded" if self.fed.isdisjoint(old.reads) else "eliminated"
         return "unknown"
+
+    def _fate_of_outputs(self, old: Node) -> Lost | None:
+        if old.key in self.passed_over:
+            return "eliminated"
+        fates = {self._fate_of_tensor(name) for name in old.outputs if name}
+        return "folded" if "folded" in fates else "eliminated" if "eliminated" in fates else None
 
     def _fate_of_tensor(self, name: str) -> Lost | None:
         if name in self.after.constants:
@@ -231,34 +229,35 @@ class _Tracer:
             name in node.reads or name in map(self.pairing.known, node.reads) for name in old.outputs if name
         )
 
-    def _touches_inputs(self, old: Node) -> bool:
-        """Return whether a value of the node depends on the model's inputs."""
-        if self.fed is None:  # most steps never ask
-            self.fed, known = set(self.before.inputs), -1
-            while len(self.fed) > known:  # once, unless the model's nodes stand in no order
-                known = len(self.fed)
-                for node in self.before.nodes:
-                    if not self.fed.isdisjoint(node.reads):
-                        self.fed.update(node.outputs)
-        return not self.fed.isdisjoint(old.reads)
+    @cached_property
+    def fed(self) -> set[str]:
+        """Tensors that depend on what the model is fed with; most steps never ask."""
+        fed, known = set(self.before.inputs), -1
+        while len(fed) > known:  # once, unless the model's nodes stand in no order
+            known = len(fed)
+            for node in self.before.nodes:
+                if not fed.isdisjoint(node.reads):
+                    fed.update(node.outputs)
+        return fed
 
     def step(self) -> PassStep:
-        for old in reversed(self.before.nodes):
-            if old.key in self.gone and old.key not in self.claimed:
+        for old in reversed(self.gone.values()):
+            if old.key not in self.claimed:
                 self.lost[old.key] = self._lost(old)
         sources = {key: frozenset(origins) for key, origins in self.sources.items()}
-        rewired = []
         for key, old in self.pairing.same.items():
-            node = self.after.by_key[key]
-            if key not in sources:
-                sources[key] = frozenset((old.key,))
-            if (old.inputs, old.digest, old.kind) != (node.inputs, node.digest, node.kind):
-                rewired.append(key)
+            sources.setdefault(key, frozenset((old.key,)))
         return PassStep(
             sources=sources,
             lost=self.lost,
             inserted=frozenset(self.inserted),
             removed=tuple(self.gone),
             added=tuple(node.key for node in self.added),
-            rewired=tuple(rewired),
+            rewired=tuple(
+                key for key, old in self.pairing.same.items() if _is_rewired(old, self.after.by_key[key])
+            ),
         )
+
+
+def _is_rewired(old: Node, node: Node) -> bool:
+    return (old.inputs, old.digest, old.kind) != (node.inputs, node.digest, node.kind)

@@ -109,12 +109,8 @@ class ProfiledConfig:
 
     def users(self, node: Node) -> list[Node]:
         """Return the nodes that read the outputs of a node, through those that only move data."""
-        graph = self._graph()
-
-        def readers(maker: Node) -> list[Node | None]:
-            return [reader for name in maker.outputs for reader in graph.readers.get(name, ())]
-
-        return _beyond_moving(readers(node), readers)
+        readers_of = self._graph().readers_of
+        return _beyond_moving(readers_of(node), readers_of)
 
     def _graph(self) -> Graph:
         assert self.graph is not None

@@ -73,25 +73,18 @@ def _from_neighbours(graph: Graph, paths: list[Path | None]) -> None:
     position = {node.key: index for index, node in enumerate(graph.nodes)}
     before = list(paths)
 
-    def makers(node: Node) -> list[int]:
-        known = (graph.producers.get(name) for name in node.reads)
-        return [position[neighbour.key] for neighbour in known if neighbour is not None]
-
-    def readers(node: Node) -> list[int]:
-        return [position[neighbour.key] for name in node.outputs for neighbour in graph.readers.get(name, ())]
-
-    def first(paths: Sequence[Path | None], indices: list[int]) -> Path | None:
-        return next((path for index in indices if (path := paths[index])), None)
+    def first(paths: Sequence[Path | None], nodes: list[Node]) -> Path | None:
+        return next((path for node in nodes if (path := paths[position[node.key]])), None)
 
     for index, node in enumerate(graph.nodes):
         if paths[index] is None:
-            paths[index] = first(before, makers(node)) or first(before, readers(node))
+            paths[index] = first(before, graph.makers_of(node)) or first(before, graph.readers_of(node))
     for index, node in enumerate(graph.nodes):
         if paths[index] is None:
-            paths[index] = first(paths, makers(node))
+            paths[index] = first(paths, graph.makers_of(node))
     for index in reversed(range(len(paths))):
         if paths[index] is None:
-            paths[index] = first(paths, readers(graph.nodes[index]))
+            paths[index] = first(paths, graph.readers_of(graph.nodes[index]))
 
 
 def _into_bodies(graph: Graph, paths: list[Path]) -> None:
