@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.models.declared import Declared, declared_inputs, declared_outputs
 from workbench.models.external import ExternalFile
 from workbench.models.family import Family, guess_family
-from workbench.models.operators import contents, control_flow, quantization
+from workbench.models.operators import CONTROL_FLOW, count_operators, count_parameters, quantization
 from workbench.text import aligned, bytes_text, count_text, counted, shorten
 
 if TYPE_CHECKING:
@@ -125,18 +125,20 @@ def describe(
     structure: ModelProto, name: str, graph_bytes: int, external: tuple[ExternalFile, ...]
 ) -> Description:
     """Describe a model from its structure; no weight is read."""
-    amounts = contents(structure)
+    counts = count_operators(structure)
+    operators = tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))  # the most frequent first
+    elements, stored_problems = count_parameters(structure)
     inputs, outputs = declared_inputs(structure), declared_outputs(structure)
-    family, reason = guess_family(inputs, outputs, dict(amounts.operators))
-    problems = [*check_supported(structure), *amounts.problems]
+    family, reason = guess_family(inputs, outputs, counts)
+    problems = [*check_supported(structure), *stored_problems]
     if graph_bytes > MAX_FILE_BYTES:
         problems.append(
             "Its file is larger than 2 GiB, which ORT cannot parse. Save its weights as external data."
         )
     return Description(
         name=name,
-        parameters=amounts.parameters,
-        elements=amounts.elements,
+        parameters=elements.total(),
+        elements=tuple(elements.most_common()),
         graph_bytes=graph_bytes,
         external=external,
         ir_version=structure.ir_version,
@@ -145,12 +147,12 @@ def describe(
         graph_name=structure.graph.name,
         inputs=inputs,
         outputs=outputs,
-        nodes=amounts.nodes,
-        inner_nodes=amounts.inner_nodes,
-        operators=amounts.operators,
+        nodes=len(structure.graph.node),
+        inner_nodes=counts.total() - len(structure.graph.node),
+        operators=operators,
         functions=tuple(f"{function.domain}.{function.name}" for function in structure.functions),
-        control_flow=control_flow(amounts.operators),
-        quantized=quantization(name for name, _ in amounts.operators),
+        control_flow=tuple(f"{name} × {count}" for name, count in operators if name in CONTROL_FLOW),
+        quantized=quantization(counts),
         family=family,
         family_reason=reason,
         problems=tuple(problems),

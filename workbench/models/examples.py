@@ -13,8 +13,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.models.checking import check_feed
 from workbench.models.declared import TensorType, declared_inputs
-from workbench.models.inputs import Inputs
-from workbench.models.npz import read_npz
+from workbench.models.inputs import Inputs, read_npz
 from workbench.text import listed, shorten
 
 if TYPE_CHECKING:

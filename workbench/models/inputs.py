@@ -1,7 +1,8 @@
-"""The feeds of a model, and how they were made."""
+"""The feeds of a model, and how they were made; an archive is bounded before unpacking, never unpickled."""
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,15 +15,16 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.models.checking import check_feed
-from workbench.models.npz import read_npz
+from workbench.models.values import MAX_BYTES
 from workbench.records.comparison import InputsRecord
-from workbench.text import shorten
+from workbench.text import bytes_text, path_text, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
     from onnx import ModelProto
 
 MAX_FEEDS = 64  # limit for an iterable: enough to vary the data, few enough for memory
+_FORM = "Give a file that numpy.savez wrote, with one array for every input"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -38,26 +40,6 @@ class Inputs:
     seed: int | None
     guesses: tuple[str, ...]  # every guess, in words
     shapes: tuple[tuple[str, str], ...]  # of the first feed: (input name, "float32[1,3,224,224]")
-
-    @classmethod
-    def from_dict(cls, feed: Mapping[str, Any], model: ModelProto) -> Inputs:
-        """Make inputs from one feed, checked against the model's declared types."""
-        return _given([feed], "dict (given)", model)
-
-    @classmethod
-    def from_npz(cls, path: str | Path, model: ModelProto) -> Inputs:
-        """Make inputs from a NumPy archive with an array for every input."""
-        return _given([read_npz(Path(path))], f"{shorten(Path(path).name)} (given)", model)
-
-    @classmethod
-    def from_iterable(
-        cls, feeds: Iterable[Mapping[str, Any]], model: ModelProto, limit: int = MAX_FEEDS
-    ) -> Inputs:
-        """Make inputs from at most `limit` feeds, so that an endless generator is fine."""
-        taken = list(islice(feeds, limit))
-        if not taken:
-            raise InputError("The iterable holds no feed", "Give at least one dict from input name to value")
-        return _given(taken, f"iterable of {len(taken)} (given)", model)
 
     def record(self) -> InputsRecord:
         """Return the record of the inputs, without data."""
@@ -86,23 +68,51 @@ class Inputs:
 def given_inputs(
     source: Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]],
     model: ModelProto,
-    dims: Mapping[str, int],
 ) -> Inputs:
-    """Make inputs from the user's own values, in any of the accepted forms."""
-    if dims:
-        raise InputError("Dims go with random inputs only", "Leave them out: your data have their own sizes")
+    """Make inputs from the user's own values, in any of the accepted forms, checked against the model."""
     if isinstance(source, Inputs):
         return source
     if isinstance(source, (str, Path)):
-        return Inputs.from_npz(source, model)
+        return _given([read_npz(Path(source))], f"{shorten(Path(source).name)} (given)", model)
     if isinstance(source, Mapping):
-        return Inputs.from_dict(source, model)
+        return _given([source], "dict (given)", model)
     if isinstance(source, Iterable) and not isinstance(source, (bytes, np.ndarray)):
-        return Inputs.from_iterable(source, model)
+        feeds = list(islice(source, MAX_FEEDS))  # so that an endless generator is fine
+        if not feeds:
+            raise InputError("The iterable holds no feed", "Give at least one dict from input name to value")
+        return _given(feeds, f"iterable of {len(feeds)} (given)", model)
     raise InputError(
         f"A {type(source).__name__} holds no inputs",
         "Give the path of an .npz file, a dict from input name to array, or an iterable of such dicts",
     )
+
+
+def read_npz(path: Path) -> dict[str, Any]:
+    """Read every array of the archive by name."""
+    label = path_text(path)
+    try:
+        with zipfile.ZipFile(path.expanduser()) as archive:
+            total = sum(entry.file_size for entry in archive.infolist())
+        if total > MAX_BYTES:
+            raise InputError(
+                f"{label} unpacks to {bytes_text(total)}, above the bound of {bytes_text(MAX_BYTES)}",
+                "Give fewer or smaller arrays",
+            )
+        with np.load(path.expanduser(), allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except InputError:
+        raise
+    except zipfile.BadZipFile as error:
+        raise InputError(f"{label} is no .npz archive: {shorten(str(error))}", _FORM) from error
+    except ValueError as error:
+        fix = "Save strings as a unicode array (dtype 'U'), and nothing as Python objects"
+        raise InputError(
+            f"{label} holds an array that cannot be read: {shorten(str(error), 200)}", fix
+        ) from error
+    except OSError as error:
+        raise InputError(f"{label} cannot be read: {error.strerror or error}", "Check the path") from error
+    except Exception as error:
+        raise InputError(f"{label} is damaged: {shorten(str(error), 200)}", _FORM) from error
 
 
 def make_inputs(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.background import check_cancel
-from workbench.errors import ModelError
+from workbench.errors import InputError, ModelError
 from workbench.models.description import Description, describe
 from workbench.models.external import ExternalFile, beside_locations, external_files
 from workbench.models.fingerprint import fingerprint
@@ -85,7 +85,11 @@ class Model:
 
         if source is None:
             return random_inputs(self.structure, self.name, seed, dims, self.usual_dims)
-        return given_inputs(source, self.structure, dims)
+        if dims:
+            raise InputError(
+                "Dims go with random inputs only", "Leave them out: your data have their own sizes"
+            )
+        return given_inputs(source, self.structure)
 
     def record(self, cancel: threading.Event | None = None) -> ModelRecord:
         """Return the model's record. The first call reads the file for its hash."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import prod
 
 from onnx import FunctionProto, ModelProto, NodeProto, TensorProto
@@ -19,44 +18,27 @@ _WEIGHT_ONLY = frozenset({"MatMulNBits", "GatherBlockQuantized", "MatMulBnb4", "
 _DEFAULT_DOMAINS = ("", "ai.onnx")
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """The content of the graph, its subgraphs and its functions, each counted where it is written."""
-
-    nodes: int  # in the main graph
-    inner_nodes: int  # in subgraphs and functions
-    operators: tuple[tuple[str, int], ...]  # the most frequent first
-    parameters: int
-    elements: tuple[tuple[str, int], ...]  # parameters by element type
-    problems: tuple[str, ...]
-
-
 def operator(node: NodeProto) -> str:
     """Return `Conv`, or `com.microsoft.Attention` for a domain other than the default one."""
     return str(node.op_type) if node.domain in _DEFAULT_DOMAINS else f"{node.domain}.{node.op_type}"
 
 
-def contents(model: ModelProto) -> Contents:
-    """Count everything in one pass."""
-    operators: Counter[str] = Counter()
+def count_operators(model: ModelProto) -> Counter[str]:
+    """Count the operators of the graph, its subgraphs and its functions, each where it is written."""
+    return Counter(operator(node) for graph in graphs(model) for node in graph.node)
+
+
+def count_parameters(model: ModelProto) -> tuple[Counter[str], tuple[str, ...]]:
+    """Count the parameters by element type; return the problems beside the counts."""
     elements: Counter[str] = Counter()
-    negative: list[str] = []
+    problems: tuple[str, ...] = ()
     for graph in graphs(model):
-        operators.update(operator(node) for node in graph.node)
         for tensor in _parameters(graph.node, () if isinstance(graph, FunctionProto) else graph.initializer):
             if any(dim < 0 for dim in tensor.dims):
-                negative.append(tensor.name)
+                problems = ("A stored tensor has a negative dim, which ORT refuses. Export the model again.",)
             else:
                 elements[element_name(tensor.data_type)] += prod(tensor.dims)
-    problems = ("A stored tensor has a negative dim, which ORT refuses. Export the model again.",)
-    return Contents(
-        nodes=len(model.graph.node),
-        inner_nodes=operators.total() - len(model.graph.node),
-        operators=tuple(sorted(operators.items(), key=lambda item: (-item[1], item[0]))),
-        parameters=elements.total(),
-        elements=tuple(elements.most_common()),
-        problems=problems if negative else (),
-    )
+    return elements, problems
 
 
 def _parameters(nodes: Iterable[NodeProto], initializers: Iterable[TensorProto]) -> Iterable[TensorProto]:
@@ -82,8 +64,3 @@ def quantization(operators: Iterable[str]) -> str | None:
     if names & _WEIGHT_ONLY:
         forms.append("weight-only (block-wise)")
     return ", ".join(forms) or None
-
-
-def control_flow(operators: Iterable[tuple[str, int]]) -> tuple[str, ...]:
-    """Return the control flow operators with counts, as in `If × 2`."""
-    return tuple(f"{name} × {count}" for name, count in operators if name in CONTROL_FLOW)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from onnx import TensorProto
 from onnx.helper import tensor_dtype_to_np_dtype
@@ -17,29 +18,12 @@ MAX_BYTES = 4 << 30  # all inputs together: a larger total is usually a mistake 
 _STRING_BYTES = 64  # a Python string and its reference
 _MAX_RANK = 64
 _WORDS = ("a", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog")
-_INTEGERS = frozenset(
-    (
-        TensorProto.INT64, TensorProto.INT32, TensorProto.INT16, TensorProto.INT8, TensorProto.UINT8,
-        TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64, TensorProto.INT4, TensorProto.UINT4,
-        TensorProto.INT2, TensorProto.UINT2,
-    )
-)  # fmt: skip
-_LARGEST: dict[int, int] = {  # one above the largest value of narrow types
-    TensorProto.UINT2: 4,
-    TensorProto.INT2: 2,
-    TensorProto.UINT4: 16,
-    TensorProto.INT4: 8,
-    TensorProto.UINT8: 256,
-    TensorProto.INT8: 128,
-    TensorProto.UINT16: 1 << 16,
-    TensorProto.INT16: 1 << 15,
-}
 _COMPLEX = (TensorProto.COMPLEX64, TensorProto.COMPLEX128)
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def is_integer(element: int) -> bool:
-    return element in _INTEGERS
+    return element_name(element).startswith(("int", "uint"))
 
 
 def dtype_of(element: int, what: str) -> np.dtype[Any]:
@@ -74,9 +58,10 @@ def refuse_above(total: int, what: str) -> None:
 
 def integers(rng: np.random.Generator, element: int, dims: tuple[int, ...], low: int, high: int) -> Array:
     """Draw integers from low to high - 1, within the range of the element type."""
-    high = min(high, _LARGEST.get(element, high))
+    dtype = tensor_dtype_to_np_dtype(element)
+    high = min(high, int(ml_dtypes.iinfo(dtype).max) + 1)  # type: ignore[no-untyped-call]
     drawn = rng.integers(low, max(high, low + 1), size=dims, dtype=np.int64)
-    return drawn.astype(tensor_dtype_to_np_dtype(element))
+    return drawn.astype(dtype)
 
 
 def constant(element: int, dims: tuple[int, ...], value: float | int) -> Array:

@@ -16,7 +16,7 @@ from workbench.background import check_cancel
 from workbench.config import Config
 from workbench.errors import InputError
 from workbench.models.examples import examples, trained_sample
-from workbench.models.inputs import Inputs, make_inputs
+from workbench.models.inputs import Inputs, given_inputs, make_inputs, read_npz
 from workbench.models.model import Model
 from workbench.preparation.example import all_checked
 from workbench.preparation.pictures import Pictures, read_folder
@@ -125,7 +125,7 @@ def real_inputs(model: Model, configs: Sequence[Config], calibration: Any) -> In
     if not source.representative:
         return None
     feeds = [dict(feed) for feed in islice(source.feeds, REAL_INPUTS)]
-    given = Inputs.from_iterable(feeds, model.structure)
+    given = given_inputs(feeds, model.structure)
     made_by = f"{len(feeds)} of the calibration examples: {source.name}"
     return make_inputs(given.feeds, made_by, None, given.guesses)
 
@@ -161,7 +161,6 @@ def source_of(model: Model, data: Any, samples: int | None) -> Source:
 def _of_path(model: Model, data: str | Path, samples: int | None) -> Source:
     if data == "random":
         return _random(model, samples)
-    from workbench.models.npz import read_npz
     from workbench.models.samples import card, sample_names
 
     if isinstance(data, str) and data in sample_names() and card(data).kind == "trained":

@@ -93,7 +93,7 @@ def picture_array(image: Any, pictures: Pictures, model: Model) -> dict[str, Any
 
 
 def _feeds(files: list[Path], pictures: Pictures, model: Model) -> Iterator[dict[str, Any]]:
-    from workbench.models.npz import read_npz
+    from workbench.models.inputs import read_npz
 
     for path in files:
         if path.suffix.lower() == ".npz":
