@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
@@ -33,7 +34,7 @@ def in_background(
         yield task
     finally:
         task.stop.set()
-        task.done.wait(GRACE_S)
+        wait([task.future], GRACE_S)
 
 
 class Task(Generic[Result]):
@@ -45,9 +46,7 @@ class Task(Generic[Result]):
         self.stop = threading.Event()
         self._work = work
         self._cancel = cancel
-        self.done = threading.Event()
-        self._results: list[Result] = []
-        self._error: BaseException | None = None
+        self.future: Future[Result] = Future()
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
     def result(self, on_wait: Callable[[], None] = lambda: None) -> Result:
@@ -55,17 +54,13 @@ class Task(Generic[Result]):
 
         `on_wait` is called many times a second meanwhile, in the caller's thread; its error ends the wait.
         """
-        while not self.done.wait(POLL_S):
+        while not wait([self.future], POLL_S).done:
             check_cancel(self._cancel)
             on_wait()
-        if self._error is not None:
-            raise self._error
-        return self._results[0]
+        return self.future.result()
 
     def _run(self) -> None:
         try:
-            self._results.append(self._work(self.stop))
+            self.future.set_result(self._work(self.stop))
         except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
-            self._error = error
-        finally:
-            self.done.set()
+            self.future.set_exception(error)

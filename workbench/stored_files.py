@@ -46,10 +46,10 @@ def stored_files(folder: Path) -> Iterator[StoredFile]:
         yield StoredFile(path, size_bytes, used_s)
 
 
-def trim(folder: Path, *, most_bytes: int = MOST_BYTES, unused_s: float = UNUSED_S) -> None:
+def trim(folder: Path, *, most_bytes: int = MOST_BYTES) -> None:
     """Remove what was unused for longest until the rest fits `most_bytes`; keep what was used lately."""
     total = 0
     for entry in sorted(stored_files(folder), key=lambda entry: -entry.used_s):
         total += entry.size_bytes
-        if total > most_bytes and time.time() - entry.used_s > unused_s:
+        if total > most_bytes and time.time() - entry.used_s > UNUSED_S:
             entry.remove()

@@ -11,8 +11,9 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.models import tiny
-from workbench.models import check_supported, load
+from workbench.models import load
 from workbench.models.declared import MapType, OptionalType, SequenceType, TensorType
+from workbench.models.description import check_supported
 from workbench.text import aligned, counted
 
 

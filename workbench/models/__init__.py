@@ -5,20 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.models.description import Description, check_supported
-    from workbench.models.inputs import Inputs
-    from workbench.models.loading import load
-    from workbench.models.model import Model
+    from workbench.models.inputs import Inputs as Inputs
+    from workbench.models.loading import load as load
+    from workbench.models.model import Model as Model
 
-__all__ = ["Description", "Inputs", "Model", "check_supported", "load"]
-
-_HOMES = {
-    "Description": "description",
-    "Inputs": "inputs",
-    "Model": "model",
-    "check_supported": "description",
-    "load": "loading",
-}
+_HOMES = {"Inputs": "inputs", "Model": "model", "load": "loading"}
 
 
 def __getattr__(name: str) -> object:

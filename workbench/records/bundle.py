@@ -6,7 +6,7 @@ import errno
 import io
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -108,7 +108,6 @@ def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS, *, own: 
     kind = kinds.named(manifest.kind)
     structure = members.pop(container.STRUCTURE, None)
     record = record_from(members, "", kind, manifest.version, foreign)
-    kind.check(record, DAMAGED)
     if len(manifest.parts) > limits.PARTS:
         raise BundleError(
             f"It has {len(manifest.parts)} parts; a bundle has at most {limits.PARTS}.", DAMAGED
@@ -118,8 +117,7 @@ def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS, *, own: 
         part = Part(listed.name, None, listed.about)
         part_kind = kinds.named(part.kind)
         part_record = record_from(members, f"parts/{number}/", part_kind, manifest.version, foreign)
-        part_kind.check(part_record, DAMAGED)
-        parts.append(Part(listed.name, part_record, listed.about))
+        parts.append(replace(part, record=part_record))
     if members:
         raise BundleError(f"It has a member {min(members)} that belongs to no record.", DAMAGED)
     check_parts(record, tuple(parts), DAMAGED)

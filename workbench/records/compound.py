@@ -11,9 +11,8 @@ from typing import Any
 from workbench.config import Config
 from workbench.config.foreign import quarantined
 from workbench.errors import BundleError, WorkbenchError
-from workbench.records.columns import ColumnReader, ColumnWriter
+from workbench.records.columns import REAL, TYPES, WHOLE, ColumnReader, ColumnWriter
 from workbench.records.jsontext import DAMAGED, OURS
-from workbench.records.npy import REAL, TYPES, WHOLE
 from workbench.records.scalars import COUNT, Integer, Number, Schema, Shape, Text, mismatch
 from workbench.text import quoted
 

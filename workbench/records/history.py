@@ -13,7 +13,7 @@ from workbench.errors import BundleError, HistoryError, StorageError
 from workbench.records.bundle import Bundle, pack_record, unpack_record
 from workbench.records.database import companions, reading, writing
 from workbench.records.display import frame_of, to_table
-from workbench.records.entries import COLUMNS, Entry, entry_of, narrowed, storable
+from workbench.records.entries import COLUMNS, Entry, entry_of, moment, storable
 from workbench.records.kinds import COMPARISONS, Kinds, Part
 from workbench.records.origin import Origin
 from workbench.text import counted, one_line
@@ -56,7 +56,9 @@ class History:
         parts: tuple[Part, ...] = (),
     ) -> str:
         """Store `record` and return its id. Adding the same record again changes nothing."""
-        blob, entry = self._packed(record, structure, note, about, parts)
+        blob = pack_record(record, structure, private=True, about=about, parts=parts, kinds=self.kinds)
+        kind = self.kinds.of(record, "").name
+        entry = entry_of(record, kind, self.kinds.about(record, about), note, len(blob))
         with writing(self.path, self._patience_s) as connection:
             stored = connection.execute("SELECT bundle FROM records WHERE id = ?", (entry.id,)).fetchone()
             if stored is None:
@@ -81,24 +83,13 @@ class History:
         parts: tuple[Part, ...] = (),
     ) -> bool:
         """Store the later parts of a record; return False if the record is not in the history."""
-        if not self._rows("SELECT 1 FROM records WHERE id = ?", self.kinds.about(record, about).id):
+        identity = self.kinds.about(record, about).id
+        if not self._rows("SELECT 1 FROM records WHERE id = ?", identity):
             return False
-        blob, entry = self._packed(record, structure, "", about, parts)
+        blob = pack_record(record, structure, private=True, about=about, parts=parts, kinds=self.kinds)
         with writing(self.path, self._patience_s) as connection:
             query = "UPDATE records SET bundle = ?, bundle_bytes = ? WHERE id = ?"
-            return connection.execute(query, (blob, entry.bundle_bytes, entry.id)).rowcount > 0
-
-    def _packed(
-        self,
-        record: object,
-        structure: bytes | None,
-        note: str,
-        about: Origin | None,
-        parts: tuple[Part, ...],
-    ) -> tuple[bytes, Entry]:
-        blob = pack_record(record, structure, private=True, about=about, parts=parts, kinds=self.kinds)
-        kind = self.kinds.of(record, "").name
-        return blob, entry_of(record, kind, self.kinds.about(record, about), note, len(blob))
+            return connection.execute(query, (blob, len(blob), identity)).rowcount > 0
 
     def entries(
         self,
@@ -109,7 +100,8 @@ class History:
     ) -> list[Entry]:
         """Return entries, latest first. `model`: part of its name or prefix of its hash; `text`: anywhere."""
         rows = self._rows(f"SELECT {', '.join(COLUMNS)} FROM records ORDER BY created_utc DESC, rowid DESC")
-        return narrowed([Entry(*row) for row in rows], model=model, kind=kind, since=since, text=text)
+        start = None if since is None else moment(since)
+        return [entry for row in rows if (entry := Entry(*row)).matches(model, kind, start, text)]
 
     def to_frame(
         self,

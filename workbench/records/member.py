@@ -87,7 +87,7 @@ def record_members(record: object, folder: str, *, private: bool) -> dict[str, b
 def record_from(
     members: dict[str, bytes], folder: str, kind: Kind, version: int, foreign: list[ForeignPath] | None
 ) -> object:
-    """Return the record in `folder`; remove its members from `members`."""
+    """Return the checked record in `folder`; remove its members from `members`."""
     names = [name for name in members if name.startswith(folder) and (folder or name[:6] != "parts/")]
     own = {name.removeprefix(folder): members.pop(name) for name in names}
     if container.RECORD not in own:
@@ -95,7 +95,9 @@ def record_from(
     place = f"{folder}{container.RECORD}"
     data = upgrade(kind.name, version, load_json(own.pop(container.RECORD), place))
     texts = _texts(own.pop(container.TEXTS, None), f"{folder}{container.TEXTS}")
-    return decode(kind.cls, data, ColumnReader(own, texts, foreign))
+    record: object = decode(kind.cls, data, ColumnReader(own, texts, foreign))
+    kind.check(record, DAMAGED)
+    return record
 
 
 def check_extents(members: Mapping[str, bytes]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from workbench.config import Config
 from workbench.errors import BundleError
@@ -30,19 +30,6 @@ class Origin:
 def new_id(now: datetime) -> str:
     """Return a time with six digits, which distinguish records of one second."""
     return f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
-
-
-def origin_now(
-    model: ModelRecord | None,
-    config: Config | None,
-    inputs: InputsRecord | None,
-    machine: Machine | None,
-    versions: Versions | None,
-) -> Origin:
-    """Return the origin of a record made now, with a new id."""
-    now = datetime.now(UTC)
-    created = now.isoformat(timespec="seconds")
-    return Origin(new_id(now), created, model, config, inputs, machine, versions)
 
 
 def check_id(identity: str, fix: str) -> None:

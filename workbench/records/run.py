@@ -102,13 +102,8 @@ class LatencySamples:
         """Return one row per sample; columns label, latency_s."""
         import pandas as pd
 
-        rows = len(self.samples_s)
-        return pd.DataFrame(
-            {
-                "label": pd.Series([self.label] * rows, dtype="str"),
-                "latency_s": pd.Series(self.samples_s, dtype="float64"),
-            }
-        )
+        frame = pd.DataFrame({"label": self.label, "latency_s": self.samples_s})
+        return frame.astype({"label": "str", "latency_s": "float64"})
 
     def __repr__(self) -> str:
         return f"LatencySamples({self.label!r}, {len(self.samples_s)} samples)"

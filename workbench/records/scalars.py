@@ -55,10 +55,6 @@ class Scalar:
         """Return `value`, or raise a BundleError that names `place` and `fix`."""
         raise NotImplementedError
 
-    def schema(self, _defs: dict[str, Schema]) -> Schema:
-        """Return the JSON schema of the value."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True, slots=True)
 class Text(Scalar):

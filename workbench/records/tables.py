@@ -12,7 +12,7 @@ from itertools import accumulate, chain, pairwise
 from typing import Any, Protocol
 
 from workbench.errors import BundleError
-from workbench.records.columns import INTEGERS, NUMBERS, ColumnReader, ColumnWriter
+from workbench.records.columns import INTEGERS, NUMBERS, REAL, WHOLE, ColumnReader, ColumnWriter
 from workbench.records.compound import (
     checked_list,
     checked_tuple,
@@ -23,7 +23,6 @@ from workbench.records.compound import (
     tuple_schema,
 )
 from workbench.records.jsontext import DAMAGED, OURS
-from workbench.records.npy import REAL, WHOLE
 from workbench.records.scalars import COUNT, Choice, Flag, Integer, Number, Schema, Text, Timestamp, mismatch
 
 TABLE: Mapping[str, bool] = {"table": True}

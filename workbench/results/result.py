@@ -8,6 +8,7 @@ import threading
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,7 +25,7 @@ from workbench.records.atomic import write_atomically
 from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.kinds import Part
 from workbench.records.machine import Versions
-from workbench.records.origin import Origin, origin_now
+from workbench.records.origin import Origin, new_id
 from workbench.records.trust import untrusted_note, with_trust
 from workbench.results.exportable import Exportable
 from workbench.results.history import History
@@ -245,7 +246,10 @@ def origin_of(
 ) -> Origin:
     """Return the origin of a result made now on this machine. Reads the model once, for its hash."""
     other = config is not None and config.interpreter != sys.executable
-    return origin_now(
+    now = datetime.now(UTC)
+    return Origin(
+        new_id(now),
+        now.isoformat(timespec="seconds"),
         None if model is None else model.record(cancel),
         config,
         None if inputs is None else inputs.record(),
