@@ -90,10 +90,8 @@ def ablation(model_name: str, config: Config, passes: Passes, record: Comparison
         row = _worth(name, fired, verdict, record.agreement, same)
         others = built_on(passes, name)
         if others:
-            text = (
-                f"{row.reason}; includes the worth of passes on the nodes that it makes: {', '.join(others)}"
-            )
-            row = replace(row, reason=text)
+            more = f"includes the worth of passes on the nodes that it makes: {', '.join(others)}"
+            row = replace(row, reason=f"{row.reason}; {more}")
         rows.append(row)
     rows.sort(key=lambda row: -abs(row.worth or 0.0))
     return AblationRecord(model_name, config, tuple(rows), same, record)
@@ -142,25 +140,18 @@ def _effect(verdict: Verdict, worth: float | None, control: Worth | None) -> Eff
         return "unknown"
     if verdict.kind == "tie":
         return "no effect"
+    noise = max(abs(bound or 0.0) for bound in (control.low, control.high)) if control else 0.0
+    if abs(worth) <= noise:
+        return "unknown"
     beyond = 1 + verdict.smallest_effect
-    effect: Effect = "unknown"
     if verdict.high < 1 / beyond:
-        effect = "helps"
-    elif verdict.low > beyond:
-        effect = "hurts"
-    noise = (
-        max((abs(bound) for bound in (control.low, control.high) if bound is not None), default=0.0)
-        if control
-        else 0
-    )
-    return effect if abs(worth) > noise else "unknown"
+        return "helps"
+    return "hurts" if verdict.low > beyond else "unknown"
 
 
 def _agree(outputs: list[OutputAgreement]) -> bool | None:
-    agree = [row.agrees for row in outputs]
-    if not agree or None in agree:
-        return False if False in agree else None
-    return all(agree)
+    agree = {row.agrees for row in outputs}
+    return False if False in agree else True if agree == {True} else None
 
 
 def _inverse(ratio: float | None) -> float | None:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from workbench.analysis.observe import Observation
 from workbench.config import Config
 from workbench.config.plan import LEVELS
-from workbench.records.comparison import ComparisonRecord
+from workbench.records.comparison import ComparisonRecord, verdict_cells
+from workbench.records.display import values_of
 from workbench.text import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd
-
-NUMBERS = {name: number for number, name in enumerate(LEVELS)}  # ORT counts them like this in its log
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +48,14 @@ class LevelsRecord:
         """One row per level."""
         import pandas as pd
 
-        columns = [
-            "level", "nodes", "op_types", "providers", "load_s", "median_s", "speedup", "low", "high",
-            "verdict", "outputs_agree", "reason",
-        ]  # fmt: skip
+        names = LevelRow.__dataclass_fields__
         rows = [
-            (
-                row.level, row.nodes, len(row.ops), ", ".join(row.providers), row.load_s, row.median_s,
-                row.speedup, row.low, row.high, row.verdict, row.outputs_agree,
-                row.reason,
-            )
+            {**values_of(row, *names), "ops": len(row.ops), "providers": ", ".join(row.providers)}
             for row in self.rows
-        ]  # fmt: skip
+        ]
         floats = dict.fromkeys(("load_s", "median_s", "speedup", "low", "high"), "float64")
-        return pd.DataFrame(rows, columns=columns).astype({**floats, "nodes": "Int64"})
+        frame = pd.DataFrame(rows, columns=list(names)).rename(columns={"ops": "op_types"})
+        return frame.astype({**floats, "nodes": "Int64"})
 
     def __str__(self) -> str:
         return "; ".join(
@@ -84,9 +77,9 @@ def levels(model_name: str, observation: Observation, record: ComparisonRecord) 
     """Read the comparison of `configs`; the observation of the highest level has the graph of each."""
     verdicts = {verdict.label: verdict for verdict in record.verdicts}
     rows = []
-    for (name, number), run in zip(NUMBERS.items(), record.runs, strict=True):
+    for number, (name, run) in enumerate(zip(LEVELS, record.runs, strict=True)):  # ORT counts levels so
         graphs = [shot.graph for shot in observation.chain if shot.level <= number]
-        verdict = verdicts.get(run.label)
+        cells = verdict_cells(verdicts.get(run.label))
         agree = [row.agrees for row in record.agreement if row.label == run.label]
         rows.append(
             LevelRow(
@@ -96,12 +89,10 @@ def levels(model_name: str, observation: Observation, record: ComparisonRecord) 
                 providers=run.providers,
                 load_s=run.load_s,
                 median_s=run.latency.median_s,
-                speedup=verdict.ratio if verdict else None,
-                low=verdict.low if verdict else None,
-                high=verdict.high if verdict else None,
-                verdict=verdict.kind if verdict else None,
+                speedup=cells.pop("ratio"),
+                **cells,
                 outputs_agree=(all(agree) if None not in agree else None) if agree else None,
-                reason=verdict.reason if verdict else None,
+                reason=getattr(verdicts.get(run.label), "reason", None),
             )
         )
     return LevelsRecord(model_name, tuple(rows), record)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from workbench.analysis.ablation import AblationRecord
 from workbench.analysis.explanation import Explained
-from workbench.analysis.graph import Graph
 from workbench.analysis.levels import LevelsRecord
 from workbench.errors import BundleError
 from workbench.records.kinds import check_comparison
@@ -16,7 +15,9 @@ from workbench.text import quoted
 def check_explanation(explained: Explained, fix: str) -> None:
     """Refuse an explanation that names a node outside of its graph."""
     for name in ("source", "prepared", "basic", "optimized"):
-        _check_graph(getattr(explained, name), name, fix)
+        keys = [node.key for node in getattr(explained, name).nodes]
+        if len(set(keys)) != len(keys):
+            raise BundleError(f"{name}: two nodes have one key.", fix)
     source = [node.key for node in explained.source.nodes]
     prepared = [node.key for node in explained.prepared.nodes]
     optimized = [node.key for node in explained.optimized.nodes]
@@ -39,12 +40,6 @@ def check_explanation(explained: Explained, fix: str) -> None:
 def check_measured(record: AblationRecord | LevelsRecord, fix: str) -> None:
     """Check the comparison that the record is read from."""
     check_comparison(record.comparison, fix)
-
-
-def _check_graph(graph: Graph, name: str, fix: str) -> None:
-    keys = {node.key for node in graph.nodes}
-    if len(keys) != len(graph.nodes):
-        raise BundleError(f"{name}: two nodes have one key.", fix)
 
 
 def _equal(keys: list[str], expected: list[str], place: str, fix: str) -> None:

@@ -13,6 +13,7 @@ from workbench.config import Config
 from workbench.config.runtime import name_of
 from workbench.errors import BundleError
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.display import values_of
 from workbench.records.kinds import check_comparison
 from workbench.text import counted, in_ms, listed, shorten
 from workbench.worker.launch import Worker, WorkerFolder
@@ -59,10 +60,7 @@ class VersionsRecord:
             agree = [item.agrees for item in self.comparison.agreement if item.label == row.label]
             rows.append(
                 {
-                    "label": row.label,
-                    "environment": row.environment,
-                    "onnxruntime": row.onnxruntime,
-                    "nodes": row.nodes,
+                    **values_of(row, "label", "environment", "onnxruntime", "nodes"),
                     "passes": None if row.passes is None else len(row.passes),
                     "new_passes": ", ".join(added(first.passes, row.passes)),
                     "lost_passes": ", ".join(added(row.passes, first.passes)),
@@ -70,9 +68,7 @@ class VersionsRecord:
                     "placement": _placement(row),
                     "load_s": run.load_s,
                     "median_s": run.latency.median_s,
-                    "ratio": verdict.ratio if verdict else None,
-                    "low": verdict.low if verdict else None,
-                    "high": verdict.high if verdict else None,
+                    **values_of(verdict, "ratio", "low", "high"),
                     "verdict": verdict.kind if verdict else None,
                     "outputs_agree": (all(agree) if None not in agree else None) if agree else None,
                     "problem": row.problem or (run.failure.problem if run.failure else None),
@@ -111,7 +107,6 @@ def version_row(
     label: str, config: Config, software: dict[str, str], observation: Observation | None, problem: str | None
 ) -> VersionRow:
     """Return the row of one environment; without an observation its graph is not known."""
-    known = {"onnxruntime": "?", "python": "?", "numpy": "?", **software}
     nodes = None if observation is None else observation.final.nodes
     applied = () if observation is None else observation.applied
     fired = dict.fromkeys(application.name for application in applied if application.fired)
@@ -122,9 +117,9 @@ def version_row(
     return VersionRow(
         label=label,
         environment=HERE if config.runtime is None else name_of(config.runtime),
-        onnxruntime=known["onnxruntime"],
-        python=known["python"],
-        numpy=known["numpy"],
+        onnxruntime=software.get("onnxruntime", "?"),
+        python=software.get("python", "?"),
+        numpy=software.get("numpy", "?"),
         nodes=None if nodes is None else len(nodes),
         ops=tuple(Counter(node.kind for node in nodes or ()).most_common()),
         passes=tuple(fired) if applied else None,

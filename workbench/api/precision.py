@@ -76,8 +76,9 @@ def why_slower(
 
     def profiled(run: Run) -> ProfiledConfig:
         return profile_config(
-            loaded, run.config, fed.feeds, run.label, calibration=calibration, cancel=cancel, limits=limits
-        ).scaled_to(run.latency.median_s)
+            loaded, run.config, fed.feeds, run.label,
+            latency_s=run.latency.median_s, calibration=calibration, cancel=cancel, limits=limits,
+        )  # fmt: skip
 
     def compare_profiles() -> Difference:
         explained = [

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from workbench.records.machine import Machine
 from workbench.text import aligned, in_gib
@@ -58,14 +58,6 @@ class Advice:
     text: str
 
 
-class ReportRow(NamedTuple):
-    """A line of the report."""
-
-    topic: str
-    item: str
-    value: str
-
-
 @dataclass(frozen=True, slots=True)
 class Doctor:
     """What this machine and this ORT can do, and what to install or change for more.
@@ -88,12 +80,12 @@ class Doctor:
         """Return a table with a row a fact; columns topic, item, value."""
         import pandas as pd
 
-        return pd.DataFrame(list(self._rows()), columns=list(ReportRow._fields))
+        return pd.DataFrame(list(self._rows()), columns=["topic", "item", "value"])
 
     def __str__(self) -> str:
         return "\n\n".join(
-            f"{topic.upper()}\n{aligned(((row.item, row.value) for row in rows), _COLUMN)}"
-            for topic, rows in groupby(self._rows(), key=lambda row: row.topic)
+            f"{topic.upper()}\n{aligned(((item, value) for _, item, value in rows), _COLUMN)}"
+            for topic, rows in groupby(self._rows(), key=lambda row: row[0])
         )
 
     def __repr__(self) -> str:
@@ -101,44 +93,43 @@ class Doctor:
 
     def _repr_html_(self) -> str:
         cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(row.topic)}</th>"
-            f"<td style='text-align:left'>{escape(row.item)}</td>"
-            f"<td style='text-align:left;white-space:pre-wrap'>{escape(row.value)}</td></tr>"
-            for row in self._rows()
+            f"<tr><th style='text-align:left'>{escape(topic)}</th>"
+            f"<td style='text-align:left'>{escape(item)}</td>"
+            f"<td style='text-align:left;white-space:pre-wrap'>{escape(value)}</td></tr>"
+            for topic, item, value in self._rows()
         )
         return f"<table><thead><tr><th>topic</th><th>item</th><th>value</th></tr></thead>{cells}</table>"
 
-    def _rows(self) -> Iterator[ReportRow]:
+    def _rows(self) -> Iterator[tuple[str, str, str]]:
+        """Yield topic, item and value of each line of the report."""
         machine, survey = self.machine, self.survey
-        yield ReportRow("machine", "processor", machine.cpu)
-        yield ReportRow("machine", "instruction sets", " ".join(machine.isa_flags) or "not known")
-        yield ReportRow("machine", "cores", _cores(machine))
-        yield ReportRow("machine", "container quota", _counted(machine.quota_cores, "cores", "none"))
-        yield ReportRow("machine", "memory", _memory(machine))
+        yield "machine", "processor", machine.cpu
+        yield "machine", "instruction sets", " ".join(machine.isa_flags) or "not known"
+        yield "machine", "cores", _cores(machine)
+        yield "machine", "container quota", _counted(machine.quota_cores, "cores", "none")
+        yield "machine", "memory", _memory(machine)
         for gpu in machine.gpus or (None,):
             size = gpu and gpu.memory_bytes
             text = "none found" if gpu is None else f"{gpu.name}, driver {gpu.driver or 'not known'}"
-            yield ReportRow("machine", "GPU", text + (f", {in_gib(size)}" if size else ""))
-        yield ReportRow("machine", "system", machine.platform)
-        yield ReportRow("machine", "used by others now", _counted(self.others_cores, "cores", "not known"))
+            yield "machine", "GPU", text + (f", {in_gib(size)}" if size else "")
+        yield "machine", "system", machine.platform
+        yield "machine", "used by others now", _counted(self.others_cores, "cores", "not known")
         for name, version in self.versions:
-            yield ReportRow("versions", name, version or "not installed")
+            yield "versions", name, version or "not installed"
         if survey.problem is not None:
-            yield ReportRow("onnxruntime", "does not start", survey.problem)
+            yield "onnxruntime", "does not start", survey.problem
         for distribution in survey.distributions:
-            yield ReportRow("onnxruntime", "installed as", distribution)
+            yield "onnxruntime", "installed as", distribution
         if survey.build is not None:
-            yield ReportRow("onnxruntime", "build", survey.build)
+            yield "onnxruntime", "build", survey.build
         for device in survey.devices:
-            yield ReportRow(
-                "onnxruntime", "device", f"{device.kind} of {device.vendor}, for {device.provider}"
-            )
+            yield "onnxruntime", "device", f"{device.kind} of {device.vendor}, for {device.provider}"
         for provider in survey.providers:
             words = f": {provider.words}" if provider.words else ""
             fix = f"\nFix: {provider.fix}" if provider.fix else ""
-            yield ReportRow("providers", provider.name, provider.state + words + fix)
+            yield "providers", provider.name, provider.state + words + fix
         for advice in self.advice:
-            yield ReportRow("advice", advice.topic, advice.text)
+            yield "advice", advice.topic, advice.text
 
 
 def _cores(machine: Machine) -> str:

@@ -8,9 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from workbench.analysis.fidelity.error import ErrorTally, fidelity, scores_reason
+from workbench.analysis.fidelity.error import ErrorTally, scores_reason
 
 FLOATS = st.floats(-1e3, 1e3, width=32)
+
+
+def fidelity(label, baseline, candidate, items=1):
+    """Return one row per output of a single run of both."""
+    tallies = {name: ErrorTally(label, name) for name in baseline}
+    for name, tally in tallies.items():
+        tally.add(baseline[name], candidate.get(name), items)
+    return [tally.row() for tally in tallies.values()]
 
 
 @given(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.analysis.fidelity.metrics import IGNORED, f1_of_pairs, find_metric, macro_f1, token_f1, top
+from workbench.analysis.fidelity.metrics import IGNORED, f1_of_pairs, find_metric, macro_f1, top
 from workbench.errors import ConfigError, MetricError
 
 RNG = np.random.default_rng(0)
@@ -51,20 +51,6 @@ def test_macro_f1_has_an_interval_and_a_paired_difference():
     gap = metric.paired(rows, theirs)
     assert gap.value == pytest.approx(summary.value - 1)
     assert gap.within(0.01) is False
-
-
-@pytest.mark.parametrize(
-    ("answer", "truths", "expected"),
-    [
-        ("The Battle of Hastings!", "battle of hastings", 1.0),
-        ("in 1066", ["1066", "October 1066"], 2 / 3),
-        ("nothing alike", "1066", 0.0),
-        ("", "the", 1.0),
-        ("x", [], 0.0),
-    ],
-)
-def test_words_overlap_as_in_squad(answer, truths, expected):
-    assert token_f1(answer, truths) == pytest.approx(expected)
 
 
 def test_a_function_of_the_users_gives_a_number_an_item():

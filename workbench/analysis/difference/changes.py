@@ -131,19 +131,16 @@ class Difference:
 
 def difference(a: Profile, b: Profile, explained_a: Explained, explained_b: Explained) -> Difference:
     """Match the executed nodes by provenance; both explanations must be of the profiled configs."""
-    profiled_a = _Profiled.of(in_the_names_of(explained_a, a))
-    profiled_b = _Profiled.of(in_the_names_of(explained_b, b))
+    profiled_a, profiled_b = _Profiled.of(a, explained_a), _Profiled.of(b, explained_b)
     of_a = ancestors(explained_a, profiled_a.own_s)
     of_b = as_nodes_of_a(explained_a, explained_b, ancestors(explained_b, profiled_b.own_s))
-    inserted_nodes = (inserted(explained_a), inserted(explained_b))
     matches = match(of_a, of_b, profiled_a.module, profiled_b.module)
     fates = {row.node: row.fate for row in explained_b.provenance.account.sources}
-    rows = [_row(pair, profiled_a, profiled_b, inserted_nodes, _fates(pair, of_a, fates)) for pair in matches]
+    rows = [_row(pair, profiled_a, profiled_b, _fates(pair, of_a, fates)) for pair in matches]
+    gaps_a, gaps_b = profiled_a.gaps, profiled_b.gaps
     rows += [
-        NodeChange(
-            "gap", "", (), (), (gap,), (gap,), profiled_a.gaps.get(gap, 0.0), profiled_b.gaps.get(gap, 0.0)
-        )
-        for gap in dict.fromkeys((*profiled_a.gaps, *profiled_b.gaps))
+        NodeChange("gap", "", (), (), (gap,), (gap,), gaps_a.get(gap, 0.0), gaps_b.get(gap, 0.0))
+        for gap in dict.fromkeys((*gaps_a, *gaps_b))
     ]
     return Difference(tuple(rows), fsum(row.a_s for row in rows), fsum(row.b_s for row in rows))
 
@@ -154,10 +151,11 @@ class _Profiled:
     op: Mapping[str, str]
     module: Mapping[str, str]
     gaps: Mapping[str, float]
+    inserted: frozenset[str]
 
     @staticmethod
-    def of(profile: Profile) -> _Profiled:
-        steady = profile.steady
+    def of(profile: Profile, explained: Explained) -> _Profiled:
+        steady = in_the_names_of(explained, profile).steady
         table = node_table(steady).set_index("node").loc[_in_order(steady)]
         groups = group_table(steady, "node").set_index("node")["self_s"]
         gaps = sorted((name for name in groups.index if name not in table.index), key=_gap_order)
@@ -166,6 +164,7 @@ class _Profiled:
             {str(name): str(op or "?") for name, op in table["op_type"].items()},
             {str(name): str(scope) for name, scope in table["scope"].items()},
             {str(name): float(groups[name]) for name in gaps},
+            inserted(explained),
         )
 
 
@@ -181,18 +180,10 @@ def _gap_order(name: str) -> tuple[int, str]:
     return (known.index(name) if name in known else len(known), name)
 
 
-def _row(
-    pair: Match,
-    a: _Profiled,
-    b: _Profiled,
-    inserted_nodes: tuple[frozenset[str], frozenset[str]],
-    fates: tuple[str, ...],
-) -> NodeChange:
+def _row(pair: Match, a: _Profiled, b: _Profiled, fates: tuple[str, ...]) -> NodeChange:
     ops_a, ops_b = tuple(a.op[name] for name in pair.a), tuple(b.op[name] for name in pair.b)
     kind: ChangeKind
-    if all(name in inserted_nodes[0] for name in pair.a) and all(
-        name in inserted_nodes[1] for name in pair.b
-    ):
+    if a.inserted.issuperset(pair.a) and b.inserted.issuperset(pair.b):
         kind = "inserted"
     elif pair.how == "module":
         kind = "module"

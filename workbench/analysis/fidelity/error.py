@@ -19,6 +19,7 @@ SCORE_NAMES = re.compile(r"logit|prob|score|softmax|class", re.IGNORECASE)
 MOST_LETTERS = 200  # of a name that is searched
 MOST_CLASSES = 1_000_000
 FIVE = 5
+_NOT_FINITE = ("nan_count", "inf_count", "baseline_nan_count", "baseline_inf_count")
 
 
 class ErrorTally:
@@ -35,7 +36,7 @@ class ErrorTally:
         self._cosines: list[float] = []
         self._top1: list[float] = []
         self._top5: list[float] = []
-        self._nans = self._infs = self._base_nans = self._base_infs = 0
+        self._not_finite = dict.fromkeys(_NOT_FINITE, 0)
         self._items = 0
         self._infinite = False  # a value is finite on one side only, or infinite and different
 
@@ -51,7 +52,9 @@ class ErrorTally:
         if expected.shape != actual.shape:
             self._problem = f"shape {_shape(actual)} instead of {_shape(expected)}"
             return
-        self._count(expected, actual)
+        for side, array in (("", actual), ("baseline_", expected)):
+            self._not_finite[f"{side}nan_count"] += int(np.isnan(array).sum())
+            self._not_finite[f"{side}inf_count"] += int(np.isinf(array).sum())
         if self._reason is None:
             self._reason = scores_reason(self._output, expected, self._asked)
         if items > 1 and expected.ndim and expected.shape[0] == items:
@@ -80,17 +83,8 @@ class ErrorTally:
             scores=self._reason if known else None,
             top1=_mean(self._top1) if known else None,
             top5=_mean(self._top5) if known else None,
-            nan_count=self._nans,
-            inf_count=self._infs,
-            baseline_nan_count=self._base_nans,
-            baseline_inf_count=self._base_infs,
+            **self._not_finite,
         )
-
-    def _count(self, expected: Array, actual: Array) -> None:
-        self._nans += int(np.isnan(actual).sum())
-        self._infs += int(np.isinf(actual).sum())
-        self._base_nans += int(np.isnan(expected).sum())
-        self._base_infs += int(np.isinf(expected).sum())
 
     def _item(self, expected: Array, actual: Array) -> None:
         """Add one item. Equal values that are not finite are no error; others make it infinite."""
@@ -152,23 +146,6 @@ def scores_reason(name: str, array: Array, asked: bool | None = None) -> str | N
     if match is None or array.ndim > 3:
         return None
     return f"its name has {match[0]!r} in it and its last axis {array.shape[-1]:,} values"
-
-
-def fidelity(
-    label: str,
-    baseline: Mapping[str, Any],
-    candidate: Mapping[str, Any],
-    *,
-    scores: Mapping[str, bool] | None = None,
-    items: int = 1,
-) -> tuple[OutputFidelity, ...]:
-    """Return one row per output, of a single run of both."""
-    rows = []
-    for name, value in baseline.items():
-        tally = ErrorTally(label, name, scores=(scores or {}).get(name))
-        tally.add(value, candidate.get(name), items)
-        rows.append(tally.row())
-    return tuple(rows)
 
 
 def _array(value: Any) -> Array | str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import string
 import traceback
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -20,7 +18,6 @@ Array: TypeAlias = np.ndarray[Any, Any]
 PerItem: TypeAlias = Callable[[Mapping[str, Any], Array], Any]
 
 IGNORED = -100  # the label of a position that does not count, as everywhere in training code
-_ARTICLES = frozenset({"a", "an", "the"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +115,6 @@ def f1_of_pairs(pairs: Array) -> float:
     return float((2 * right[occurring] / both[occurring]).mean())
 
 
-def token_f1(answer: str, truths: str | Sequence[str]) -> float:
-    """Return the overlap of words between an answer and the best of the truths, as SQuAD counts it."""
-    options = [truths] if isinstance(truths, str) else list(truths)
-    return max((_overlap(_words(answer), _words(truth)) for truth in options), default=0.0)
-
-
 def own(function: PerItem) -> Metric:
     """Return a metric of the user's function: (outputs by name, labels) of a run to one number per item."""
     name = shorten(getattr(function, "__name__", type(function).__name__))
@@ -188,16 +179,3 @@ def _mean_where(right: Array, counted: Array) -> Array:
         )
     shares: Array = (right & counted).sum(axis=1) / counted.sum(axis=1)
     return shares
-
-
-def _overlap(first: list[str], second: list[str]) -> float:
-    if not first or not second:
-        return float(first == second)
-    shared = (Counter(first) & Counter(second)).total()
-    return 2 * shared / (len(first) + len(second))
-
-
-def _words(text: str) -> list[str]:
-    """Return the words in lower case, without punctuation and articles."""
-    bare = "".join(letter for letter in text.lower() if letter not in string.punctuation)
-    return [word for word in bare.split() if word not in _ARTICLES]

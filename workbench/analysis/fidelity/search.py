@@ -43,14 +43,14 @@ def search(
 
     if whole_error is not None and whole_error <= max_error:
         return SearchResult((), whole_error, True, ())
-    order = [row.name for row in sorted(rows, key=_worst_first)]
+    order = sorted(rows, key=_worst_first)
     error: float | None = whole_error
-    count = _enough(rows, whole_error, max_error)
+    count = 1 if error is None else _needed(order, error, max_error)
     while count <= len(order):
-        error = measured(tuple(order[:count]))
+        error = measured(tuple(row.name for row in order[:count]))
         if _within(error, max_error):
             break
-        count += max(1, _more(rows, order, count, error, max_error))
+        count += count if error is None else _needed(order[count:], error, max_error)
         if count > len(order) and len(attempts[-1].excluded) < len(order):
             count = len(order)
     chosen = attempts[-1].excluded if attempts else ()
@@ -78,29 +78,15 @@ def _restored(
     return chosen, error
 
 
-def _enough(rows: Sequence[LayerSensitivity], whole_error: float | None, max_error: float) -> int:
+def _needed(order: Sequence[LayerSensitivity], error: float, max_error: float) -> int:
     """Return how many of the worst to exclude for the squares of the rest to meet the budget; at least 1."""
-    return 1 if whole_error is None else max(1, _needed(rows, whole_error, max_error))
-
-
-def _more(
-    rows: Sequence[LayerSensitivity], order: Sequence[str], count: int, error: float | None, max_error: float
-) -> int:
-    """Return how many more to exclude of the layers after the first `count`."""
-    if error is None:
-        return max(1, count)
-    left = [row for row in rows if row.name in set(order[count:])]
-    return _needed(left, error, max_error)
-
-
-def _needed(rows: Sequence[LayerSensitivity], error: float, max_error: float) -> int:
     square, count = error**2, 0
-    for row in sorted(rows, key=_worst_first):
+    for row in order:
         if square <= max_error**2:
             break
         square -= (row.error or error) ** 2
         count += 1
-    return count
+    return max(1, count)
 
 
 def _worst_first(row: LayerSensitivity) -> tuple[int, float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -63,19 +63,6 @@ class ProfiledConfig:
     source: Graph
     profile: Profile
     samples_s: tuple[float, ...] = ()  # unprofiled runs
-
-    def scaled_to(self, latency_s: float | None) -> ProfiledConfig:
-        """Return the same shares of a latency that was measured better; None leaves the times as they are."""
-        if latency_s is None or not self.run_s:
-            return self
-        factor = latency_s / self.run_s
-        return replace(
-            self,
-            nodes=tuple(replace(run, time_s=run.time_s * factor) for run in self.nodes),
-            between_s=self.between_s * factor,
-            run_s=latency_s,
-            profile=self.profile.scaled_to(latency_s),
-        )
 
     @cached_property
     def time_s(self) -> float:
@@ -155,14 +142,18 @@ def profile_config(
     feeds: Sequence[Feed],
     label: str,
     *,
+    latency_s: float | None = None,
     calibration: Any = None,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> ProfiledConfig:
-    """Prepare the model, run it under the profiler for a moment, and read the profile."""
+    """Prepare the model, run it under the profiler for a moment, and read the profile.
+
+    Times are shares of `latency_s`, where the latency was measured better than by this profile.
+    """
     runnable = make_runnable(model, config, feeds, calibration=calibration, cancel=cancel)
     profile = profile_execution(Execution.of(runnable, limits=limits or Limits()), cancel=cancel)
-    return profiled_config(label, config, profile, runnable.model.structure)
+    return profiled_config(label, config, profile.scaled_to(latency_s), runnable.model.structure)
 
 
 def _beyond_moving(
