@@ -7,7 +7,8 @@ from math import dist
 
 import pytest
 
-from workbench.figures.palette import GAIN, LOSS, style_of_run
+from workbench.figures.chart import run_look
+from workbench.figures.palette import GAIN, LOSS
 
 Triple = tuple[float, float, float]
 Matrix = tuple[Triple, Triple, Triple]
@@ -62,7 +63,7 @@ def test_gain_and_loss_are_told_apart(eyes: str) -> None:
 
 @pytest.mark.parametrize("eyes", EYES)
 def test_neighbouring_runs_are_told_apart(eyes: str) -> None:
-    colors = [style_of_run(index).color for index in range(20)]
+    colors = [run_look(index).color for index in range(20)]
     assert [pair for pair in pairwise(colors) if distance(*pair, eyes) < LEAST] == []
     assert distance(colors[0], colors[1], eyes) > 4 * LEAST, "A and B, which most figures show"
 

@@ -14,8 +14,8 @@ def test_a_curve_a_config_and_a_gap_where_nothing_was_measured() -> None:
     latency, rate = chart.panels
     assert latency.title == "median latency of one run (ms)"
     assert rate.title == "throughput (items/s)"
-    assert [curve.name for curve in latency.curves] == ["ORT defaults", "intra-op threads 1"]
-    first, second, missing = latency.curves[0].values
+    assert [curve[0].look.name for curve in latency.curves] == ["ORT defaults", "intra-op threads 1"]
+    first, second, missing = latency.curves[0]
     assert first.value is not None
     assert first.low is not None
     assert first.low < first.value

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.figures import palette
+from workbench.figures.chart import run_look
 from workbench.figures.palette import (
     BLUE,
     MUTED,
@@ -21,7 +22,6 @@ from workbench.figures.palette import (
     VERMILLION,
     style_of_op_type,
     style_of_provider,
-    style_of_run,
 )
 from workbench.panels.layout import PANELS
 from workbench.report.banner import STYLE as VERDICT
@@ -81,7 +81,7 @@ def test_what_is_written_upon_a_fill_can_be_read(color: str) -> None:
 
 
 def test_twenty_runs_look_different_even_without_colour_for_five() -> None:
-    styles = [style_of_run(index) for index in range(20)]
+    styles = [run_look(index) for index in range(20)]
     assert len(set(styles)) == 20
     assert len({(style.symbol, style.dash, style.pattern) for style in styles[:5]}) == 5
     assert {style.color for style in styles} == set(STRONG)
@@ -89,7 +89,7 @@ def test_twenty_runs_look_different_even_without_colour_for_five() -> None:
 
 @given(st.integers(0, 10_000))
 def test_any_run_has_a_strong_colour(index: int) -> None:
-    assert style_of_run(index).color in STRONG
+    assert run_look(index).color in STRONG
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_an_unknown_op_type_looks_the_same_in_another_process() -> None:
 
 
 def test_blue_and_vermillion_are_of_a_and_b_alone() -> None:
-    assert [style_of_run(index).color for index in (0, 1)] == [BLUE, VERMILLION]
+    assert [run_look(index).color for index in (0, 1)] == [BLUE, VERMILLION]
     fills = [*palette._PROVIDERS.values(), *palette._OP_TYPES.values(), GAIN, LOSS]
     fills += [style for style, _ in FATES.values()]
     assert not {BLUE, VERMILLION} & {*(style.color for style in fills), *(color for color, *_ in SERIES)}

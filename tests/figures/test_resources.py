@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
-from workbench.figures.agreement import agreement_chart
+from workbench.figures.accuracy import agreement_chart
 from workbench.figures.chart import Value, run_look
 from workbench.figures.chart_figure import chart_figure
 from workbench.figures.chart_scene import chart_scene

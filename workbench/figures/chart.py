@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
-from workbench.figures.palette import SERIES, TEXT, Pattern, style_of_op_type, style_of_run
+from workbench.figures.palette import DASHES, PATTERNS, SERIES, STRONG, SYMBOLS, TEXT, Pattern
 from workbench.figures.scale import Scale
 from workbench.text import in_mib, in_ms
 
@@ -25,13 +25,14 @@ DRAWABLE = 1e100  # sums and logarithms of what is drawn stay finite
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Colour, hatching and symbol of a series. A series without a name has no entry in the legend."""
+    """How a series is drawn as points, line or bar. One without a name has no entry in the legend."""
 
     color: str
     pattern: Pattern = ""
     symbol: str = "circle"
     name: str = ""
     hollow: bool = False
+    dash: str = "solid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +160,16 @@ def estimate_value(estimate: Estimate, scale: Scale, look: Look, absent: str) ->
 
 
 def run_look(index: int, name: str = "") -> Look:
-    """Return the look of a run, the same in every figure."""
-    style = style_of_run(index)
-    return Look(style.color, style.pattern, style.symbol, name)
+    """Return the look of a run, the same in every figure; those of the first 20 are all different."""
+    # Four colours and five symbols have no common divisor, so both may simply go round.
+    turn = index % len(DASHES)
+    return Look(STRONG[index % len(STRONG)], PATTERNS[turn], SYMBOLS[turn], name, dash=DASHES[turn])
 
 
 def series_look(index: int, name: str = "") -> Look:
     """Return the look of a series that is no run."""
     color, pattern, symbol = SERIES[index % len(SERIES)]
     return Look(color, pattern, symbol, name)
-
-
-def op_look(op_type: str) -> Look:
-    """Return the look of an operator."""
-    style = style_of_op_type(op_type)
-    return Look(style.color, style.pattern)
 
 
 GREY = Look(TEXT, ".", "square")  # time of no node, the source graph

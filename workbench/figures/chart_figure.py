@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from workbench.figures.chart import AxisKind, Chart, Value
+from workbench.figures.chart import Axis, Chart, Value
 from workbench.figures.lettering import fitted, text_width
 from workbench.figures.palette import TEXT
-from workbench.figures.template import new_figure, set_title
+from workbench.figures.template import error_bars, new_figure, set_title
 from workbench.figures.words import plain, plain_lines
 
 BAR, ROW_GAP, AXIS_TITLE = 18, 8, 64  # pixels
@@ -36,7 +35,7 @@ def chart_figure(chart: Chart) -> go.Figure:
     for index, axis in enumerate(chart.axes):
         place = {"row": index // columns + 1, "col": index % columns + 1}
         for name, points in _series(chart, index):
-            trace = (_dots if axis.kind == "dot" else _bars)(chart, points, axis.kind)
+            trace = (_dots if axis.kind == "dot" else _bars)(chart, points, axis)
             trace.update(
                 name=plain(name), legendgroup=plain(name), showlegend=bool(name) and name not in in_legend
             )
@@ -78,7 +77,8 @@ def _series(chart: Chart, axis: int) -> list[tuple[str, Points]]:
     ]
 
 
-def _bars(chart: Chart, points: Points, kind: AxisKind) -> go.Bar:
+def _bars(chart: Chart, points: Points, axis: Axis) -> go.Bar:
+    has_texts = axis.kind == "bar"
     return go.Bar(
         **_common(chart, points),
         orientation="h",
@@ -87,13 +87,13 @@ def _bars(chart: Chart, points: Points, kind: AxisKind) -> go.Bar:
             "pattern": {"shape": [value.look.pattern for _, value in points]},
             "line": {"color": TEXT, "width": 1},
         },
-        text=None if kind == "stack" else [plain(_bar_text(value)) for _, value in points],
-        textposition=None if kind == "stack" else "outside",
+        text=[plain(_bar_text(value)) for _, value in points] if has_texts else None,
+        textposition="outside" if has_texts else None,
         cliponaxis=False,
     )
 
 
-def _dots(chart: Chart, points: Points, _kind: AxisKind) -> go.Scatter:
+def _dots(chart: Chart, points: Points, _axis: Axis) -> go.Scatter:
     return go.Scatter(
         **_common(chart, points),
         mode="markers",
@@ -107,23 +107,15 @@ def _dots(chart: Chart, points: Points, _kind: AxisKind) -> go.Scatter:
 
 def _common(chart: Chart, points: Points) -> dict[str, Any]:
     values = [value for _, value in points]
+    ends = (value.interval or (None, None) for value in values)
+    intervals = [(low, value.value, high) for value, (low, high) in zip(values, ends, strict=True)]
     return {
         "x": [value.value for value in values],
         "y": [at for at, _ in points],
-        "error_x": _whiskers(values) if any(value.interval for value in values) else None,
+        "error_x": error_bars(intervals, thickness=2, color=values[0].look.color),
         "hoverinfo": "text",
         "hovertext": [_hover(chart.rows[at].label, value) for at, value in points],
     }
-
-
-def _whiskers(values: Sequence[Value]) -> dict[str, Any]:
-    known = [(value.value, value.interval) for value in values]
-    return {
-        "type": "data", "symmetric": False, "thickness": 2,
-        "color": values[0].look.color,
-        "array": [None if v is None or ends is None else ends[1] - v for v, ends in known],
-        "arrayminus": [None if v is None or ends is None else v - ends[0] for v, ends in known],
-    }  # fmt: skip
 
 
 def _explain_absent(figure: go.Figure, chart: Chart, axis: int, place: dict[str, int]) -> None:

@@ -26,10 +26,8 @@ MOST_TICKS = 5
 def chart_scene(chart: Chart) -> Scene:
     """Return the chart as a still picture: sentences, legend, axes with their rows, note."""
     shapes, y = captions(chart.sentences)
-    if len(chart.looks()) > 1:
-        names = list(legend(chart.looks(), y, dots=all(axis.kind == "dot" for axis in chart.axes)))
-        shapes += names
-        y = max(shape.y for shape in names if isinstance(shape, TextLine))
+    names, y = legend(chart.looks(), y, dots=all(axis.kind == "dot" for axis in chart.axes))
+    shapes += names
     for panels in _lines_of_panels(chart):
         y += AXIS_GAP
         heights = [_row_height(chart, row, panels) for row in chart.rows]
@@ -63,16 +61,20 @@ def captioned(sentences: Sequence[str], note: str, shapes: Sequence[Shape], y: f
     return Scene(WIDTH, height, " ".join(sentences), (*shapes, *notes))
 
 
-def legend(looks: Sequence[Look], y: float, *, dots: bool) -> Iterator[Shape]:
-    """Draw the names of the looks below the height `y`, each behind its dot or its bar."""
+def legend(looks: Sequence[Look], y: float, *, dots: bool) -> tuple[list[Shape], float]:
+    """Return the names of several looks below `y`, each behind its dot or its bar, and where they end."""
+    if len(looks) < 2:
+        return [], y
+    names: list[Shape] = []
     x, y = float(MARGIN), y + TITLE_LINE + 2
     for look in looks:
         width = min(LEGEND_ROOM, text_width(look.name, SMALL))
         if x + width + 18 > WIDTH - MARGIN and x > MARGIN:
             x, y = float(MARGIN), y + TITLE_LINE
-        yield dot(x + 6, y - 4, look) if dots else swatch(look, x, y - 10, 12, 12)
-        yield TextLine(x + 18, y, look.name, SMALL, room=LEGEND_ROOM)
+        names.append(dot(x + 6, y - 4, look) if dots else swatch(look, x, y - 10, 12, 12))
+        names.append(TextLine(x + 18, y, look.name, SMALL, room=LEGEND_ROOM))
         x += width + 36
+    return names, y
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from workbench.figures.chart import (
     size_value,
     time_value,
 )
-from workbench.figures.palette import style_of_run
+from workbench.figures.words import plain
 from workbench.judge.decoding_points import DecodeFigures, figures_of, in_words
 
 if TYPE_CHECKING:
@@ -46,12 +46,11 @@ def decoding_figure(record: DecodingRecord) -> go.Figure:
     """Draw each token's time with plotly, from the second on: the first one runs the prompt."""
     from workbench.figures.scale import scale_of
     from workbench.figures.template import new_figure, set_title
-    from workbench.figures.words import plain
 
     figure, every = new_figure(), figures_of(record)
     scale = scale_of([row.token.value for row in every])
     for index, row in enumerate(every):
-        style = style_of_run(index)
+        style = run_look(index)
         places = range(1, len(row.position_s))
         figure.add_scatter(
             x=[record.prompt_count + place for place in places],

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from workbench.figures.chart import milliseconds
-from workbench.figures.palette import style_of_run
+from workbench.figures.chart import milliseconds, run_look
 from workbench.figures.scale import Scale, scale_of
 from workbench.figures.strips import failure, has_clean, near_view, span
 from workbench.figures.template import latency_axis, new_figure, set_title
@@ -72,7 +71,7 @@ def ecdf_figure(record: ComparisonRecord) -> go.Figure:
     data = ecdf_data(record)
     figure = new_figure()
     for index, run in enumerate(data.runs):
-        style = style_of_run(index)
+        style = run_look(index)
         figure.add_scatter(
             x=[data.scale.of(value_s) for value_s in run.latency_s] if run.measured else [None],
             y=[round(100 * share, 3) for share in run.share] if run.measured else [None],

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from workbench.figures.palette import TEXT, RunStyle, style_of_run
+from workbench.figures.chart import Look, run_look
+from workbench.figures.palette import TEXT
 from workbench.figures.scale import Scale
 from workbench.figures.strips import LatencyData, Strip, density, latency_data
 from workbench.figures.template import latency_axis, new_figure, set_title
@@ -31,7 +32,11 @@ def latency_figure(record: ComparisonRecord, *, titled: bool = True) -> go.Figur
     data, figure = latency_data(record), new_figure()
     count = len(data.rows)
     for index, row in enumerate(data.rows):
-        _draw_row(figure, row, data.scale, style_of_run(index), -float(index))
+        look, middle = run_look(index), -float(index)
+        color = TEXT if row.all_aside else look.color  # all grey if every block was disturbed
+        _draw_density(figure, row, data.scale, color, middle)
+        _draw_samples(figure, row, data.scale, look, middle)
+        _draw_median(figure, row, data.scale, color, middle)
         if not row.drawn:
             _explain_absent(figure, row, -index)
     labels = [_label(row, index) for index, row in enumerate(data.rows)]
@@ -46,7 +51,7 @@ def latency_figure(record: ComparisonRecord, *, titled: bool = True) -> go.Figur
 def _label(row: Strip, index: int) -> str:
     """Return the escaped label beside a row, its letter in the colour of the run."""
     config = plain_lines(row.text, LABEL_COLUMNS, MOST_CONFIG)
-    color = style_of_run(index).color
+    color = run_look(index).color
     return f"<span style='color:{color}'><b>{plain(row.label)}</b></span><br>{config}"
 
 
@@ -95,14 +100,6 @@ def _note(data: LatencyData) -> str:
     return "; ".join(part for part in (*parts, data.note) if part)
 
 
-def _draw_row(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, middle: float) -> None:
-    """Draw a run around the height `middle`; all grey if every block was disturbed."""
-    color = TEXT if row.all_aside else style.color
-    _draw_density(figure, row, scale, color, middle)
-    _draw_samples(figure, row, scale, style, middle)
-    _draw_median(figure, row, scale, color, middle)
-
-
 def _draw_density(figure: go.Figure, row: Strip, scale: Scale, color: str, middle: float) -> None:
     curve = density(row.samples_s or row.aside_s, log=scale.log)
     if curve:
@@ -119,7 +116,7 @@ def _draw_density(figure: go.Figure, row: Strip, scale: Scale, color: str, middl
         )
 
 
-def _draw_samples(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, middle: float) -> None:
+def _draw_samples(figure: go.Figure, row: Strip, scale: Scale, look: Look, middle: float) -> None:
     """Draw clean samples in the run's colour, disturbed ones hollow and grey; the height means nothing."""
     for group, values_s in (("aside", row.aside_s), ("sample", row.samples_s)):
         if not values_s:
@@ -131,9 +128,9 @@ def _draw_samples(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, 
             y=_spread(len(values_s), middle),
             mode="markers",
             marker={
-                "symbol": f"{style.symbol}-open" if aside else style.symbol,
+                "symbol": f"{look.symbol}-open" if aside else look.symbol,
                 "size": 5,
-                "color": TEXT if aside else style.color,
+                "color": TEXT if aside else look.color,
                 "opacity": 0.6,
             },
             hovertemplate=f"%{{x:.3~g}} {scale.unit}<extra>{what}</extra>",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from workbench.figures.chart import DRAWABLE, Value
+from workbench.figures.chart import DRAWABLE, Value, run_look
 from workbench.figures.chart_scene import (
     MARGIN,
     ROOM,
@@ -22,6 +22,7 @@ from workbench.figures.chart_scene import (
 from workbench.figures.palette import TEXT
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Polyline, Shape, TextLine
+from workbench.figures.words import plain
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -31,15 +32,7 @@ PLOT_PIXELS = 300
 NO_POINTS = "nothing was measured"
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """One value for each position; the look is the same in every panel."""
-
-    values: tuple[Value, ...]
-
-    @property
-    def name(self) -> str:
-        return self.values[0].look.name if self.values else ""
+Curve: TypeAlias = tuple[Value, ...]  # one for each position; the look is the same in every panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +45,7 @@ class Panel:
     @property
     def most(self) -> float:
         """Return the end of the scale."""
-        values = [value for curve in self.curves for value in curve.values]
+        values = [value for curve in self.curves for value in curve]
         numbers = [number for value in values for number in (value.value, value.high) if number is not None]
         return min(max(numbers, default=1.0), DRAWABLE) * 1.05 or 1.0
 
@@ -79,32 +72,26 @@ def line_figure(chart: LineChart) -> go.Figure:
     """Draw the chart with plotly; the legend names each curve once."""
     from plotly.subplots import make_subplots
 
-    from workbench.figures.palette import style_of_run
-    from workbench.figures.template import new_figure, set_title
-    from workbench.figures.words import plain
+    from workbench.figures.template import error_bars, new_figure, set_title
 
     figure = make_subplots(cols=len(chart.panels), horizontal_spacing=0.12, figure=new_figure())
     for column, panel in enumerate(chart.panels, 1):
         for index, curve in enumerate(panel.curves):
-            style = style_of_run(index)
-            points = list(zip(chart.positions, curve.values, strict=True))
-            errors = {
-                "array": [(value.high or value.value or 0) - (value.value or 0) for value in curve.values],
-                "arrayminus": [
-                    (value.value or 0) - (value.low or value.value or 0) for value in curve.values
-                ],
-            }
+            style = run_look(index)
+            name = next((value.look.name for value in curve), "")
+            points = list(zip(chart.positions, curve, strict=True))
+            ends = ((value.low, value.value, value.high) for value in curve)
             figure.add_scatter(
                 x=[place for (place, _), _ in points],
                 y=[value.value for _, value in points],
-                error_y={"type": "data", "symmetric": False, "thickness": 1, **errors},
+                error_y=error_bars(ends, 0, thickness=1),
                 mode="lines+markers",
-                name=plain(curve.name),
+                name=plain(name),
                 legendgroup=str(index),
                 showlegend=column == 1 and len(panel.curves) > 1,
                 line={"color": style.color, "dash": style.dash},
                 marker={"symbol": style.symbol, "size": 8},
-                hovertext=[plain(f"{curve.name}, {where}: {value.text}") for (_, where), value in points],
+                hovertext=[plain(f"{name}, {where}: {value.text}") for (_, where), value in points],
                 hoverinfo="text",
                 row=1,
                 col=column,
@@ -122,11 +109,8 @@ def line_figure(chart: LineChart) -> go.Figure:
 def line_scene(chart: LineChart) -> Scene:
     """Draw the chart as a still picture: sentences, legend, panels, note."""
     shapes, y = captions(chart.sentences)
-    looks = [curve.values[0].look for curve in chart.panels[0].curves]
-    if len(looks) > 1:
-        names = list(legend(looks, y, dots=True))
-        shapes += names
-        y = max(shape.y for shape in names if isinstance(shape, TextLine))
+    names, y = legend([value.look for curve in chart.panels[0].curves for value in curve[:1]], y, dots=True)
+    shapes += names
     y += 2 * SMALL_LINE
     width = (ROOM - BETWEEN * (len(chart.panels) - 1)) / len(chart.panels)
     for number, panel in enumerate(chart.panels):
@@ -152,7 +136,7 @@ def _panel(chart: LineChart, panel: Panel, left: float, top: float, width: float
     for place, text in chart.positions:
         yield TextLine(x(place), bottom + 14, text, 10, anchor="middle", room=room)
     yield TextLine(left + width / 2, bottom + 30, chart.position_title, SMALL, anchor="middle", room=width)
-    if all(value.value is None for curve in panel.curves for value in curve.values):
+    if all(value.value is None for curve in panel.curves for value in curve):
         yield TextLine(left + 8, top + HEIGHT / 2, NO_POINTS, SMALL, room=width)
     for curve in panel.curves:
         for part in _parts(chart, curve):
@@ -168,7 +152,7 @@ def _panel(chart: LineChart, panel: Panel, left: float, top: float, width: float
 
 def _parts(chart: LineChart, curve: Curve) -> Iterator[list[tuple[float, Value]]]:
     """Yield the stretches of a curve without an absent value: a gap is left where nothing was measured."""
-    points = ((place, value) for (place, _), value in zip(chart.positions, curve.values, strict=True))
+    points = ((place, value) for (place, _), value in zip(chart.positions, curve, strict=True))
     for measured, part in groupby(points, key=lambda point: point[1].value is not None):
         if measured:
             yield list(part)

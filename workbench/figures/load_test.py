@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, Value, headlines, run_look, time_value
-from workbench.figures.palette import style_of_run
-from workbench.judge.load_points import PointSummary, in_words, knee, summaries
+from workbench.figures.words import plain
+from workbench.judge.load_points import PointSummary, in_words, knees_of, summaries
 from workbench.judge.percentiles import Estimate
 from workbench.text import in_ms
 
@@ -26,7 +26,7 @@ _AXES = (
 def load_chart(record: LoadTestRecord) -> Chart:
     """Return a row for each amount of load, with a bar for each config."""
     rows = summaries(record)
-    knees = _knees(record, rows)
+    knees = knees_of(rows, record)
     chart_rows = []
     for point in record.points:
         here = [row for row in rows if row.point == point]
@@ -40,25 +40,19 @@ def load_chart(record: LoadTestRecord) -> Chart:
 def load_figure(record: LoadTestRecord) -> go.Figure:
     """Draw p99 against throughput with plotly; a curve that bends upwards passed its knee."""
     from workbench.figures.scale import scale_of
-    from workbench.figures.template import new_figure, set_title
-    from workbench.figures.words import plain
+    from workbench.figures.template import error_bars, new_figure, set_title
 
     rows, figure = summaries(record), new_figure()
-    knees = _knees(record, rows)
+    knees = knees_of(rows, record)
     known = [row for row in rows if row.throughput.value is not None and row.p50.value is not None]
     scale = scale_of([row.p99.value or row.p50.value for row in known])
     for index, run in enumerate(record.runs):
         drawn = [row for row in known if row.run is run]
-        style = style_of_run(index)
+        style = run_look(index)
         figure.add_scatter(
             x=[row.throughput.value for row in drawn],
             y=[scale.of(row.p99.value or row.p50.value or 0.0) for row in drawn],
-            error_x={
-                "type": "data",
-                "array": [_over(row, above=True) for row in drawn],
-                "arrayminus": [_over(row, above=False) for row in drawn],
-                "thickness": 1,
-            },
+            error_x=error_bars((_ends(row.throughput) for row in drawn), 0.0, thickness=1),
             name=plain(f"{run.label}: {run.sessions_in_words}"),
             mode="lines+markers+text",
             text=[f"{row.point.callers}{', enough' if row in knees else ''}" for row in drawn],
@@ -81,10 +75,6 @@ def load_figure(record: LoadTestRecord) -> go.Figure:
     )
 
 
-def _knees(record: LoadTestRecord, rows: tuple[PointSummary, ...]) -> list[PointSummary | None]:
-    return [knee([row for row in rows if row.run is run]) for run in record.runs]
-
-
 def _index(row: PointSummary) -> int:
     return (ord(row.run.label[:1] or "A") - ord("A")) % 26
 
@@ -105,11 +95,8 @@ def _time(row: PointSummary, figure: Estimate) -> Value:
     return time_value(figure.value, look, figure.note, digits=3, low=figure.low, high=figure.high)
 
 
-def _over(row: PointSummary, *, above: bool) -> float:
-    """Return how far the interval of the throughput reaches beyond its value."""
-    figure = row.throughput
-    end = figure.high if above else figure.low
-    return 0.0 if end is None or figure.value is None else abs(end - figure.value)
+def _ends(figure: Estimate) -> tuple[float | None, float | None, float | None]:
+    return figure.low, figure.value, figure.high
 
 
 def _details(row: PointSummary) -> str:

@@ -10,7 +10,8 @@ from workbench.figures.chart_scene import MARGIN, ROOM, SMALL, TITLE_LINE, capti
 from workbench.figures.palette import GAIN, LOSS, TEXT
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Rect, TextLine
-from workbench.text import one_line, shorten
+from workbench.figures.words import plain
+from workbench.text import in_brackets, one_line, shorten
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -132,8 +133,6 @@ def matrix_scene(record: MatrixRecord) -> Scene:
 
 def _traces(table: HeatTable) -> dict[str, list[list[Any]]]:
     """Return levels, texts and details of the cells, row by row."""
-    from workbench.figures.words import plain
-
     return {
         "z": [[_level(cell) for cell in cells] for _, cells in table.rows],
         "text": [[plain(one_line(cell.text, 28)) for cell in cells] for _, cells in table.rows],
@@ -142,8 +141,6 @@ def _traces(table: HeatTable) -> dict[str, list[list[Any]]]:
 
 
 def _names(table: HeatTable) -> list[str]:
-    from workbench.figures.words import plain
-
     return [plain(shorten(name)) for name, _ in table.rows]
 
 
@@ -154,9 +151,7 @@ def _heat(cell: Cell) -> HeatCell:
         return HeatCell(cell.text, None, 0.0, detail)
     share = min(1.0, abs(math.log(verdict.ratio)) / DOUBLE)
     opacity = LEAST_OPACITY + share * (MOST_OPACITY - LEAST_OPACITY)
-    ends = (
-        "" if verdict.low is None or verdict.high is None else f" ({verdict.low:.2f} to {verdict.high:.2f})"
-    )
+    ends = in_brackets(verdict.low, verdict.high, ".2f")
     color = GAIN if verdict.kind == "faster" else LOSS
     return HeatCell(cell.text, color, opacity, f"{detail}{ends}")
 

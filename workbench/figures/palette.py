@@ -20,9 +20,9 @@ MINT, PEAR, OLIVE, PINK, LILAC, SAND, CYAN = MUTED = (
 TEXT = "#7a7a7a"  # 4.3 on white, 4.4 on #111: as near to equal as one grey can be
 GRID = "rgba(128, 128, 128, 0.22)"
 
-_SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross")
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
-_PATTERNS: tuple[Pattern, ...] = ("", "/", "\\", "x", "-", "|", "+", ".")
+SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+PATTERNS: tuple[Pattern, ...] = ("", "/", "\\", "x", "-", "|", "+", ".")
 
 GAIN, LOSS = GREEN, PURPLE
 SOURCE = "#b0b0b0"  # the graph before ORT's passes; SLATE is that after them
@@ -40,16 +40,6 @@ SERIES: tuple[tuple[str, Pattern, str], ...] = (  # colour, hatching, symbol
 
 
 @dataclass(frozen=True, slots=True)
-class RunStyle:
-    """How a run is drawn as points, line or bar."""
-
-    color: str
-    symbol: str
-    dash: str
-    pattern: Pattern
-
-
-@dataclass(frozen=True, slots=True)
 class FillStyle:
     """How an area is filled; an outline makes pale colours visible on white, `ink` is readable on it."""
 
@@ -59,13 +49,6 @@ class FillStyle:
     @property
     def ink(self) -> str:
         return "#ffffff" if self.color == BLUE else "#000000"
-
-
-def style_of_run(index: int) -> RunStyle:
-    """Return the style of the run at `index` in its comparison; the first 20 are all different."""
-    # Four colours and five symbols have no common divisor, so both may simply go round.
-    turn = index % len(_DASHES)
-    return RunStyle(STRONG[index % len(STRONG)], _SYMBOLS[turn], _DASHES[turn], _PATTERNS[turn])
 
 
 def style_of_provider(name: str) -> FillStyle:
@@ -82,7 +65,7 @@ def style_of_op_type(op_type: str) -> FillStyle:
 
 def _any_style(name: str) -> FillStyle:
     """Derive the style from the name, the same in every process; plain fills are for known names."""
-    choices = list(product(MUTED, _PATTERNS[1:]))
+    choices = list(product(MUTED, PATTERNS[1:]))
     return FillStyle(*choices[crc32(name.encode("utf-8", "surrogatepass")) % len(choices)])
 
 
@@ -120,5 +103,5 @@ _KINDS = {
 _OP_TYPES = {
     op_type: FillStyle(color, pattern)
     for color, kin in _KINDS.items()
-    for op_type, pattern in zip(kin.split(), _PATTERNS, strict=False)
+    for op_type, pattern in zip(kin.split(), PATTERNS, strict=False)
 }

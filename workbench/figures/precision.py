@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from workbench.figures.chart import percent
-from workbench.figures.palette import TEXT, style_of_run
+from workbench.figures.chart import milliseconds, percent, run_look
+from workbench.figures.palette import TEXT
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Rect, Shape, TextLine
-from workbench.figures.template import new_figure, set_title
+from workbench.figures.template import error_bars, new_figure, set_title
 from workbench.figures.words import plain
 from workbench.judge.side_by_side import Standing, standings
-from workbench.text import in_mib, in_ms, one_line
+from workbench.text import in_brackets, in_mib, in_ms, one_line
 
 if TYPE_CHECKING:
     from workbench.records.comparison import ComparisonRecord
@@ -36,18 +36,17 @@ def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None =
         line={"color": TEXT, "dash": "dot", "width": 1}, hoverinfo="skip",
     )  # fmt: skip
     for index, row in enumerate(rows):
-        height, style = _height(row, by_score), style_of_run(index)
+        height, style = _height(row, by_score), run_look(index)
         if row.speedup is None or height is None:
             continue
-        low, high = (row.accuracy_low, row.accuracy_high) if by_score else (None, None)
+        speed = (row.speedup_low, row.speedup, row.speedup_high)
+        score = (percent(row.accuracy_low), height, percent(row.accuracy_high))
         figure.add_scatter(
             x=[row.speedup], y=[height], mode="markers+text", name=plain(f"{row.label} {row.config}", 60),
             text=[plain(row.label)], textposition="top center", textfont={"color": TEXT},
             marker={"color": style.color, "symbol": _symbol(row, style.symbol), "size": 12},
-            error_x=_whiskers(row.speedup_low, row.speedup, row.speedup_high, style.color)
-            if row.is_told
-            else None,
-            error_y=_whiskers(percent(low), percent(row.accuracy), percent(high), style.color),
+            error_x=error_bars([speed], thickness=1.5, color=style.color) if row.is_told else None,
+            error_y=error_bars([score], thickness=1.5, color=style.color) if by_score else None,
             hovertemplate=f"{plain('; '.join(filter(None, _cells(row))), 400)}<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title_text="speed-up over A (A's time over its own)")
@@ -72,7 +71,7 @@ def precision_scene(record: ComparisonRecord, accuracy: AccuracyRecord | None = 
     for index, row in enumerate(rows):
         y += ROW
         marks.append(Line(MARGIN, y - ROW + 8, WIDTH - MARGIN, y - ROW + 8, TEXT, 0.5, opacity=0.5))
-        style = style_of_run(index)
+        style = run_look(index)
         marks.append(Rect(MARGIN, y - 9, 9, 9, style.color, stroke=style.color))
         for at, (x, text) in enumerate(zip(_COLUMNS, _cells(row), strict=True)):
             shift = 16 if at == 0 else 0
@@ -90,16 +89,15 @@ def _heads(record: ComparisonRecord) -> tuple[str, ...]:
 
 def _cells(row: Standing) -> tuple[str, ...]:
     speed = "" if row.speedup is None else f"{row.speedup:.2f}×"
-    if row.is_told and row.speedup_low is not None and row.speedup_high is not None:
-        speed += f" ({row.speedup_low:.2f} to {row.speedup_high:.2f})"
+    if row.is_told:
+        speed += in_brackets(row.speedup_low, row.speedup_high, ".2f")
     if row.verdict in ("unknown", "outputs differ"):
         speed = f"{speed} {row.verdict}".strip()
     took = in_ms(row.median_s) or ""
-    if took and row.median_low_s is not None and row.median_high_s is not None:
-        took += f" ({row.median_low_s * 1e3:.3g} to {row.median_high_s * 1e3:.3g})"
+    if took:
+        took += in_brackets(milliseconds(row.median_low_s), milliseconds(row.median_high_s), ".3g")
     score = "" if row.accuracy is None else f"{row.accuracy * 100:.4g} %"
-    if row.accuracy_low is not None and row.accuracy_high is not None:
-        score += f" ({row.accuracy_low * 100:.3g} to {row.accuracy_high * 100:.3g})"
+    score += in_brackets(percent(row.accuracy_low), percent(row.accuracy_high), ".3g")
     return (
         f"{row.label} {row.config}",
         row.problem or took,
@@ -122,17 +120,6 @@ def _height(row: Standing, by_score: bool) -> float | None:
     if row.verdict is None:
         return 0.0
     return None if row.error == float("inf") else percent(row.error)
-
-
-def _whiskers(
-    low: float | None, value: float | None, high: float | None, color: str
-) -> dict[str, object] | None:
-    if low is None or value is None or high is None:
-        return None
-    return {
-        "type": "data", "symmetric": False, "color": color, "thickness": 1.5,
-        "array": [high - value], "arrayminus": [value - low],
-    }  # fmt: skip
 
 
 def _symbol(row: Standing, symbol: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING
-from workbench.figures.chart import GREY, Axis, Chart, Value, one_value, op_look, rows_left_out
+from workbench.figures.chart import GREY, Axis, Chart, Look, Value, one_value, rows_left_out
 from workbench.figures.palette import TEXT, style_of_op_type
 from workbench.figures.words import plain
 from workbench.text import in_ms
@@ -26,7 +26,8 @@ def op_type_chart(profile: Profile) -> Chart:
     rows = []
     columns = (table[name].tolist() for name in ("op_type", "self_s", "share", "calls"))
     for name, own_s, share, calls in list(zip(*columns, strict=True))[:MOST_OPS]:
-        look = GREY if name in (BETWEEN_NODES, SCHEDULING) else op_look(str(name))
+        style = style_of_op_type(str(name))
+        look = GREY if name in (BETWEEN_NODES, SCHEDULING) else Look(style.color, style.pattern)
         text = (
             f"{in_ms(own_s, 3)} ({share * 100:.1f} %)"
             if share is not None and share == share

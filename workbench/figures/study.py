@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import workbench.search.pareto as front
@@ -20,6 +19,7 @@ from workbench.figures.chart import (
     size_value,
 )
 from workbench.figures.palette import BLUE, GAIN, TEXT, VERMILLION
+from workbench.figures.words import plain
 from workbench.records.display import config_in_words
 from workbench.records.study import OBJECTIVE_WORDS
 from workbench.text import shorten
@@ -55,8 +55,7 @@ def study_chart(record: StudyRecord) -> Chart:
 
 def study_figure(record: StudyRecord) -> go.Figure:
     """Draw the Pareto front with plotly: the first objective against the second one, or what it costs."""
-    from workbench.figures.template import new_figure, set_title
-    from workbench.figures.words import plain
+    from workbench.figures.template import error_bars, new_figure, set_title
 
     points, figure = front.points_of(record), new_figure()
     title, costs = _costs(record, points)
@@ -66,8 +65,8 @@ def study_figure(record: StudyRecord) -> go.Figure:
         figure.add_scatter(
             x=[point.first.ratio for point in drawn],
             y=[costs[point.label] for point in drawn],
-            error_x=_bars([point.first for point in drawn]),
-            error_y=_bars(seconds),
+            error_x=error_bars((_ends(point.first) for point in drawn), 0.0, thickness=1),
+            error_y=error_bars(map(_ends, seconds), 0.0, thickness=1),
             mode="markers+text",
             name=look.name,
             text=[plain(point.label) + (", knee" if point.is_knee else "") for point in drawn],
@@ -114,12 +113,11 @@ def _costs(record: StudyRecord, points: tuple[front.FrontPoint, ...]) -> tuple[s
     return "peak memory (MiB)", {point.label: mebibytes(point.memory_bytes) for point in points}
 
 
-def _bars(axes: Sequence[front.FrontAxis | None]) -> dict[str, object]:
-    """Return plotly's error bars: how far each interval reaches beyond its ratio."""
-    known = [(0.0, 0.0, 0.0) if axis is None else (axis.low, axis.ratio, axis.high) for axis in axes]
-    above = [high - ratio if high < 1e6 else 0.0 for _, ratio, high in known]
-    below = [ratio - low for low, ratio, _ in known]
-    return {"type": "data", "thickness": 1, "symmetric": False, "array": above, "arrayminus": below}
+def _ends(axis: front.FrontAxis | None) -> tuple[float | None, float | None, float | None]:
+    """Return the ratio between the ends of its interval; None: it is not known, or has no end."""
+    return (
+        (None, None, None) if axis is None else (axis.low, axis.ratio, axis.high if axis.high < 1e6 else None)
+    )
 
 
 def _words(point: front.FrontPoint) -> str:

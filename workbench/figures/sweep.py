@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Look, Value, run_look
-from workbench.figures.lines import Curve, LineChart, Panel, line_figure, line_scene
+from workbench.figures.lines import LineChart, Panel, line_figure, line_scene
 from workbench.figures.scale import Scale, scale_of
 from workbench.judge.measurement import in_words
 from workbench.text import one_line, shorten
@@ -33,8 +33,8 @@ def sweep_chart(record: SweepRecord) -> LineChart:
     for index, (name, rows) in enumerate(drawn):
         look = run_look(index, name)
         points = [rows.get(value) for value in values]
-        latency.append(Curve(tuple(_value(row, look, scale) for row in points)))
-        rates.append(Curve(tuple(_value(row, look) for row in points)))
+        latency.append(tuple(_value(row, look, scale) for row in points))
+        rates.append(tuple(_value(row, look) for row in points))
     panels = (
         Panel(f"median latency of one run ({scale.unit})", tuple(latency)),
         Panel(f"throughput ({record.unit}/s)", tuple(rates)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -102,6 +103,24 @@ def latency_axis(
         least, end = map(scale.of, view_s)
         axis["range"] = [least - VIEW_ROOM * (end - least), end]
     return axis
+
+
+def error_bars(
+    ends: Iterable[tuple[float | None, float | None, float | None]], absent: float | None = None, **style: Any
+) -> dict[str, Any] | None:
+    """Return how far intervals (low, value, high) reach beyond their values; None where nothing is known.
+
+    `absent` is drawn for an end that is not known.
+    """
+
+    def reach(low: float | None, high: float | None) -> float | None:
+        return absent if low is None or high is None else high - low
+
+    known = list(ends)
+    above, below = [reach(value, high) for _, value, high in known], [reach(*row[:2]) for row in known]
+    if all(length is None for length in (*above, *below)):
+        return None
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, **style}
 
 
 def _broken(text: str, *, bold: bool) -> list[str]:

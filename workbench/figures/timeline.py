@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from workbench.figures.palette import TEXT, style_of_run
+from workbench.figures.chart import run_look
+from workbench.figures.palette import TEXT
 from workbench.figures.scale import Scale, scale_of
 from workbench.figures.strips import failure, span
 from workbench.figures.template import latency_axis, new_figure, set_title
@@ -70,7 +71,7 @@ def timeline_figure(record: ComparisonRecord) -> go.Figure:
     data = timeline_data(record)
     figure = new_figure()
     for index, course in enumerate(data.courses):
-        style, points = style_of_run(index), _with_gaps(course.moments) or [None]
+        style, points = run_look(index), _with_gaps(course.moments) or [None]
         figure.add_scatter(
             x=[None if moment is None else round(moment.at_s, 4) for moment in points],
             y=[None if moment is None else data.scale.of(moment.median_s) for moment in points],

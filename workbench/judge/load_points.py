@@ -65,6 +65,11 @@ def knee(rows: Sequence[PointSummary]) -> PointSummary | None:
     return min(near, key=lambda row: row.point.callers, default=None)
 
 
+def knees_of(rows: Sequence[PointSummary], record: LoadTestRecord) -> list[PointSummary | None]:
+    """Return the knee of each config."""
+    return [knee([row for row in rows if row.run is run]) for run in record.runs]
+
+
 def load_pairs(baseline: LoadRun, candidate: LoadRun, point: LoadPoint) -> tuple[Pair, ...]:
     """Return one pair a round: log(A's cost / B's), the cost being the time per answer, or the latency."""
     partners = {part.round: part for part in candidate.at(point)}
@@ -101,7 +106,7 @@ def load_frame(record: LoadTestRecord) -> pd.DataFrame:
     import pandas as pd
 
     rows = summaries(record)
-    knees = [knee([row for row in rows if row.run is run]) for run in record.runs]
+    knees = knees_of(rows, record)
     return pd.DataFrame([_row(row, row in knees) for row in rows])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.figures.palette import style_of_run
+from workbench.figures.chart import run_look
 from workbench.measurement.limits import Progress, Samples
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
@@ -62,7 +62,7 @@ def strip_svg(samples: Samples) -> str:
         return ""
     rows = []
     for place, (label, values) in enumerate(samples):
-        middle, style = ROW * place + ROW / 2, style_of_run(place)
+        middle, style = ROW * place + ROW / 2, run_look(place)
         marks = "".join(
             f'<circle cx="{24 + (WIDTH - 24 - MARGIN) * value / most:.1f}" cy="{middle:.1f}" r="2.2"/>'
             for value in values

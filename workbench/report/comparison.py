@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from workbench.figures.agreement import agreement_chart
+from workbench.figures.accuracy import agreement_chart
 from workbench.figures.chart_figure import chart_figure
 from workbench.figures.ecdf import ecdf_figure, ecdf_table
 from workbench.figures.latency import latency_figure, latency_table

@@ -159,7 +159,7 @@ class Comparison(ResultWithParts):
 
     def agreement_figure(self) -> go.Figure:
         """Draw how near each output of each candidate is to the baseline's."""
-        from workbench.figures.agreement import agreement_chart
+        from workbench.figures.accuracy import agreement_chart
         from workbench.figures.chart_figure import chart_figure
 
         return chart_figure(agreement_chart(self.record))
