@@ -2,7 +2,7 @@
 
 from workbench.config.catalogue import catalogue as catalogue
 from workbench.config.config import Config as Config
-from workbench.config.engine import Engine as Engine
+from workbench.config.config import Engine as Engine
 from workbench.config.engines import OpenVino as OpenVino
 from workbench.config.engines import PyTorch as PyTorch
 from workbench.config.engines import TensorRt as TensorRt

@@ -57,11 +57,9 @@ class Catalogue:
 
     def option(self, owner: str, name: str) -> Option:
         """Return one option; refuse an unknown name with the nearest known one."""
-        options = self.options(owner)
-        for option in options:
-            if option.name == name:
-                return option
-        known = [option.name for option in options]
+        known = {option.name: option for option in self.options(owner)}
+        if name in known:
+            return known[name]
         listing = f"Known: {', '.join(known)}." if known else "It takes none."
         raise ConfigError(f"{owner} has no option {quoted(name)}.", f"{did_you_mean(name, known)}{listing}")
 
@@ -101,8 +99,9 @@ def catalogue() -> Catalogue:
     return Catalogue(tuple(cards), tuple(options))
 
 
+@cache
 def read_data(name: str) -> Any:
-    """Return the content of a shipped data file."""
+    """Return the content of a shipped data file, read once."""
     from importlib import resources  # a zipped install has no folder
 
     return json.loads(resources.files(__package__).joinpath("data", f"{name}.json").read_text("utf-8"))

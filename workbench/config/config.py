@@ -19,10 +19,12 @@ from workbench.config import (
 )
 from workbench.config.fields import BY_FIELD, ConfigFields, check_fields
 from workbench.config.foreign import check_trusted
+from workbench.config.parts import check_fields as check_part_fields
+from workbench.config.parts import part_types
 from workbench.config.plan import SessionPlan, session_plan
 from workbench.cpu import usable_cores
 from workbench.errors import ConfigError
-from workbench.text import quoted
+from workbench.text import did_you_mean, listed, quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -141,6 +143,23 @@ class Config(ConfigFields):
 
     def _repr_html_(self) -> str:
         return difference.to_html(self)
+
+
+def Engine(name: str, *, threads: int | None = None, **options: Any) -> Config:
+    """Return the config of another engine: "pytorch", "openvino" or "tensorrt", with its own options.
+
+    >>> import workbench as wb
+    >>> wb.Engine("openvino", threads=2)
+    Config(intra_op_threads=2, engine=OpenVino())
+    """
+    types = part_types("engine")
+    if name not in types:
+        raise ConfigError(
+            f"{quoted(name)} is no engine.", f"{did_you_mean(name, types)}Engines: {listed(types, None)}."
+        )
+    check_part_fields(types[name], options)
+    part: Any = types[name](**options)
+    return Config(engine=part, intra_op_threads=threads)
 
 
 def _assigned(base: ConfigFields, texts: Iterable[str]) -> dict[str, Any]:

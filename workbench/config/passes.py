@@ -49,9 +49,4 @@ def shipped_passes() -> PassList:
 
 def pass_help(name: str) -> str:
     """Return what a pass does, in a sentence; empty for an unknown pass."""
-    return str(_helps().get(name, ""))
-
-
-@cache
-def _helps() -> dict[str, str]:
-    return dict(read_data("pass-help"))
+    return str(read_data("pass-help").get(name, ""))

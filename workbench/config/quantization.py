@@ -17,6 +17,8 @@ from workbench.errors import ConfigError
 INTEGER_LEAST_SQNR_DB = 10.0
 
 BLOCKS = (16, 32, 64, 128, 256)
+ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
+RANDOM_SAMPLES = 32  # calibration examples that are drawn where there are no others
 _MACHINE = "what wins on this machine"
 _PER_CHANNEL = partial(
     Flag.declare,

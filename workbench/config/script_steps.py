@@ -12,15 +12,13 @@ from workbench.config.fields import ConfigFields
 from workbench.config.fusion import TransformerFusion
 from workbench.config.plan import SessionPlan
 from workbench.config.precision import BFloat16, Float16, PreparedModel
-from workbench.config.quantization import DynamicInt8, StaticInt8, WeightOnly
+from workbench.config.quantization import ACCURACY_LEVELS, RANDOM_SAMPLES, DynamicInt8, StaticInt8, WeightOnly
 from workbench.config.script import options_of, session_of
 from workbench.config.script_text import APART, SAVE, Steps
 from workbench.errors import ConfigError
 from workbench.rewrites.catalogue import script_of
 
 CALIBRATION = "calibration.npz"
-RANDOM_SAMPLES = 32  # examples that are drawn where there is no such file
-LEVELS = {"float32": 1, "int8": 4}
 _PREPROCESS = """beside = {
     "save_as_external_data": LARGE,
     "all_tensors_to_one_file": LARGE,
@@ -215,12 +213,13 @@ def _weights(script: Steps, asked: WeightOnly) -> None:
     source, target = script.next("folded")
     script.blocks.append(_FOLD % {"source": source, "target": target})
     source, target = script.next(f"int{asked.bits}")
+    level = ACCURACY_LEVELS[asked.accuracy_level]
     left_out = [*asked.exclude, *(f"{name}_MatMul" for name in asked.exclude)]  # as a Gemm is called after
     script.add(
         "from onnxruntime.quantization.matmul_nbits_quantizer import "
         "DefaultWeightOnlyQuantConfig, MatMulNBitsQuantizer",
         f"""settings = DefaultWeightOnlyQuantConfig(
-    block_size={asked.block}, is_symmetric={asked.symmetric}, accuracy_level={LEVELS[asked.accuracy_level]},
+    block_size={asked.block}, is_symmetric={asked.symmetric}, accuracy_level={level},
     bits={asked.bits},
 )
 quantizer = MatMulNBitsQuantizer(

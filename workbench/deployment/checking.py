@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
@@ -12,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from workbench.background import check_cancel
-from workbench.config.plan import session_plan
 from workbench.deployment.client_process import Client
 from workbench.deployment.server_process import Server
 from workbench.deployment.texts import EXTRA, SERVER_PACKAGES
 from workbench.errors import DeployError
 from workbench.judge.agreement import compare_outputs
 from workbench.judge.tolerance import least_sqnr_db
+from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import Limits, Progress
+from workbench.measurement.participant import Outcome, Participant
+from workbench.measurement.rounds import seconds_of
 from workbench.preparation.preparing import Prepared
 from workbench.records.deployment import DeploymentCheck, ServedRound
 from workbench.worker.launch import Worker, WorkerFolder
@@ -75,7 +76,7 @@ def check_deployment(
         expected = read_values(temporary / "expected")
         report("starting the server")
         server = stack.enter_context(Server(folder, temporary / "server.log", python))
-        bare.freeze()
+        bare.worker.freeze()
         ready_s = server.wait_until_ready(cancel)
         client = stack.enter_context(Client(server, prepared, temporary, feed))
         client.ask("outputs", path=str(temporary / "served"))
@@ -88,29 +89,25 @@ def check_deployment(
         measured = []
         for _ in range(rounds):
             report("measuring the bare session")
-            bare.thaw()
-            answer = bare.request(
+            bare.worker.thaw()
+            answer = bare.ask(
                 "block",
-                {
-                    "seconds": block_s,
-                    "min_runs": _LEAST_RUNS,
-                    "max_runs": _MOST_RUNS,
-                    "pacing_s": None,
-                    "slow_down": 0.0,
-                    "lead_in": 1,
-                },
-                stage="run",
-                timeout_s=limits.run_s,
-                cancel=cancel,
+                "run",
+                seconds=block_s,
+                min_runs=_LEAST_RUNS,
+                max_runs=_MOST_RUNS,
+                pacing_s=None,
+                slow_down=0.0,
+                lead_in=1,
             )
-            bare.freeze()
+            bare.worker.freeze()
             done += 1
             loads = []
             for count in callers:
                 report(f"measuring through HTTP with {count} at once")
                 loads.append(client.load(count, block_s))
                 done += 1
-            measured.append(ServedRound(tuple(ns * 1e-9 for ns in array("q", answer.payload)), tuple(loads)))
+            measured.append(ServedRound(seconds_of(answer.payload), tuple(loads)))
         return DeploymentCheck(ready_s, server.providers(), agreement, tuple(measured))
 
 
@@ -134,23 +131,16 @@ def _bare(
     feed: Mapping[str, Any],
     limits: Limits,
     cancel: threading.Event | None,
-) -> Iterator[Worker]:
+) -> Iterator[Participant]:
     """Give a warm worker with the session of the config; its outputs lie in `expected`."""
-    write_values(folder / "feeds", [feed])
-    python = prepared.asked.interpreter
+    feeds, plan, python = folder / "feeds", prepared.config.plan().to_dict(), prepared.asked.interpreter
+    write_values(feeds, [feed])
+    candidate = Candidate("bare", prepared.config, prepared.model.path, plan, feeds, python)
     with Worker(folder, name="bare", python=python, memory_bytes=limits.memory_bytes) as worker:
-        worker.hello(timeout_s=limits.start_s, cancel=cancel)
-        plan = session_plan(prepared.config).to_dict()
-        for kind, body, stage, timeout_s in (
-            ("load", {"model": str(prepared.model.path), "plan": plan}, "load", limits.load_s),
-            ("first_run", {"feeds": str(folder / "feeds")}, "first run", limits.run_s),
-            ("outputs", {"path": str(folder / "expected")}, "outputs", limits.run_s),
-            (
-                "warm_up",
-                {"floor_s": 0.2, "bound_s": 2.0, "floor_runs": 3, "pacing_s": None},
-                "warm-up",
-                limits.run_s,
-            ),
-        ):
-            worker.request(kind, body, stage=stage, timeout_s=timeout_s, cancel=cancel)
-        yield worker
+        bare = Participant(worker, candidate, Outcome("bare"), limits, cancel)
+        bare.greet()
+        bare.load()
+        bare.ask("first_run", "first run", feeds=str(feeds))
+        bare.ask("outputs", "outputs", path=str(folder / "expected"))
+        bare.ask("warm_up", "warm-up", floor_s=0.2, bound_s=2.0, floor_runs=3, pacing_s=None)
+        yield bare

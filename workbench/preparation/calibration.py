@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.background import check_cancel
 from workbench.config import Config
+from workbench.config.quantization import RANDOM_SAMPLES
 from workbench.errors import InputError
 from workbench.models.examples import examples, trained_sample
 from workbench.models.inputs import Inputs, given_inputs, make_inputs, read_npz
@@ -25,7 +26,6 @@ from workbench.text import path_text, shorten
 from workbench.worker.values import write_values
 
 DEFAULT_SAMPLES = 200
-RANDOM_SAMPLES = 32
 FEW = 100  # examples of a real set; a note warns of fewer
 REAL_INPUTS = 8
 MOST_BYTES = 4 << 30  # of all examples on disk

@@ -6,13 +6,13 @@ from typing import Any
 
 from workbench.config import DynamicInt8, StaticInt8, WeightOnly, defaults
 from workbench.config.defaults import family
+from workbench.config.quantization import ACCURACY_LEVELS
 from workbench.errors import PrepareError
 from workbench.models.model import Model
 from workbench.preparation.calibration import RANDOM_NOTE, Spooled
 from workbench.preparation.nodes import appeared, in_words, nodes_before_and_after, resolve
 from workbench.preparation.step import RANGES, Answer, Step, Summary
 
-ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
 PRODUCTS = ("MatMul", "Gemm", "Attention", "MultiHeadAttention", "LSTM", "GRU", "RNN")
 # Dynamic int8 makes a ConvInteger of each Conv, which is many times slower than float32. The patch embedding
 # of a vision transformer and the first layers of a speech model are below this share, a ConvNeXt is above.

@@ -162,9 +162,7 @@ class ForkedProcess:
     """A forked worker with the interface of `subprocess.Popen` that Worker needs."""
 
     def __init__(self, server: ForkServer, pid: int, stdin: BinaryIO, stdout: BinaryIO) -> None:
-        self.pid = pid
-        self.stdin: BinaryIO | None = stdin
-        self.stdout: BinaryIO | None = stdout
+        self.pid, self.stdin, self.stdout = pid, stdin, stdout
         self._server = server
         self._code: int | None = None
         self._ended = os.pidfd_open(pid)

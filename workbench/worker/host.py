@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,6 @@ class Host:
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
-        self.turn = -1
 
     def calls_of(self, feeds: Sequence[Feed], *, bind: bool) -> list[Call]:
         """Return a call of the loaded model for each feed."""
@@ -71,7 +71,7 @@ class Host:
         return self.do_outputs(path)
 
     def do_warm_up(self, floor_s: float, bound_s: float, floor_runs: int, pacing_s: float | None) -> Any:
-        return sampling.warm_up(self._next_run, floor_s, bound_s, floor_runs, pacing_s)
+        return sampling.warm_up(self._in_turn(), floor_s, bound_s, floor_runs, pacing_s)
 
     def do_block(
         self,
@@ -85,9 +85,8 @@ class Host:
         """Time whole passes over the feeds, from the first: every config runs the same mixture."""
         for _ in range(lead_in):  # frozen threads wake up outside of the samples
             self.calls[0].run()
-        self.turn = -1
         return sampling.block(
-            self._next_run, seconds, min_runs, max_runs, pacing_s, slow_down, whole=len(self.calls)
+            self._in_turn(), seconds, min_runs, max_runs, pacing_s, slow_down, whole=len(self.calls)
         )
 
     def do_usage(self) -> Any:
@@ -97,7 +96,6 @@ class Host:
             "providers": self.providers(),
         }, b""
 
-    def _next_run(self) -> sampling.Run:
-        """Return the call for the next sample, feed by feed."""
-        self.turn = (self.turn + 1) % len(self.calls)
-        return self.calls[self.turn].run
+    def _in_turn(self) -> Callable[[], sampling.Run]:
+        """Return a function that gives the call for the next sample: feed by feed, from the first."""
+        return cycle([call.run for call in self.calls]).__next__

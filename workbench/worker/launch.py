@@ -108,11 +108,8 @@ class Worker:
         cancel: threading.Event | None = None,
     ) -> Message:
         """Send a command and wait; raise ORT's error as RunFailed, a dead or silent worker as WorkerError."""
-        stdin = self._process.stdin
-        if stdin is None:
-            raise WorkerError(f"{self.name} has no input pipe", "report this as a bug")
         try:
-            write_message(stdin, Message(kind, body or {}))
+            write_message(self._process.stdin, Message(kind, body or {}))
         except OSError as error:
             raise self._dead(stage) from error
         return self._wait(stage, timeout_s, cancel)
@@ -149,11 +146,10 @@ class Worker:
         self.kill()
         self._process.wait()
         with contextlib.suppress(OSError):  # the child is gone, and the unsent bytes with it
-            if self._process.stdin is not None:
-                self._process.stdin.close()
+            self._process.stdin.close()
         if self._listener.ident is not None:
             self._listener.join(_LAST_WORDS_S)  # closes stdout, which a fork outside the group may hold
-        elif self._process.stdout is not None:
+        else:
             self._process.stdout.close()
         self._last_log = self.log_text()
         with contextlib.suppress(PermissionError):  # Windows removes no file that a helper holds open
@@ -195,10 +191,7 @@ class Worker:
         )
 
     def _listen(self) -> None:
-        stdout = self._process.stdout
-        if stdout is None:
-            raise WorkerError(f"{self.name} has no output pipe", "report this as a bug")
-        with stdout:
+        with self._process.stdout as stdout:
             try:
                 while (message := read_message(stdout)) is not None:
                     self._answers.put(message)

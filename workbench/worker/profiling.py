@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import time
+from array import array
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from workbench.worker import sampling
 from workbench.worker.feeding import make_calls
 from workbench.worker.session import make_session, run_options
 from workbench.worker.values import read_values
@@ -42,20 +44,15 @@ def run(
         plan = {**plan, "entries": {**plan["entries"], **weights}}
     session = make_session(model, plan, **attributes)
     calls = make_calls(session, read_values(Path(feeds)), run_options(plan), bind=bool(plan["io_binding"]))
-    samples: list[float] = []
-    for index in range(warmup_runs):
-        calls[index % len(calls)].run()
+    turn = cycle(calls)
+    for _ in range(warmup_runs):
+        next(turn).run()
     if warmup_runs:
         for call in calls:
             call.keep_outputs()
-    began = time.perf_counter()
-    while len(samples) < max_runs and (not samples or time.perf_counter() - began < budget_s):
-        call = calls[(warmup_runs + len(samples)) % len(calls)]
-        start = time.perf_counter()
-        call.run()
-        samples.append(time.perf_counter() - start)
+    _, samples = sampling.block(lambda: next(turn).run, budget_s, 1, max_runs, None, slow_down=0.0)
     return {
-        "samples_s": samples,
+        "samples_s": [sample / 1e9 for sample in array("q", samples)],
         "trace": session.end_profiling() if trace_prefix is not None else None,
         "providers": session.get_providers(),
     }

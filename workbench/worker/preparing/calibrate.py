@@ -6,7 +6,6 @@ ORT's collectors keep every intermediate tensor of one call and cannot stack exa
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +56,9 @@ def _calibrator(source: str, method: str, options: dict[str, Any], scratch: str)
 
 
 def _collected(measuring: Any, folder: Path) -> Any:
-    for feed in _feeds(folder):
-        measuring.collect_data(_One(feed))
+    for path in sorted(folder.iterdir()):
+        for feed in read_values(path):
+            measuring.collect_data(_One(feed))
     return measuring.compute_data()
 
 
@@ -83,11 +83,6 @@ def _prepared_collector(measuring: Any, extremes: Any) -> Any:
             counts, edges = ort_calibrate.np.histogram(empty, measuring.num_bins, range=(-limit, limit))
             collector.histogram_dict[name] = (counts, edges, low, high, limit)
     return collector
-
-
-def _feeds(folder: Path) -> Iterator[dict[str, Any]]:
-    for path in sorted(folder.iterdir()):
-        yield from read_values(path)
 
 
 class _One(ort_calibrate.CalibrationDataReader):  # type: ignore[misc]
