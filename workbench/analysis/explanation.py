@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.graph import Graph
-from workbench.analysis.observe import BUDGET_S, Follow, Observation
+from workbench.analysis.observe import BUDGET_S, Follow, Observation, observe
 from workbench.analysis.passes.fired import Passes, passes_of
 from workbench.analysis.placement.records import Placement
 from workbench.analysis.placement.resolve import place
 from workbench.analysis.placement.timing import with_profile
-from workbench.analysis.preparation import observe_prepared
 from workbench.analysis.provenance.account import FATES, Account, account, steps_of
 from workbench.config import Config
 from workbench.models import Model
@@ -103,15 +102,10 @@ def explain(
         if on_first is not None:
             on_first(conclude(model.name, config, observation))
 
-    observation = observe_prepared(
-        model,
-        config,
-        passes=passes,
-        budget_s=budget_s,
-        calibration=calibration,
-        cancel=cancel,
-        on_first=early if on_first else None,
-    )
+    observation = observe(
+        model, config, passes=passes, budget_s=budget_s, calibration=calibration, cancel=cancel,
+        on_first=early,
+    )  # fmt: skip
     return conclude(model.name, config, observation)
 
 

@@ -19,6 +19,7 @@ from workbench.background import in_background
 from workbench.config import Config, shipped_passes
 from workbench.errors import ConfigError
 from workbench.models import Model
+from workbench.preparation.preparing import Prepared, prepare
 from workbench.text import nearest
 from workbench.worker import log
 from workbench.worker.launch import Worker, WorkerFolder, call_job
@@ -101,14 +102,27 @@ def observe(
     *,
     passes: Follow = "auto",
     budget_s: float = BUDGET_S,
+    calibration: Any = None,
     cancel: threading.Event | None = None,
     on_first: Callable[[Observation], None] | None = None,
 ) -> Observation:
     """Make the config's session, and one for each pass that changes this model; none of them is run.
 
-    `passes`: whether to follow them one by one; "auto" does it up to LARGE_NODES. `on_first` is told what the
-    first session alone shows, while there is more to come.
+    What the config does to the file comes before ORT's passes. `passes`: whether to follow them one by one;
+    "auto" does it up to LARGE_NODES. `on_first` is told what the first session alone shows, while there is
+    more to come.
     """
+    if config.changes_model:
+        made = prepare(model, config, calibration=calibration, cancel=cancel)
+        behind = partial(_behind, source_graph(named_structure(model), cancel), made)
+
+        def early(observation: Observation) -> None:
+            if on_first is not None:
+                on_first(behind(observation))
+
+        return behind(
+            observe(made.model, made.config, passes=passes, budget_s=budget_s, cancel=cancel, on_first=early)
+        )
     structure = named_structure(model)
     with (
         WorkerFolder() as place,
@@ -132,6 +146,16 @@ def observe(
         return read_chain(
             observation, ask(**chain_question(model, structure, config, folder, first, budget_s))
         )
+
+
+def _behind(source: Graph, made: Prepared, observation: Observation) -> Observation:
+    """Return the observation with the steps of preparation before the passes."""
+    graphs = [informed(read_graph(named_structure(stage)), source) for stage in made.stages[:-1]]
+    shots = [
+        Snapshot(step.name, PREPARED, graph)
+        for step, graph in zip(made.steps, (*graphs, observation.source), strict=True)
+    ]
+    return replace(observation, source=source, chain=(*shots, *observation.chain))
 
 
 def follows(passes: Follow, source: Graph) -> bool:

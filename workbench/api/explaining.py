@@ -9,8 +9,7 @@ from typing import Any
 from workbench.analysis import ablation, explanation
 from workbench.analysis import levels as by_level
 from workbench.analysis.explanation import Explained
-from workbench.analysis.observe import BUDGET_S, Follow
-from workbench.analysis.preparation import observe_prepared
+from workbench.analysis.observe import BUDGET_S, Follow, observe
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.api.comparing import compare
 from workbench.api.running import Feeds, kept
@@ -120,7 +119,7 @@ def levels(
     'levels'
     """
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
-    observation = observe_prepared(
+    observation = observe(
         loaded, chosen.replace(level="all"), passes=True, calibration=calibration, cancel=cancel
     )
     comparison = compare(

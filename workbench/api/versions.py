@@ -7,8 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbench.analysis.observe import Observation
-from workbench.analysis.preparation import observe_prepared
+from workbench.analysis.observe import Observation, observe
 from workbench.analysis.versions import VersionRow, VersionsRecord, software_of, version_row
 from workbench.api.comparing import compare
 from workbench.api.running import Feeds, kept
@@ -63,9 +62,7 @@ def compare_versions(
         observation: Observation | None = None
         problem = None
         try:
-            observation = observe_prepared(
-                loaded, run.config, passes=False, calibration=calibration, cancel=cancel
-            )
+            observation = observe(loaded, run.config, passes=False, calibration=calibration, cancel=cancel)
         except Cancelled:
             raise
         except WorkbenchError as error:

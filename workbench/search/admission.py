@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workbench.analysis.fidelity.accuracy import accuracy
-from workbench.analysis.preparation import observe_prepared
+from workbench.analysis.observe import observe
 from workbench.analysis.provenance.same import graph_signature
 from workbench.config import Config
 from workbench.errors import Cancelled, ConfigError, StorageError, WorkbenchError
@@ -160,7 +160,7 @@ class Admission:
             return None
         self._on_step("optimized graph")
         try:
-            observation = observe_prepared(
+            observation = observe(
                 self._request.model,
                 config,
                 passes=False,

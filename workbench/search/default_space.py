@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from workbench.advisor.gather import measured_sizes
-from workbench.analysis.observe import Observation
-from workbench.analysis.preparation import observe_prepared
+from workbench.analysis.observe import Observation, observe
 from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
 from workbench.config.provider import CPU
 from workbench.diagnosis.environment import working_providers
@@ -63,7 +62,7 @@ def default_space(
     """
     base, goal = base or Config(), goal or Goal()
     on_step("which passes fire")
-    observation = observe_prepared(model, base, passes=False, calibration=calibration, cancel=cancel)
+    observation = observe(model, base, passes=False, calibration=calibration, cancel=cancel)
     machine = read_machine()
     axes: dict[str, tuple[Config, ...]] = {}
     sizes = tuple(  # guessed ones stay free: the config would refuse all others
