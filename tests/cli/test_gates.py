@@ -19,7 +19,7 @@ from workbench.cli import checks as checks_by_kind
 from workbench.cli import main
 from workbench.cli.checking import error_check, speed_check
 from workbench.cli.checks import FINE, OPEN, WORSE, Check, exit_code
-from workbench.cli.summaries import junit, markdown, summary_of
+from workbench.cli.summaries import junit, markdown
 from workbench.judge.apart import interval_apart
 from workbench.records.comparison import ComparisonRecord, Doubt, Kind
 from workbench.records.run import Failure
@@ -71,14 +71,14 @@ CHECKS = (
 def test_markdown_has_checks_runs_and_doubts_without_foreign_markup() -> None:
     record = comparison()
     record = replace(record, model=replace(record.model, name="<script>`x`"))
-    text = markdown(summary_of(wb.Comparison(record), CHECKS))
+    text = markdown(wb.Comparison(record), CHECKS)
     assert text.startswith(r"### \<script\>\`x\`: failed")
     assert r"| speed | failed | 3 % slower \| \<b\> |" in text
     assert text.count("| A |") == text.count("| B |") == 1
 
 
 def test_junit_counts_failures_and_errors() -> None:
-    suite = ElementTree.fromstring(junit(summary_of(wb.Comparison(comparison()), CHECKS)))
+    suite = ElementTree.fromstring(junit(wb.Comparison(comparison()), CHECKS))
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
     failed, passed, unknown = suite
     assert [case.tag for case in (*failed, *passed, *unknown)] == ["failure", "system-out", "error"]
@@ -134,11 +134,10 @@ def test_every_command_that_judges_has_a_summary(kind: str) -> None:
     result = examples.further()[kind]
     checks = tuple(GATES[kind](result.record, ()))
     assert checks
-    summary = summary_of(result, checks)
-    suite = ElementTree.fromstring(junit(summary))
+    suite = ElementTree.fromstring(junit(result, checks))
     assert suite.get("tests") == str(len(checks))
-    text = markdown(summary)
-    assert text.count("\n| ") >= len(checks) + min(len(summary.frame), 60) + 1
+    text = markdown(result, checks)
+    assert text.count("\n| ") >= len(checks) + min(len(result.to_frame()), 60) + 1
     assert "<img" not in text.replace("\\<", "")
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workbench.cli.commands import Commands, add, add_subject
+from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.subject import common, save, subject_of
 
 
 def add_to(commands: Commands) -> None:
     """Add both commands and their options."""
-    findings = commands.add_parser("findings", help="say what costs time or memory, and what would fix it")
+    text = "say what costs time or memory, and what would fix it"
+    findings = add_command(commands, "findings", run_findings, text)
     add_subject(findings)
     add(findings, "--data", "--calibration")
-    findings.set_defaults(run=run_findings)
-    improve = commands.add_parser("improve", help="try the fixes one after the other and keep what helps")
+    text = "try the fixes one after the other and keep what helps"
+    improve = add_command(commands, "improve", run_improve, text)
     add_subject(improve)
     add(improve, "--budget", default=180.0)
     add(improve, "--max-accuracy-drop", "--data", "--calibration", "--quiet")
-    improve.set_defaults(run=run_improve)
 
 
 def run_findings(arguments: argparse.Namespace) -> int:

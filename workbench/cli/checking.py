@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import FINE, OPEN, WORSE, Check, was_measured
-from workbench.cli.commands import Commands, add, percent
+from workbench.cli.commands import Commands, add, add_command, percent
 from workbench.cli.subject import common, read_inputs
 from workbench.cli.summaries import RESULTS, finish
 from workbench.errors import InputError
@@ -24,11 +24,8 @@ AT_ANOTHER_TIME = "measured at different times, so a change of the machine count
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    check = commands.add_parser(
-        "check",
-        help="end with an exit code other than 0 if a new model file is slower or computes something else",
-        epilog=f"Example: {EXAMPLE}",
-    )
+    text = "end with an exit code other than 0 if a new model file is slower or computes something else"
+    check = add_command(commands, "check", run, text, EXAMPLE)
     add(check, "model", help="the new model: a path, a sample's name, a URL or hf://org/repo/file.onnx")
     check.add_argument(
         "--against", required=True, metavar="MODEL|BUNDLE", help="the old model, or a bundle of this machine"
@@ -44,7 +41,6 @@ def add_to(commands: Commands) -> None:
     add(check, "--budget", default=BUDGET_S, help="default 60")
     add(check, "--output", help="save the measurement as a bundle (.ortbench)")
     add(check, "--dim", "--npz", "--calibration", "--seed", "--markdown", "--junit", "--quiet")
-    check.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

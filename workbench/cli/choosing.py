@@ -6,35 +6,31 @@ import argparse
 from typing import Any
 
 from workbench.cli.checks import of_best
-from workbench.cli.commands import Commands, add
-from workbench.cli.showing import opened
+from workbench.cli.commands import Commands, add, add_command
+from workbench.cli.showing import opened, print_sentences
 from workbench.cli.summaries import finish
 from workbench.errors import InputError
+
+EXAMPLE = "workbench best mobilenetv2.ortbench --max-p99 10 --max-accuracy-drop 1%%"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    best = commands.add_parser(
-        "best",
-        help="say which config of a saved comparison, sweep or matrix keeps limits",
-        epilog="Example: workbench best mobilenetv2.ortbench --max-p99 10 --max-accuracy-drop 1%%",
-    )
+    text = "say which config of a saved comparison, sweep or matrix keeps limits"
+    best = add_command(commands, "best", run, text, EXAMPLE)
     add(best, "source")
     best.add_argument("--max-p50", type=float, metavar="MS", help="median of the latency")
     add(best, "--max-p99")
     best.add_argument("--max-memory", type=float, metavar="MIB", help="peak memory")
     add(best, "--max-accuracy-drop", help="of a result that holds its accuracy")
     add(best, "--csv", "--markdown", "--junit")
-    best.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the answer with its intervals: 0 is yes, 1 no, 3 not settled."""
-    from workbench.records.display import csv_of
     from workbench.results.comparison import Comparison
     from workbench.results.matrix import Matrix
     from workbench.results.sweep import Sweep
-    from workbench.text import printable
 
     result: Any = opened(arguments.source)
     if not isinstance(result, Comparison | Sweep | Matrix):
@@ -45,10 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not limits:
         raise InputError("no limit was given", "give one or more: --max-p99 10")
     answer = result.best(**limits)
-    if arguments.csv:
-        print(csv_of(answer.to_frame()), end="")
-    else:
-        print(printable(str(answer), keep="\n"))
+    print_sentences(arguments, answer)
     arguments.output = None  # nothing new was made
     return finish(arguments, result, of_best(answer))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli.commands import Commands
+from workbench.cli.commands import Commands, add_command
 
 ALL = "all"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    clean = commands.add_parser("clean", help="list what the workbench keeps on disk, and remove it")
+    clean = add_command(commands, "clean", run, "list what the workbench keeps on disk, and remove it")
     clean.add_argument(
         "name",
         nargs="*",
@@ -20,7 +20,6 @@ def add_to(commands: Commands) -> None:
     clean.add_argument(
         "--older-than", type=float, default=0.0, metavar="DAYS", help="only what was not used for so long"
     )
-    clean.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -67,6 +68,15 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "source": {"help": "a bundle (.ortbench), or the start of an id from `workbench history`"},
 }
 _SHORT = {"--output": ("-o",)}
+
+
+def add_command(
+    commands: Commands, name: str, run: Callable[..., int], text: str, example: str | None = None
+) -> argparse.ArgumentParser:
+    """Add a command that calls `run` with its arguments; `text` is its line in the help."""
+    command = commands.add_parser(name, help=text, epilog=example and f"Example: {example}")
+    command.set_defaults(run=run)
+    return command
 
 
 def add(command: argparse.ArgumentParser, *names: str, **changes: Any) -> None:

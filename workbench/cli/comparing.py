@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_comparison
-from workbench.cli.commands import SEED_AND_ORDER, Commands, add, percent
+from workbench.cli.commands import SEED_AND_ORDER, Commands, add, add_command, percent
 from workbench.cli.subject import common, read_inputs, shows_progress
 from workbench.cli.summaries import finish
 from workbench.errors import ConfigError, InputError
@@ -25,11 +25,7 @@ EXAMPLE = "workbench compare bert-base --b level=all --b intra_op_threads=2"
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    compare = commands.add_parser(
-        "compare",
-        help="measure configs of a model side by side",
-        epilog=f"Example: {EXAMPLE}",
-    )
+    compare = add_command(commands, "compare", run, "measure configs of a model side by side", EXAMPLE)
     add(compare, "model", nargs="?")
     compare.add_argument(
         "others", nargs="*", metavar="file", help="further model files: B, C…, each with its own settings"
@@ -72,7 +68,7 @@ def add_to(commands: Commands) -> None:
         "--race", action="store_true", help="drop configs that are beaten, confirm the winner on fresh rounds"
     )
     add(compare, "--fail-if", "--markdown", "--junit", "--json", "--quiet")
-    compare.set_defaults(run=run, usage_error=compare.error)
+    compare.set_defaults(usage_error=compare.error)
 
 
 def run(arguments: argparse.Namespace) -> int:

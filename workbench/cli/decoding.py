@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli.checks import of_decoding
-from workbench.cli.commands import Commands, add, add_subject
+from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.comparing import add_candidates, read_candidates
 from workbench.cli.showing import print_sentences
 from workbench.cli.subject import common, read_inputs
@@ -16,9 +16,7 @@ EXAMPLE = "workbench decode llama-small --b io_binding=true --prompt 128 --token
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    command = commands.add_parser(
-        "decode", help="run a language model token by token", epilog=f"Example: {EXAMPLE}"
-    )
+    command = add_command(commands, "decode", run, "run a language model token by token", EXAMPLE)
     add_subject(command)
     add_candidates(command)
     command.add_argument("--prompt", type=int, default=128, metavar="N", help="tokens of prompt; default 128")
@@ -26,7 +24,6 @@ def add_to(commands: Commands) -> None:
     add(command, "--budget", default=60.0)
     add(command, "--npz", help="your own inputs beside the tokens")
     add(command, "--calibration", "--csv", "--no-history", "--quiet", "--fail-if", "--markdown", "--junit")
-    command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,5 +41,5 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         **common(arguments),
     )
-    print_sentences(result, result.to_frame(), as_csv=arguments.csv)
+    print_sentences(arguments, result)
     return finish(arguments, result, of_decoding(result.record, arguments.fail_if))

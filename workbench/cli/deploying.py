@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli.commands import Commands, add, add_subject
+from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.subject import save, shows_progress, subject_of
 
+EXAMPLE = "workbench deploy bert-base bert-server --a precision=dynamic_int8 --check"
 DIFFERS = 1  # the exit code when the server's outputs are not those measured
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    deploy = commands.add_parser(
-        "deploy",
-        help="write a server of one config: Python, or a model repository of Triton",
-        epilog="Example: workbench deploy bert-base bert-server --a precision=dynamic_int8 --check",
-    )
+    text = "write a server of one config: Python, or a model repository of Triton"
+    deploy = add_command(commands, "deploy", run, text, EXAMPLE)
     add_subject(deploy)
     deploy.add_argument("folder", help="the folder to write, which does not exist yet")
     add(deploy, "--calibration", "--quiet")
@@ -27,7 +25,6 @@ def add_to(commands: Commands) -> None:
     deploy.add_argument("--max-batch", type=int, default=8, metavar="N", help="most rows of one run")
     deploy.add_argument("--max-wait", type=float, default=0.0, metavar="S", help="wait for other requests")
     deploy.add_argument("--check", action="store_true", help="start it, compare outputs and latency")
-    deploy.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

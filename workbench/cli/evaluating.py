@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli.checks import of_accuracy
-from workbench.cli.commands import Commands, add
+from workbench.cli.commands import Commands, add, add_command
 from workbench.cli.comparing import add_configs, read_candidates
 from workbench.cli.showing import print_result
 from workbench.cli.subject import common
@@ -16,11 +16,8 @@ EXAMPLE = "workbench accuracy digits-conv --b precision=static_int8"
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    accuracy = commands.add_parser(
-        "accuracy",
-        help="evaluate configs on the same examples: accuracy, and the error of every output",
-        epilog=f"Example: {EXAMPLE}",
-    )
+    text = "evaluate configs on the same examples: accuracy, and the error of every output"
+    accuracy = add_command(commands, "accuracy", run, text, EXAMPLE)
     add(accuracy, "model")
     add_configs(accuracy)
     add(
@@ -35,7 +32,6 @@ def add_to(commands: Commands) -> None:
     add(accuracy, "--seed", help="seed of random inputs")
     add(accuracy, "--max-accuracy-drop", help="end with exit code 1 if one loses more")
     add(accuracy, "--calibration", "--output", "--csv", "--quiet", "--no-history", "--markdown", "--junit")
-    accuracy.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,5 +51,5 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         **common(arguments),
     )
-    print_result(result, result.to_frame(), as_csv=arguments.csv)
+    print_result(arguments, result, result.to_frame())
     return finish(arguments, result, of_accuracy(result.record, arguments.max_accuracy_drop))

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from workbench.cli.checks import of_levels, of_threads
-from workbench.cli.commands import Commands, add, add_subject
+from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.showing import print_result
 from workbench.cli.subject import common, model_and_config, save, subject_of
 from workbench.cli.summaries import finish
@@ -14,26 +14,20 @@ from workbench.cli.summaries import finish
 
 def add_to(commands: Commands) -> None:
     """Add the commands and their options."""
-    explain = commands.add_parser(
-        "explain",
-        help="say what ONNX Runtime does to the graph: passes, what became of each node, where nodes run",
-        epilog="Example: workbench explain bert-base --a level=extended --csv",
-    )
+    text = "say what ONNX Runtime does to the graph: passes, what became of each node, where nodes run"
+    example = "workbench explain bert-base --a level=extended --csv"
+    explain = add_command(commands, "explain", run_explain, text, example)
     explain.add_argument(
         "--passes", choices=("auto", "on", "off"), default="auto", help="capture the graph after each pass"
     )
     explain.add_argument("--profile", action="store_true", help="run it, too, and put times to nodes")
-    explain.set_defaults(run=run_explain)
 
-    levels = commands.add_parser("levels", help="measure a model at each optimization level")
+    levels = add_command(commands, "levels", run_levels, "measure a model at each optimization level")
     add(levels, "--budget", "--quiet", "--fail-if")
-    levels.set_defaults(run=run_levels)
 
-    profile = commands.add_parser(
-        "profile",
-        help="say where the time of a run goes, with the profiler of ONNX Runtime",
-        epilog="Example: workbench profile bert-base --by node --keep-trace trace.json",
-    )
+    text = "say where the time of a run goes, with the profiler of ONNX Runtime"
+    example = "workbench profile bert-base --by node --keep-trace trace.json"
+    profile = add_command(commands, "profile", run_profile, text, example)
     add(profile, "--budget", default=1.0, help="seconds of runs; default 1")
     profile.add_argument(
         "--by",
@@ -42,13 +36,11 @@ def add_to(commands: Commands) -> None:
         help="a row for each of these; default op_type",
     )
     profile.add_argument("--keep-trace", metavar="FILE", type=Path, help="keep the file that ORT wrote")
-    profile.set_defaults(run=run_profile)
 
-    threads = commands.add_parser("threads", help="measure 1, 2, 4… threads, spinning and not")
+    threads = add_command(commands, "threads", run_threads, "measure 1, 2, 4… threads, spinning and not")
     threads.add_argument("--most-threads", type=int, metavar="N", help="default: the cores of this machine")
     add(threads, "--budget", default=30.0, help="seconds that it may take; default 30")
     add(threads, "--quiet")
-    threads.set_defaults(run=run_threads)
 
     for command in (explain, levels, profile, threads):
         add_subject(command)
@@ -71,7 +63,7 @@ def run_explain(arguments: argparse.Namespace) -> int:
         passes={"on": True, "off": False}.get(arguments.passes, "auto"),
         **common(arguments),
     )
-    print_result(result, result.to_frame(), as_csv=arguments.csv)
+    print_result(arguments, result, result.to_frame())
     return save(result, arguments)
 
 
@@ -81,7 +73,7 @@ def run_levels(arguments: argparse.Namespace) -> int:
 
     model, config, inputs = subject_of(arguments)
     result = levels(model, config, inputs=inputs, **common(arguments))
-    print_result(result, result.to_frame(), as_csv=arguments.csv)
+    print_result(arguments, result, result.to_frame())
     return finish(arguments, result, of_levels(result.record, arguments.fail_if))
 
 
@@ -92,7 +84,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
     model, config, inputs = subject_of(arguments)
     result = profile(model, config, inputs=inputs, keep_trace=arguments.keep_trace, **common(arguments))
     frame = result.to_frame() if arguments.by == "node" else result.by(arguments.by)
-    print_result(result, frame, as_csv=arguments.csv)
+    print_result(arguments, result, frame)
     return save(result, arguments)
 
 
@@ -109,5 +101,5 @@ def run_threads(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         **common(arguments),
     )
-    print_result(result, result.to_frame(), as_csv=arguments.csv)
+    print_result(arguments, result, result.to_frame())
     return finish(arguments, result, of_threads(result.record))

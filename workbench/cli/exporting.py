@@ -6,19 +6,20 @@ import argparse
 import webbrowser
 from pathlib import Path
 
-from workbench.cli.commands import Commands, add
+from workbench.cli.commands import Commands, add, add_command
 from workbench.cli.showing import opened
 
 
 def add_to(commands: Commands) -> None:
     """Add both commands and their options."""
-    report = commands.add_parser("report", help="write a saved result as an HTML page that opens offline")
+    text = "write a saved result as an HTML page that opens offline"
+    report = add_command(commands, "report", run_report, text)
     add(report, "source")
     report.add_argument("-o", "--output", required=True, type=Path, help="the .html file to write")
     report.add_argument("--open", action="store_true", help="show it in the browser")
-    report.set_defaults(run=run_report)
 
-    export = commands.add_parser("export", help="write a saved result as tables, configs, scripts, a picture")
+    text = "write a saved result as tables, configs, scripts, a picture"
+    export = add_command(commands, "export", run_export, text)
     add(export, "source")
     export.add_argument("folder", help="a new or empty folder")
     formats = export.add_mutually_exclusive_group()
@@ -26,7 +27,7 @@ def add_to(commands: Commands) -> None:
     for name, title in titles.items():
         text = f"tables as {title}"
         formats.add_argument(f"--{name}", dest="tables", action="store_const", const=name, help=text)
-    export.set_defaults(run=run_export, tables="csv")
+    export.set_defaults(tables="csv")
 
 
 def run_report(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from workbench.cli.commands import Commands
+from workbench.cli.commands import Commands, add_command
 from workbench.cli.notebooks import shipped_folder, writable_copy
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ COURSE = "course/README.md"  # the list of its lessons
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    lab = commands.add_parser("lab", help="open the notebooks in JupyterLab")
-    add_options(lab)
-    lab.set_defaults(run=run)
+    add_options(add_command(commands, "lab", run, "open the notebooks in JupyterLab"))
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.cli import lab
-from workbench.cli.commands import Commands
+from workbench.cli.commands import Commands, add_command
 from workbench.cli.notebooks import set_aside, shipped_folder, writable_copy
 from workbench.errors import ConfigError
 from workbench.records.atomic import write_atomically
@@ -29,7 +29,7 @@ class Lesson:
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    course = commands.add_parser("course", help="list the lessons of the course, open a lesson")
+    course = add_command(commands, "course", run, "list the lessons of the course, open a lesson")
     course.add_argument(
         "lesson", nargs="?", help="the number of a lesson, or: export NUMBER; without it: list them all"
     )
@@ -40,7 +40,6 @@ def add_to(commands: Commands) -> None:
         "--reset", action="store_true", help="forget the lesson's guesses and answers, and copy it anew"
     )
     lab.add_options(course)
-    course.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli.checks import of_load_test
-from workbench.cli.commands import Commands, add, add_subject
+from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.comparing import add_candidates, read_candidates
 from workbench.cli.showing import print_sentences
 from workbench.cli.subject import common, subject_of
@@ -18,9 +18,7 @@ EXAMPLE = (
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    command = commands.add_parser(
-        "load-test", help="measure several callers at once", epilog=f"Example: {EXAMPLE}"
-    )
+    command = add_command(commands, "load-test", run, "measure several callers at once", EXAMPLE)
     add_subject(command)
     add_candidates(command)
     command.add_argument(
@@ -38,7 +36,6 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--duration", type=float, default=2.0, metavar="S", help="of each point; default 2")
     add(command, "--npz", "--calibration", "--csv", "--no-history", "--quiet")
     add(command, "--fail-if", "--markdown", "--junit")
-    command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -58,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         **common(arguments),
     )
-    print_sentences(result, result.to_frame(), as_csv=arguments.csv)
+    print_sentences(arguments, result)
     assert isinstance(result, LoadTest)  # the command takes no deployment
     return finish(arguments, result, of_load_test(result.record, arguments.fail_if))
 

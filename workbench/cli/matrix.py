@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from workbench.cli.checks import of_matrix
-from workbench.cli.commands import SEED_AND_ORDER, Commands, add
+from workbench.cli.commands import SEED_AND_ORDER, Commands, add, add_command
 from workbench.cli.comparing import add_configs, read_candidates
 from workbench.cli.showing import print_sentences, table
 from workbench.cli.subject import common, shows_progress
@@ -18,9 +18,7 @@ EXAMPLE = "workbench matrix bert-base mobilenetv2 --b level=basic --c intra_op_t
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    matrix = commands.add_parser(
-        "matrix", help="measure several models under several configs", epilog=f"Example: {EXAMPLE}"
-    )
+    matrix = add_command(commands, "matrix", run, "measure several models under several configs", EXAMPLE)
     matrix.add_argument("models", nargs="+", metavar="model", help="samples' names, paths or URLs")
     add_configs(matrix)
     add(matrix, "--npz", help="inputs of every model, an array for each input's name")
@@ -30,7 +28,6 @@ def add_to(commands: Commands) -> None:
     matrix.add_argument("--sort", metavar="LABEL", help="order the models by the speed-up of this config")
     add(matrix, "--calibration", "--no-history", "--csv", "--quiet", "--accuracy")
     add(matrix, "--fail-if", "--markdown", "--junit")
-    matrix.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,9 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
             result.save(arguments.output)
     if label is not None:
         result = result.sorted_by(label.upper())
-    frame = result.to_frame()
-    print_sentences(result, frame, as_csv=arguments.csv)
+    print_sentences(arguments, result)
     if not arguments.csv:
-        print(table(frame))
+        print(table(result.to_frame()))
     arguments.output = None  # it was written after each model
     return finish(arguments, result, of_matrix(result.record, arguments.fail_if))

@@ -7,21 +7,19 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_measurement
-from workbench.cli.commands import Commands, add, add_subject
+from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.subject import common, subject_of
 from workbench.cli.summaries import finish
 
 if TYPE_CHECKING:
     from workbench.results.measurement import Measurement
 
+EXAMPLE = "workbench measure bert-base --a level=all --percentile 99 --until settled"
+
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    measure = commands.add_parser(
-        "measure",
-        help="measure one config of a model",
-        epilog="Example: workbench measure bert-base --a level=all --percentile 99 --until settled",
-    )
+    measure = add_command(commands, "measure", run, "measure one config of a model", EXAMPLE)
     add_subject(measure)
     measure.add_argument(
         "--percentile",
@@ -35,7 +33,6 @@ def add_to(commands: Commands) -> None:
     )
     add(measure, "--npz", "--calibration", "--budget", "--pacing", "--no-history", "--json", "--quiet")
     add(measure, "--markdown", "--junit")
-    measure.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

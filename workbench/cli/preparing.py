@@ -5,29 +5,27 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workbench.cli.commands import Commands, add
+from workbench.cli.commands import Commands, add, add_command
+from workbench.cli.showing import print_sentences
 from workbench.cli.subject import model_and_config
+
+EXAMPLE = "workbench prepare bert-base --a precision=dynamic_int8"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    prepare = commands.add_parser(
-        "prepare",
-        help="quantize, fuse or convert a model file, as a config asks for",
-        epilog="Example: workbench prepare bert-base --a precision=dynamic_int8",
-    )
+    text = "quantize, fuse or convert a model file, as a config asks for"
+    prepare = add_command(commands, "prepare", run, text, EXAMPLE)
     add(prepare, "model", "--a", "--calibration", "--csv")
     folder = "a new folder for the model, its script, its calibration data"
     add(prepare, "--output", metavar="FOLDER", help=folder)
     add(prepare, "--quiet", help="do not name the steps while they run")
-    prepare.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print each step, and the path of the prepared file or of the folder with it."""
     from workbench.preparation.preparing import prepare
-    from workbench.records.display import csv_of
-    from workbench.text import path_text, printable
+    from workbench.text import path_text
 
     model, config = model_and_config(arguments)
     prepared = prepare(
@@ -36,10 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         calibration=arguments.calibration,
         on_step=None if arguments.quiet else lambda name: print(f"{name}…", file=sys.stderr),
     )
-    if arguments.csv:
-        print(csv_of(prepared.to_frame()), end="")
-    else:
-        print(printable(str(prepared), keep="\n"))
+    print_sentences(arguments, prepared)
     path = prepared.export(arguments.output) if arguments.output else prepared.model.path
     print(path_text(path), file=sys.stderr if arguments.csv else sys.stdout)
     return 0

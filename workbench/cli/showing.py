@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
-from workbench.cli.commands import Commands, add
+from workbench.cli.commands import Commands, add, add_command
 
 MOST_CHARACTERS = 120  # characters of a text in the history: a model's name may be a megabyte
 MOST_SHOWN = 60  # rows of a table
@@ -18,21 +18,13 @@ HISTORY_COLUMNS = ["id", "created_utc", "kind", "model", "verdict", "ratio", "lo
 
 def add_to(commands: Commands) -> None:
     """Add the commands and their options."""
-    show = commands.add_parser("show", help="print a saved result")
-    add(show, "source")
-    show.set_defaults(run=run_show)
-
-    history = commands.add_parser("history", help="list the results made on this machine")
+    add(add_command(commands, "show", run_show, "print a saved result"), "source")
+    history = add_command(commands, "history", run_history, "list the results made on this machine")
     history.add_argument("--model", help="part of the model's name, or the start of its hash")
     history.add_argument("--most", type=int, default=20, metavar="N", help="the newest N; default 20")
     history.add_argument("--delete", metavar="ID", help="delete an entry for good")
-    history.set_defaults(run=run_history)
-
-    samples = commands.add_parser("samples", help="list the models that come with the workbench")
-    samples.set_defaults(run=run_samples)
-
-    doctor = commands.add_parser("doctor", help="print what this machine and this ONNX Runtime can do")
-    doctor.set_defaults(run=run_doctor)
+    add_command(commands, "samples", run_samples, "list the models that come with the workbench")
+    add_command(commands, "doctor", run_doctor, "print what this machine and this ONNX Runtime can do")
 
 
 def run_show(arguments: argparse.Namespace) -> int:
@@ -50,18 +42,21 @@ def run_show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def print_sentences(result: Any, frame: pd.DataFrame, *, as_csv: bool) -> None:
-    """Print the sentences of a result, or a table of it as CSV."""
+def print_sentences(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame | None = None) -> None:
+    """Print the sentences of a result, or its table (or `frame`) as CSV if the user asked for it."""
     from workbench.records.display import csv_of
     from workbench.text import printable
 
-    print(csv_of(frame) if as_csv else printable(f"{result}\n", keep="\n"), end="")
+    if arguments.csv:
+        print(csv_of(result.to_frame() if frame is None else frame), end="")
+    else:
+        print(printable(str(result), keep="\n"))
 
 
-def print_result(result: Any, frame: pd.DataFrame, *, as_csv: bool) -> None:
+def print_result(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame) -> None:
     """Print the sentences of a result and the first rows of a table of it, or the whole table as CSV."""
-    print_sentences(result, frame, as_csv=as_csv)
-    if as_csv:
+    print_sentences(arguments, result, frame)
+    if arguments.csv:
         return
     if not frame.empty:
         print(table(frame.head(MOST_SHOWN).map(_shortened)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -17,24 +16,10 @@ from workbench.text import in_mib, in_ms, one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.records.comparison import Doubt
-
 RESULTS = {FINE: "passed", WORSE: "failed", OPEN: "open"}
 MOST_ROWS = 60
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#&])")
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a command found: the checks, a table, the doubts. All texts may come from model files."""
-
-    subject: str
-    checks: tuple[Check, ...]
-    frame: pd.DataFrame
-    created_utc: str
-    elapsed_s: float | None = None
-    doubts: tuple[Doubt, ...] = ()
 
 
 def finish(arguments: argparse.Namespace, result: Any, checks: Iterable[Check]) -> int:
@@ -42,54 +27,44 @@ def finish(arguments: argparse.Namespace, result: Any, checks: Iterable[Check]) 
     made = tuple(checks)
     save(result, arguments)
     if arguments.markdown is not None:
-        arguments.markdown.write_text(markdown(summary_of(result, made)), encoding="utf-8")
+        arguments.markdown.write_text(markdown(result, made), encoding="utf-8")
     if arguments.junit is not None:
-        arguments.junit.write_bytes(junit(summary_of(result, made)))
+        arguments.junit.write_bytes(junit(result, made))
     return exit_code(made)
 
 
-def summary_of(result: Any, checks: tuple[Check, ...]) -> Summary:
-    """Return the summary of a result."""
-    record = getattr(result.record, "measured", result.record)
-    if isinstance(record, ComparisonRecord):
-        doubts, elapsed_s = record.doubts, record.protocol.elapsed_s
-    else:
-        doubts, elapsed_s = (), None
+def markdown(result: Any, checks: Sequence[Check]) -> str:
+    """Return the checks, the table and the doubts of a result; names from files are escaped."""
     frame = runs_frame(result.record) if isinstance(result.record, ComparisonRecord) else result.to_frame()
-    return Summary(result.subject, checks, frame, result.about.created_utc, elapsed_s, doubts)
-
-
-def markdown(summary: Summary) -> str:
-    """Return the checks, the table and the doubts; names from files are escaped."""
-    checks = summary.checks
-    lines = [f"### {_plain(summary.subject)}: {RESULTS[exit_code(checks)]}", ""]
+    lines = [f"### {_plain(result.subject)}: {RESULTS[exit_code(checks)]}", ""]
     lines += _rows(("check", "result", "reason"), ((c.name, RESULTS[c.code], c.text) for c in checks))
-    shown = summary.frame.head(MOST_ROWS)
+    shown = frame.head(MOST_ROWS)
     present = shown.astype(object).where(shown.notna(), None)
     lines += ["", *_rows(list(map(str, present)), present.itertuples(index=False, name=None))]
-    if len(summary.frame) > MOST_ROWS:
-        lines += ["", f"The first {MOST_ROWS} of {len(summary.frame):,} rows."]
-    if summary.doubts:
+    if len(frame) > MOST_ROWS:
+        lines += ["", f"The first {MOST_ROWS} of {len(frame):,} rows."]
+    measured = _measured(result)
+    if measured is not None and measured.doubts:
         lines.append("")
-        lines += [f"- doubt ({_plain(doubt.kind)}): {_plain(doubt.evidence)}" for doubt in summary.doubts]
+        lines += [f"- doubt ({_plain(doubt.kind)}): {_plain(doubt.evidence)}" for doubt in measured.doubts]
     return "\n".join([*lines, ""])
 
 
-def junit(summary: Summary) -> bytes:
+def junit(result: Any, checks: Sequence[Check]) -> bytes:
     """Return a test suite with a case for each check: worse is a failure, open is an error."""
-    checks = summary.checks
     counts = {code: sum(check.code == code for check in checks) for code in RESULTS}
-    name = _clean(f"workbench {summary.subject}")
+    name = _clean(f"workbench {result.subject}")
     suite = ElementTree.Element(
         "testsuite",
         name=name,
         tests=str(len(checks)),
         failures=str(counts[WORSE]),
         errors=str(counts[OPEN]),
-        timestamp=summary.created_utc,
+        timestamp=result.about.created_utc,
     )
-    if summary.elapsed_s is not None:
-        suite.set("time", f"{summary.elapsed_s:.1f}")
+    measured = _measured(result)
+    if measured is not None:
+        suite.set("time", f"{measured.protocol.elapsed_s:.1f}")
     for check in checks:
         case = ElementTree.SubElement(suite, "testcase", classname=name, name=_clean(check.name))
         kind = {WORSE: "failure", OPEN: "error"}.get(check.code)
@@ -98,6 +73,12 @@ def junit(summary: Summary) -> bytes:
         else:
             ElementTree.SubElement(case, kind, message=_clean(check.text))
     return bytes(ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _measured(result: Any) -> ComparisonRecord | None:
+    """Return the runs that a result is or holds."""
+    record = getattr(result.record, "measured", result.record)
+    return record if isinstance(record, ComparisonRecord) else None
 
 
 def runs_frame(record: ComparisonRecord) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from workbench.cli.checks import of_sweep
-from workbench.cli.commands import SEED_AND_ORDER, Commands, add
+from workbench.cli.commands import SEED_AND_ORDER, Commands, add, add_command
 from workbench.cli.comparing import add_configs, read_candidates
 from workbench.cli.showing import print_sentences, table
 from workbench.cli.subject import common, shows_progress
@@ -20,8 +20,8 @@ EXAMPLE = "workbench sweep bert-base --over batch=1,8,32 --over threads=1,2"
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    sweep = commands.add_parser(
-        "sweep", help="measure configs at several sizes or values of a knob", epilog=f"Example: {EXAMPLE}"
+    sweep = add_command(
+        commands, "sweep", run, "measure configs at several sizes or values of a knob", EXAMPLE
     )
     add(sweep, "model")
     sweep.add_argument(
@@ -36,7 +36,6 @@ def add_to(commands: Commands) -> None:
     add(sweep, "--budget", help="seconds that all points may take")
     add(sweep, "--calibration", "--output", "--no-history", "--csv", "--quiet", "--accuracy")
     add(sweep, "--fail-if", "--markdown", "--junit")
-    sweep.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,10 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.accuracy:
         print(printable(str(result.accuracy(progress=shows_progress(arguments))), keep="\n"), file=sys.stderr)
-    frame = result.to_frame()
-    print_sentences(result, frame, as_csv=arguments.csv)
+    print_sentences(arguments, result)
     if not arguments.csv:
-        print(table(frame))
+        print(table(result.to_frame()))
     return finish(arguments, result, of_sweep(result.record, arguments.fail_if))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.judge.percentiles import NEEDED, percentiles, throughput
 from workbench.judge.wording import MOST_CHARACTERS, sentence
-from workbench.text import in_mib, in_ms, shorten
+from workbench.text import in_digits, in_mib, in_ms, shorten
 
 if TYPE_CHECKING:
     from workbench.judge.percentiles import Estimate
@@ -84,17 +84,12 @@ def _estimate(estimate: Estimate, factor: float, unit: str) -> str:
         return estimate.note
     interval = estimate.note
     if estimate.low is not None and estimate.high is not None:
-        interval = f"{_number(estimate.low * factor)} to {_number(estimate.high * factor)}"
-    return f"{_number(estimate.value * factor)}{unit} ({interval})"
+        interval = f"{in_digits(estimate.low * factor)} to {in_digits(estimate.high * factor)}"
+    return f"{in_digits(estimate.value * factor)}{unit} ({interval})"
 
 
 def _cell(parts: Iterable[str]) -> str:
     return shorten(", ".join(parts), MOST_IN_CELL)
-
-
-def _number(value: float) -> str:
-    """Format a number with four digits, never as a power of ten."""
-    return f"{value:.4g}" if value < 1_000 else f"{value:,.0f}"
 
 
 def _agreement(row: OutputAgreement) -> str:

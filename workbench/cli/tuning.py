@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli.commands import Commands, add, add_subject, percent
+from workbench.cli.commands import Commands, add, add_command, add_subject, percent
 from workbench.cli.subject import common, save, subject_of
 from workbench.records.goal import OBJECTIVES
 from workbench.text import path_text
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    tune = commands.add_parser("tune", help="search the best config for a goal, and prove it")
+    tune = add_command(commands, "tune", run, "search the best config for a goal, and prove it")
     add_subject(tune)
     add(tune, "--budget", default=300.0)
     tune.add_argument(
@@ -48,7 +48,6 @@ def add_to(commands: Commands) -> None:
     tune.add_argument("--tls-ca", metavar="PEM", help="authority that the certificates of the cluster are of")
     tune.add_argument("--tls-cert", metavar="PEM", help="certificate of yours for the cluster")
     tune.add_argument("--tls-key", metavar="PEM", help="its key, if it is in a file of its own")
-    tune.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli.checks import of_comparison
-from workbench.cli.commands import Commands, add, add_subject
+from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.showing import print_sentences
 from workbench.cli.subject import common, subject_of
 from workbench.cli.summaries import finish
 
+EXAMPLE = "workbench compare-versions bert-base --environment ~/ort117 --environment ~/ort120"
+
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    command = commands.add_parser(
-        "compare-versions",
-        help="say what changes with the version of ONNX Runtime",
-        epilog="Example: workbench compare-versions bert-base --environment ~/ort117 --environment ~/ort120",
-    )
+    text = "say what changes with the version of ONNX Runtime"
+    command = add_command(commands, "compare-versions", run, text, EXAMPLE)
     add_subject(command)
     command.add_argument(
         "--environment", action="append", required=True, metavar="PATH",
@@ -25,7 +24,6 @@ def add_to(commands: Commands) -> None:
     )  # fmt: skip
     add(command, "--npz", "--calibration", "--budget", "--csv", "--no-history", "--quiet")
     add(command, "--fail-if", "--markdown", "--junit")
-    command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -34,5 +32,5 @@ def run(arguments: argparse.Namespace) -> int:
 
     model, config, inputs = subject_of(arguments)
     result = compare_versions(model, arguments.environment, config, inputs=inputs, **common(arguments))
-    print_sentences(result, result.to_frame(), as_csv=arguments.csv)
+    print_sentences(arguments, result)
     return finish(arguments, result, of_comparison(result.record.comparison, arguments.fail_if))
