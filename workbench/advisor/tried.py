@@ -10,9 +10,9 @@ from pathlib import Path
 from workbench.config import Config
 from workbench.errors import BundleError, StorageError
 from workbench.home import data_folder
-from workbench.models.fit import installed_ort
 from workbench.records.atomic import write_atomically
 from workbench.records.findings import FindingRecord, FindingsRecord
+from workbench.records.machine import ONNXRUNTIME, installed
 
 FILE = "fixes-tried.json"
 MOST = 500  # fixes, the oldest forgotten first
@@ -64,5 +64,5 @@ def _known() -> dict[str, str]:
 
 def _key(model_sha256: str, cpu: str, config: Config, finding: FindingRecord) -> str:
     fixed = None if finding.fix.config is None else finding.fix.config.to_dict()
-    parts = [model_sha256, cpu, installed_ort(), config.to_dict(), finding.id, fixed]
+    parts = [model_sha256, cpu, installed(*ONNXRUNTIME), config.to_dict(), finding.id, fixed]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:40]

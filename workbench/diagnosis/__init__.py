@@ -6,7 +6,6 @@ import os
 import platform
 import time
 from contextlib import closing
-from importlib import metadata
 
 from workbench._version import __version__
 from workbench.config import Config
@@ -15,6 +14,7 @@ from workbench.diagnosis.environment import survey
 from workbench.diagnosis.records import Advice, Device, Doctor, ProviderState, Survey
 from workbench.measurement.interference import LoadWatch, others_cpu_s, threads_of
 from workbench.measurement.machine import read_machine
+from workbench.records.machine import installed
 
 LOOK_S = 0.3  # long enough for the scheduler's ticks, short enough for a person
 
@@ -53,12 +53,5 @@ def _versions(surveyed: Survey) -> tuple[tuple[str, str | None], ...]:
         ("workbench", __version__),
         ("python", platform.python_version()),
         ("onnxruntime", surveyed.onnxruntime),
-        *((name, _version(name)) for name in names),
+        *((name, installed(name)) for name in names),
     )
-
-
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None

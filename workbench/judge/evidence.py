@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from workbench._version import __version__
@@ -20,12 +19,13 @@ from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import Samples
 from workbench.measurement.participant import Outcome
 from workbench.records.comparison import OutputAgreement
-from workbench.records.machine import Versions
+from workbench.records.machine import NOT_INSTALLED, Versions, installed
 from workbench.records.run import Failure, Population, Run
 from workbench.worker import log
 from workbench.worker.values import read_values
 
 MAX_LOG_LINES = 500
+_installed = cache(installed)  # reading a version takes milliseconds
 WATCHED_ROUNDS, WATCHED_SAMPLES = 3, 60  # whose samples a report of the progress holds
 
 
@@ -167,8 +167,8 @@ class Evidence:
         return Versions(
             workbench=__version__,
             python=reported["python"],
-            onnxruntime=reported.get("onnxruntime") or _installed("onnxruntime"),
-            onnx=_installed("onnx"),
+            onnxruntime=reported.get("onnxruntime") or _installed("onnxruntime") or NOT_INSTALLED,
+            onnx=_installed("onnx") or NOT_INSTALLED,
             numpy=reported["numpy"],
         )
 
@@ -241,12 +241,3 @@ def _has_too_few(run: Run) -> bool:
     """Return whether a run was measured, and its undisturbed blocks hold too few samples for a median."""
     blocks = [block for block in run.blocks if not block.disturbed]
     return bool(run.processes) and sum(len(block.samples_s) for block in blocks) < NEEDED[50.0]
-
-
-@cache
-def _installed(name: str) -> str:
-    """Return the version of a package, which takes milliseconds to read."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 from pathlib import Path
 
-from workbench.cpu import read_cpu
+from workbench.cpu import read_cpu, usable_cores
 from workbench.measurement.cgroup import CgroupLimits, read_limits
 from workbench.measurement.gpus import read_gpus
 from workbench.records.machine import Machine
@@ -18,31 +17,20 @@ def read_machine() -> Machine:
     import psutil
 
     cpu, limits = read_cpu(), _limits()
-    logical = os.cpu_count() or 1
     memory = int(psutil.virtual_memory().total)
     limit = limits.memory_bytes
     return Machine(
         cpu=cpu.name,
         isa_flags=cpu.isa_flags,
         physical_cores=cpu.physical_cores or psutil.cpu_count(logical=False),
-        logical_cores=logical,
-        usable_cores=_usable_cores(logical),
+        logical_cores=os.cpu_count() or 1,
+        usable_cores=usable_cores(),
         quota_cores=limits.cores,
         memory_bytes=memory,
         memory_limit_bytes=limit if limit is not None and limit < memory else None,
         gpus=read_gpus(),
         platform=f"{platform.system()}-{platform.release()}-{platform.machine()}",
     )
-
-
-def _usable_cores(logical: int) -> int:
-    """Return the number of cores that this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    import psutil
-
-    process = psutil.Process()
-    return len(process.cpu_affinity()) if hasattr(process, "cpu_affinity") else logical
 
 
 def _limits() -> CgroupLimits:

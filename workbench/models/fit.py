@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from workbench.config import Config
@@ -43,13 +42,3 @@ def symbolic_dims(model: Model) -> set[str]:
 def is_quantized(model: Model) -> bool:
     """Return whether the model computes in integers: Q/DQ pairs or integer operators."""
     return any(node.op_type in QUANTIZED for node in model.structure.graph.node)
-
-
-def installed_ort() -> str | None:
-    """Return the version of ORT in this environment without importing it."""
-    for package in ("onnxruntime-gpu", "onnxruntime", "onnxruntime-directml"):
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            continue
-    return None

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.models.fit import installed_ort
 from workbench.models.model import Model
+from workbench.records.machine import ONNXRUNTIME, installed
 from workbench.worker.packages import versions_of
 
 Answer = Mapping[str, Any]
@@ -56,6 +56,6 @@ def key_of(step: Step, source_sha256: str, arguments: Mapping[str, Any], needed:
         "depends_on": step.depends_on,
         "needed": dict(needed),
         "python": None if step.python == sys.executable else step.python,
-        "versions": [installed_ort(), *(versions.get(name) for name in PACKAGES)],
+        "versions": [installed(*ONNXRUNTIME), *(versions.get(name) for name in PACKAGES)],
     }
     return hashlib.sha256(json.dumps(ingredients, sort_keys=True).encode()).hexdigest()[:40]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+ONNXRUNTIME = ("onnxruntime-gpu", "onnxruntime", "onnxruntime-directml")  # builds with one import name
+NOT_INSTALLED = "not installed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +44,11 @@ class Versions:
     onnxruntime: str
     onnx: str
     numpy: str
+
+
+def installed(*packages: str) -> str | None:
+    """Return the version of the first of these packages in this environment, without importing it."""
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            return version(package)
+    return None

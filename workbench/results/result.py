@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -24,7 +23,7 @@ from workbench.models import Inputs, Model
 from workbench.records.atomic import write_atomically
 from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.kinds import Part
-from workbench.records.machine import Versions
+from workbench.records.machine import NOT_INSTALLED, ONNXRUNTIME, Versions, installed
 from workbench.records.origin import Origin, new_id
 from workbench.records.trust import untrusted_note, with_trust
 from workbench.results.exportable import Exportable
@@ -257,20 +256,8 @@ def origin_of(
         Versions(
             workbench=__version__,
             python=python_version(),
-            onnxruntime="that of another environment"
-            if other
-            else _installed_version("onnxruntime-gpu", "onnxruntime"),
-            onnx=_installed_version("onnx"),
-            numpy=_installed_version("numpy"),
+            onnxruntime="that of another environment" if other else installed(*ONNXRUNTIME) or NOT_INSTALLED,
+            onnx=installed("onnx") or NOT_INSTALLED,
+            numpy=installed("numpy") or NOT_INSTALLED,
         ),
     )
-
-
-def _installed_version(*packages: str) -> str:
-    """Return the version of the first of these packages that is installed."""
-    for package in packages:
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            continue
-    return "not installed"
