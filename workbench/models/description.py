@@ -87,10 +87,8 @@ class Description:
             ),
             ("producer", shorten(self.producer) or "not said"),
             ("graph", shorten(self.graph_name) or "not named"),
-            *(("input", str(declared)) for declared in self.inputs[:_SHOWN_VALUES]),
-            *_more("input", len(self.inputs)),
-            *(("output", str(declared)) for declared in self.outputs[:_SHOWN_VALUES]),
-            *_more("output", len(self.outputs)),
+            *_values("input", self.inputs),
+            *_values("output", self.outputs),
             ("nodes", f"{self.nodes:,}{inner}"),
             ("operators", _few([f"{shorten(name)} × {n:,}" for name, n in self.operators], _SHOWN_OPERATORS)),
             ("functions", _few([shorten(name) for name in self.functions], 6) or "none"),
@@ -183,5 +181,7 @@ def _few(texts: list[str], limit: int) -> str:
     return ", ".join(texts[:limit]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _more(field: str, count: int) -> tuple[tuple[str, str], ...]:
-    return ((field, f"and {count - _SHOWN_VALUES:,} more"),) if count > _SHOWN_VALUES else ()
+def _values(field: str, values: tuple[Declared, ...]) -> list[tuple[str, str]]:
+    more = len(values) - _SHOWN_VALUES
+    texts = [*map(str, values[:_SHOWN_VALUES]), *([f"and {more:,} more"] if more > 0 else [])]
+    return [(field, text) for text in texts]

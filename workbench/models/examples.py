@@ -93,10 +93,9 @@ def trained_sample(model: Model) -> str | None:
 def _of_sample(model: Model, name: str, most: int | None, batch: int | None) -> Examples:
     from workbench.models.samples import evaluation_set
 
-    evaluation = evaluation_set(name)
-    arrays = {**evaluation.feeds, LABELS: evaluation.labels}
-    made = _of_arrays(model, arrays, f"the evaluation set of {name}", most, batch)
-    return replace(made, metric=evaluation.metric)
+    data = evaluation_set(name)
+    made_by = f"the evaluation set of {name}"
+    return _with_labels(model, data.feeds, data.labels, most, batch, data.metric, made_by)
 
 
 def _random(model: Model, seed: int, most: int | None) -> Examples:
@@ -109,12 +108,13 @@ def _random(model: Model, seed: int, most: int | None) -> Examples:
 
 
 def _with_labels(
-    model: Model, feeds: Any, labels: Any, most: int | None, batch: int | None, metric: str | None = None
-) -> Examples:
+    model: Model, feeds: Any, labels: Any, most: int | None, batch: int | None, metric: str | None = None,
+    made_by: str = "feeds and labels (given)",
+) -> Examples:  # fmt: skip
     if isinstance(feeds, Mapping):
-        made = _of_arrays(model, {**feeds, LABELS: labels}, "feeds and labels (given)", most, batch)
+        made = _of_arrays(model, {**feeds, LABELS: labels}, made_by, most, batch)
     else:
-        made = _of_feeds(model, feeds, labels, "feeds and labels (given)", most)
+        made = _of_feeds(model, feeds, labels, made_by, most)
     return replace(made, metric=metric)
 
 

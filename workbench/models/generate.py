@@ -46,7 +46,6 @@ def random_inputs(
     """Draw one feed for every input without a default. `usual`: sizes from the model's card."""
     inputs = declared_inputs(model)
     sizes = Sizes(model, inputs, dims, usual)
-    sizes.settle()
     maker = _Maker(model, sizes, np.random.default_rng(seed), name)
     feed = {declared.name: maker.value(declared, declared.type) for declared in inputs}
     return make_inputs([feed], f"random, seed {seed}", seed, [*sizes.guesses, *maker.guesses])
@@ -68,7 +67,13 @@ class _Maker:
             case TensorType(sparse=False):
                 return self._tensor(declared, kind)
             case SequenceType():
-                self._count_items(declared)
+                self._items += _SEQUENCE_ITEMS
+                if self._items > _MOST_ITEMS:
+                    raise InputError(
+                        f"The sequences of {self._model_name} would hold more than {_MOST_ITEMS:,} values: "
+                        f"{shorten(declared.name)!r} is {shorten(str(declared.type))}",
+                        "Give your own inputs, or check whether the model means to nest sequences so deep",
+                    )
                 self._say(declared, f"a sequence of {_SEQUENCE_ITEMS}")
                 return [self.value(declared, kind.item) for _ in range(_SEQUENCE_ITEMS)]
             case OptionalType():
@@ -81,15 +86,6 @@ class _Maker:
             f"The input {shorten(declared.name)!r} of {self._model_name} has {what}: no value can be made",
             "Give your own inputs, or declare its type in the model",
         )
-
-    def _count_items(self, declared: Declared) -> None:
-        self._items += _SEQUENCE_ITEMS
-        if self._items > _MOST_ITEMS:
-            raise InputError(
-                f"The sequences of {self._model_name} would hold more than {_MOST_ITEMS:,} values: "
-                f"{shorten(declared.name)!r} is {shorten(str(declared.type))}",
-                "Give your own inputs, or check whether the model means to nest sequences so deep",
-            )
 
     def _say(self, declared: Declared, what: str) -> None:
         self.guesses.append(f"{shorten(declared.name)}: {what}")

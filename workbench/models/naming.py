@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from itertools import count
 
-from onnx import ModelProto, NodeProto
+from onnx import ModelProto
 
 from workbench.models.structure import graphs
 
 
 def unnamed(model: ModelProto) -> bool:
     """Return whether any node has no name or a shared one, so that a profile cannot identify it."""
-    names = [node.name for node in _nodes(model)]
+    names = [node.name for graph in graphs(model) for node in graph.node]
     return "" in names or len(set(names)) < len(names)
 
 
 def name_nodes(model: ModelProto) -> int:
     """Name nodes in place by operator and number, deterministically; return the number of new names."""
-    taken = {node.name for node in _nodes(model)}
+    nodes = [node for graph in graphs(model) for node in graph.node]
+    taken = {node.name for node in nodes}
     used: set[str] = set()
-    counts: dict[str, int] = {}
+    numbers: defaultdict[str, count[int]] = defaultdict(count)
     changed = 0
-    for node in _nodes(model):
+    for node in nodes:
         if node.name and node.name not in used:
             used.add(node.name)
             continue
         stem = node.name or node.op_type
-        while True:
-            counts[stem] = counts.get(stem, -1) + 1
-            name = f"{stem}_{counts[stem]}"
-            if name not in taken:
-                break
-        node.name = name
-        taken.add(name)
-        used.add(name)
+        node.name = next(name for number in numbers[stem] if (name := f"{stem}_{number}") not in taken)
+        taken.add(node.name)
+        used.add(node.name)
         changed += 1
     return changed
-
-
-def _nodes(model: ModelProto) -> Iterator[NodeProto]:
-    for graph in graphs(model):
-        yield from graph.node

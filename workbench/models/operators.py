@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from math import prod
 
-from onnx import FunctionProto, ModelProto, NodeProto, TensorProto
+from onnx import ModelProto, NodeProto
 
 from workbench.models.declared import element_name
 from workbench.models.structure import graphs
@@ -33,20 +33,14 @@ def count_parameters(model: ModelProto) -> tuple[Counter[str], tuple[str, ...]]:
     elements: Counter[str] = Counter()
     problems: tuple[str, ...] = ()
     for graph in graphs(model):
-        for tensor in _parameters(graph.node, () if isinstance(graph, FunctionProto) else graph.initializer):
+        attributes = (a for node in graph.node if node.op_type == "Constant" for a in node.attribute)
+        constants = (attribute.t for attribute in attributes if attribute.name == "value")
+        for tensor in (*getattr(graph, "initializer", ()), *constants):  # some exporters store weights there
             if any(dim < 0 for dim in tensor.dims):
                 problems = ("A stored tensor has a negative dim, which ORT refuses. Export the model again.",)
             else:
                 elements[element_name(tensor.data_type)] += prod(tensor.dims)
     return elements, problems
-
-
-def _parameters(nodes: Iterable[NodeProto], initializers: Iterable[TensorProto]) -> Iterable[TensorProto]:
-    """Return initializers and values of Constant nodes, where some exporters store weights."""
-    yield from initializers
-    for node in nodes:
-        if node.op_type == "Constant":
-            yield from (attribute.t for attribute in node.attribute if attribute.name == "value")
 
 
 def quantization(operators: Iterable[str]) -> str | None:

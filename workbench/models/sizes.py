@@ -66,7 +66,6 @@ class Sizes:
         usual: Mapping[str, int],
     ) -> None:
         self.guesses: list[str] = []
-        self._inputs = inputs
         self._symbols: dict[str, int] = {}
         self._has_past = any(
             _PAST.search(folded(declared.name)) and tensor_of(declared.type) for declared in inputs
@@ -85,6 +84,10 @@ class Sizes:
             elif isinstance(dim, str) and dim in usual and dim not in self._symbols:
                 self._symbols[dim] = usual[dim]
                 self.guesses.append(f"{_guess_of(dim)}{usual[dim]} (the sample's usual size)")
+        for declared in inputs:  # every size before any value is made: positions depend on the cache length
+            kind = tensor_of(declared.type)
+            if kind is not None:
+                self.of(declared, kind)
 
     def of(self, declared: Declared, kind: TensorType) -> tuple[int, ...]:
         """Return the dims of a tensor for one input."""
@@ -92,13 +95,6 @@ class Sizes:
             self.guesses.append(f"{shorten(declared.name)}: its rank is not declared; made one-dimensional")
             return (OTHER,)
         return tuple(self._size(declared, kind, axis, dim) for axis, dim in enumerate(kind.dims))
-
-    def settle(self) -> None:
-        """Choose every size before any value is made: positions depend on the cache length."""
-        for declared in self._inputs:
-            kind = tensor_of(declared.type)
-            if kind is not None:
-                self.of(declared, kind)
 
     def past(self) -> int:
         """Return the number of tokens in the cache, where positions begin."""
