@@ -13,12 +13,7 @@ from tests.panels.conftest import settle
 from workbench.config import KNOBS, pass_help, shipped_passes
 from workbench.panels.configure import Configure
 from workbench.panels.presets import PRESETS
-from workbench.panels.sections.inputs import InputsSection
-from workbench.panels.sections.measuring import MeasuringSection
-from workbench.panels.sections.passes import PassesSection
-from workbench.panels.sections.precision import PrecisionSection
-from workbench.panels.sections.providers import ProvidersSection
-from workbench.panels.sections.section import GraphSection, Section
+from workbench.panels.sections.section import Section
 
 OWN = {"disabled_passes", "providers", "free_dimensions", "session_entries", "run_entries"}
 
@@ -33,12 +28,12 @@ def column(bench: wb.Workbench) -> Configure:
     return made
 
 
-def section(column: Configure, kind: type) -> Any:
-    return next(section for section in column.sections if isinstance(section, kind))
+def section(column: Configure, group: str) -> Any:
+    return next(section for section in column.sections if section.group == group)
 
 
 def test_every_knob_has_its_control(column: Configure) -> None:
-    built = {field for section in column.sections for field in (*section.controls, *section.parts)}
+    built = {field for section in column.sections for field in section.controls}
     assert built | OWN == {knob.field for knob in KNOBS}
     assert not built & OWN
 
@@ -48,7 +43,7 @@ def test_every_pass_has_its_sentence() -> None:
 
 
 def test_a_dropdown_sets_and_unsets(bench: wb.Workbench, column: Configure) -> None:
-    level = section(column, GraphSection).controls["level"].widget
+    level = section(column, "graph").controls["level"].widget
     level.index = 2
     assert bench.b == wb.Config(level="basic")
     level.index = 0
@@ -56,7 +51,7 @@ def test_a_dropdown_sets_and_unsets(bench: wb.Workbench, column: Configure) -> N
 
 
 def test_model_rewrites_are_picked_from_a_list(bench: wb.Workbench, column: Configure) -> None:
-    rewrites = section(column, GraphSection).controls["rewrites"].widget
+    rewrites = section(column, "graph").controls["rewrites"].widget
     rewrites.value = ("unused-weights-removed", "weights-out-of-inputs")
     assert bench.b == wb.Config(rewrites=("weights-out-of-inputs", "unused-weights-removed"))
     bench.b = wb.Config(rewrites=("conv1d-to-2d",))
@@ -82,7 +77,7 @@ def test_threads_are_unset_or_a_number(bench: wb.Workbench, column: Configure) -
 
 def test_the_panels_follow_the_config(bench: wb.Workbench, column: Configure) -> None:
     bench.b = wb.Config(level="extended", disabled_passes=("GeluFusionL2",))
-    graph, passes = section(column, GraphSection), section(column, PassesSection).passes
+    graph, passes = section(column, "graph"), section(column, "passes").passes
     assert graph.controls["level"].widget.value == "extended"
     assert passes.picked == ["GeluFusionL2"]
     bench.state.editing = "A"
@@ -96,9 +91,9 @@ def test_the_panels_follow_the_config(bench: wb.Workbench, column: Configure) ->
 def test_passes_that_do_not_run_at_a_level_are_named(
     bench: wb.Workbench, column: Configure, level: str, words: str
 ) -> None:
-    assert "run" not in section(column, PassesSection).passes.caption
+    assert "run" not in section(column, "passes").passes.caption
     bench.b = wb.Config(level=level)
-    assert words in section(column, PassesSection).passes.caption
+    assert words in section(column, "passes").passes.caption
 
 
 @pytest.mark.parametrize(
@@ -113,7 +108,7 @@ def test_passes_that_do_not_run_at_a_level_are_named(
 def test_passes_above_the_level_have_no_check_and_a_reason(
     bench: wb.Workbench, column: Configure, level: str, muted: tuple[str, ...], active: tuple[str, ...]
 ) -> None:
-    graph = section(column, PassesSection)
+    graph = section(column, "passes")
     assert graph.passes.muted == {}
     bench.b = wb.Config(level=level)
     for name in muted:
@@ -125,7 +120,7 @@ def test_passes_above_the_level_have_no_check_and_a_reason(
 
 
 def test_a_pass_is_left_out(bench: wb.Workbench, column: Configure) -> None:
-    section(column, PassesSection).passes.picked = ["ConstantFolding"]
+    section(column, "passes").passes.picked = ["ConstantFolding"]
     assert bench.b.disabled_passes == ("ConstantFolding",)
 
 
@@ -143,8 +138,8 @@ def test_an_error_stands_where_it_belongs(bench: wb.Workbench, column: Configure
 def test_a_kind_that_needs_a_file_shows_its_knob_before_it_has_one(
     bench: wb.Workbench, column: Configure
 ) -> None:
-    precision = section(column, PrecisionSection)
-    part = precision.parts["precision"]
+    precision = section(column, "precision")
+    part = precision.controls["precision"]
     part.kind.value = "prepared_model"
     assert "names no file" in precision.status.value
     part.controls["model"].widget.value = "digits-conv-qat"
@@ -153,8 +148,8 @@ def test_a_kind_that_needs_a_file_shows_its_knob_before_it_has_one(
 
 
 def test_precision_brings_its_own_knobs(bench: wb.Workbench, column: Configure) -> None:
-    precision = section(column, PrecisionSection)
-    part = precision.parts["precision"]
+    precision = section(column, "precision")
+    part = precision.controls["precision"]
     part.kind.value = "static_int8"
     assert bench.b.precision == wb.StaticInt8()
     part.controls["calibrator"].widget.value = "percentile"
@@ -171,7 +166,7 @@ def test_precision_brings_its_own_knobs(bench: wb.Workbench, column: Configure) 
 
 
 def test_single_fusions_are_switched(bench: wb.Workbench, column: Configure) -> None:
-    part = section(column, GraphSection).parts["fusion"]
+    part = section(column, "graph").controls["fusion"]
     part.kind.value = "transformer"
     bench.set("fusion", wb.TransformerFusion(options={"enable_gelu": False}))
     options = part.controls["options"]
@@ -182,7 +177,7 @@ def test_single_fusions_are_switched(bench: wb.Workbench, column: Configure) -> 
 
 
 def test_providers_are_added_configured_moved_and_dropped(bench: wb.Workbench, column: Configure) -> None:
-    providers = section(column, ProvidersSection)
+    providers = section(column, "providers")
     for name in ("CUDAExecutionProvider", "CPUExecutionProvider"):
         providers.choice.value = name
         providers.add.click()
@@ -204,7 +199,7 @@ def test_providers_are_added_configured_moved_and_dropped(bench: wb.Workbench, c
 def test_a_widget_that_has_the_focus_is_kept(bench: wb.Workbench, column: Configure) -> None:
     """A widget that is made anew while somebody types in it loses the focus."""
     bench.b = wb.Config(providers=[wb.Provider("cuda", device_id=1), "cpu"])
-    providers = section(column, ProvidersSection)
+    providers = section(column, "providers")
     before, row = providers.list.children, providers.boxes[0, "CUDAExecutionProvider"].options.rows.children
     bench.set("providers", [wb.Provider("cuda", device_id=2), "cpu"])
     assert providers.list.children == before
@@ -212,13 +207,13 @@ def test_a_widget_that_has_the_focus_is_kept(bench: wb.Workbench, column: Config
 
 
 def test_the_clock_is_chosen_and_stays(bench: wb.Workbench, column: Configure) -> None:
-    clock = section(column, MeasuringSection).clock
+    clock = section(column, "measuring").clock
     assert [label for label, _ in clock.options] == ["wall time", "processor time"]
     assert "Sweeps, load tests and searches take the configs as they are set." in clock.tooltip
     clock.value = "cpu"
     assert bench.state.clock == bench.request().clock == "cpu"
     again = Configure(bench)
-    measuring = section(again, MeasuringSection)
+    measuring = section(again, "measuring")
     measuring.toggle()
     assert measuring.clock.value == "cpu"
 
@@ -262,7 +257,7 @@ def test_the_int8_preset_fits_the_model(model: Path) -> None:
 
 
 def test_sizes_of_inputs_and_dimensions_fixed_for_ort(bench: wb.Workbench, column: Configure) -> None:
-    inputs = section(column, InputsSection)
+    inputs = section(column, "inputs")
     (name, (size, fixed)), *_ = inputs.sizes.items()
     size.value = "8"
     assert bench.state.dims == ((name, 8),)

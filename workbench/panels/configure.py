@@ -14,14 +14,25 @@ from workbench.panels.sections.measuring import MeasuringSection
 from workbench.panels.sections.passes import PassesSection
 from workbench.panels.sections.precision import PrecisionSection
 from workbench.panels.sections.providers import ProvidersSection
-from workbench.panels.sections.section import GraphSection, MemorySection, Section, ThreadsSection
+from workbench.panels.sections.section import Section
 from workbench.panels.state import BenchState
 from workbench.text import one_line
 
-SECTIONS = (
-    GraphSection, PassesSection, ProvidersSection, ThreadsSection, PrecisionSection, MemorySection,
-    InputsSection, AdvancedSection, MeasuringSection,
-)  # fmt: skip
+SECTIONS = {  # group of knobs: tooltip
+    "graph": "How far the graph is rewritten, before and while ORT loads it",
+    "passes": "Each graph pass by its name: what it does, how often it fired, and a check to disable it",
+    "providers": "Execution providers: where nodes may run, in which order, and with which options",
+    "threads": "How many threads ORT uses, where they run and how they wait",
+    "precision": "Quantization and 16-bit floats, made before ORT loads the model, and kept in a cache",
+    "memory": "How ORT plans and keeps memory",
+    "inputs": "Sizes of the free dimensions, the data, and how they reach ORT",
+    "advanced": "Any other entry that a session or a run of ORT takes",
+    "measuring": "How long, how exactly, at which pace and by which clock A and B are measured",
+}
+KINDS = {  # of sections with more than the controls of their group
+    "passes": PassesSection, "providers": ProvidersSection, "precision": PrecisionSection,
+    "inputs": InputsSection, "advanced": AdvancedSection, "measuring": MeasuringSection,
+}  # fmt: skip
 COPIES = {"make B the same as A": "AA", "make A the same as B": "BB", "swap A and B": "BA"}  # new A, new B
 
 
@@ -50,7 +61,9 @@ class Configure:
         begin = W.HBox([self.presets, self.copies, *self.buttons.values(), self.help], classes="wbp-presets")
         self.table = KnobTable(bench, self.open)
         self.details = W.HTML()
-        self.sections: list[Section] = [section(bench) for section in SECTIONS]
+        self.sections: list[Section] = [
+            KINDS.get(group, Section)(bench, group, hint) for group, hint in SECTIONS.items()
+        ]
         chips = W.Box([self.details, *(section.widget for section in self.sections)], classes="wbp-sections")
         self.difference = W.HTML()
         self.fold = W.Button(tooltip="Show or hide the knobs", classes="wbp-fold")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
-from workbench.config import Knob, Option, kinds, name_kinds
+from workbench.config import Knob, Option, Part, kinds, name_kinds, part_types
+from workbench.config.parts import PartKnob
 from workbench.config.runtime import Interpreter
 from workbench.cpu import usable_cores
 from workbench.panels import widgets as W
 from workbench.panels.handlers import on_change, own_changes
+from workbench.panels.markup import note_html, text
 from workbench.panels.options import Options
 
 MOST_COUNT = 1_000_000
@@ -33,13 +35,78 @@ class Control:
             self.set_value(value)
 
 
-def make_control(knob: Knob, changed: Changed, default: Any = None) -> Control | None:
-    """Return the control of a knob; None for the kinds that have a panel of their own.
+class PartControl:
+    """The widgets of a value with knobs of its own; its kinds come from the config."""
 
-    `default` is the value of a field that nobody set: None if ORT or the machine then decides.
+    def __init__(self, knob: Knob, changed: Changed, _: Any = None) -> None:
+        self.knob, self._changed = knob, changed
+        self.kinds = part_types(knob.field)
+        self.part: Part | None = None
+        options = [(knob.unset, ""), *((kind.LABEL, name) for name, kind in self.kinds.items())]
+        self.kind = W.Dropdown(options=options, value="", **_named(knob))
+        self.about, self.body = W.HTML(), W.VBox([], classes="wbp-part")
+        self.widget = W.VBox([self.kind, self.about, self.body])
+        self.controls: Controls = {}
+        self._controls_of: dict[str, Controls] = {"": {}}  # by kind, made at its first use
+        on_change(self.kind, self._choose)
+
+    def show(self, part: Part | None) -> None:
+        """Show the part that the config holds."""
+        self.part, name = part, "" if part is None else part.KIND
+        with own_changes():
+            self.kind.value = name
+        about = (type(part).__doc__ or "").strip().partition("\n")[0]
+        self.about.value = "" if part is None else note_html(about)
+        self._show_controls(name)
+        for field, control in self.controls.items():
+            control.show(getattr(part, field))
+
+    def _choose(self, name: str) -> None:
+        self._show_controls(name)  # some kinds need a value at once, such as the path of a file
+        self._changed(self.kinds[name] if name else None)
+
+    def _show_controls(self, name: str) -> None:
+        """Show the controls of a kind; its widgets stay, and so does the focus in them."""
+        if name not in self._controls_of:
+            plain = [knob for knob in self.kinds[name].KNOBS if not isinstance(knob, PartKnob)]
+            self._controls_of[name] = controls_of(self.kinds[name], plain, self._set)
+        if self._controls_of[name] is not self.controls:
+            self.controls = self._controls_of[name]
+            self.body.children = with_help(self.controls)
+
+    def _set(self, field: str, value: Any) -> None:
+        kind, part = self.kinds[self.kind.value], self.part
+        changed = part.changed() if isinstance(part, kind) else {}
+        self._changed(lambda: kind(**{**changed, field: value() if callable(value) else value}))
+
+
+Controls = dict[str, Control | PartControl]
+
+
+def controls_of(owner: Any, knobs: Iterable[Knob], changed: Callable[[str, Any], None]) -> Controls:
+    """Return the control of each knob of a dataclass by its field; a knob with a panel of its own has none.
+
+    A field whose default is None is left to ORT or to the machine where nobody sets it.
     """
-    make = WIDGETS.get(type(knob))
-    return make(knob, changed, default) if make else None
+    defaults = {field.name: field.default for field in fields(owner)}
+    return {
+        knob.field: WIDGETS[type(knob)](knob, partial(changed, knob.field), defaults[knob.field])
+        for knob in knobs
+        if type(knob) in WIDGETS
+    }
+
+
+def with_help(controls: Controls) -> list[W.Widget]:
+    """Return each control and, under it, what its knob does and when to turn it."""
+    return [widget for control in controls.values() for widget in (control.widget, help_of(control.knob))]
+
+
+def help_of(knob: Knob) -> W.HTML:
+    """Return what a knob does and when to turn it, shown while the help is on."""
+    return W.HTML(
+        f'<div class="wbp-help">{text(knob.help)} <i>When:</i> {text(knob.when)}</div>',
+        classes="wbp-help-line",
+    )
 
 
 def hint(knob: Knob) -> str:
@@ -70,8 +137,8 @@ def _switch(knob: Knob, changed: Changed, _: Any) -> Control:
 def _typed(knob: Knob, changed: Changed, _: Any = None) -> Control:
     """Return a line of text; the knob reads it, and refuses what it cannot read."""
 
-    def read(text: str) -> None:
-        changed(partial(knob.parse, text.strip()) if text.strip() else None)
+    def read(typed: str) -> None:
+        changed(partial(knob.parse, typed.strip()) if typed.strip() else None)
 
     def words(value: Any) -> str:
         return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
@@ -80,8 +147,8 @@ def _typed(knob: Knob, changed: Changed, _: Any = None) -> Control:
 
 
 def _texts(knob: Knob, changed: Changed, _: Any) -> Control:
-    def read(text: str) -> None:
-        changed(tuple(filter(None, map(str.strip, text.splitlines()))))
+    def read(typed: str) -> None:
+        changed(tuple(filter(None, map(str.strip, typed.splitlines()))))
 
     widget = W.Textarea(
         placeholder=f"{knob.unset}; one a line", continuous_update=False, rows=2, description=knob.label,
@@ -149,7 +216,7 @@ def _threads(knob: Knob, changed: Changed) -> Control:
 def _switches(knob: Knob, changed: Changed, _: Any) -> Control:
     """Return names that can be on, off or left alone; only those that are set are shown."""
     known = [switch(name) for name in knob.choices]
-    options = Options(known, lambda values: changed({name: text == "on" for name, text in values.items()}))
+    options = Options(known, lambda values: changed({name: state == "on" for name, state in values.items()}))
     widget = W.VBox([W.Label(value=knob.label), options.widget])
     return Control(
         knob, widget, lambda value: options.show({name: "on" if on else "off" for name, on in value})
@@ -163,7 +230,8 @@ def switch(name: str) -> Option:
     )
 
 
-WIDGETS: dict[type[Knob], Callable[[Knob, Changed, Any], Control]] = {
+WIDGETS: dict[type[Knob], Callable[[Knob, Changed, Any], Control | PartControl]] = {
+    PartKnob: PartControl,
     kinds.Choice: _choice,
     kinds.Flag: _flag,
     kinds.Switch: _switch,

@@ -14,9 +14,6 @@ from workbench.panels.sections.section import Section
 class AdvancedSection(Section):
     """Entries of the session and of every run, found in the catalogue or typed in."""
 
-    group = "advanced"
-    hint = "Any other entry that a session or a run of ORT takes"
-
     def build(self) -> list[W.Widget]:
         hidden = (*SPINNING, AFFINITY)  # these have knobs of their own
         self.session = Options(known_options("session", hidden=hidden), partial(self.set, "session_entries"))

@@ -20,8 +20,6 @@ MOST_DIMENSIONS = 24  # that get a row; a model with more of them is fed by a fi
 class InputsSection(Section):
     """Sizes and data are common to A and B; the sizes that ORT gets are not."""
 
-    group = "inputs"
-    hint = "Sizes of the free dimensions, the data, and how they reach ORT"
     follows = ("dims", "seed", "data", "preview")
 
     def build(self) -> list[W.Widget]:

@@ -26,9 +26,6 @@ CLOCKS = (("wall time", "wall"), ("processor time", "cpu"))
 class MeasuringSection(Section):
     """The time limit, the smallest effect of interest, the pace, and the clock."""
 
-    group = "measuring"
-    hint = "How long, how exactly, at which pace and by which clock A and B are measured"
-
     def build(self) -> list[W.Widget]:
         self.boxes: dict[str, W.TextField] = {}
         for trait, label, unit, scale, placeholder, help in FIELDS:

@@ -22,9 +22,7 @@ LEVELS = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
 class PassesSection(Section):
     """The passes that are disabled, and what each did to this model where that is known."""
 
-    group = "passes"
     follows = ("result", "parts", "parts_made")
-    hint = "Each graph pass by its name: what it does, how often it fired, and a check to disable it"
 
     def build(self) -> list[W.Widget]:
         self.passes = TableWidget.of_rows(COLUMNS, (), "", mark="off", mark_name="on", key=0, under=3)

@@ -11,9 +11,6 @@ from workbench.panels.sections.section import Section
 class PrecisionSection(Section):
     """Changes of the model file before ORT loads it."""
 
-    group = "precision"
-    hint = "Quantization and 16-bit floats, made before ORT loads the model, and kept in a cache"
-
     def build(self) -> list[W.Widget]:
         self.calibration = W.TextField(
             description="calibration", placeholder="the sample's own data, else random",

@@ -30,9 +30,7 @@ class ProviderBox:
 class ProvidersSection(Section):
     """The first choice stands first; what none of them takes goes to the CPU."""
 
-    group = "providers"
     follows = ("doctor",)
-    hint = "Execution providers: where nodes may run, in which order, and with which options"
 
     def build(self) -> list[W.Widget]:
         self.boxes: dict[tuple[int, str], ProviderBox] = {}  # by place and name

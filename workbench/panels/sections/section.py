@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
-from workbench.config import KNOBS, Config, Knob
-from workbench.config.parts import PartKnob
+from workbench.config import KNOBS, Config
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.controls import Control, make_control
+from workbench.panels.controls import Controls, controls_of, with_help
 from workbench.panels.handlers import follow, own_changes, shown_in
-from workbench.panels.sections.part import PartControl, help_of
-
-DEFAULTS = {field.name: field.default for field in fields(Config)}
 
 
 class Section:
     """The knobs of a group; its body is built when it is first opened."""
 
-    group = ""
-    hint = ""
     follows: tuple[str, ...] = ()  # traits of the state that it shows, too
 
-    def __init__(self, bench: Bench) -> None:
-        self.bench, self.state = bench, bench.state
-        self.controls: dict[str, Control] = {}
-        self.parts: dict[str, PartControl] = {}
-        self.header = W.Button(description=f"▸ {self.group}", tooltip=self.hint, classes="wbp-section-button")
+    def __init__(self, bench: Bench, group: str, hint: str) -> None:
+        self.bench, self.state, self.group = bench, bench.state, group
+        self.controls: Controls = {}
+        self.header = W.Button(description=f"▸ {self.group}", tooltip=hint, classes="wbp-section-button")
         self.open = False  # whether the body is on the screen
         self.widget = W.VBox([self.header], classes="wbp-section")
         self.header.on_click(lambda _: self.toggle())
         follow(self.state, self.refresh, "a", "b", "more", "editing", "model", *self.follows)
-
-    @property
-    def knobs(self) -> tuple[Knob, ...]:
-        """The knobs of this group, in the order of the catalogue."""
-        return tuple(knob for knob in KNOBS if knob.group == self.group)
 
     @property
     def config(self) -> Config:
@@ -67,17 +54,9 @@ class Section:
 
     def build(self) -> list[W.Widget]:
         """Return the widgets of the body: a control for each knob, with its help under it."""
-        widgets: list[W.Widget] = []
-        for knob in self.knobs:
-            if isinstance(knob, PartKnob):
-                self.parts[knob.field] = part = PartControl(knob, partial(self.set, knob.field))
-                widgets += [part.widget, help_of(knob)]
-                continue
-            control = make_control(knob, partial(self.set, knob.field), DEFAULTS[knob.field])
-            if control is not None:
-                self.controls[knob.field] = control
-                widgets += [control.widget, help_of(knob)]
-        return widgets
+        knobs = [knob for knob in KNOBS if knob.group == self.group]
+        self.controls = controls_of(Config, knobs, self.set)
+        return with_help(self.controls)
 
     def set(self, field: str, value: Any) -> None:
         """Change a field of the config; a value that the config refuses is marked here until it is fixed."""
@@ -97,26 +76,3 @@ class Section:
         """Show the values of `config` in the controls."""
         for field, control in self.controls.items():
             control.show(getattr(config, field))
-        for field, part in self.parts.items():
-            part.show(getattr(config, field))
-
-
-class ThreadsSection(Section):
-    """The number of threads, and how they wait."""
-
-    group = "threads"
-    hint = "How many threads ORT uses, where they run and how they wait"
-
-
-class MemorySection(Section):
-    """Patterns, reuse and the arena."""
-
-    group = "memory"
-    hint = "How ORT plans and keeps memory"
-
-
-class GraphSection(Section):
-    """The level, rewrites and a saved graph."""
-
-    group = "graph"
-    hint = "How far the graph is rewritten, before and while ORT loads it"
