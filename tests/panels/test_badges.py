@@ -8,8 +8,8 @@ import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
-from workbench.panels.badges import link_badges
 from workbench.panels.state import BenchState
+from workbench.panels.tabs.card import link_badges
 from workbench.records.findings import badges
 from workbench.records.kinds import Part
 from workbench.views.graph import graph_view

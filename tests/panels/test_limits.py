@@ -11,7 +11,8 @@ from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from tests.panels.conftest import settle
 from workbench.judge.best import Best, Contender
-from workbench.panels.tabs.limits import LimitsBox, LimitsLine, answer_html
+from workbench.panels.tabs.limits import LimitsLine, answer_html
+from workbench.panels.tabs.tab import TabPage
 
 
 @pytest.fixture
@@ -24,19 +25,19 @@ def shown() -> wb.Workbench:
     return bench
 
 
-def limits_of(bench: wb.Workbench, title: str = "latency") -> LimitsBox:
+def page_of(bench: wb.Workbench, title: str = "latency") -> TabPage:
     results = bench.panels.results
     results.turn(title)
     settle(bench)
     page: Any = results.pages[results.tabs.selected_index or 0]
-    assert isinstance(page.below, LimitsBox)
-    return page.below
+    assert isinstance(page, TabPage)
+    return page
 
 
 def line_of(bench: wb.Workbench, title: str = "latency") -> LimitsLine:
-    limits = limits_of(bench, title)
-    assert limits.widget.children == (limits.line.widget,)
-    return limits.line
+    page = page_of(bench, title)
+    assert page.below.children == (page.limits.widget,)
+    return page.limits
 
 
 def ask(bench: wb.Workbench, field: Any, value: str) -> None:
@@ -47,7 +48,7 @@ def ask(bench: wb.Workbench, field: Any, value: str) -> None:
 def test_there_is_no_line_without_a_result() -> None:
     bench = wb.Workbench()
     for title in ("latency", "scenarios"):
-        assert limits_of(bench, title).widget.children == ()
+        assert page_of(bench, title).below.children == ()
 
 
 def test_without_a_limit_nothing_is_answered(shown: wb.Workbench) -> None:
@@ -139,7 +140,7 @@ def test_a_sweep_and_a_matrix_are_asked_without_accuracy(shown: wb.Workbench, ki
 
 def test_other_scenarios_have_no_line(shown: wb.Workbench) -> None:
     shown.result.add(examples.further()["decoding"], "B")
-    assert limits_of(shown, "scenarios").widget.children == ()
+    assert page_of(shown, "scenarios").below.children == ()
 
 
 def test_names_are_text_and_many_reasons_are_folded() -> None:

@@ -10,8 +10,8 @@ import workbench as wb
 from tests.models import tiny
 from tests.panels.conftest import settle
 from workbench.models.samples import sample_names
+from workbench.panels.files import keep, plain_name
 from workbench.panels.model_row import ModelRow, completions
-from workbench.panels.uploads import keep, plain_name
 
 
 def opened(bench: wb.Workbench) -> None:

@@ -21,11 +21,11 @@ from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from tests.panels.conftest import settle
 from workbench.errors import Cancelled
+from workbench.panels.files import file_name
 from workbench.panels.layout import Layout
 from workbench.panels.table import TableWidget, cell
 from workbench.panels.tabs.card import CardWidget
 from workbench.panels.tabs.figure import PLOTLY, titled_figure
-from workbench.panels.tabs.files import file_name
 from workbench.panels.tabs.history import HistoryPage
 from workbench.panels.tabs.tab import TabPage
 from workbench.report.banner import verdict_html

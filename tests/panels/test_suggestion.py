@@ -31,8 +31,8 @@ def test_a_small_model_is_asked_about_optimizations_and_never_after_a_person_cho
 ) -> None:
     experiment = experiment_for(bench.state)
     assert experiment is not None
-    assert "graph optimizations" in experiment.question
-    assert experiment.b == wb.Config(level="disabled")
+    assert "graph optimizations" in experiment[0]
+    assert experiment[1] == wb.Config(level="disabled")
     bench.set("spinning", False)
     assert experiment_for(bench.state) is None
 
@@ -43,8 +43,8 @@ def test_a_large_transformer_is_asked_about_int8() -> None:
     bench.load("bert-base", wait=True)
     experiment = experiment_for(bench.state)
     assert experiment is not None
-    assert experiment.question == "Does int8 pay on bert-base? Compare"
-    assert isinstance(experiment.b.precision, wb.DynamicInt8)
+    assert experiment[0] == "Does int8 pay on bert-base? Compare"
+    assert isinstance(experiment[1].precision, wb.DynamicInt8)
 
 
 @pytest.mark.real

@@ -51,7 +51,7 @@ def test_start_searches_what_is_checked_from_a(
     page = TunePage(bench)
     bench.state.space = SPACE
     page.checks["level"].value = False
-    page.goal.accuracy.value, page.goal.memory.value = "1", "64"
+    page.goal.limits["max_accuracy_drop"].value, page.goal.limits["max_memory_bytes"].value = "1", "64"
     page.buttons["Start"].click()
     if (job := bench.jobs.running) is not None:
         wait_for(job)
@@ -126,7 +126,7 @@ def test_two_objectives_are_asked_for_together(bench: wb.Workbench) -> None:
 
 def test_what_is_no_number_is_said_beside_it(bench: wb.Workbench) -> None:
     page = TunePage(bench)
-    page.goal.memory.value = "much"
+    page.goal.limits["max_memory_bytes"].value = "much"
     page.buttons["What may vary"].click()
     assert "is no number" in page.status.value
     assert bench.state.job is None
@@ -163,12 +163,12 @@ def test_the_code_judges_the_accuracy_on_the_same_data(bench: wb.Workbench) -> N
 
 def test_every_limit_has_a_field(bench: wb.Workbench) -> None:
     page = TunePage(bench)
-    fields = page.goal
-    for field, number in (
-        *((fields.accuracy, "1"), (fields.error, "5"), (fields.memory, "64"), (fields.p99, "4")),
-        *((fields.load, "2.5"), (fields.file, "8"), (fields.speedup, "1.5")),
-    ):
-        field.value = number
+    numbers = {
+        "accuracy drop": "1", "error": "5", "memory": "64", "p99": "4", "load time": "2.5", "file": "8",
+        "speed-up": "1.5",
+    }  # fmt: skip
+    for field in page.goal.limits.values():
+        field.value = numbers[field.description]
     goal = page.choice.goal
     assert goal == Goal(
         max_accuracy_drop=0.01, max_error=0.05, max_memory_bytes=64 << 20, max_load_s=2.5, max_p99_s=0.004,
@@ -187,7 +187,7 @@ def test_the_further_limits_and_the_cluster_are_folded(bench: wb.Workbench) -> N
 @pytest.mark.parametrize("number", ["nan", "inf", "4 ms"])
 def test_a_limit_that_is_no_number_is_refused(bench: wb.Workbench, number: str) -> None:
     page = TunePage(bench)
-    page.goal.p99.value = number
+    page.goal.limits["max_p99_s"].value = number
     page.buttons["Start"].click()
     assert "is no number" in page.status.value
     assert bench.state.job is None

@@ -43,7 +43,7 @@ class Workbench(Bench):
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Return the panels, and a table of what they held for readers without a kernel."""
         bundle = self.panels.root._repr_mimebundle_(**options)
-        self.page.cell.remember()
+        self.page.remember_cell()
         return {**bundle, "text/plain": str(self), "text/html": self._table()} if bundle else bundle
 
     def _table(self) -> str:

@@ -105,8 +105,6 @@ def inputs_lines(subject: Subject) -> list[str]:
 
 def source_code(source: Any) -> str:
     """Return the argument of `wb.load`: what it was given, or where the same file is."""
-    if isinstance(source, str):
-        return text_literal(source)
-    if isinstance(source, os.PathLike):
+    if isinstance(source, str | os.PathLike):
         return text_literal(os.fspath(source))
     return text_literal(str(source.path)) if hasattr(source, "path") else '"your-model.onnx"'

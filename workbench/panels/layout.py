@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.configure import Configure
@@ -17,8 +15,7 @@ from workbench.panels.tabs.results import Results
 from workbench.report.banner import STYLE as VERDICT
 
 # JupyterLab's own colours, readable in its light and dark themes
-PANELS = resources.files(__package__).joinpath("static", "panels.css").read_text("utf-8")
-STYLE = f"<style>{PANELS}\n{VERDICT}</style>"
+STYLE = f"<style>{W.static('panels.css')}\n{VERDICT}</style>"
 
 
 class Layout:

@@ -9,9 +9,9 @@ from typing import Any
 from workbench.models.samples import card, sample_names
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
+from workbench.panels.files import keep
 from workbench.panels.handlers import button, error_to, follow, on_change, own_changes
 from workbench.panels.markup import error_html, text
-from workbench.panels.uploads import keep
 from workbench.server.button import LinkButton
 from workbench.server.links import netron_link
 from workbench.text import bytes_text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib import resources
 from typing import Any
 
 import anywidget
@@ -20,7 +19,7 @@ Answered = Callable[[str | None], None]  # called with None on success, else wit
 class Bridge(anywidget.AnyWidget):
     """Sends requests to the page and hands over its answers; without a page nothing answers."""
 
-    _esm = resources.files(__package__).joinpath("static", "bridge.js").read_text("utf-8")
+    _esm = W.static("bridge.js")
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,14 +49,15 @@ class Bridge(anywidget.AnyWidget):
 
 
 class NotebookPage:
-    """Holds the bridge, the id of the widget that holds the panels, and the cell that shows them."""
+    """Holds the bridge, the id of the widget that holds the panels, and the cell that showed them last."""
 
     def __init__(self, ui: TaskThread, in_background: Callable[..., None]) -> None:
         """`in_background` runs slow work, and hands over its value or its error."""
         self.bridge = Bridge()
         self.root = ""  # model id of the widget that holds all panels
-        self.cell = Cell()
         self._ui, self._in_background = ui, in_background
+        self._kernel: Any = None
+        self._cell: Any = None  # the header of the cell that showed the panels last
 
     def pin(self, code: str, make: Callable[[], dict[str, Any]], status: W.HTML) -> None:
         """Insert a cell with that code and output below the panels; if that fails, show the output alone."""
@@ -69,7 +69,7 @@ class NotebookPage:
         def then(problem: str | None) -> None:
             if problem is None:
                 message = note_html("Pinned below.")
-            elif self.cell.show(bundle):
+            elif self._show_below(bundle):
                 message = note_html(f"Pinned under the panels, since no cell could be added ({problem}).")
             else:
                 message = warning_html(f"Not pinned: {problem}.", f"Run this in a cell: {code}")
@@ -114,27 +114,19 @@ class NotebookPage:
     def _show(self, status: W.HTML, message: str) -> None:
         self._ui.post(partial(setattr, status, "value", message))
 
-
-class Cell:
-    """The cell that showed the panels last: a message with its header as parent appears under it."""
-
-    def __init__(self) -> None:
-        self._parent: Any = None
-        self._kernel: Any = None
-
-    def remember(self) -> None:
-        """Keep the header of the cell that runs now."""
+    def remember_cell(self) -> None:
+        """Keep the header of the cell that runs now: a message with it as parent appears under the cell."""
         from IPython.core.getipython import get_ipython
 
         shell = get_ipython()
         kernel = getattr(shell, "kernel", None)
         if kernel is not None:
-            self._kernel, self._parent = kernel, kernel.get_parent("shell")
+            self._kernel, self._cell = kernel, kernel.get_parent("shell")
 
-    def show(self, bundle: dict[str, Any]) -> bool:
+    def _show_below(self, bundle: dict[str, Any]) -> bool:
         """Add an output under the cell; return whether there is one. After a page reload nobody listens."""
         if self._kernel is None:
             return False
         content = {"data": bundle, "metadata": {}, "transient": {}}
-        self._kernel.session.send(self._kernel.iopub_socket, "display_data", content, parent=self._parent)
+        self._kernel.session.send(self._kernel.iopub_socket, "display_data", content, parent=self._cell)
         return True

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from importlib import resources
 from typing import Any
 
-import anywidget
 import traitlets as t
 
 from workbench.panels import widgets as W
@@ -21,28 +18,15 @@ from workbench.results.registry import KINDS
 FINDINGS = "findings"  # the kind with a button of its own
 
 
-class Menu(anywidget.AnyWidget):
-    """A button with a menu of actions in groups: keys move in it, Escape closes it.
+class Menu(W.PageWidget):
+    """A button with a menu of actions in groups: keys move in it, Escape closes it."""
 
-    Tells `choose` the key of the item that a person chose, and shows its errors in `status`.
-    """
-
-    _esm = resources.files("workbench.panels").joinpath("static", "menu.js").read_text("utf-8")
+    _esm = W.static("menu.js")
 
     label = t.Unicode(help="the text of the button").tag(sync=True)
     name = t.Unicode(help="the name of button and menu for screen readers").tag(sync=True)
     groups: t.List[Any] = t.List(help="a name and items for each: key, label, hint").tag(sync=True)
     locked = t.Bool(False, help="whether nothing can be chosen, since something runs").tag(sync=True)
-
-    def __init__(self, choose: Callable[[str], None], status: W.HTML, **traits: Any) -> None:
-        super().__init__(**traits)
-        self._choose, self._status = choose, status
-        self.on_msg(self._received)
-
-    def _received(self, _: Any, content: Any, __: Any) -> None:
-        if isinstance(content, dict) and isinstance(content.get("act"), str):
-            with shown_in(self._status):
-                self._choose(content["act"])
 
 
 class RunRow:
@@ -63,7 +47,8 @@ class RunRow:
         hint = "Search the best config, starting from A: its tab asks for the goal"
         self.tune = button("Tune", hint, partial(results.turn, "tune"), self.status)
         groups = menu_groups(results.titles)
-        self.menu = Menu(self._make, self.status, label="More", name="more results", groups=groups)
+        self.menu = Menu(label="More", name="more results", groups=groups)
+        self.menu.on_act = self._make
         self.menu.add_class("wbp-further")
         first = W.HBox([self.compare, self.cancel], classes="wbp-main wbp-moves")
         second = W.HBox([self.improve, self.tune, self.menu], classes="wbp-moves")
@@ -72,11 +57,12 @@ class RunRow:
 
     def _make(self, name: str) -> None:
         """Make a result of a kind, or show the fields that it asks for."""
-        if asks(self.offers[name]):
-            self.state.scenario = name
-            self.results.turn(SCENARIOS)
-        else:
-            self.bench.run(name)
+        with shown_in(self.status):
+            if asks(self.offers[name]):
+                self.state.scenario = name
+                self.results.turn(SCENARIOS)
+            else:
+                self.bench.run(name)
 
     def _show(self) -> None:
         view = self.state.job

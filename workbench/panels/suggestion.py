@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from workbench.config import Config
@@ -17,14 +16,6 @@ from workbench.text import one_line
 
 FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
 MOST_LETTERS = 40  # of a model's name
-
-
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """A question about the open model, and the B that answers it."""
-
-    question: str
-    b: Config
 
 
 class Suggestion:
@@ -44,31 +35,27 @@ class Suggestion:
                        for name in FIRST if name in sample_names()]  # fmt: skip
             self.row.children = [W.HTML(note_html("Begin with a sample:")), *samples]
         elif experiment is not None:
-            hint = "Set this in B and compare"
-            act = partial(self._try, experiment)
-            self.row.children = [
-                W.HTML(note_html("Try first:")),
-                button(experiment.question, hint, act, self.status),
-            ]
+            question, b = experiment
+            act = button(question, "Set this in B and compare", partial(self._try, b), self.status)
+            self.row.children = [W.HTML(note_html("Try first:")), act]
         else:
             self.row.children = ()
 
-    def _try(self, experiment: Experiment) -> None:
-        self.state.change(b=experiment.b)
+    def _try(self, b: Config) -> None:
+        self.state.change(b=b)
         self.bench.compare()
 
 
-def experiment_for(state: BenchState) -> Experiment | None:
-    """Return one experiment for the open model; None once a person has set the configs."""
+def experiment_for(state: BenchState) -> tuple[str, Config] | None:
+    """Return a question about the open model and the B that answers it; None once the configs were set."""
     if state.model is None or len(set(state.configs.values())) > 1:
         return None
     name = one_line(state.model.name, MOST_LETTERS)
     description = state.model.describe()
     if description.quantized is None and not int8_here(state.model, None):
         precision = int8_cpu(state.model).precision
-        return Experiment(f"Does int8 pay on {name}? Compare", state.a.replace(precision=precision))
+        return f"Does int8 pay on {name}? Compare", state.a.replace(precision=precision)
     if state.a.level is None:
-        return Experiment(
-            f"What are ORT's graph optimizations worth on {name}? Compare", state.a.replace(level="disabled")
-        )
+        question = f"What are ORT's graph optimizations worth on {name}? Compare"
+        return question, state.a.replace(level="disabled")
     return None

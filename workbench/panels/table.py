@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Sequence
-from importlib import resources
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import traitlets as t
 
+from workbench.panels import widgets as W
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -19,10 +18,10 @@ MOST_ROWS = 5_000  # that are sent to the page; the CSV has them all
 MOST_LETTERS = 300  # of a cell
 
 
-class TableWidget(anywidget.AnyWidget):
+class TableWidget(W.PageWidget):
     """A table in the page; `picked` holds the keys of rows that were clicked, or that have a check."""
 
-    _esm = resources.files(__package__).joinpath("static", "table.js").read_text("utf-8")
+    _esm = W.static("table.js")
 
     columns: t.List[Any] = t.List().tag(sync=True)
     rows: t.List[Any] = t.List().tag(sync=True)
@@ -42,16 +41,6 @@ class TableWidget(anywidget.AnyWidget):
         {}, help="key → why a row has no effect: it is grey and has no check"
     ).tag(sync=True)
     picked = t.List(t.Unicode()).tag(sync=True)
-
-    on_act: Callable[[str], None] = staticmethod(lambda _: None)
-
-    def __init__(self, **traits: Any) -> None:
-        super().__init__(**traits)
-        self.on_msg(self._received)
-
-    def _received(self, _: Any, content: Any, __: Any) -> None:
-        if isinstance(content, dict) and isinstance(content.get("act"), str):
-            self.on_act(content["act"])
 
     @classmethod
     def of_frame(cls, frame: pd.DataFrame, caption: str, key: str | None = None) -> TableWidget:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from importlib import resources
 from typing import Any
 
 import anywidget
@@ -30,7 +29,7 @@ MOST_LETTERS = 200  # of a value in a cell
 class KnobView(anywidget.AnyWidget):
     """Draws columns and rows in the page; what a person does arrives at `on_act` as a dict with an `act`."""
 
-    _esm = resources.files("workbench.panels").joinpath("static", "knobs.js").read_text("utf-8")
+    _esm = W.static("knobs.js")
 
     columns: t.List[Any] = t.List(help="label, name, and what can be done with each config").tag(sync=True)
     rows: t.List[Any] = t.List(help="a row for each knob; a cell for each column").tag(sync=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from workbench.panels.markup import note_html, text
 from workbench.panels.state import BenchState
-from workbench.panels.tabs.card import Card
-from workbench.panels.tabs.tab import Tab, part_code
+from workbench.panels.tabs.card import Card, part_card
+from workbench.panels.tabs.tab import Tab
 from workbench.records.display import frame_of
 
 COLUMNS = (
@@ -35,12 +35,9 @@ def cards(state: BenchState) -> list[Card]:
             card("each output", "result.accuracy().fidelity_frame()", table=table.fidelity_frame),
         ]
     shown += [
-        Card(
-            "causes", f"{part_code('why slower', label)}.figure()", str(reasons), reasons.figure,
-            reasons.to_frame, part=f"why slower/{label}", below=partial(causes, reasons), label=label,
-        )
+        part_card("why slower", label, reasons, title="causes", below=partial(causes, reasons))
         for label, reasons in state.held_parts("why slower").items()
-    ]  # fmt: skip
+    ]
     result = state.result
     if result is not None and result.agreement:
         draw, table = result.agreement_figure, partial(frame_of, result.agreement, COLUMNS)

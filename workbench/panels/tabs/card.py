@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.panels import widgets as W
-from workbench.panels.badges import link_badges
 from workbench.panels.bench import Bench
-from workbench.panels.handlers import button
+from workbench.panels.handlers import button, follow
 from workbench.panels.markup import error_html, note_html, text
 from workbench.panels.state import BenchState
 from workbench.panels.table import TableWidget
 from workbench.panels.tabs.figure import PLOTLY, figure_bundle, titled_figure
 from workbench.records.display import csv_of
+from workbench.records.findings import badges
 from workbench.results.registry import KINDS
 
 if TYPE_CHECKING:
@@ -42,6 +42,14 @@ class Card:
     def name(self) -> str:
         """The title with the label."""
         return f"{self.title}, {self.label}" if self.label else self.title
+
+
+def part_card(kind: str, label: str, made: Any, code: str = "", **fields: Any) -> Card:
+    """Return the card of a further result with its figure and its table; `code` is what gives the result."""
+    part, names = (f"{kind}/{label}", f'"{kind}", "{label}"') if label else (kind, f'"{kind}"')
+    figure = f"{code or f'result.made({names})'}.figure()"
+    card = Card(kind, figure, str(made), made.figure, made.to_frame, part=part, label=label)
+    return replace(card, **fields)
 
 
 def joined_cards(state: BenchState, kind: str, title: str, code: str) -> list[Card]:
@@ -149,6 +157,15 @@ class CardWidget:
         self.bench.page.download_made(
             name, "text/csv", lambda: csv_of(table()).encode("utf-8", "replace"), self.status
         )
+
+
+def link_badges(state: BenchState, view: Any) -> None:
+    """Keep the badges on the nodes of a view as the findings are."""
+
+    def show() -> None:
+        view.badges = badges(part.record for part in state.held_parts("findings").values())
+
+    follow(state, show, "result", "parts", "parts_made")
 
 
 def still_bundle(view: Any) -> dict[str, Any]:

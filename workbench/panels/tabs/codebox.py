@@ -6,7 +6,7 @@ from html import escape
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.handlers import button, shown_in
+from workbench.panels.handlers import buttons_of, shown_in
 
 KINDS = (
     ("this comparison", "result"),
@@ -23,16 +23,12 @@ class CodeBox:
         self.bench = bench
         self.kind = W.Dropdown(options=KINDS, value="panels", tooltip="Which code to show")
         self.shown, self.status = W.HTML(), W.HTML()
-        self.copy = button(
-            "Copy",
-            "Put the code into the clipboard",
-            lambda: bench.page.copy(self.text, self.status),
+        buttons = buttons_of(
             self.status,
+            ("Copy", "Put the code into the clipboard", self._copy),
+            ("Insert as cell", "Put the code into a new cell below", self._insert),
         )
-        self.cell = button(
-            "Insert as cell", "Put the code into a new cell below",
-            lambda: bench.page.insert(self.text, self.status), self.status,
-        )  # fmt: skip
+        self.copy, self.cell = buttons.values()
         row = W.HBox([self.kind, self.copy, self.cell], classes="wbp-actions")
         self.widget = W.VBox([row, self.shown, self.status])
         W.set_shown(self.widget, False)
@@ -51,6 +47,12 @@ class CodeBox:
         if closed:
             self.kind.value = "panels" if self.bench.state.result is None else "result"
             self.refresh()
+
+    def _copy(self) -> None:
+        self.bench.page.copy(self.text, self.status)
+
+    def _insert(self) -> None:
+        self.bench.page.insert(self.text, self.status)
 
     def _changed(self, _: object) -> None:
         if self.widget.layout.display != "none":

@@ -13,11 +13,11 @@ from workbench.errors import ConfigError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.code import config_code, inputs_lines
+from workbench.panels.files import file_name
 from workbench.panels.handlers import buttons_of, error_to, follow
 from workbench.panels.jobs import Job
 from workbench.panels.markup import note_html
 from workbench.panels.request import Subject
-from workbench.panels.tabs.files import file_name
 
 KINDS = ("python", "triton")
 

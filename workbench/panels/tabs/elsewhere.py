@@ -9,11 +9,11 @@ from workbench.analysis.placement.checks import reliability
 from workbench.analysis.placement.prediction import PlacementPrediction
 from workbench.figures.palette import style_of_provider
 from workbench.panels import widgets as W
-from workbench.panels.badges import link_badges
 from workbench.panels.handlers import on_change, own_changes
 from workbench.panels.markup import note_html, text
 from workbench.panels.state import BenchState
 from workbench.panels.table import TableWidget
+from workbench.panels.tabs.card import link_badges
 from workbench.text import bytes_text, counted
 from workbench.views.graph import graph_view
 

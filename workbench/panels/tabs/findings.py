@@ -46,12 +46,12 @@ class FindingsList:
         )
         if (improved, findings) != self.held:
             self.held, self.cards = (improved, findings), []
-            widgets = [widget for label, record in improved.items() for widget in self._tried(label, record)]
+            widgets = [self._tried(label, record) for label, record in improved.items()]
             widgets += [widget for label, record in findings.items() for widget in self._found(label, record)]
             self.list.children = widgets
         self._follow()
 
-    def _tried(self, label: str, record: ImprovementRecord) -> list[W.Widget]:
+    def _tried(self, label: str, record: ImprovementRecord) -> W.Widget:
         """Return the widgets of a config that was improved."""
         status = W.HTML()
 
@@ -62,8 +62,7 @@ class FindingsList:
         changed = record.config != record.start
         hint = "Put the config at the end of the steps into B"
         row = W.HBox([button("Use as B", hint, use, status)] if changed else [], classes="wbp-tools")
-        box = W.VBox([W.HTML(steps_html(label, record)), row, status], classes="wbp-improvement")
-        return [box]
+        return W.VBox([W.HTML(steps_html(label, record)), row, status], classes="wbp-improvement")
 
     def _found(self, label: str, record: FindingsRecord) -> list[W.Widget]:
         """Return the widgets of one config's findings."""

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from workbench.panels.state import BenchState
-from workbench.panels.tabs.card import Card
+from workbench.panels.tabs.card import Card, part_card
 from workbench.panels.tabs.tab import Tab
 
 
@@ -26,10 +26,7 @@ def cards(state: BenchState) -> list[Card]:
             ),
         ]  # fmt: skip
     shown += [
-        Card(
-            "model files", f'result.files("{label}").figure()', str(files), files.figure, files.to_frame,
-            part=f"model files/{label}", label=label,
-        )
+        part_card("model files", label, files, f'result.files("{label}")')
         for label, files in state.held_parts("model files").items()
     ]  # fmt: skip
     if {"A", "B"} <= explanations.keys():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.config.literals import call, literal
@@ -10,33 +10,11 @@ from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.handlers import button, on_change, shown_in
 from workbench.panels.markup import error_html, note_html, text
-from workbench.panels.number_field import MIB, NumberField
 
 if TYPE_CHECKING:
     from workbench.judge.best import Best
 
-SEVERAL = ("sweep", "matrix")  # further results that know their best config
 MOST_OPEN = 6  # reasons; more are folded
-
-
-class LimitsBox:
-    """The line below the cards of a tab, made when there is the first result to ask."""
-
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
-        self.widget = W.VBox([])
-
-    @cached_property
-    def line(self) -> LimitsLine:
-        """The fields and the answer."""
-        return LimitsLine(self.bench)
-
-    def show(self, part: str | None) -> None:
-        """Follow the card on the screen: `part` is empty for the comparison itself, None without a card."""
-        asks = part in SEVERAL or (part == "" and self.bench.state.result is not None)
-        self.widget.children = (self.line.widget,) if asks else ()
-        if asks and part is not None:
-            self.line.show(part)
 
 
 class LimitsLine:
@@ -49,7 +27,7 @@ class LimitsLine:
         self.status, self.answer = W.HTML(), W.HTML()
         self.p99 = self._field("p99", "ms at most", 1e-3)
         self.accuracy = self._field("accuracy drop", "% at most", 0.01)
-        self.memory = self._field("memory", "MiB at most", MIB)
+        self.memory = self._field("memory", "MiB at most", W.MIB)
         self.copy = button(
             "Code", "Copy the code that asks this", self._copy, self.status, classes="wbp-quiet-link"
         )
@@ -59,9 +37,9 @@ class LimitsLine:
         )
         self.widget = W.VBox([row, self.status, self.answer])
 
-    def _field(self, name: str, example: str, unit: float) -> NumberField:
+    def _field(self, name: str, example: str, unit: float) -> W.NumberField:
         hint = f"Which config keeps this limit: {name}, {example}"
-        field = NumberField(name, example, unit, tooltip=hint)
+        field = W.NumberField(name, example, unit, tooltip=hint)
         on_change(field, lambda _: self._ask(), status=self.status)
         return field
 

@@ -12,12 +12,12 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from workbench.config.literals import text_literal
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
+from workbench.panels.files import content_of, file_name
 from workbench.panels.handlers import buttons_of, error_to, follow
 from workbench.panels.markup import note_html
 from workbench.panels.tabs.card import still_bundle
 from workbench.panels.tabs.codebox import CodeBox
 from workbench.panels.tabs.deploying import Deploying
-from workbench.panels.tabs.files import content_of, file_name
 
 
 class ResultRow:

@@ -54,7 +54,7 @@ class FormLine:
             "Code", "Copy the code that makes this", self._copy, self.status, classes="wbp-quiet-link"
         )
         self.fields = {field.argument: self._field(field) for field in kind.form}
-        row = W.HBox([self.run, *(field for field in self.fields.values()), self.copy], classes="wbp-tools")
+        row = W.HBox([self.run, *self.fields.values(), self.copy], classes="wbp-tools")
         self.widget = W.VBox([row, self.status])
         follow(self.state, self.show, "forms", "job", "result", "parts_made")
 

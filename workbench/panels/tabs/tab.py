@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Protocol
 
 from workbench.panels import widgets as W
@@ -13,8 +13,8 @@ from workbench.panels.handlers import button, follow, on_change, own_changes
 from workbench.panels.markup import text
 from workbench.panels.shared_modules import import_shared
 from workbench.panels.state import BenchState
-from workbench.panels.tabs.card import Card, CardWidget
-from workbench.panels.tabs.limits import LimitsBox
+from workbench.panels.tabs.card import Card, CardWidget, part_card
+from workbench.panels.tabs.limits import LimitsLine
 from workbench.results.offers import Offer
 from workbench.results.registry import KINDS
 
@@ -51,31 +51,19 @@ class Tab:
 def part_cards(state: BenchState, kind: Offer) -> list[Card]:
     """Return a card with the figure and the table of each result of a kind."""
     if kind.scope == "runs":
-        if (whole := state.whole_part(kind.name)) is None:
-            return []
-        code = f'result.made("{kind.name}").figure()'
-        return [Card(kind.name, code, str(whole), whole.figure, whole.to_frame, part=kind.name)]
+        whole = state.whole_part(kind.name)
+        return [] if whole is None else [part_card(kind.name, "", whole)]
     return [
-        Card(
-            kind.name, f"{part_code(kind.name, label)}.figure()", str(part), part.figure,
-            part.to_frame, kind.key, part=f"{kind.name}/{label}", label=label,
-        )
-        for label, part in state.held_parts(kind.name).items()
-    ]  # fmt: skip
-
-
-def part_code(kind: str, label: str) -> str:
-    """Return the expression that gives a part of `result`."""
-    return f'result.made("{kind}", "{label}")'
+        part_card(kind.name, label, part, key=kind.key) for label, part in state.held_parts(kind.name).items()
+    ]
 
 
 APART = (
     '<div class="wbp-note" role="status">⚠ This is about A and B as they were in the panels when it '
     "was made, not about those of the verdict above.</div>"
 )
-
-
 BOTH = "both"
+BEST = ("sweep", "matrix")  # further results that know their best config within limits
 
 
 class TabPage:
@@ -100,8 +88,8 @@ class TabPage:
         self.bar = W.HBox([], classes="wbp-bar")
         self.tools = tab.tools(bench) if tab.tools is not None else None
         tools = [self.tools.widget] if self.tools else []
-        self.below = LimitsBox(bench) if tab.has_limits else None
-        below = [self.below.widget] if self.below else []
+        self.below = W.VBox([])  # the limits, while there is a result to ask
+        below = [self.below] if tab.has_limits else []
         self.widget = W.VBox(
             [self.bar, self.status, self.apart, *tools, self.content, *below], classes="wbp-page"
         )
@@ -153,8 +141,17 @@ class TabPage:
             self.content.children = [card.widget for card in chosen]
             for card in chosen:
                 card.show()
-        if self.below is not None:
-            self.below.show(chosen[0].card.part if chosen else None)
+        part = chosen[0].card.part if chosen else None
+        asks = part in BEST or (part == "" and self.state.result is not None)
+        if self.tab.has_limits:
+            self.below.children = (self.limits.widget,) if asks else ()
+            if asks and part is not None:
+                self.limits.show(part)
+
+    @cached_property
+    def limits(self) -> LimitsLine:
+        """The fields of limits and the answer, made when there is the first result to ask."""
+        return LimitsLine(self.bench)
 
     def _fill_bar(self, chosen: Sequence[CardWidget]) -> None:
         """Put the switches, the buttons and the menu of a single card into one row."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
+from workbench.panels.files import content_of, file_name
 from workbench.panels.handlers import button, error_to
 from workbench.panels.markup import note_html
-from workbench.panels.tabs.files import content_of, file_name
 from workbench.server.button import LinkButton
 from workbench.server.links import speedscope_link
 

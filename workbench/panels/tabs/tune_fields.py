@@ -10,7 +10,6 @@ from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.handlers import button, error_to, follow
 from workbench.panels.markup import note_html
-from workbench.panels.number_field import MIB, NumberField
 from workbench.panels.tuning import ClusterChoice, workers_at
 from workbench.records.display import to_table
 from workbench.records.goal import MOST_CALLERS, OBJECTIVES, OF_OUTPUTS, Goal, Objective
@@ -24,6 +23,17 @@ HINT = (
 )
 
 
+LIMITS = {  # argument of wb.Goal: label, example, unit, class in the style sheet
+    "max_accuracy_drop": ("accuracy drop", "% at most", 0.01, "wbp-roomy"),
+    "max_error": ("error", "% at most", 0.01, "wbp-slim"),
+    "max_memory_bytes": ("memory", "MiB at most", W.MIB, ""),
+    "max_p99_s": ("p99", "ms at most", 1e-3, ""),
+    "max_load_s": ("load time", "s at most", 1.0, ""),
+    "max_file_bytes": ("file", "MiB at most", W.MIB, ""),
+    "min_speedup": ("speed-up", "times wanted", 1.0, ""),
+}
+
+
 class GoalFields:
     """The fields that most people need in `first`, the other limits in `further`."""
 
@@ -32,35 +42,24 @@ class GoalFields:
         self.objective = W.Dropdown(options=single, description="improve")
         self.second = W.Dropdown(options=[NONE, *OBJECTIVES], description="beside")
         self.callers = W.BoundedIntText(4, min=1, max=MOST_CALLERS, description="callers")
-        self.accuracy = NumberField("accuracy drop", "% at most", 0.01, classes="wbp-roomy")
-        self.error = NumberField("error", "% at most", 0.01, classes="wbp-slim")
-        self.memory = NumberField("memory", "MiB at most", MIB)
         self.budget = W.BoundedFloatText(
             120.0, min=10.0, max=7200.0, description="seconds", classes="wbp-slim"
         )
-        self.p99 = NumberField("p99", "ms at most", 1e-3)
-        self.load = NumberField("load time", "s at most")
-        self.file = NumberField("file", "MiB at most", MIB)
-        self.speedup = NumberField("speed-up", "times wanted")
-        outputs = (self.accuracy, self.error)
-        first = [self.objective, self.second, self.callers, *outputs, self.memory, self.budget]
+        self.limits = {
+            name: W.NumberField(label, example, unit, classes=classes)
+            for name, (label, example, unit, classes) in LIMITS.items()
+        }
+        *limits, p99, load, file, speedup = self.limits.values()
+        first = [self.objective, self.second, self.callers, *limits, self.budget]
         self.first = W.HBox(first, classes="wbp-tools")
-        self.further = W.HBox([self.p99, self.load, self.file, self.speedup], classes="wbp-tools")
+        self.further = W.HBox([p99, load, file, speedup], classes="wbp-tools")
         for field in (self.objective, self.second):
             follow(field, self._fit, "value")
 
     @property
     def goal(self) -> Goal:
         """The limits in the fields."""
-        return Goal(
-            max_accuracy_drop=self.accuracy.number,
-            max_error=self.error.number,
-            max_memory_bytes=self.memory.number,
-            max_load_s=self.load.number,
-            max_p99_s=self.p99.number,
-            max_file_bytes=self.file.number,
-            min_speedup=self.speedup.number,
-        )
+        return Goal(**{name: field.number for name, field in self.limits.items()})
 
     @property
     def second_objective(self) -> Objective | None:

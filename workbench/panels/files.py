@@ -1,18 +1,20 @@
-"""Uploaded files, kept in the cache under the hash of their content."""
+"""Files from the browser, kept in the cache under the hash of their content, and files for the browser."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from workbench.errors import ModelError
 from workbench.home import cache_folder
 from workbench.stored_files import trim
+from workbench.worker.folder import WorkerFolder
 
 MODELS = (".onnx", ".ort")
+MOST_LETTERS = 60  # of a model's name in a file name
 _FOREIGN = re.compile(
     r"[\x00-\x1f\x7f:]"
 )  # on Windows "C:x.onnx" is another drive's, "x.onnx:y" a hidden stream
@@ -53,3 +55,17 @@ def plain_name(name: object) -> str:
     if last in ("", ".", "..") or _FOREIGN.search(last) or len(last.encode("utf-8", "replace")) > 200:
         raise ModelError(f"{str(name)[:80]!r} is no name for a file.", "Rename it and upload it again.")
     return last
+
+
+def file_name(model: str) -> str:
+    """Return a safe file name for a model's name, which may hold anything."""
+    safe = "".join(
+        letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "-" for letter in model
+    )
+    return safe.strip("-")[:MOST_LETTERS] or "result"
+
+
+def content_of(write: Callable[[Path], Path], name: str) -> bytes:
+    """Return the content of the file that `write` makes, for a browser on another machine than the kernel."""
+    with WorkerFolder() as folder:
+        return write(folder / name).read_bytes()
