@@ -23,7 +23,7 @@ from workbench.figures.palette import (
     style_of_op_type,
     style_of_provider,
 )
-from workbench.panels.layout import PANELS
+from workbench.panels.widgets import static
 from workbench.report.banner import STYLE as VERDICT
 from workbench.views.flame.payload import GAIN, LOSS
 from workbench.views.graph.payload import FATES
@@ -51,7 +51,7 @@ def test_a_strong_colour_is_seen_on_both_themes(color: str) -> None:
     assert contrast(color, DARK) >= 3
 
 
-@pytest.mark.parametrize("sheet", [PANELS, PAGE], ids=["panels", "page"])
+@pytest.mark.parametrize("sheet", [static("panels.css"), PAGE], ids=["panels", "page"])
 def test_the_letter_of_a_run_takes_a_colour_that_is_readable_on_its_theme(sheet: str) -> None:
     rules = re.findall(r"tspan\[style\*=\"(#\w{6})\" i\] \{ fill: var\((--[\w-]+)\) !important; \}", VERDICT)
     assert [color for color, _ in rules] == list(STRONG)
@@ -61,7 +61,7 @@ def test_the_letter_of_a_run_takes_a_colour_that_is_readable_on_its_theme(sheet:
         assert contrast(dark, JUPYTERLAB_DARK) >= 4.5
 
 
-@pytest.mark.parametrize("sheet", [PANELS, PAGE], ids=["panels", "page"])
+@pytest.mark.parametrize("sheet", [static("panels.css"), PAGE], ids=["panels", "page"])
 def test_a_failure_has_a_readable_colour_of_its_own(sheet: str) -> None:
     assert ".v-head.v-error { color: var(--error); }" in VERDICT
     light, dark = re.findall(r"--error: (#\w{6});", sheet)
