@@ -44,15 +44,7 @@ class Profile(Data, Result):
     @classmethod
     def of(cls, data: Data, about: Origin | None = None) -> Profile:
         """Make the same profile with figures, views and saving."""
-        return cls(
-            data.trace,
-            warmup_runs=data.told_warmup_runs,
-            overhead=data.overhead,
-            optimized=data.optimized,
-            scopes=data.scopes,
-            latency_s=data.latency_s,
-            about=about,
-        )
+        return cls(**data.arguments, about=about)
 
     @classmethod
     def reopened(cls, record: ProfileRecord, about: Origin | None = None, **_: Any) -> Profile:

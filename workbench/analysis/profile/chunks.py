@@ -52,22 +52,16 @@ class _Cutter:
 
     def batches(self) -> Iterator[list[Any]]:
         rest, wrapped = self._opening()
-        if not wrapped:
-            while True:
-                chunk = self._file.read(CHUNK_BYTES)
-                buffer = rest + chunk
-                cut = buffer.rfind(_EVENT_END)
-                if cut < 0 or not chunk:
-                    rest = buffer
-                    if not chunk or len(rest) > 4 * CHUNK_BYTES:
-                        break
-                    continue
-                events = _decoded(buffer[: cut + 1])
-                if events is None:
-                    rest = buffer
-                    break
-                yield events
-                rest = buffer[cut + len(_EVENT_END) :]
+        while not wrapped and (chunk := self._file.read(CHUNK_BYTES)):
+            rest += chunk
+            cut = rest.rfind(_EVENT_END)
+            if cut < 0 and len(rest) <= 4 * CHUNK_BYTES:
+                continue
+            events = None if cut < 0 else _decoded(rest[: cut + 1])
+            if events is None:
+                break
+            yield events
+            rest = rest[cut + len(_EVENT_END) :]
         yield from self._by_braces(rest)
 
     def _opening(self) -> tuple[bytes, bool]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 import orjson
 
-from workbench.analysis.profile.trace import ArenaState, NodeCall, Shape
+from workbench.analysis.profile.trace import NodeCall, Shape
 
 LARGEST = 1 << 63  # what a column can hold
 
@@ -35,11 +35,6 @@ def call_row(values: tuple[Any, ...]) -> NodeCall:
     index, activations, output, parameters = map(number, numbers)
     inputs, outputs = map(shapes, orjson.loads(both))
     return NodeCall(text(op_type), text(provider), index, activations, output, parameters, inputs, outputs)
-
-
-def arena_row(values: Iterable[Any]) -> ArenaState:
-    """Make an arena state of the texts that ORT writes."""
-    return ArenaState(*map(number, values))
 
 
 def number(value: Any) -> int | None:
@@ -70,7 +65,3 @@ def shapes(value: Any) -> tuple[Shape, ...] | None:
             return None
         parsed.append((kind, tuple(dims)))
     return tuple(parsed)
-
-
-def as_json(value: Any) -> str:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()

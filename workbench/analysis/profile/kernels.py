@@ -20,13 +20,12 @@ def adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
     kernels = np.flatnonzero(kind == EventKind.KERNEL)
     if not len(kernels):
         return
-    calls, runs = _Begun(), _Begun()
+    calls: dict[str, list[int]] = {}  # the events of each node, by their start
+    runs: list[int] = []
     begun = np.flatnonzero(np.isin(kind, (EventKind.NODE, EventKind.RUN)) & ~np.isnan(trace.duration_us))
     for event in begun[np.argsort(trace.start_us[begun], kind="stable")].tolist():
-        if kind[event] == EventKind.RUN:
-            runs.add("", event, float(trace.start_us[event]))
-        else:
-            calls.add(node_name(trace.name_of(event)), event, float(trace.start_us[event]))
+        is_run = kind[event] == EventKind.RUN
+        (runs if is_run else calls.setdefault(node_name(trace.name_of(event)), [])).append(event)
     nodes = np.flatnonzero(kind == EventKind.NODE)
     before = np.searchsorted(nodes, kernels) - 1  # the node written last before each kernel
     launchers, operators = _told(trace, "parent_name"), _told(trace, "op_name")
@@ -34,15 +33,15 @@ def adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
         code = int(trace.args[kernel])
         launcher, operator = (None, None) if code == ABSENT else (launchers[code], operators[code])
         last = None if position < 0 else int(nodes[position])
-        start = float(trace.start_us[kernel])
         adopter: int | None = None
         if last is not None and _launched(trace, last, launcher, operator):
             adopter = last
         for name in (launcher, operator):  # other writers name the node where ORT names the operator
-            if adopter is None and name is not None:
-                adopter = calls.latest(_without_fence(name), start)
+            if adopter is None and name is not None and (named := calls.get(_without_fence(name))):
+                adopter = _last_begun(trace, named, kernel)
+                adopter = named[0] if adopter is None else adopter  # clocks of devices differ a little
         if adopter is None:
-            adopter = runs.last_before("", start)
+            adopter = _last_begun(trace, runs, kernel)
         if adopter is not None:
             parent[kernel] = adopter
 
@@ -52,29 +51,10 @@ def queues(trace: Trace) -> tuple[str | None, ...]:
     return _told(trace, "stream")
 
 
-class _Begun:
-    """Events of each name by their start."""
-
-    def __init__(self) -> None:
-        self._events: dict[str, list[int]] = {}
-        self._starts: dict[str, list[float]] = {}
-
-    def add(self, name: str, event: int, start: float) -> None:
-        """Add an event; events come in order of start."""
-        self._events.setdefault(name, []).append(event)
-        self._starts.setdefault(name, []).append(start)
-
-    def last_before(self, name: str, start: float) -> int | None:
-        """Return the last event that began no later."""
-        position = bisect_right(self._starts.get(name, ()), start) - 1
-        return None if position < 0 else self._events[name][position]
-
-    def latest(self, name: str, start: float) -> int | None:
-        """Return the last event before, or the first: clocks of devices differ a little."""
-        if name not in self._events:
-            return None
-        event = self.last_before(name, start)
-        return self._events[name][0] if event is None else event
+def _last_begun(trace: Trace, events: list[int], kernel: int) -> int | None:
+    """Return the last of the events, which stand in order of start, that began no later than a kernel."""
+    position = bisect_right(events, trace.start_us[kernel], key=trace.start_us.__getitem__)
+    return events[position - 1] if position else None
 
 
 def _launched(trace: Trace, node: int, launcher: str | None, operator: str | None) -> bool:

@@ -16,18 +16,16 @@ import numpy as np
 import orjson
 
 from workbench.analysis.profile.chunks import ReadDamage, batches
-from workbench.analysis.profile.interning import Interning, arena_row, as_json, call_row, number, packed
-from workbench.analysis.profile.trace import ABSENT, Scheduling, Trace
+from workbench.analysis.profile.interning import Interning, call_row, number, packed
+from workbench.analysis.profile.trace import ABSENT, SCALARS, SHAPES, ArenaState, Scheduling, Trace
 from workbench.errors import ProfileError
 
 MAX_EVENTS = 8_000_000  # eight times ORT's own cap; about 600 MB of columns
 TRUNCATED = "profile_truncated"
 _EVENT = itemgetter("cat", "name", "pid", "tid", "ts", "dur", "args")
-_SCALARS = ("op_name", "provider", "node_index", "activation_size", "output_size", "parameter_size")
-_SHAPES = ("input_type_shape", "output_type_shape")
 _ARENA = ("mem_bytes_in_use", "mem_in_use_delta", "mem_in_use_peak", "mem_arena_held", "mem_arena_held_delta")
 _STATS = "thread_scheduling_stats"
-_ALL = (_STATS, *_SHAPES, *_SCALARS, *_ARENA)
+_ALL = (_STATS, *SHAPES, *SCALARS, *_ARENA)
 _COLUMNS = {
     **dict.fromkeys(("category", "name", "call", "arena", "args"), "i"),
     **dict.fromkeys(("pid", "tid"), "q"),
@@ -60,13 +58,8 @@ class _Build:
         self.size = 0
         self.odd = 0
         self.dropped: int | None = None
-        self._categories, self._names, self._args, self._arenas = (
-            Interning(),
-            Interning(),
-            Interning(),
-            Interning(),
-        )
-        self._calls, self._threads = Interning(), Interning()
+        self._categories, self._names, self._threads = Interning(), Interning(), Interning()
+        self._calls, self._arenas, self._args = Interning(), Interning(), Interning()
         self._columns = {name: array(kind) for name, kind in _COLUMNS.items()}
         self._scheduling: list[Scheduling] = []
 
@@ -75,8 +68,7 @@ class _Build:
         if not events:
             return
         try:
-            rows = list(map(_EVENT, events))
-            self._append(rows)
+            self._append(list(map(_EVENT, events)))
         except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
             self._append(self._usual(events))
 
@@ -117,23 +109,22 @@ class _Build:
             shared = [index for index, entry in enumerate(stats) if entry and entry["main_thread"]["Run"]]
             self._scheduling += [_scheduling(self.size + nodes[index], stats[index]) for index in shared]
         for index in others:
-            other[index] = self._args[as_json(args[index])]
-        return {
-            name: array("i", column.tobytes())
-            for name, column in (("call", call), ("arena", arena), ("args", other))
-        }
+            other[index] = self._args[orjson.dumps(args[index], option=orjson.OPT_SORT_KEYS).decode()]
+        columns = {"call": call, "arena": arena, "args": other}
+        return {name: array("i", column.tobytes()) for name, column in columns.items()}
 
     def _columns_of(self, rows: list[dict[str, Any]]) -> tuple[Any, Any, list[Any], list[Any]]:
         """Return scheduling, shapes, scalars of the calls, and the arena's state where it is recorded."""
         for keys in (_ALL, _ALL[: -len(_ARENA)]):  # with the arena off, the latter
             try:
-                stats, inputs, outputs, *rest = zip(*map(itemgetter(*keys), rows), strict=True)
+                table: list[Any] = list(zip(*map(itemgetter(*keys), rows), strict=True))
+                break
             except KeyError:
                 continue
-            return stats, zip(inputs, outputs, strict=True), rest[: len(_SCALARS)], rest[len(_SCALARS) :]
-        table: list[Any] = [[row.get(key) for row in rows] for key in _ALL]
-        stats, shapes, rest = table[0], zip(table[1], table[2], strict=True), table[3:]
-        return stats, shapes, rest[: len(_SCALARS)], rest[len(_SCALARS) :]
+        else:
+            table = [[row.get(key) for row in rows] for key in _ALL]
+        stats, inputs, outputs, *rest = table
+        return stats, zip(inputs, outputs, strict=True), rest[: len(SCALARS)], rest[len(SCALARS) :]
 
     def _usual(self, events: list[Any]) -> list[tuple[Any, ...]]:
         """Convert events of other writers: fill in absent fields, read numbers from texts, keep the rest."""
@@ -144,7 +135,7 @@ class _Build:
                 continue
             raw = event.get("args")
             args = raw if isinstance(raw, dict) else ({} if raw is None else {"args": raw})
-            if not all(_plain(args.get(key)) for key in (*_SCALARS, *_ARENA)):
+            if not all(_plain(args.get(key)) for key in (*SCALARS, *_ARENA)):
                 args = {"args": args}
             if not _well_formed(args.get(_STATS)):
                 args = {key: value for key, value in args.items() if key != _STATS}
@@ -184,7 +175,7 @@ class _Build:
             categories=tuple(map(_text, self._categories)),
             names=tuple(map(_text, self._names)),
             calls=tuple(map(call_row, self._calls)),
-            arenas=tuple(map(arena_row, self._arenas)),
+            arenas=tuple(ArenaState(*map(number, values)) for values in self._arenas),
             other_args=tuple(self._args),
             scheduling=tuple(self._scheduling),
             complete=not notes,
@@ -202,9 +193,8 @@ def _scheduling(event: int, stats: dict[str, Any]) -> Scheduling:
     main = stats["main_thread"]
     others = tuple(int(thread["num_run"]) for thread in stats["sub_threads"].values())
     distribute = int(main["Distribution"]) + int(main["DistributionEnqueue"])
-    return Scheduling(
-        event, distribute, int(main["Run"]), int(main["Wait"]) + int(main["WaitRevoke"]), others
-    )
+    wait = int(main["Wait"]) + int(main["WaitRevoke"])
+    return Scheduling(event, distribute, int(main["Run"]), wait, others)
 
 
 def _well_formed(stats: Any) -> bool:

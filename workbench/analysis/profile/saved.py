@@ -46,10 +46,10 @@ def record_of(profile: Profile) -> ProfileRecord:
     )
 
 
-def profile_of(record: ProfileRecord, cls: type[Profile] = Profile) -> Profile:
+def profile_of(record: ProfileRecord) -> Profile:
     """Make the profile of a record."""
     graph = None if record.graph is None else structure_of_bytes(record.graph, "the graph that ran")
-    return cls(
+    return Profile(
         record.trace,
         warmup_runs=record.warmup_runs,
         overhead=record.overhead,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from workbench.analysis.profile.reader import read_trace
 from workbench.analysis.profile.tables import (
@@ -22,7 +22,6 @@ from workbench.analysis.profile.tables import (
     mean_seconds,
     measured,
     node_table,
-    run_seconds,
     span_table,
     variation_table,
 )
@@ -89,16 +88,17 @@ class Profile:
         self.scopes = dict(scopes or {})  # modules of nodes whose names do not tell them
         self.told_warmup_runs = warmup_runs
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What makes the same profile again."""
+        return {
+            "trace": self.trace, "warmup_runs": self.told_warmup_runs, "overhead": self.overhead,
+            "optimized": self.optimized, "scopes": self.scopes, "latency_s": self.latency_s,
+        }  # fmt: skip
+
     def with_trace(self, trace: Trace, optimized: ModelProto | None, scopes: Mapping[str, str]) -> Self:
         """Return the same runs with another trace of the same events."""
-        return type(self)(
-            trace,
-            warmup_runs=self.told_warmup_runs,
-            overhead=self.overhead,
-            optimized=optimized,
-            scopes=scopes,
-            latency_s=self.latency_s,
-        )
+        return type(self)(**self.arguments | {"trace": trace, "optimized": optimized, "scopes": scopes})
 
     def scaled_to(self, latency_s: float | None) -> Self:
         """Return the same runs as shares of a latency that was measured better; None changes nothing."""
@@ -125,7 +125,8 @@ class Profile:
     @cached_property
     def measured(self) -> CountedEvents:
         """The events of all runs after the warm-up."""
-        return replace(self._profiled, scale=self.steady.scale)
+        runs = range(self.warmup_runs, len(self.tree.runs))
+        return measured(self.trace, self.tree, runs, self.scopes, self.steady.scale)
 
     @cached_property
     def steady(self) -> CountedEvents:
@@ -140,11 +141,6 @@ class Profile:
         runs = measured(self.trace, self.tree, chosen, self.scopes)
         mean_s, plain_s = mean_seconds(runs), self.unprofiled_s
         return replace(runs, scale=plain_s / mean_s if plain_s and mean_s else 1.0)
-
-    @cached_property
-    def _profiled(self) -> CountedEvents:
-        runs = range(self.warmup_runs, len(self.tree.runs))
-        return measured(self.trace, self.tree, runs, self.scopes)
 
     @property
     def unprofiled_s(self) -> float | None:
@@ -177,7 +173,8 @@ class Profile:
     @property
     def runs_s(self) -> tuple[float, ...]:
         """The duration of each counted run, with the profiler on."""
-        return tuple(float(seconds) for seconds in run_seconds(self._profiled))
+        counted_runs = list(self.tree.runs[self.warmup_runs :])
+        return tuple((self.trace.duration_us[counted_runs] / 1e6).tolist())
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per executed node: op_type, provider, scope, calls and times of one run, share."""

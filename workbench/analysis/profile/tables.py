@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from workbench.analysis.profile.interning import Interning
 from workbench.analysis.profile.scopes import scope_of
 from workbench.analysis.profile.trace import ABSENT, Codes, Trace
 from workbench.analysis.profile.tree import NO_PARENT, EventKind, EventTree, node_name
@@ -75,7 +76,7 @@ def measured(
     trace: Trace,
     tree: EventTree,
     runs: Sequence[int],
-    scopes: Mapping[str, str] | None = None,
+    scopes: Mapping[str, str],
     scale: float = 1.0,
 ) -> CountedEvents:
     """Select everything inside of these runs, without a device's kernels, which run beside them."""
@@ -83,7 +84,7 @@ def measured(
     position[list(runs)] = np.arange(len(runs), dtype=np.int32)
     run = position[tree.run]
     events = np.flatnonzero((run >= 0) & (tree.kind != EventKind.KERNEL) & ~np.isnan(tree.self_us))
-    return CountedEvents(trace, tree, events.astype(np.int32), run[events], tuple(runs), scopes or {}, scale)
+    return CountedEvents(trace, tree, events.astype(np.int32), run[events], tuple(runs), scopes, scale)
 
 
 def node_table(runs: CountedEvents) -> pd.DataFrame:
@@ -160,37 +161,27 @@ def variation_table(runs: CountedEvents, by: Grouping = "node") -> pd.DataFrame:
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = np.where(middle > 0, (third - first) / middle, np.nan)
-    data: dict[str, Any] = {
-        by: names,
-        "min_s": low,
-        "q25_s": first,
-        "median_s": middle,
-        "q75_s": third,
-        "max_s": high,
-    }
-    data["p90_s"] = np.quantile(sums, 0.9, axis=1) if runs.runs >= FEW_RUNS_FOR_P90 else None
-    data |= {"spread": spread, "excess_s": third - first}
+    p90 = np.quantile(sums, 0.9, axis=1) if runs.runs >= FEW_RUNS_FOR_P90 else None
+    data = {
+        by: names, "min_s": low, "q25_s": first, "median_s": middle, "q75_s": third, "max_s": high,
+        "p90_s": p90, "spread": spread, "excess_s": third - first,
+    }  # fmt: skip
     return pd.DataFrame(data).sort_values("excess_s", ascending=False, ignore_index=True)
 
 
 def seconds_by_run(runs: CountedEvents, by: Grouping) -> tuple[list[str], Any]:
     """Return the groups, and the own seconds of each (a row) in each run (a column)."""
-    labels = runs.labels(by)
-    positions = {label: position for position, label in enumerate(dict.fromkeys(labels))}
+    positions = Interning()
+    rows = np.array([positions[label] for label in runs.labels(by)], np.int64)
     sums = np.zeros((len(positions), runs.runs))
-    rows = np.array([positions[label] for label in labels], np.int64)
     np.add.at(sums, (rows, runs.run), runs.tree.self_us[runs.events] / 1e6 * runs.scale)
     return list(positions), sums
 
 
-def run_seconds(runs: CountedEvents) -> Any:
-    """Return the duration of each run with the profiler on, in order."""
-    return runs.trace.duration_us[[runs.tree.runs[run] for run in runs.chosen]] / 1e6
-
-
 def mean_seconds(runs: CountedEvents) -> float:
     """Return the mean duration of the runs with the profiler on; 0.0 without a run."""
-    return float(run_seconds(runs).mean()) if runs.runs else 0.0
+    events = [runs.tree.runs[run] for run in runs.chosen]
+    return float((runs.trace.duration_us[events] / 1e6).mean()) if events else 0.0
 
 
 def span_table(trace: Trace, tree: EventTree) -> pd.DataFrame:

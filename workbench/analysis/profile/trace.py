@@ -19,6 +19,11 @@ SIGNED = {"signed": True}  # a stranger's trace may say anything
 ABSENT = -1  # in a column of codes; tables hold None instead
 
 
+# The fields of a call as ORT names them, in their order.
+SCALARS = ("op_name", "provider", "node_index", "activation_size", "output_size", "parameter_size")
+SHAPES = ("input_type_shape", "output_type_shape")
+
+
 @dataclass(frozen=True, slots=True)
 class NodeCall:
     """What a node's event says that is mostly the same at each of its calls. None: not told."""

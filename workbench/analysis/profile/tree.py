@@ -23,16 +23,13 @@ MOST_AT_ONCE = 256  # runs that overlap in time: how far back the run of a lone 
 _SLACK_US = 1.5  # start and duration are cut to whole microseconds, each by itself
 
 
-_ADOPTS = {
-    EventKind.SESSION: frozenset(
-        {EventKind.SESSION, EventKind.EXECUTOR, EventKind.NODE, EventKind.FENCE, EventKind.OTHER}
-    ),
-    EventKind.RUN: frozenset({EventKind.EXECUTOR, EventKind.NODE, EventKind.FENCE, EventKind.OTHER}),
-    EventKind.EXECUTOR: frozenset({EventKind.NODE, EventKind.FENCE, EventKind.OTHER}),
+_OF_AN_EXECUTOR = frozenset({EventKind.NODE, EventKind.FENCE, EventKind.OTHER})
+_ADOPTS = {  # the others adopt nothing
+    EventKind.SESSION: _OF_AN_EXECUTOR | {EventKind.SESSION, EventKind.EXECUTOR},
+    EventKind.RUN: _OF_AN_EXECUTOR | {EventKind.EXECUTOR},
+    EventKind.EXECUTOR: _OF_AN_EXECUTOR,
     EventKind.NODE: frozenset({EventKind.EXECUTOR, EventKind.OTHER}),
-    EventKind.KERNEL: frozenset[EventKind](),
-    EventKind.FENCE: frozenset[EventKind](),
-    EventKind.OTHER: frozenset({EventKind.OTHER, EventKind.EXECUTOR, EventKind.NODE, EventKind.FENCE}),
+    EventKind.OTHER: _OF_AN_EXECUTOR | {EventKind.EXECUTOR},
 }
 
 
@@ -76,12 +73,10 @@ def _nested(trace: Trace, kind: Codes) -> Codes:
     kinds_, pids, tids = kind.tolist(), trace.pid.tolist(), trace.tid.tolist()
     waiting: dict[tuple[int, int], list[int]] = {}
     for event, (start, duration, pid, tid) in enumerate(zip(starts, durations, pids, tids, strict=True)):
-        if duration != duration or start != start or duration < 0:
+        if not duration >= 0 or start != start or kinds_[event] == EventKind.KERNEL:
             continue
         stack = waiting.setdefault((pid, tid), [])
-        adopts = _ADOPTS[kinds_[event]]
-        if kinds_[event] == EventKind.KERNEL:
-            continue
+        adopts = _ADOPTS.get(kinds_[event], ())
         while stack and starts[stack[-1]] >= start and kinds_[stack[-1]] in adopts:
             child = stack.pop()
             if starts[child] + durations[child] > start + duration + _SLACK_US:
@@ -119,7 +114,7 @@ def _adopt_from_other_threads(trace: Trace, kind: Codes, parent: Codes) -> None:
 
 def _parents_first(trace: Trace, parent: Codes) -> list[int]:
     """Return every event of the tree, each after its parent, siblings by start."""
-    takes_part = ~np.isnan(trace.duration_us) & ~np.isnan(trace.start_us) & (trace.duration_us >= 0)
+    takes_part = (trace.duration_us >= 0) & ~np.isnan(trace.start_us)
     by_start = np.argsort(trace.start_us, kind="stable")
     parents = parent.tolist()
     children: dict[int, list[int]] = {}
@@ -158,17 +153,16 @@ def _shares(trace: Trace, kind: Codes, parent: Codes, order: list[int]) -> tuple
 
 
 def _divided(spans: list[tuple[float, float]]) -> list[float]:
-    """Return the part of the wall clock that each span takes, in order of start."""
+    """Return the part of the wall clock that each span takes; they come in order of start."""
     if all(before[1] <= after[0] for before, after in pairwise(spans)):
         return [max(0.0, end - start) for start, end in spans]
     parts = [0.0] * len(spans)
     edges = sorted({edge for span in spans for edge in span})
     running: set[int] = set()
-    begins = sorted(range(len(spans)), key=lambda index: spans[index][0])
     upcoming = 0
     for left, right in pairwise(edges):
-        while upcoming < len(begins) and spans[begins[upcoming]][0] <= left:
-            running.add(begins[upcoming])
+        while upcoming < len(spans) and spans[upcoming][0] <= left:
+            running.add(upcoming)
             upcoming += 1
         running = {index for index in running if spans[index][1] > left}
         for index in running:

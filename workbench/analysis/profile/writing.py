@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import orjson
 
-from workbench.analysis.profile.trace import ABSENT, NodeCall, Shape, Trace
+from workbench.analysis.profile.trace import ABSENT, SCALARS, SHAPES, NodeCall, Trace
 from workbench.analysis.profile.tree import NO_PARENT, EventTree
 from workbench.records.atomic import write_atomically
 
@@ -60,22 +61,8 @@ def _event(trace: Trace, calls: list[dict[str, Any]], event: int) -> dict[str, A
 
 def _node_args(call: NodeCall) -> dict[str, Any]:
     """Return the arguments of a node as ORT writes them: numbers as texts, unknown values left out."""
-    given = {
-        "op_name": call.op_type,
-        "provider": call.provider,
-        "node_index": _text(call.node_index),
-        "activation_size": _text(call.activation_bytes),
-        "output_size": _text(call.output_bytes),
-        "parameter_size": _text(call.parameter_bytes),
-        "input_type_shape": _shapes(call.inputs),
-        "output_type_shape": _shapes(call.outputs),
-    }
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _text(number: int | None) -> str | None:
-    return None if number is None else str(number)
-
-
-def _shapes(shapes: tuple[Shape, ...] | None) -> list[dict[str, list[int]]] | None:
-    return None if shapes is None else [{element: list(dims)} for element, dims in shapes]
+    values = (getattr(call, field.name) for field in fields(call))
+    given = {name: value for name, value in zip(SCALARS + SHAPES, values, strict=True) if value is not None}
+    scalars = {name: str(given[name]) for name in SCALARS if name in given}
+    shapes = {name: [{kind: dims} for kind, dims in given[name]] for name in SHAPES if name in given}
+    return scalars | shapes
