@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.measurement.disturbance import reasons
+from workbench.measurement.interference import disturbances
 
 
 def told(**changes: object) -> tuple[str, ...]:
@@ -17,7 +17,7 @@ def told(**changes: object) -> tuple[str, ...]:
         "usable_cores": 2,
         **changes,
     }
-    return reasons(**figures)  # type: ignore[arg-type]
+    return disturbances(**figures)  # type: ignore[arg-type]
 
 
 def test_a_quiet_block_is_clean() -> None:

@@ -71,11 +71,9 @@ def latency_table(record: ComparisonRecord) -> pd.DataFrame:
     for row in latency_data(record).rows:
         cells: dict[str, object] = {"label": row.label, "config": row.text}
         cells |= {"samples": row.measured, "samples_set_aside": row.measured_aside}
-        for estimate in (row.median, row.p90, row.p99):
-            for end, value_s in (("", estimate.value), ("_low", estimate.low), ("_high", estimate.high)):
-                cells[f"{estimate.name}{end}_ms"] = None if value_s is None else value_s * 1e3
-        estimates = (row.median, row.p90, row.p99)
-        notes = [f"{estimate.name}: {estimate.note}" for estimate in estimates if estimate.note]
+        for estimate in row.estimates:
+            cells |= estimate.times(1e3).cells(estimate.name, "_ms")
+        notes = [f"{estimate.name}: {estimate.note}" for estimate in row.estimates if estimate.note]
         cells["note"] = "; ".join([row.failure, *notes] if row.failure else notes)
         rows.append(cells)
     return pd.DataFrame(rows)

@@ -69,14 +69,13 @@ class TextLine:
     color: str = TEXT
     anchor: Anchor = "start"
     room: float | None = None
-    keep: Literal["start", "end"] = "start"  # of what is cut
 
     @property
     def shown(self) -> str:
         """Return the text in one line, cut to its room."""
         if self.room is None:
             return one_line(self.text, MOST_TITLE)
-        return fitted(self.text, self.size, self.room, bold=self.bold, keep=self.keep)
+        return fitted(self.text, self.size, self.room, bold=self.bold)
 
 
 Shape: TypeAlias = Rect | Line | Polyline | TextLine

@@ -35,12 +35,14 @@ class Strip:
     aside_s: tuple[float, ...]
     measured: int  # samples of clean blocks, drawn or not
     measured_aside: int
-    median: Estimate  # of the clean samples, or of all where none was
-    p90: Estimate
-    p99: Estimate
+    estimates: tuple[Estimate, ...]  # FIGURES of the clean samples, or of all where none was
     beyond: int  # samples to the right of the view
     most_s: float | None  # the largest sample; None: there is none
     failure: str | None  # untrusted
+
+    @property
+    def median(self) -> Estimate:
+        return self.estimates[0]
 
     @property
     def drawn(self) -> int:
@@ -97,9 +99,7 @@ def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyDa
                 aside_s=evenly(aside[at], kept[2 * at + 1]),
                 measured=len(clean[at]),
                 measured_aside=len(aside[at]),
-                median=estimates_by_run[at][0],
-                p90=estimates_by_run[at][1],
-                p99=estimates_by_run[at][2],
+                estimates=estimates_by_run[at],
                 beyond=0 if view_s is None else sum(sample > view_s[1] for sample in everything),
                 most_s=max(everything, default=None),
                 failure=failure(run),

@@ -189,23 +189,23 @@ def _time(name: str, before_s: float | None, after_s: float | None, effect: Effe
 def _memory(baseline: Run, candidate: Run) -> Tile:
     before, after = baseline.peak_rss_bytes, candidate.peak_rss_bytes
     texts = [ABSENT if size is None else f"{size / (1 << 20):,.0f}" for size in (before, after)]
-    value = _arrow(texts)
+    tile = Tile("memory (MiB)", _arrow(texts))
     if before is None or after is None:
-        return Tile("memory (MiB)", value)
+        return tile
     if not notable_memory(before, after):
-        return Tile("memory (MiB)", value, "the same")
+        return replace(tile, change="the same")
     more = (after - before) / (1 << 20)
-    return Tile("memory (MiB)", value, _signed(f"{more:+,.0f}"), "loss" if more > 0 else "gain")
+    return replace(tile, change=_signed(f"{more:+,.0f}"), effect="loss" if more > 0 else "gain")
 
 
 def _load(baseline: Run, candidate: Run) -> Tile:
-    tile = _time("load", baseline.load_s, candidate.load_s, "none")
     before_s, after_s = baseline.load_s, candidate.load_s
+    tile = _time("load", before_s, after_s, "none")
     if before_s is None or after_s is None:
         return tile
     if abs(after_s - before_s) < max(NOTABLE_LOAD_S, NOTABLE_LOAD_SHARE * before_s):
-        return Tile(tile.name, tile.value, "the same")
-    return Tile(tile.name, tile.value, tile.change, "loss" if after_s > before_s else "gain")
+        return replace(tile, change="the same")
+    return replace(tile, effect="loss" if after_s > before_s else "gain")
 
 
 def _outputs(agreement: list[OutputAgreement]) -> Tile:

@@ -150,7 +150,7 @@ def _sentence(figures: DecodeFigures, record: DecodingRecord) -> str:
     run = figures.run
     what = f"{run.label} ({config_in_words(run.config)})"
     if run.failure is not None:
-        return f"{what} failed during {run.failure.stage}: {run.failure.problem.splitlines()[0]}"
+        return f"{what} failed during {run.failure.in_words}"
     if figures.first_token.value is None:
         return f"{what}: nothing was measured"
     parts = [f"first token after {in_ms(figures.first_token.value, 3)}"]

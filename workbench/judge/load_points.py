@@ -181,7 +181,7 @@ def _sentence(run: LoadRun, rows: Sequence[PointSummary]) -> str:
     what = f"{run.label} ({config_in_words(run.config)}, {run.sessions_in_words})"
     best = knee(rows)
     if run.failure is not None:
-        return f"{what} failed during {run.failure.stage}: {run.failure.problem.splitlines()[0]}"
+        return f"{what} failed during {run.failure.in_words}"
     if best is None:
         return f"{what}: {'no asked rate was reached' if rows[0].point.rate_hz else 'nothing was measured'}"
     p99 = "p99 not known" if best.p99.value is None else f"p99 {in_ms(best.p99.value, 3)}"

@@ -13,8 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from workbench.errors import RunFailed, WorkerError
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.disturbance import reasons
-from workbench.measurement.interference import LoadReading, others_cpu_s, threads_of
+from workbench.measurement.interference import LoadReading, disturbances, others_cpu_s, threads_of
 from workbench.measurement.limits import Limits
 from workbench.measurement.surroundings import Surroundings
 from workbench.records.run import Block, Failure, ProcessRecord, Stage
@@ -166,7 +165,7 @@ class ProcessRound:
         ours = frozenset({threading.get_native_id()}).union(*workers)
         others_s = others_cpu_s(before, after, ours)
         window_s = wall_s if before is None or after is None else max(after.at - before.at, wall_s)
-        disturbed = reasons(
+        disturbed = disturbances(
             wall_s=wall_s,
             window_s=window_s,
             run_delay_s=run_delay_s,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import quantiles
 from typing import TypeVar
@@ -83,7 +83,9 @@ def verdict_on(
 
 def broken_limit(goal: Goal, run: Run, file_bytes: int | None) -> str | None:
     """Return which limit a measured run breaks, in words."""
-    p99_s = None if goal.max_p99_s is None else p99_of(run)  # of all samples, after each round
+    p99_s = (
+        None if goal.max_p99_s is None else _p99(run.latency.samples_s, LEAST_SAMPLES)
+    )  # of all samples, after each round
     return (
         beyond("its file has {}", file_bytes, goal.max_file_bytes, in_mib)
         or beyond("it takes {} of memory", run.peak_rss_bytes, goal.max_memory_bytes, in_mib)
@@ -101,19 +103,17 @@ def beyond(
     return f"{text.format(in_unit(value))}, at most {in_unit(most)} are allowed"
 
 
-def p99_of(run: Run) -> float | None:
-    """Return the 99th percentile of the latency; None of too few samples."""
-    samples_s = run.latency.samples_s
-    return None if len(samples_s) < LEAST_SAMPLES else quantiles(samples_s, n=100)[98]
+def _p99(samples_s: Sequence[float], least: int) -> float | None:
+    """Return the 99th percentile of the latency; None of fewer samples than `least`."""
+    return None if len(samples_s) < least else quantiles(samples_s, n=100)[98]
 
 
-def _p99(process: ProcessRecord) -> float | None:
-    samples_s = [sample for block in process.blocks for sample in block.samples_s]
-    return quantiles(samples_s, n=100)[98] if len(samples_s) > 1 else None
+def _p99_of_process(process: ProcessRecord) -> float | None:
+    return _p99([sample for block in process.blocks for sample in block.samples_s], 2)
 
 
 _VALUES: dict[Objective, Callable[[ProcessRecord], float | None]] = {
-    "p99": _p99,
+    "p99": _p99_of_process,
     "memory": lambda process: process.peak_rss_bytes,
     "load": lambda process: process.load_s,
 }

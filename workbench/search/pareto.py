@@ -100,17 +100,8 @@ def knee_of(front: Sequence[FrontPoint]) -> FrontPoint | None:
 def _point(record: StudyRecord, candidate: StudyCandidate, run: Run) -> FrontPoint:
     default, model = record.candidates[0], record.selection.model
     own_bytes = model.graph_bytes + model.external_bytes
-    point = FrontPoint(
-        label=candidate.label,
-        config=candidate.config,
-        axes=(),
-        memory_bytes=run.peak_rss_bytes,
-        load_s=run.load_s,
-        file_bytes=candidate.file_bytes or own_bytes,
-        error=candidate.error if candidate.config.precision is not None else 0.0,
-        accuracy=candidate.accuracy,
-        rate=candidate.rate,
-    )
+    file_bytes = candidate.file_bytes or own_bytes
+    error = candidate.error if candidate.config.precision is not None else 0.0
     names = (record.objective, *record.further)
     ends = {row.objective: (row.ratio, row.low, row.high) for row in candidate.further}
     ends[record.objective] = (candidate.ratio or 1.0, candidate.low or 1e-9, candidate.high or math.inf)
@@ -120,17 +111,27 @@ def _point(record: StudyRecord, candidate: StudyCandidate, run: Run) -> FrontPoi
     if not record.further:
         first = record.run(default.label)
         costs = {
-            "memory": (None if first is None else first.peak_rss_bytes, point.memory_bytes),
-            "load": (None if first is None else first.load_s, point.load_s),
-            "file size": (default.file_bytes or own_bytes, point.file_bytes),
-            "error": (1.0, None if point.error is None else math.exp(min(point.error, 20.0))),
+            "memory": (first and first.peak_rss_bytes, run.peak_rss_bytes),
+            "load": (first and first.load_s, run.load_s),
+            "file size": (default.file_bytes or own_bytes, file_bytes),
+            "error": (1.0, None if error is None else math.exp(min(error, 20.0))),
         }
         axes += [
             FrontAxis(name, before / after, before / after, before / after * (1 + TIE[name]))
             for name, (before, after) in costs.items()
             if before and after and name != record.objective
         ]
-    return replace(point, axes=tuple(axes))
+    return FrontPoint(
+        label=candidate.label,
+        config=candidate.config,
+        axes=tuple(axes),
+        memory_bytes=run.peak_rss_bytes,
+        load_s=run.load_s,
+        file_bytes=file_bytes,
+        error=error,
+        accuracy=candidate.accuracy,
+        rate=candidate.rate,
+    )
 
 
 def _beats(first: FrontPoint, second: FrontPoint) -> bool:

@@ -16,8 +16,7 @@ from workbench.analysis.profile.running import Execution, run_job
 from workbench.config import Config
 from workbench.cpu import usable_cores
 from workbench.errors import BundleError
-from workbench.measurement import disturbance
-from workbench.measurement.interference import LoadWatch, others_cpu_s, threads_of
+from workbench.measurement.interference import LoadWatch, disturbances, others_cpu_s, threads_of
 from workbench.measurement.limits import Limits
 from workbench.worker.launch import WorkerFolder
 from workbench.worker.values import write_values
@@ -128,7 +127,7 @@ def time_model(
     spent_s = others_cpu_s(before, watch.read(), threads_of(os.getpid()))
     watch.close()
     wall_s = time.perf_counter() - began
-    causes = disturbance.reasons(
+    causes = disturbances(
         wall_s=wall_s,
         window_s=wall_s,
         run_delay_s=None,

@@ -105,7 +105,7 @@ class _Following:
         sending = f"sending the model to {worker.host}"
         self.on_progress(Progress(sending, 0, 0.0, self.request.budget_s, None, None))
         _send_model(self.cluster, worker, self.request.model, self.order, self.cancel)
-        ask(worker, on_worker.take, self.order, pack(order_of(self.request)))
+        ask(worker.address, on_worker.take, self.order, pack(order_of(self.request)))
         future = self.cluster.submit(worker, self.order)
         try:
             while not future.done():
@@ -121,12 +121,13 @@ class _Following:
         finally:
             if not future.done():
                 with suppress(WorkerLost, ClusterError):  # then nothing is left to be stopped
-                    ask(worker, on_worker.stop, self.order)
+                    ask(worker.address, on_worker.stop, self.order)
             future.release()
 
     def _look(self) -> None:
         """Fetch the progress, and the record if there is a new round."""
-        progress, blob, self.known = self.cluster.ask(self.worker, on_worker.look, self.order, self.known)
+        answer = self.cluster.ask(self.worker.address, on_worker.look, self.order, self.known)
+        progress, blob, self.known = answer
         if blob is not None:
             self.latest = unpack_study(blob)
             self.on_measured(self.latest)
@@ -161,7 +162,7 @@ def _send_model(
     cluster: Cluster, worker: ClusterWorker, model: Model, order: str, cancel: threading.Event | None
 ) -> None:
     """Send the model's files part by part, unless the worker has them."""
-    if cluster.ask(worker, on_worker.has_model, model.name, model.sha256):
+    if cluster.ask(worker.address, on_worker.has_model, model.name, model.sha256):
         return
     files = (model.path.name, *(file.name for file in model.external))
     for name in files:
@@ -170,7 +171,7 @@ def _send_model(
             for offset in range(0, max(1, size), PART_BYTES):  # an empty file is one empty part
                 check_cancel(cancel)
                 part = file.read(PART_BYTES)
-                cluster.ask(worker, on_worker.store, model.sha256, order, name, offset, part)
+                cluster.ask(worker.address, on_worker.store, model.sha256, order, name, offset, part)
 
 
 def _is_of(record: StudyRecord, machine: Machine) -> bool:

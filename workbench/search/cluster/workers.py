@@ -98,10 +98,6 @@ class Cluster:
                 self._busy_hosts.discard(worker.host)
                 self._changed.notify_all()
 
-    def ask(self, worker: ClusterWorker, function: Callable[..., T], *arguments: Any) -> T:
-        """Call a function in the worker's process, beside its task, and return the result."""
-        return self._run(worker.address, function, *arguments)
-
     def submit(self, worker: ClusterWorker, order: str) -> Any:
         """Submit the study of an order that the worker has; return the future."""
         self._check_running()
@@ -152,7 +148,7 @@ class Cluster:
         return infos
 
     def _description(self, address: str, info: dict[str, Any]) -> ClusterWorker:
-        described = unpack(on_worker.WorkerDescription, self._run(address, on_worker.describe))
+        described = unpack(on_worker.WorkerDescription, self.ask(address, on_worker.describe))
         if described.workbench != __version__:
             raise ClusterError(
                 f"the worker {address} has version {described.workbench} of the workbench, "
@@ -162,7 +158,8 @@ class Cluster:
         tags = frozenset((*info.get("resources", {}), *described.tags))
         return ClusterWorker(address, info.get("host") or address, tags, described.machine)
 
-    def _run(self, address: str, function: Callable[..., T], *arguments: Any) -> T:
+    def ask(self, address: str, function: Callable[..., T], *arguments: Any) -> T:
+        """Call a function in the process of a worker, beside its task, and return the result."""
         self._check_running()
         try:
             with in_background(
