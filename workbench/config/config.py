@@ -138,9 +138,6 @@ class Config(ConfigFields):
         text = script.script(self.session_config.plan(), steps.file, self.runtime, script_text.lines(steps))
         return text + script_text.TIMING
 
-    def __repr__(self) -> str:
-        return f"Config({', '.join(f'{name}={value!r}' for name, value in self.changed().items())})"
-
     def _repr_html_(self) -> str:
         return difference.to_html(self)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from workbench.config.engines import EnginePart
 from workbench.config.fusion import TransformerFusion
 from workbench.config.kinds import Choice, Count, Flag, Switch, Text
-from workbench.config.knob import changed_fields, check_known, knobs_of
+from workbench.config.knob import Settings, check_known, knobs_of
 from workbench.config.name_kinds import Choices, Entries, Libraries, Names, Sizes
 from workbench.config.parts import PartKnob
 from workbench.config.precision import Precision, PreparedModel
@@ -22,8 +22,8 @@ Level = Literal["disabled", "basic", "extended", "layout", "all"]
 ExecutionMode = Literal["sequential", "parallel"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigFields:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ConfigFields(Settings):
     """Every field with its default, which leaves it to ORT. `Config` checks the values."""
 
     level: Level | None = Choice.declare(
@@ -183,10 +183,6 @@ class ConfigFields:
         "You want to know what ONNX Runtime gains or loses against another engine.",
         group="providers",
     )
-
-    def changed(self) -> dict[str, Any]:
-        """Return the fields that were set, in order."""
-        return changed_fields(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was set, as JSON holds it; {} leaves everything to ORT."""

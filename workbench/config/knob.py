@@ -122,10 +122,19 @@ def knobs_of(owner: Any) -> tuple[Knob, ...]:
     return tuple(knobs)
 
 
-def changed_fields(config: Any) -> dict[str, Any]:
-    """Return the fields of a config, or of a part of one, that are not at their defaults, in order."""
-    values = {field: getattr(config, field.name) for field in fields(config)}
-    return {field.name: value for field, value in values.items() if value != field.default}
+class Settings:
+    """Base of the frozen dataclasses that declare knobs: a config, and the parts of one."""
+
+    __slots__ = ()
+
+    def changed(self) -> dict[str, Any]:
+        """Return the fields that are not at their defaults, in order."""
+        values = {field: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {field.name: value for field, value in values.items() if value != field.default}
+
+    def __repr__(self) -> str:
+        texts = [f"{name}={value!r}" for name, value in self.changed().items()]
+        return f"{type(self).__name__}({', '.join(texts)})"
 
 
 def check_known(owner: str, names: Iterable[str], known: Collection[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from workbench.config.knob import Knob, Words, changed_fields, check_known, knobs_of
+from workbench.config.knob import Knob, Settings, Words, check_known, knobs_of
 from workbench.config.literals import call
 from workbench.errors import ConfigError
 from workbench.text import did_you_mean, listed
@@ -13,7 +13,7 @@ from workbench.text import did_you_mean, listed
 _TYPES: dict[str, dict[str, type[Part]]] = {}  # field of Config → kind → class
 
 
-class Part:
+class Part(Settings):
     """Base of the frozen dataclasses that a field of Config can hold; KNOBS says what each field does.
 
     A subclass registers itself under its FIELD and KIND.
@@ -39,10 +39,6 @@ class Part:
     def check(self) -> None:
         """Refuse values that exclude each other."""
 
-    def changed(self) -> dict[str, Any]:
-        """Return the fields that are not at their defaults, in order."""
-        return changed_fields(self)
-
     def items(self) -> Iterator[tuple[Knob, Any]]:
         """Yield each knob that was set, and its value."""
         changed = self.changed()
@@ -55,9 +51,6 @@ class Part:
     def __str__(self) -> str:
         texts = [f"{knob.label} {knob.words(value)}" for knob, value in self.items()]
         return f"{self.LABEL} ({', '.join(texts)})" if texts else self.LABEL
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.changed().items())})"
 
 
 class PartKnob(Knob):
@@ -116,12 +109,8 @@ class PartKnob(Knob):
         cls = types[data["kind"]]
         values = {name: value for name, value in data.items() if name != "kind"}
         check_fields(cls, values)
-        inner = {knob.field: knob for knob in cls.KNOBS if isinstance(knob, PartKnob)}
         return cls(
-            **{
-                name: inner[name].from_json(value) if name in inner else value
-                for name, value in values.items()
-            }
+            **{knob.field: knob.from_json(values[knob.field]) for knob in cls.KNOBS if knob.field in values}
         )
 
     def code(self, value: Part) -> str:

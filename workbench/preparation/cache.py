@@ -137,7 +137,9 @@ def _bound() -> int:
 def _read(folder: Path, check: Check) -> CachedModel | None:
     """Return the cached entry, or None for a missing or damaged one."""
     try:
-        note = json.loads(_note_text(folder / NOTE))
+        if not (folder / NOTE).is_file() or (folder / NOTE).stat().st_size > MOST_NOTE_BYTES:
+            return None
+        note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
         files = dict(note["files"])
         if note["model"] not in files or any(Path(name).name != name for name in files):
             return None  # unchecked files are not loaded
@@ -155,12 +157,6 @@ def _read(folder: Path, check: Check) -> CachedModel | None:
         return None
     except WorkbenchError:  # a file of the entry is gone or unreadable
         return None
-
-
-def _note_text(path: Path) -> str:
-    if not path.is_file() or path.stat().st_size > MOST_NOTE_BYTES:
-        raise ValueError("no note of ours")
-    return path.read_text(encoding="utf-8")
 
 
 def _write_note(making: Path, answer: dict[str, Any], duration_s: float) -> None:

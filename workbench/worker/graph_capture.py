@@ -14,7 +14,7 @@ import onnxruntime as ort
 from workbench.text import without_colors
 from workbench.worker.passlog import names_applications, read_partitioning, read_passes, read_results
 from workbench.worker.probe import SQUARE
-from workbench.worker.session import session_options
+from workbench.worker.session import session_options, weights_beside
 
 _NAMES = (
     "ORT_DISABLE_ALL",
@@ -32,7 +32,6 @@ LEVELS = dict(
     )
 )
 CPU = "CPUExecutionProvider"
-MIN_EXTERNAL_BYTES = "1024"  # smaller constants stay in the graph: shapes, axes and scales are worth reading
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 RECORD = "session.record_ep_graph_assignment_info"
 
@@ -74,7 +73,7 @@ class GraphCapture:
             if "compiled nodes" not in str(error):
                 raise
             session, file, log, load_s = self._loud(save=False)
-        in_effect, registered = session.get_providers(), _registered()
+        in_effect, registered, lines = session.get_providers(), _registered(), log.lines()
         basic, problem = "", None
         if not file or (len(in_effect) > 1 and self.level > 1):  # the assignment record names its nodes
             basic, problem = self._basic(compiled=not file)
@@ -85,9 +84,11 @@ class GraphCapture:
             "basic": basic,
             "problem": problem,
             "providers": in_effect,
-            "applied": self._applied(log, registered),
+            "applied": read_passes(lines)
+            if names_applications(lines)
+            else read_results(lines, [(name, level) for name, level in registered]),
             "registered": registered,
-            "partitioning": read_partitioning(log.lines()),
+            "partitioning": read_partitioning(lines),
             "assignment": [
                 [part.ep_name, [[node.name, node.domain, node.op_type] for node in part.get_nodes()]]
                 for part in _assigned(session)
@@ -112,12 +113,6 @@ class GraphCapture:
         except Exception as error:  # noqa: BLE001 - operators that only that provider has
             return "", f"the graph after the basic level: {str(error)[:500]}"
 
-    def _applied(self, log: Captured, registered: list[list[Any]]) -> list[dict[str, Any]]:
-        lines = log.lines()
-        if names_applications(lines):
-            return read_passes(lines)
-        return read_results(lines, [(name, level) for name, level in registered])
-
     def take(self, level: int, disabled: tuple[str, ...]) -> tuple[str, str]:
         """Return file and fingerprint of the graph with these passes off."""
         if time.monotonic() > self.deadline:
@@ -137,8 +132,7 @@ class GraphCapture:
             self.taken += 1
             file = str(self.folder / f"{self.stem}{self.taken}.onnx")
             options.optimized_model_filepath = file
-            entries["session.optimized_model_external_initializers_file_name"] = self.weights.name
-            entries["session.optimized_model_external_initializers_min_size_in_bytes"] = MIN_EXTERNAL_BYTES
+            entries |= weights_beside(self.weights.name)
         for key, value in entries.items():
             options.add_session_config_entry(key, value)
         options.log_severity_level = 0 if verbose else 4

@@ -9,10 +9,8 @@ from typing import Any
 
 from workbench.worker import sampling
 from workbench.worker.feeding import make_calls
-from workbench.worker.session import make_session, run_options
+from workbench.worker.session import make_session, run_options, weights_beside
 from workbench.worker.values import read_values
-
-_SAVED = "session.optimized_model_external_initializers"
 
 
 def run(
@@ -37,10 +35,7 @@ def run(
         attributes |= {"enable_profiling": True, "profile_file_prefix": trace_prefix}
     if optimized is not None:
         attributes["optimized_model_filepath"] = optimized
-        weights = {
-            f"{_SAVED}_file_name": f"{Path(optimized).name}.weights",
-            f"{_SAVED}_min_size_in_bytes": "1024",
-        }
+        weights = weights_beside(f"{Path(optimized).name}.weights")
         plan = {**plan, "entries": {**plan["entries"], **weights}}
     session = make_session(model, plan, **attributes)
     calls = make_calls(session, read_values(Path(feeds)), run_options(plan), bind=bool(plan["io_binding"]))

@@ -33,6 +33,15 @@ def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
     return options
 
 
+def weights_beside(file_name: str) -> dict[str, str]:
+    """Return session entries with which a saved graph has its weights in a file of this name.
+
+    Smaller constants stay in the graph: shapes, axes and scales are worth reading.
+    """
+    entry = "session.optimized_model_external_initializers"
+    return {f"{entry}_file_name": file_name, f"{entry}_min_size_in_bytes": "1024"}
+
+
 def run_options(plan: dict[str, Any]) -> ort.RunOptions | None:
     """Return the options of each run, if the plan has any."""
     entries = plan.get("run_entries") or {}

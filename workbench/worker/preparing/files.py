@@ -12,6 +12,7 @@ import onnx
 from workbench.models.naming import name_nodes, unnamed
 from workbench.models.structure import graphs
 from workbench.rewrites.scopes import with_subgraphs
+from workbench.worker.session import weights_beside
 
 MOST_IN_ONE_FILE = 1 << 30  # bytes of weights; protobuf ends at 2 GiB, and some tools fail earlier
 DATA = "model.onnx.data"
@@ -39,12 +40,7 @@ def whole(source: str, folder: str) -> str:
 
 def saved_outside(source: str) -> dict[str, str]:
     """Return session entries with which ORT saves a large graph's weights in a file of their own."""
-    if not is_large(source):
-        return {}
-    return {
-        "session.optimized_model_external_initializers_file_name": DATA,
-        "session.optimized_model_external_initializers_min_size_in_bytes": "1024",
-    }
+    return weights_beside(DATA) if is_large(source) else {}
 
 
 def save(model: onnx.ModelProto, path: str) -> None:
