@@ -180,3 +180,9 @@ def test_a_script_that_prepares_draws_what_it_needs_and_times_a_call() -> None:
     assert "os.path.exists(path)" in text
     assert text.index("def run(") < text.index('if __name__ == "__main__":') < text.index("one call: ")
     assert "def draw(" not in Config().to_python("net.onnx")
+
+
+def test_a_constant_of_ort_is_no_text_in_the_script() -> None:
+    script = Config(level="extended", intra_op_threads=2).to_python("model.onnx")
+    assert "options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED\n" in script
+    assert "options.intra_op_num_threads = 2\n" in script

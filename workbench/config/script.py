@@ -68,7 +68,8 @@ def script(
 def options_of(plan: SessionPlan) -> Iterator[str]:
     yield "options = ort.SessionOptions()"
     for name, value in plan.attributes:
-        yield f"options.{name} = {f'ort.{value}' if isinstance(value, str) else value!r}"
+        literal = f"ort.{value}" if isinstance(value, str) else repr(value)
+        yield f"options.{name} = {literal}"
     for key, text in plan.entries:
         yield f"options.add_session_config_entry({key!r}, {text!r})"
     for library in plan.custom_ops:
