@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import workbench as wb
-from workbench.analysis.placement.checks import RecordedCheck, recorded_checks
+from workbench.analysis.placement.prediction import RecordedCheck, recorded_checks
 
 
 @dataclass(frozen=True)

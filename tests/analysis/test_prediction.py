@@ -14,10 +14,9 @@ from tests.amount import amount
 from tests.analysis.conftest import Explain
 from tests.analysis.graphs import Draft, drafts, node
 from workbench.analysis.graph import Graph, TensorInfo
-from workbench.analysis.placement.checks import recorded_checks
 from workbench.analysis.placement.comparing import compare_prediction
 from workbench.analysis.placement.partitions import units
-from workbench.analysis.placement.prediction import predict, predict_all
+from workbench.analysis.placement.prediction import predict, predict_all, recorded_checks
 from workbench.analysis.placement.records import PlacedNode, Placement
 from workbench.analysis.placement.support import NAMES, SupportTable, support_tables
 from workbench.errors import ConfigError

@@ -25,7 +25,8 @@ from tests.analysis.profile.devices import (
 )
 from tests.analysis.profile.test_tree import adds_up
 from tests.analysis.profile.traces import event, make, value, write
-from workbench.analysis.profile.tree import NO_PARENT, EventKind, node_name
+from workbench.analysis.profile.trace import EventKind, node_name
+from workbench.analysis.profile.tree import NO_PARENT
 from workbench.analysis.roofline.peaks import PeakRow
 from workbench.views.flame.frames import FrameKind as Box
 from workbench.views.flame.view import FlameView, flame_view

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.amount import amount
 from tests.analysis.profile.traces import chain, event, looped, node, trace_of, wide, write
 from workbench.analysis.profile.reader import read_trace
-from workbench.analysis.profile.trace import Trace
-from workbench.analysis.profile.tree import NO_PARENT, EventKind, EventTree, build_tree
+from workbench.analysis.profile.trace import EventKind, Trace
+from workbench.analysis.profile.tree import NO_PARENT, EventTree, build_tree
 
 
 def adds_up(trace: Trace, tree: EventTree) -> None:

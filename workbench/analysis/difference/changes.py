@@ -20,7 +20,7 @@ from workbench.analysis.profile.tables import (
     group_table,
     node_table,
 )
-from workbench.analysis.profile.tree import EventKind, node_name
+from workbench.analysis.profile.trace import EventKind, node_name
 from workbench.records.display import frame_of
 from workbench.text import in_time
 

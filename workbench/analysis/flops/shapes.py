@@ -9,7 +9,7 @@ from onnx import TensorProto
 
 from workbench.analysis.flops.cost import Tensor
 from workbench.analysis.profile.tables import CountedEvents
-from workbench.analysis.profile.tree import EventKind, node_name
+from workbench.analysis.profile.trace import EventKind, node_name
 from workbench.models.structure import bodies
 
 _NAMES = {number: name.lower() for name, number in TensorProto.DataType.items()}  # in ORT's words

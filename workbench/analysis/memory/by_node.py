@@ -9,8 +9,7 @@ import numpy as np
 
 from workbench.analysis.flops.shapes import profiled_shapes, stored_shapes
 from workbench.analysis.profile.session_profile import Profile
-from workbench.analysis.profile.trace import SIGNED
-from workbench.analysis.profile.tree import EventKind, node_name
+from workbench.analysis.profile.trace import SIGNED, EventKind, node_name
 from workbench.models.structure import bodies
 from workbench.records.display import frame_of
 from workbench.records.tables import TABLE

@@ -12,7 +12,7 @@ from workbench.analysis.graph import Graph, Node
 from workbench.analysis.placement.partitions import with_sizes
 from workbench.analysis.placement.records import CompiledPart, Placement, UnmatchedTime
 from workbench.analysis.profile.session_profile import Profile
-from workbench.analysis.profile.tree import EventKind, node_name
+from workbench.analysis.profile.trace import EventKind, node_name
 
 _NUMBER = re.compile(r"\d+")
 

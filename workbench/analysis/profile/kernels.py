@@ -11,8 +11,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from workbench.analysis.profile.kinds import FENCES, EventKind, node_name
-from workbench.analysis.profile.trace import ABSENT, Codes, Trace
+from workbench.analysis.profile.trace import ABSENT, FENCES, Codes, EventKind, Trace, node_name
 
 
 def adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:

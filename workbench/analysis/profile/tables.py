@@ -13,8 +13,8 @@ import numpy as np
 
 from workbench.analysis.profile.interning import Interning
 from workbench.analysis.profile.scopes import scope_of
-from workbench.analysis.profile.trace import ABSENT, Codes, Trace
-from workbench.analysis.profile.tree import NO_PARENT, EventKind, EventTree, node_name
+from workbench.analysis.profile.trace import ABSENT, Codes, EventKind, Trace, node_name
+from workbench.analysis.profile.tree import NO_PARENT, EventTree
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,7 @@ from math import nan
 import numpy as np
 
 from workbench.analysis.profile.kernels import adopt_kernels
-from workbench.analysis.profile.kinds import EventKind, kinds, node_name
-from workbench.analysis.profile.trace import Codes, Reals, Trace
+from workbench.analysis.profile.trace import Codes, EventKind, Reals, Trace, kinds
 
 NO_PARENT = -1  # of what lies directly in the session
 MOST_AT_ONCE = 256  # runs that overlap in time: how far back the run of a lone node is looked for
@@ -168,6 +167,3 @@ def _divided(spans: list[tuple[float, float]]) -> list[float]:
         for index in running:
             parts[index] += (right - left) / len(running)
     return parts
-
-
-__all__ = ["NO_PARENT", "EventKind", "EventTree", "build_tree", "kinds", "node_name"]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.analysis.profile.session_profile import Profile
-from workbench.analysis.profile.trace import Scheduling
-from workbench.analysis.profile.tree import node_name
+from workbench.analysis.profile.trace import Scheduling, node_name
 from workbench.records.display import frame_of
 
 if TYPE_CHECKING:

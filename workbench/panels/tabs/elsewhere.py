@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from workbench.analysis.placement.checks import reliability
-from workbench.analysis.placement.prediction import PlacementPrediction
+from workbench.analysis.placement.prediction import PlacementPrediction, reliability
 from workbench.figures.palette import style_of_provider
 from workbench.panels import widgets as W
 from workbench.panels.handlers import on_change, own_changes

@@ -12,8 +12,9 @@ import numpy as np
 
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, FENCES, SCHEDULING
-from workbench.analysis.profile.tree import NO_PARENT, node_name
-from workbench.analysis.profile.tree import EventKind as Event
+from workbench.analysis.profile.trace import EventKind as Event
+from workbench.analysis.profile.trace import node_name
+from workbench.analysis.profile.tree import NO_PARENT
 from workbench.views.flame.frames import NONE, Boxes, FrameKind, Frames
 
 Order = Literal["module", "operator"]

@@ -9,9 +9,9 @@ import numpy as np
 from workbench.analysis.profile.kernels import queues
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING
-from workbench.analysis.profile.trace import ABSENT
-from workbench.analysis.profile.tree import NO_PARENT, node_name
-from workbench.analysis.profile.tree import EventKind as Event
+from workbench.analysis.profile.trace import ABSENT, node_name
+from workbench.analysis.profile.trace import EventKind as Event
+from workbench.analysis.profile.tree import NO_PARENT
 from workbench.views.flame.frames import NONE, Boxes, FlamePane, FrameKind, Frames
 
 MOST_SPANS = 100_000  # of a picture: what stays fluent without a GPU
