@@ -11,9 +11,8 @@ import onnx
 import pytest
 
 from workbench.diagnosis import Advice, Device, Doctor, ProviderState, Survey, doctor, environment
-from workbench.diagnosis.advice import advise
+from workbench.diagnosis.advice import advise, for_more, remedy
 from workbench.diagnosis.environment import loader_words, missing_libraries, try_provider
-from workbench.diagnosis.remedies import for_more, remedy
 from workbench.errors import RunFailed, WorkerError
 from workbench.records.machine import Gpu, Machine
 

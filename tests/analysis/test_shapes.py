@@ -11,9 +11,9 @@ from onnx import ModelProto, TensorProto, helper
 import workbench as wb
 from tests.analysis import models
 from tests.models import tiny
-from workbench.analysis import shapes
+from workbench.analysis import weightless
 from workbench.analysis.graph import TensorInfo, read_graph
-from workbench.analysis.shapes import with_shapes
+from workbench.analysis.weightless import with_shapes
 from workbench.models import Model
 
 pytestmark = pytest.mark.real
@@ -62,12 +62,12 @@ def test_an_explanation_of_nested_functions_can_be_cancelled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cancel = threading.Event()
-    infer = shapes.call_job
+    infer = weightless.call_job
 
     def cancelled_meanwhile(*arguments: object, **options: object) -> object:
         threading.Timer(0.5, cancel.set).start()
         return infer(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(shapes, "call_job", cancelled_meanwhile)
+    monkeypatch.setattr(weightless, "call_job", cancelled_meanwhile)
     with pytest.raises(wb.Cancelled):
         wb.explain(tiny.save(nested_functions(), tmp_path), cancel=cancel, keep=False)

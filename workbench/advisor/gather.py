@@ -12,7 +12,7 @@ from workbench.advisor.weights import scan_weights
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.analysis.explanation import explain
 from workbench.analysis.fidelity.accuracy import accuracy
-from workbench.analysis.fidelity.debugging import debug
+from workbench.analysis.fidelity.layers import debug
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.slower.profiled_config import profiled_config
 from workbench.analysis.threads.sharing import sharing_of

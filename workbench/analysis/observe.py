@@ -13,8 +13,7 @@ from onnx import ModelProto
 
 from workbench.analysis.graph import Graph, informed, name_nodes, read_graph, unnamed
 from workbench.analysis.provenance.same import same_graph
-from workbench.analysis.shapes import with_shapes
-from workbench.analysis.weightless import write_weightless
+from workbench.analysis.weightless import with_shapes, write_weightless
 from workbench.background import in_background
 from workbench.config import Config, shipped_passes
 from workbench.errors import ConfigError

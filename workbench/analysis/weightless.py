@@ -1,22 +1,30 @@
-"""A model without its weights that ORT optimizes like the model: large tensors point into a file of holes.
+"""A model without its weights: ORT optimizes it like the model, and ONNX's own inference gives it shapes.
 
-Sessions made only to have their graph saved need no weights, and reading 400 MB for each costs minutes.
-What a zero in place of a weight could change is caught: the last snapshot is compared with ORT's graph of the
-real model.
+Sessions made only to have their graph saved need no weights, and reading 400 MB for each costs minutes: large
+tensors point into a file of holes. What a zero in place of a weight could change is caught: the last snapshot
+is compared with ORT's graph of the real model.
+
+The inference runs in a worker process: a file of a kilobyte can make it run for ever, and it holds the
+interpreter's lock meanwhile.
 """
 
 from __future__ import annotations
 
+import threading
 from math import prod
 from pathlib import Path
 
 from onnx import ModelProto, TensorProto
 
 from workbench.analysis.graph.model import ELEMENT_BYTES
+from workbench.errors import RunFailed, WorkerError
 from workbench.models.structure import tensors
 from workbench.models.wire import KEEP_BYTES
+from workbench.worker.launch import WorkerFolder, call_job
 
 HOLES = "holes.bin"
+MOST_BYTES = 256 << 20  # of the structure, and of what inference makes of it
+TIMEOUT_S = 60.0  # the largest sample takes 2 s; sizes are unknown where inference takes longer
 _KINDS = ("float", "int32", "int64", "double", "uint64", "string")
 _PAYLOADS = ("raw_data", *(f"{kind}_data" for kind in _KINDS))
 
@@ -30,8 +38,8 @@ def write_weightless(structure: ModelProto, source: Path, folder: Path) -> Path:
         size = _size(tensor)
         if tensor.data_location == TensorProto.EXTERNAL and size <= KEEP_BYTES:
             _embed(tensor, source.parent, size)
-        elif tensor.data_location == TensorProto.EXTERNAL or (size > 0 and not has_payload(tensor)):
-            _point_to_holes(tensor, size)
+        elif tensor.data_location == TensorProto.EXTERNAL or (size > 0 and not _has_payload(tensor)):
+            _point_to(tensor, location=HOLES, offset="0", length=str(size))
             largest = max(largest, size)
     with (folder / HOLES).open("wb") as file:
         file.truncate(largest)
@@ -40,21 +48,56 @@ def write_weightless(structure: ModelProto, source: Path, folder: Path) -> Path:
     return path
 
 
+def with_shapes(
+    structure: ModelProto, *, timeout_s: float = TIMEOUT_S, cancel: threading.Event | None = None
+) -> ModelProto:
+    """Return a copy with inferred value_info, or the structure itself where inference fails or takes long."""
+    bare = _without_weights(structure)
+    if bare.ByteSize() > MOST_BYTES:
+        return structure
+    with WorkerFolder() as folder:
+        source, target = folder / "structure.onnx", folder / "inferred.onnx"
+        source.write_bytes(bare.SerializeToString())
+        try:
+            call_job(
+                "preparing.inference",
+                {"source": str(source), "target": str(target)},
+                timeout_s=timeout_s,
+                cancel=cancel,
+            )
+        except (RunFailed, WorkerError):  # a crash, no memory or no answer: sizes stay unknown, ORT goes on
+            return structure
+        if not target.exists() or target.stat().st_size > MOST_BYTES:
+            return structure
+        inferred: ModelProto = ModelProto.FromString(target.read_bytes())
+        return inferred
+
+
+def _without_weights(structure: ModelProto) -> ModelProto:
+    """Return a copy whose left-out weights are external: inference only asks for their type and shape."""
+    bare = ModelProto()
+    bare.CopyFrom(structure)
+    for tensor in tensors(bare):
+        if tensor.ByteSize() < KEEP_BYTES and not _has_payload(tensor):
+            _point_to(tensor, location="weights")
+    return bare
+
+
 def _size(tensor: TensorProto) -> int:
     return int(prod(tensor.dims) * ELEMENT_BYTES.get(tensor.data_type, 0.0) + 0.5)
 
 
-def has_payload(tensor: TensorProto) -> bool:
+def _has_payload(tensor: TensorProto) -> bool:
     """Return whether the values of a tensor are in the model itself."""
     return any(len(getattr(tensor, field)) for field in _PAYLOADS)
 
 
-def _point_to_holes(tensor: TensorProto, size: int) -> None:
-    for field in _PAYLOADS:
+def _point_to(tensor: TensorProto, **place: str) -> None:
+    """Replace the values of a tensor by a place in another file."""
+    for field in (*_PAYLOADS, "external_data"):
         tensor.ClearField(field)
-    tensor.ClearField("external_data")
     tensor.data_location = TensorProto.EXTERNAL
-    for key, value in (("location", HOLES), ("offset", "0"), ("length", str(size))):
+    for key, value in place.items():
         tensor.external_data.add(key=key, value=value)
 
 

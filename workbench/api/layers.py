@@ -10,8 +10,8 @@ from typing import Any, Literal
 from workbench.analysis import explanation
 from workbench.analysis.fidelity import gains as of_profiles
 from workbench.analysis.fidelity import sensitivity as studying
-from workbench.analysis.fidelity.debugging import ITEMS, debug
 from workbench.analysis.fidelity.layer_groups import By
+from workbench.analysis.fidelity.layers import ITEMS, debug
 from workbench.analysis.slower.profiled_config import profile_config
 from workbench.api.comparing import compare
 from workbench.config import Config
@@ -19,6 +19,7 @@ from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits
 from workbench.models import Model, load
 from workbench.preparation.replayed import replayed
+from workbench.records.display import values_of
 from workbench.records.sensitivity import Mode, SensitivityRecord
 from workbench.results.layer_errors import LayerErrors
 from workbench.results.result import origin_of
@@ -164,6 +165,5 @@ def _with_measured(
     rows = []
     for row, verdict in zip(record.rows, comparison.verdicts, strict=True):
         gain = studying.measured_gain(verdict, whole_s)
-        ends = (None,) * 3 if gain is None else (gain.value_s, gain.low_s, gain.high_s)
-        rows.append(replace(row, gain_s=ends[0], gain_low_s=ends[1], gain_high_s=ends[2]))
+        rows.append(replace(row, **values_of(gain, *studying.GAIN)))
     return replace(record, rows=tuple(rows), latency_how=studying.MEASURED)

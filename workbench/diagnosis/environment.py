@@ -6,8 +6,8 @@ import re
 import sys
 from collections.abc import Container
 
+from workbench.diagnosis.advice import remedy
 from workbench.diagnosis.records import Device, ProviderState, State, Survey
-from workbench.diagnosis.remedies import remedy
 from workbench.errors import RunFailed, StorageError, WorkerError
 from workbench.records.machine import Machine
 from workbench.worker import log

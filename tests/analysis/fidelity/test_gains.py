@@ -49,8 +49,8 @@ def test_no_layer_saves_more_than_the_model_takes(tmp_path: Path) -> None:
     plain = profiled(tmp_path, "float", {"conv": 1500.0, "relu": 500.0}, plain_s=(0.46e-3,) * 12)
     quantized = profiled(tmp_path, "int8", {"conv": 127.0, "relu": 500.0}, plain_s=(0.2e-3,) * 12)
     saved = gains(GROUPS, plain, quantized)
-    assert sum(gain.value_s for gain in saved.values()) == pytest.approx(0.26e-3)
-    assert saved["conv"].value_s == pytest.approx(0.46e-3 * 0.75 - 0.2e-3 * 127 / 627)
+    assert sum(gain.gain_s for gain in saved.values()) == pytest.approx(0.26e-3)
+    assert saved["conv"].gain_s == pytest.approx(0.46e-3 * 0.75 - 0.2e-3 * 127 / 627)
 
 
 def test_an_estimate_carries_the_interval_of_its_runs(tmp_path: Path) -> None:
@@ -58,11 +58,11 @@ def test_an_estimate_carries_the_interval_of_its_runs(tmp_path: Path) -> None:
     plain = profiled(tmp_path, "float", {"conv": 1500.0, "relu": 500.0}, plain_s=noisy)
     quantized = profiled(tmp_path, "int8", {"conv": 127.0, "relu": 500.0}, plain_s=(0.2e-3,) * 12)
     gain = gains(GROUPS, plain, quantized)["conv"]
-    assert gain.low_s is not None
-    assert gain.high_s is not None
-    assert gain.low_s < gain.value_s < gain.high_s
+    assert gain.gain_low_s is not None
+    assert gain.gain_high_s is not None
+    assert gain.gain_low_s < gain.gain_s < gain.gain_high_s
     few = profiled(tmp_path, "few", {"conv": 1500.0, "relu": 500.0}, plain_s=noisy, runs=3)
-    assert gains(GROUPS, few, quantized)["conv"].low_s is None
+    assert gains(GROUPS, few, quantized)["conv"].gain_low_s is None
 
 
 PROPOSAL = ProposalRecord(

@@ -19,7 +19,7 @@ from workbench.measurement.limits import Limits, OnProgress
 from workbench.models.examples import Examples, examples
 from workbench.models.model import Model
 from workbench.records.comparison import ComparisonRecord, Verdict
-from workbench.records.display import config_in_words
+from workbench.records.display import config_in_words, values_of
 from workbench.records.fidelity import AccuracyRecord
 from workbench.records.sensitivity import LayerSensitivity, Mode, ProposalRecord, SensitivityRecord
 from workbench.text import listed
@@ -34,9 +34,12 @@ MEASURED = "measured, interleaved"
 class LayerGain:
     """Seconds of a run that quantizing a layer saves, with the interval of the comparison."""
 
-    value_s: float
-    low_s: float | None = None
-    high_s: float | None = None
+    gain_s: float
+    gain_low_s: float | None = None
+    gain_high_s: float | None = None
+
+
+GAIN = tuple(LayerGain.__dataclass_fields__)  # fields of LayerSensitivity too
 
 
 def measured_gain(verdict: Verdict, whole_s: float | None) -> LayerGain | None:
@@ -124,16 +127,13 @@ def sensitivity(
     evaluated = variants.errors({WHOLE: variants.config, **configs})
     rows = []
     for at, group in enumerate(variants.groups):
-        gain = gains.get(group.name)
         rows.append(
             LayerSensitivity(
                 name=group.name,
                 nodes=group.nodes,
                 op_types=group.op_types,
                 error=finite(evaluated.error(str(at))),
-                gain_s=gain.value_s if gain else None,
-                gain_low_s=gain.low_s if gain else None,
-                gain_high_s=gain.high_s if gain else None,
+                **values_of(gains.get(group.name), *GAIN),
                 problem=_problem(evaluated, str(at)),
             )
         )
@@ -190,9 +190,9 @@ def with_measured_cost(record: ProposalRecord, comparison: ComparisonRecord) -> 
         return record
     return replace(
         record,
-        cost_s=gain.value_s,
-        cost_low_s=gain.low_s,
-        cost_high_s=gain.high_s,
+        cost_s=gain.gain_s,
+        cost_low_s=gain.gain_low_s,
+        cost_high_s=gain.gain_high_s,
         cost_how=MEASURED,
         cost_confidence=comparison.verdict.confidence,
     )
