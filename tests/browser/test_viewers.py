@@ -31,8 +31,7 @@ INLINE = """() => {
 }"""
 FOR_BUTTON = """
 import workbench as wb
-from workbench.server.button import LinkButton
-from workbench.server.links import netron_link
+from workbench.server.links import LinkButton, netron_link
 LinkButton(netron_link(wb.load({path!r})))
 """
 

@@ -12,8 +12,7 @@ from workbench.panels.bench import Bench
 from workbench.panels.files import keep
 from workbench.panels.handlers import button, error_to, follow, on_change, own_changes
 from workbench.panels.markup import error_html, text
-from workbench.server.button import LinkButton
-from workbench.server.links import netron_link
+from workbench.server.links import LinkButton, netron_link
 from workbench.text import bytes_text
 
 MOST_OFFERED = 40  # paths that complete a typed one

@@ -1,11 +1,15 @@
-"""Links for a notebook, below any base URL: a model in Netron, a profile in speedscope."""
+"""Links for a notebook, below any base URL, with their button: a model in Netron, a profile in speedscope."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
+
+import anywidget
+import traitlets as t
 
 from workbench.server import published_files
 
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
 # A browser holds the whole file in memory: Netron shows a larger model without large weights.
 MOST_MODEL_BYTES = 64 << 20
 TITLE_LENGTH = 120
+_STATIC = files("workbench.server") / "static"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,31 @@ class Link:
     title: str  # untrusted text
     relative: str
     note: str = ""  # facts that the viewer does not show
+
+
+class LinkButton(anywidget.AnyWidget):
+    """A button that opens a `Link` in a new browser tab; its script says why a link cannot open."""
+
+    _esm: ClassVar[str] = (_STATIC / "button.js").read_text(encoding="utf-8")
+    _css: ClassVar[str] = (_STATIC / "button.css").read_text(encoding="utf-8")
+
+    label = t.Unicode("").tag(sync=True)
+    relative = t.Unicode("").tag(sync=True)
+    hint = t.Unicode("").tag(sync=True)
+
+    def __init__(self, link: Link | None = None, label: str = "") -> None:
+        super().__init__(label=label)
+        self.show(link)
+
+    def show(self, link: Link | None) -> None:
+        """Set the link that the button opens; None disables the button."""
+        if link is None:
+            self.relative, self.hint = "", "Nothing to open yet"
+            return
+        subject = f"{link.title} in {link.label}"
+        self.label = self.label or link.label
+        self.hint = f"Open {subject}: {link.note}" if link.note else f"Open {subject}"
+        self.relative = link.relative
 
 
 def netron_link(model: Model) -> Link:

@@ -73,14 +73,11 @@ def _join_shared(
 def _by_module(
     left: list[str], right: list[str], module_a: Mapping[str, str], module_b: Mapping[str, str]
 ) -> list[Match]:
-    modules: dict[str, tuple[list[str], list[str]]] = {}
-    alone: list[Match] = []
-    for names, module, at in ((left, module_a, 0), (right, module_b, 1)):
-        for name in names:
-            if module.get(name):
-                modules.setdefault(module[name], ([], []))[at].append(name)
-            else:
-                alone.append(Match((name,), (), None) if at == 0 else Match((), (name,), None))
+    modules: dict[str | _Node, tuple[list[str], list[str]]] = {}
+    for name in left:
+        modules.setdefault(module_a.get(name) or ("a", name), ([], []))[0].append(name)
+    for name in right:
+        modules.setdefault(module_b.get(name) or ("b", name), ([], []))[1].append(name)
     matches = []
     for of_a, of_b in modules.values():
         if of_a and of_b:
@@ -88,7 +85,7 @@ def _by_module(
         else:
             matches += [Match((name,), (), None) for name in of_a]
             matches += [Match((), (name,), None) for name in of_b]
-    return matches + alone
+    return matches
 
 
 def _sides(a: Ancestors, b: Ancestors) -> tuple[tuple[Side, Ancestors], tuple[Side, Ancestors]]:

@@ -71,16 +71,17 @@ def evaluated_config(
     on_progress: OnProgress = lambda _: None,
 ) -> EvaluatedConfig:
     """Prepare the file of a config; `problem` says why it could not be prepared."""
-    words, on_step = config_in_words(config), step_reporter(on_progress, label)
+    file, session, problem = model, config, None
+    on_step = step_reporter(on_progress, label)
     try:
         prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=on_step)
+        file, session = prepared.model, prepared.config
     except (Cancelled, StorageError):
         raise
     except WorkbenchError as error:
-        return EvaluatedConfig(
-            label, words, model, config.plan().to_dict(), config.runtime, problem=str(error.problem)
-        )
-    return EvaluatedConfig(label, words, prepared.model, prepared.config.plan().to_dict(), config.runtime)
+        problem = str(error.problem)
+    plan = session.plan().to_dict()
+    return EvaluatedConfig(label, config_in_words(config), file, plan, config.runtime, problem)
 
 
 def batch_of(model: Model, configs: Sequence[Config], asked: int | None) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -123,7 +123,7 @@ class _Evaluation:
             raise RunFailed(f"the baseline {config.label}: {config.problem}", "give another first config")
         items: list[Any] = []
         used = 0
-        for part, path, outputs in self._run(config, self._grow):
+        for part, path, outputs in self._run(config):
             items += self._metric_rows(part, outputs)
             used += path.stat().st_size
             self.parts.append(part)
@@ -146,7 +146,7 @@ class _Evaluation:
         try:
             if config.problem is not None:
                 raise RunFailed(config.problem, "")
-            for part, path, outputs in self._run(config, lambda _: iter(self.parts)):
+            for part, path, outputs in self._run(config):
                 baseline = read_values(self.folder / _file("baseline", part))
                 for at, expected, actual in zip(part, baseline, outputs, strict=True):
                     for name, value in expected.items():
@@ -169,10 +169,8 @@ class _Evaluation:
             gap = self.metric.paired(self._base_items, rows)
             self.scores.append(Score(config.label, self.metric.summary(rows), gap, None))
 
-    def _run(
-        self, config: EvaluatedConfig, parts: Callable[[Worker], Iterator[range]]
-    ) -> Iterator[tuple[range, Path, Sequence[Outputs]]]:
-        """Yield each part with its outputs, as a file and read."""
+    def _run(self, config: EvaluatedConfig) -> Iterator[tuple[range, Path, Sequence[Outputs]]]:
+        """Yield each part with its outputs, as a file and read; the first config makes the parts."""
         is_baseline = not self.parts
         name = "baseline" if is_baseline else "candidate"
         self._report(config)
@@ -190,7 +188,7 @@ class _Evaluation:
                 timeout_s=self.limits.load_s,
                 cancel=self.cancel,
             )
-            for part in parts(worker):
+            for part in self._grow() if is_baseline else self.parts:
                 path = self.folder / _file(name, part)
                 feeds = self.folder / "feeds"
                 given = [self.examples.feeds[at] for at in part]
@@ -207,7 +205,7 @@ class _Evaluation:
                 self.done += len(part)
                 self._report(config)
 
-    def _grow(self, _: Worker) -> Iterator[range]:
+    def _grow(self) -> Iterator[range]:
         """Yield one run first, which shows the size of the outputs; then as many at a time as may be held."""
         start, count = 0, 1
         while start < len(self.examples.feeds):

@@ -212,8 +212,7 @@ def finite(error: float | None) -> float | None:
 
 def _problem(evaluated: AccuracyRecord, label: str) -> str | None:
     """Return why a variant has no error."""
-    start = f"{label} could not be evaluated: "
-    return next((note.removeprefix(start) for note in evaluated.notes if note.startswith(start)), None)
+    return next((score.problem for score in evaluated.scores if score.label == label), None)
 
 
 def _reason(record: SensitivityRecord, result: SearchResult, max_error: float) -> str:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Bound = Literal["compute", "memory"]
-ATTEMPTS = 2  # to measure the peaks
 BEYOND = 0.05  # of a peak; less is the noise of the profile
 _INT8_PRODUCTS = "MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul QLinearMatMul QGemm QAttention"
 _INT8_OTHERS = "ConvInteger QLinearConv DynamicQuantizeLSTM"
@@ -158,18 +157,10 @@ def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
     return RooflineRecord(tuple(nodes), peaks, profile.run_s)
 
 
-def measured_roofline(
-    profile: Profile, measure: Callable[[], PeakRow], attempts: int = ATTEMPTS
-) -> RooflineRecord:
-    """Set the nodes against peaks, and measure the peaks again while nodes ran faster than they allow."""
-    peaks = measure()
-    record = roofline(profile, peaks)
-    for _ in range(attempts - 1):
-        if not record.beyond_peaks:
-            break
-        peaks = peaks.best_of(measure())
-        record = roofline(profile, peaks)
-    return record
+def measured_roofline(profile: Profile, measure: Callable[[], PeakRow]) -> RooflineRecord:
+    """Set the nodes against peaks; measure the peaks once more if nodes ran faster than they allow."""
+    record = roofline(profile, measure())
+    return roofline(profile, record.peaks.best_of(measure())) if record.beyond_peaks else record
 
 
 def limit_of(op_type: str, cost: Cost, peaks: PeakRow) -> tuple[float | None, Bound | None]:

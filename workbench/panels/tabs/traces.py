@@ -10,8 +10,7 @@ from workbench.panels.bench import Bench
 from workbench.panels.files import content_of, file_name
 from workbench.panels.handlers import button, error_to
 from workbench.panels.markup import note_html
-from workbench.server.button import LinkButton
-from workbench.server.links import speedscope_link
+from workbench.server.links import LinkButton, speedscope_link
 
 
 class TraceTools:
