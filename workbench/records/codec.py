@@ -20,15 +20,15 @@ from workbench.records.columns import ColumnReader, ColumnWriter
 from workbench.records.compound import Blob, Column, Custom, Fields, FloatTuple, Maybe, Sequence, Tuple
 from workbench.records.scalars import Choice, Flag, Integer, Number, Shape, Text, Timestamp
 from workbench.records.tables import (
+    TEXT_OR_INTEGER,
     ColumnCodec,
     Fixed,
     Lists,
-    Optional,
     Pairs,
     Scalars,
     Structs,
     Table,
-    TextOrInteger,
+    optional,
 )
 
 T = TypeVar("T")
@@ -120,9 +120,9 @@ def _column_codec(hint: Any, place: _Place) -> ColumnCodec:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     inner = _without_none(hint)
     if inner is not None:
-        return Optional(_column_codec(inner, place))
+        return optional(_column_codec(inner, place))
     if origin in (Union, types.UnionType) and set(arguments) == {int, str}:
-        return TextOrInteger()
+        return TEXT_OR_INTEGER
     if origin is tuple and arguments[-1] is Ellipsis:
         return Lists(_column_codec(arguments[0], place))
     if origin is tuple:

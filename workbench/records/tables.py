@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, compress, pairwise, repeat
+from operator import not_
+from types import NoneType
 from typing import Any, Protocol
 
 from workbench.errors import BundleError
@@ -95,9 +97,13 @@ class Scalars:
             numbers = [self.shape.check(value, place, OURS) for value in values]
             return columns.add(NUMBERS, REAL, numbers, place, duration=self.shape.duration)
         if isinstance(self.shape, Integer | Flag):
-            return _add_integers([self.shape.check(value, place, OURS) for value in values], place, columns)
-        codes = {value: self._code(value, place, columns) for value in dict.fromkeys(values)}  # many repeats
-        return _add_integers([codes[value] for value in values], place, columns)
+            integers = [self.shape.check(value, place, OURS) for value in values]
+        else:
+            codes = {
+                value: self._code(value, place, columns) for value in dict.fromkeys(values)
+            }  # many repeats
+            integers = [codes[value] for value in values]
+        return columns.add(INTEGERS, WHOLE, integers, place)
 
     def _code(self, value: object, place: str, columns: ColumnWriter) -> int:
         checked = self.shape.encode(value, place, columns)
@@ -106,10 +112,12 @@ class Scalars:
         return columns.text_code(str(checked))
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
+        start, stored = span_of(data, place)
+        if stored != count:
+            raise BundleError(f"{place}: {stored} values where {count} were expected.", DAMAGED)
         if isinstance(self.shape, Number):
-            start = _span(data, count, place)
             return columns.take(NUMBERS, REAL, start, count, place, duration=self.shape.duration).tolist()
-        numbers = _integers(data, count, place, columns)
+        numbers = columns.take(INTEGERS, WHOLE, start, count, place).tolist()
         if isinstance(self.shape, Integer):
             if numbers and not self.shape.minimum <= min(numbers) <= max(numbers):
                 raise BundleError(f"{place}: an integer below {self.shape.minimum}.", DAMAGED)
@@ -124,57 +132,54 @@ class Scalars:
         return values
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        return _span_schema(defs)
+        defs["Span"] = span_schema("columns/integers.npy, or of columns/numbers.npy")
+        return {"$ref": "#/$defs/Span"}
 
 
 _FLAGS, _TEXTS, _INTEGERS = Scalars(Flag()), Scalars(Text()), Scalars(Integer())
 
 
 @dataclass(frozen=True, slots=True)
-class Optional:
-    """Optional values: one flag each, then the present values."""
+class Either:
+    """Values of two kinds: one flag each, then those of the first kind, then those of type `second`.
 
-    inner: ColumnCodec
+    None needs no codec: the flags say where it stands.
+    """
 
-    def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
-        there = [value for value in values if value is not None]
-        present = _FLAGS.write([value is not None for value in values], place, columns)
-        return {"present": present, "values": self.inner.write(there, place, columns)}
-
-    def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
-        known = keyed(data, ("present", "values"), place)
-        present = _FLAGS.read(known["present"], count, place, columns)
-        there = iter(self.inner.read(known["values"], sum(present), place, columns))
-        return [next(there) if is_there else None for is_there in present]
-
-    def schema(self, defs: dict[str, Schema]) -> Schema:
-        return object_schema({"present": _span_schema(defs), "values": self.inner.schema(defs)})
-
-
-@dataclass(frozen=True, slots=True)
-class TextOrInteger:
-    """Texts or integers: one flag each, then the texts, then the integers."""
+    flag: str
+    second: type
+    codecs: Mapping[str, ColumnCodec]
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
-        is_text = [isinstance(value, str) for value in values]
-        texts = [value for value in values if isinstance(value, str)]
-        whole = [value for value in values if not isinstance(value, str)]
-        return {
-            "is_text": _FLAGS.write(is_text, place, columns),
-            "texts": _TEXTS.write(texts, place, columns),
-            "integers": _INTEGERS.write(whole, place, columns),
-        }
+        is_first = [not isinstance(value, self.second) for value in values]
+        kinds = (compress(values, is_first), compress(values, map(not_, is_first)))
+        parts = {self.flag: _FLAGS.write(is_first, place, columns)}
+        for (name, codec), kind in zip(self.codecs.items(), kinds, strict=False):
+            parts[name] = codec.write(list(kind), place, columns)
+        return parts
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
-        known = keyed(data, ("is_text", "texts", "integers"), place)
-        is_text = _FLAGS.read(known["is_text"], count, place, columns)
-        texts = iter(_TEXTS.read(known["texts"], sum(is_text), place, columns))
-        whole = iter(_INTEGERS.read(known["integers"], count - sum(is_text), place, columns))
-        return [next(texts) if text else next(whole) for text in is_text]
+        known = keyed(data, (self.flag, *self.codecs), place)
+        is_first = _FLAGS.read(known[self.flag], count, place, columns)
+        counts = (sum(is_first), count - sum(is_first))
+        kinds = [
+            iter(codec.read(known[name], size, place, columns))
+            for (name, codec), size in zip(self.codecs.items(), counts, strict=False)
+        ]
+        first, second = kinds if len(kinds) > 1 else (*kinds, repeat(None))
+        return [next(first if flag else second) for flag in is_first]
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        span = _span_schema(defs)
-        return object_schema({"is_text": span, "texts": span, "integers": span})
+        parts = {self.flag: _FLAGS, **self.codecs}
+        return object_schema({name: codec.schema(defs) for name, codec in parts.items()})
+
+
+TEXT_OR_INTEGER = Either("is_text", int, {"texts": _TEXTS, "integers": _INTEGERS})
+
+
+def optional(codec: ColumnCodec) -> Either:
+    """Return the codec of optional values."""
+    return Either("present", NoneType, {"values": codec})
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +189,12 @@ class Lists:
     inner: ColumnCodec
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
-        counts = _add_integers([len(checked_tuple(value, place)) for value in values], place, columns)
+        counts = _INTEGERS.write([len(checked_tuple(value, place)) for value in values], place, columns)
         return {"counts": counts, "items": self.inner.write(list(chain(*values)), place, columns)}
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
         known = keyed(data, ("counts", "items"), place)
-        counts = _integers(known["counts"], count, place, columns)
+        counts = _INTEGERS.read(known["counts"], count, place, columns)
         if counts and min(counts) < 0:
             raise BundleError(f"{place}: a negative number of items.", DAMAGED)
         items = self.inner.read(known["items"], sum(counts), place, columns)
@@ -197,7 +202,7 @@ class Lists:
         return [tuple(items[start:stop]) for start, stop in pairwise(edges)]
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        return object_schema({"counts": _span_schema(defs), "items": self.inner.schema(defs)})
+        return object_schema({"counts": _INTEGERS.schema(defs), "items": self.inner.schema(defs)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,23 +252,3 @@ class Structs:
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         return object_schema({name: codec.schema(defs) for name, codec in self.codecs.items()})
-
-
-def _add_integers(numbers: list[int], place: str, columns: ColumnWriter) -> object:
-    return columns.add(INTEGERS, WHOLE, numbers, place)
-
-
-def _integers(data: object, count: int, place: str, columns: ColumnReader) -> list[int]:
-    return columns.take(INTEGERS, WHOLE, _span(data, count, place), count, place).tolist()
-
-
-def _span(data: object, count: int, place: str) -> int:
-    start, stored = span_of(data, place)
-    if stored != count:
-        raise BundleError(f"{place}: {stored} values where {count} were expected.", DAMAGED)
-    return start
-
-
-def _span_schema(defs: dict[str, Schema]) -> Schema:
-    defs["Span"] = span_schema("columns/integers.npy, or of columns/numbers.npy")
-    return {"$ref": "#/$defs/Span"}
