@@ -47,7 +47,10 @@ class Bundle:
 def read_bundle(path: str | os.PathLike[str], kinds: Kinds = COMPARISONS) -> Bundle:
     """Open a bundle of this or an earlier version. Reading never executes anything from the file."""
     try:
-        with _open(path) as file:
+        place = Path(path).expanduser()
+        if not stat.S_ISREG(place.stat().st_mode):  # a pipe or a device could deliver data for ever
+            raise BundleError("It is not a file.", "Give the path of an .ortbench file.")
+        with place.open("rb") as file:
             return unpack_record(file, kinds)
     except BundleError as error:
         raise BundleError(f"{os.fspath(path)!r} cannot be opened: {error.problem}", error.fix) from error
@@ -135,11 +138,3 @@ def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS, *, own: 
         manifest.workbench,
         tuple(dict.fromkeys(foreign or ())),
     )
-
-
-def _open(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file; refuse a pipe or a device, which could deliver data for ever."""
-    place = Path(path).expanduser()
-    if not stat.S_ISREG(place.stat().st_mode):
-        raise BundleError("It is not a file.", "Give the path of an .ortbench file.")
-    return place.open("rb")

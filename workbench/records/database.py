@@ -93,7 +93,8 @@ def _connect_to_read(path: Path, patience_s: float) -> sqlite3.Connection:
         connection = _connect(path, "mode=rw", patience_s)
     except sqlite3.OperationalError as error:
         unwritable = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
-        if not unwritable or _has_unmerged(path):
+        unmerged = (file for file in companions(path) if file.exists() and file.stat().st_size > 0)
+        if not unwritable or any(unmerged):
             raise
         # A file in WAL mode in a folder without write access opens only if nobody can change the file.
         connection = _connect(path, "mode=ro&immutable=1", patience_s)
@@ -111,10 +112,6 @@ def _connect(path: Path, options: str, patience_s: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _has_unmerged(path: Path) -> bool:
-    return any(file.exists() and file.stat().st_size > 0 for file in companions(path))
 
 
 def _choose_journal(connection: sqlite3.Connection, path: Path) -> None:

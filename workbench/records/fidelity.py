@@ -63,12 +63,8 @@ class OutputFidelity:
         """Return whether the error has no finite size: another shape, or NaN against numbers."""
         if self.problem is not None:
             return True
-        return self.rms_error is None and self.max_abs_error != 0 and self.worst_is_known
-
-    @property
-    def worst_is_known(self) -> bool:
-        """Return whether any finite values were compared."""
-        return self.element_count > 0 or self.nan_count != self.baseline_nan_count
+        has_values = self.element_count > 0 or self.nan_count != self.baseline_nan_count
+        return self.rms_error is None and self.max_abs_error != 0 and has_values
 
     @property
     def equal(self) -> bool:

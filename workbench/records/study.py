@@ -179,6 +179,7 @@ class StudyRecord:
         import pandas as pd
 
         rows = []
+        has_rates = any(candidate.rates for candidate in self.candidates)
         for candidate in sorted(self.candidates, key=_order):
             run = self.run(candidate.label)
             rows.append(
@@ -187,7 +188,7 @@ class StudyRecord:
                     "config": config_in_words(candidate.config),
                     **values_of(candidate, "stage", "state", "ratio", "low", "high", "rounds"),
                     **{f"{row.objective}_ratio": row.ratio for row in candidate.further},
-                    **({"rate_hz": candidate.rate} if self._has_rates else {}),
+                    **({"rate_hz": candidate.rate} if has_rates else {}),
                     "median_s": None if run is None else run.latency.median_s,
                     **values_of(run, "load_s", "peak_rss_bytes"),
                     **values_of(candidate, "file_bytes", "accuracy", "accuracy_change", "error", "prepare_s"),
@@ -201,10 +202,6 @@ class StudyRecord:
         )
         types = {**dict.fromkeys(floats, "float64"), "peak_rss_bytes": "Int64", "file_bytes": "Int64"}
         return pd.DataFrame(rows).astype(types)
-
-    @property
-    def _has_rates(self) -> bool:
-        return any(candidate.rates for candidate in self.candidates)
 
     def __str__(self) -> str:
         lines = [self.headline]
