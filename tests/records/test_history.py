@@ -22,6 +22,7 @@ from workbench.records import database
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.database import reading, writing
 from workbench.records.history import History
+from workbench.results.history import History as ResultHistory
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_an_empty_history_makes_no_file(history: History, tmp_path: Path) -> Non
     assert len(history) == 0
     assert history
     assert history.entries() == []
-    assert history.to_frame().empty
+    assert ResultHistory(history.path).to_frame().empty
     assert "0 records" in history._repr_html_()
     assert names(tmp_path) == []
 
@@ -151,7 +152,7 @@ def filled(history: History) -> History:
 )
 def test_filters(choice: dict[str, str], found: list[str], filled: History) -> None:
     assert [entry.id for entry in filled.entries(**choice)] == found  # type: ignore[arg-type]
-    frame = filled.to_frame(**choice)  # type: ignore[arg-type]
+    frame = ResultHistory(filled.path).to_frame(**choice)  # type: ignore[arg-type]
     assert frame.id.tolist() == found
     assert frame.ratio.dtype == "float64"
 
@@ -165,7 +166,7 @@ def test_absent_stays_absent(history: History) -> None:
     verdict = replace(comparison().verdict, kind="unknown", ratio=None, low=None, high=None)
     history.add(replace(comparison("a"), verdicts=(verdict,)))
     assert history.entries()[0].ratio is None
-    assert history.to_frame().ratio.isna().all()
+    assert ResultHistory(history.path).to_frame().ratio.isna().all()
 
 
 def test_names_of_strangers_are_escaped(history: History) -> None:

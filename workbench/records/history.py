@@ -6,20 +6,17 @@ import os
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench import home
 from workbench.errors import BundleError, HistoryError, StorageError
 from workbench.records.bundle import Bundle, pack_record, unpack_record
 from workbench.records.database import companions, reading, writing
-from workbench.records.display import frame_of, to_table
+from workbench.records.display import to_table
 from workbench.records.entries import COLUMNS, Entry, entry_of, moment, storable
 from workbench.records.kinds import COMPARISONS, Kinds, Part
 from workbench.records.origin import Origin
 from workbench.text import counted, one_line
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _PATIENCE_S = 30.0  # how long to wait for another writer; a write takes about ten milliseconds
 _IN_CONSOLE = 10  # rows in the repr
@@ -102,16 +99,6 @@ class History:
         rows = self._rows(f"SELECT {', '.join(COLUMNS)} FROM records ORDER BY created_utc DESC, rowid DESC")
         start = None if since is None else moment(since)
         return [entry for row in rows if (entry := Entry(*row)).matches(model, kind, start, text)]
-
-    def to_frame(
-        self,
-        model: str | None = None,
-        kind: str | None = None,
-        since: str | datetime | None = None,
-        text: str | None = None,
-    ) -> pd.DataFrame:
-        """Return one row per record, newest first, filtered like `entries`."""
-        return frame_of(self.entries(model, kind, since, text), COLUMNS, ("ratio", "low", "high"))
 
     def open(self, id_or_prefix: str) -> object:
         """Return the record with this id, or with the only id that has this prefix."""

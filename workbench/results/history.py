@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.errors import HistoryError
-from workbench.records.display import config_in_words
+from workbench.records.display import config_in_words, frame_of
+from workbench.records.entries import COLUMNS
 from workbench.records.history import History as RecordHistory
 from workbench.results.folder import configs_of
 from workbench.results.registry import KINDS
@@ -35,7 +36,7 @@ class History(RecordHistory):
         With `configs`, a column for each run says its config, `config_A`, `config_B`…; that opens every
         result.
         """
-        frame = super().to_frame(model, kind, since, text)
+        frame = frame_of(self.entries(model, kind, since, text), COLUMNS, ("ratio", "low", "high"))
         if not configs:
             return frame
         words = [
