@@ -9,9 +9,10 @@ from hypothesis import given, settings
 
 from tests.amount import amount
 from tests.records.strategies import comparisons
+from workbench.figures.chart_scene import chart_scene
 from workbench.figures.ecdf import ecdf_figure, ecdf_table
 from workbench.figures.latency import latency_figure, latency_table
-from workbench.figures.still import latency_scene
+from workbench.figures.still import latency_chart
 from workbench.figures.timeline import timeline_figure, timeline_table
 from workbench.records.comparison import ComparisonRecord
 
@@ -23,7 +24,7 @@ def test_any_record_is_drawn(record: ComparisonRecord) -> None:
         figure = draw(record)
         json.loads(figure.to_json())
         assert figure.layout.height > 0
-    ElementTree.fromstring(latency_scene(record).to_svg())
+    ElementTree.fromstring(chart_scene(latency_chart(record)).to_svg())
     assert len(latency_table(record)) == len(record.runs)
     assert set(ecdf_table(record)["label"]) == {run.label for run in record.runs}
     blocks = sum(len(process.blocks) for run in record.runs for process in run.processes)

@@ -11,14 +11,15 @@ import pytest
 
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
 from tests.factories.records import write_bundle
-from workbench.figures.still import latency_scene, main
+from workbench.figures.chart_scene import chart_scene
+from workbench.figures.still import latency_chart, main
 from workbench.records.comparison import ComparisonRecord
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def latency_svg(record: ComparisonRecord) -> str:
-    return latency_scene(record).to_svg()
+    return chart_scene(latency_chart(record)).to_svg()
 
 
 def written(svg: str) -> list[str]:
@@ -63,7 +64,9 @@ def test_a_strangers_text_stays_text() -> None:
     tags = {element.tag.removeprefix(SVG) for element in ElementTree.fromstring(svg).iter()}
     assert tags == {"svg", "title", "text", "rect", "path"}
     assert any("</script><img" in text for text in written(svg))
-    assert latency_scene(comparison(drawn_run("A", 0.002), failed("B", HOSTILE), model=HOSTILE)).to_png()
+    assert chart_scene(
+        latency_chart(comparison(drawn_run("A", 0.002), failed("B", HOSTILE), model=HOSTILE))
+    ).to_png()
 
 
 def test_from_a_bundle_on_the_command_line(tmp_path: Path) -> None:
@@ -74,7 +77,7 @@ def test_from_a_bundle_on_the_command_line(tmp_path: Path) -> None:
     assert (said.stdout, said.stderr) == ("", "")
     assert target.read_text() == latency_svg(ordinary())
     assert main([str(bundle), "-o", str(tmp_path / "picture.png")]) == 0
-    assert (tmp_path / "picture.png").read_bytes() == latency_scene(ordinary()).to_png()
+    assert (tmp_path / "picture.png").read_bytes() == chart_scene(latency_chart(ordinary())).to_png()
 
 
 def test_a_bundle_that_is_none_is_refused_with_a_fix(

@@ -68,8 +68,8 @@ def _row(
 def _added(resident: Sequence[tuple[str, int | None]]) -> list[tuple[str, int | None]]:
     """Return what each stage added; memory that a stage gave back counts as nothing added."""
     added: list[tuple[str, int | None]] = []
-    before: int | None = 0
+    before = 0
     for stage, size in resident:
-        added.append((stage, None if size is None or before is None else max(0, size - before)))
-        before = size if before is None or (size is not None and size > before) else before
+        added.append((stage, None if size is None else max(0, size - before)))
+        before = max(before, size or 0)
     return added

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from workbench.figures.chart import milliseconds, run_look
 from workbench.figures.scale import Scale, scale_of
-from workbench.figures.strips import failure, has_clean, near_view, span
+from workbench.figures.strips import failure, near_view, span
 from workbench.figures.template import latency_axis, new_figure, set_title
 from workbench.figures.thinning import MOST_POINTS, drawn_note, evenly, fair_shares
 from workbench.figures.words import plain
@@ -57,7 +57,7 @@ def ecdf_data(record: ComparisonRecord, most: int = MOST_POINTS) -> EcdfData:
                 tuple(values[place] for place in places),
                 tuple((place + 1) / len(values) for place in places),
                 len(values),
-                bool(values) and not has_clean(run),
+                bool(values) and all(block.disturbed for block in run.blocks),
                 failure(run),
             )
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.figures.chart import Axis, Chart, ChartRow, Value, headlines, run_look, time_value
+from workbench.figures.chart import Axis, Chart, ChartRow, Look, Value, headlines, run_look, time_value
 from workbench.figures.words import plain
 from workbench.judge.load_points import PointSummary, in_words, knees_of, summaries
 from workbench.judge.percentiles import Estimate
@@ -75,12 +75,12 @@ def load_figure(record: LoadTestRecord) -> go.Figure:
     )
 
 
-def _index(row: PointSummary) -> int:
-    return (ord(row.run.label[:1] or "A") - ord("A")) % 26
+def _look(row: PointSummary) -> Look:
+    return run_look((ord(row.run.label[:1] or "A") - ord("A")) % 26, row.run.label)
 
 
 def _throughput(row: PointSummary, *, is_knee: bool) -> Value:
-    figure, look = row.throughput, run_look(_index(row), row.run.label)
+    figure, look = row.throughput, _look(row)
     if figure.value is None:
         return Value(None, row.run.failure.problem if row.run.failure else figure.note, look)
     enough = ", enough" if is_knee else ""
@@ -91,8 +91,7 @@ def _throughput(row: PointSummary, *, is_knee: bool) -> Value:
 
 
 def _time(row: PointSummary, figure: Estimate) -> Value:
-    look = run_look(_index(row), row.run.label)
-    return time_value(figure.value, look, figure.note, digits=3, low=figure.low, high=figure.high)
+    return time_value(figure.value, _look(row), figure.note, digits=3, low=figure.low, high=figure.high)
 
 
 def _ends(figure: Estimate) -> tuple[float | None, float | None, float | None]:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 import plotly.graph_objects as go
 
 from workbench.analysis.memory.by_node import MemoryRecord, NodeMemory
+from workbench.figures.chart import mebibytes
 from workbench.figures.palette import OCHRE, SLATE, TAN, TEXT
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
 from workbench.figures.words import plain
 
-MIB = 1 << 20
 PLOT_PIXELS = 300
 _LINES = (
     ("held by the arena", "held_bytes", TEXT, "dot"),
@@ -43,7 +43,7 @@ def _lines(memory: MemoryRecord) -> Iterator[go.Scatter]:
         if any(size is not None for size in sizes):
             yield go.Scatter(
                 x=[node.position for node in memory.nodes],
-                y=[None if size is None else size / MIB for size in sizes],
+                y=list(map(mebibytes, sizes)),
                 name=name,
                 mode="lines",
                 line={"color": color, "dash": dash, "shape": "hv"},
@@ -57,7 +57,7 @@ def _temporaries(memory: MemoryRecord) -> Iterator[go.Bar]:
     if any(scratch):
         yield go.Bar(
             x=[node.position + 0.5 for node in memory.nodes],
-            y=[None if size is None else size / MIB for size in scratch],
+            y=list(map(mebibytes, scratch)),
             name="temporaries of a node",
             marker={"color": TAN, "line": {"width": 0}},
             customdata=[_label(node) for node in memory.nodes],

@@ -60,15 +60,12 @@ def _most_to_win(runs: Mapping[str, RooflineRecord]) -> Iterator[str]:
     """Yield the nodes of each run that lose most time to their limits."""
     for label, roofline in runs.items():
         winners = ", ".join(
-            f"{rank} {_short(node)}: {in_time(node.could_gain_s or 0.0)}{_elsewhere(node)}"
+            f"{rank} {_short(node)}: {in_time(node.could_gain_s or 0.0)}"
+            f"{'' if _is_known(node) else ' (in the table)'}"
             for rank, node in enumerate(_ranked(roofline.nodes)[:MOST_NAMED], 1)
         )
         if winners:
             yield f"most to win{f' in {label}' if label else ''}: {winners}"
-
-
-def _elsewhere(node: NodeLimit) -> str:
-    return "" if _is_known(node) else " (in the table)"
 
 
 def _is_known(node: NodeLimit) -> bool:

@@ -15,7 +15,6 @@ from workbench.errors import WorkbenchError
 from workbench.figures.chart import Axis, Chart, estimate_value, one_value, run_look
 from workbench.figures.chart_scene import chart_scene
 from workbench.figures.scale import scale_of
-from workbench.figures.scene import Scene
 from workbench.figures.strips import Strip, latency_data
 from workbench.records.atomic import write_atomically
 from workbench.records.bundle import read_bundle
@@ -51,11 +50,6 @@ def measurement_chart(record: MeasurementRecord) -> Chart:
     return Chart((record.headline,), (axis,), tuple(rows), record.measured.model.name)
 
 
-def latency_scene(record: ComparisonRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(latency_chart(record))
-
-
 def _label(row: Strip) -> str:
     parts = [f"{row.label} {row.text}"]
     if row.all_aside:
@@ -72,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-o", "--output", required=True, type=Path, help="the .png or .svg file to write")
     options = parser.parse_args(arguments)
     try:
-        scene = latency_scene(read_bundle(options.bundle).record)
+        scene = chart_scene(latency_chart(read_bundle(options.bundle).record))
         png = options.output.suffix.casefold() == ".png"
         write_atomically(options.output, scene.to_png() if png else scene.to_svg().encode())
     except WorkbenchError as error:

@@ -116,11 +116,6 @@ def samples(run: Run, *, disturbed: bool) -> list[float]:
     )
 
 
-def has_clean(run: Run) -> bool:
-    """Return whether any block was undisturbed."""
-    return any(not block.disturbed for block in run.blocks)
-
-
 def span(*parts: Sequence[float]) -> tuple[float, float] | None:
     """Return the least and the largest of sorted sequences."""
     some = [part for part in parts if part]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -127,12 +128,8 @@ def _moments(run: Run) -> list[BlockPoint]:
 
 def _with_gaps(moments: tuple[BlockPoint, ...]) -> list[BlockPoint | None]:
     """Put None between two rounds, where no line should be."""
-    points: list[BlockPoint | None] = []
-    for moment in moments:
-        if points and points[-1] is not None and points[-1].round != moment.round:
-            points.append(None)
-        points.append(moment)
-    return points
+    rounds = groupby(moments, key=lambda moment: moment.round)
+    return [point for _, part in rounds for point in (*part, None)][:-1]
 
 
 def _hover(label: str, moment: BlockPoint | None, scale: Scale) -> str:

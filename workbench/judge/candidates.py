@@ -71,12 +71,8 @@ def make_candidate(
             if runnable.feeds is not request.feeds:
                 feeds = feeds.with_name(f"{feeds.name}-{label}")
                 write_values(feeds, runnable.feeds)
-            model, left, preparation, file = (
-                prepared.model.path,
-                prepared.config,
-                prepared.record,
-                prepared.model,
-            )
+            left, preparation, file = prepared.config, prepared.record, prepared.model
+            model = file.path
         except (Cancelled, StorageError):
             raise
         except WorkbenchError as error:

@@ -12,7 +12,7 @@ from workbench.judge.wording import report
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
 from workbench.records.run import Run
-from workbench.text import shorten
+from workbench.text import in_digits, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,16 +110,11 @@ def in_words(estimate: Estimate) -> str:
     value, low, high = astuple(estimate.times(factor))[1:4]
     if value is None:
         return f"{estimate.name} not known ({estimate.note})"
-    interval = "" if low is None or high is None else f" ({_number(low)} to {_number(high)})"
-    return f"{estimate.name} {_number(value)} {unit}{interval}"
+    interval = "" if low is None or high is None else f" ({in_digits(low)} to {in_digits(high)})"
+    return f"{estimate.name} {in_digits(value)} {unit}{interval}"
 
 
 def _shortfall(estimate: Estimate) -> str:
     if estimate.precision is None:
         return estimate.note
     return f"known to ±{estimate.precision * 100:.1f} % only"
-
-
-def _number(value: float) -> str:
-    """Return four digits and no exponent."""
-    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"

@@ -73,9 +73,9 @@ def points_of(record: StudyRecord) -> tuple[FrontPoint, ...]:
 
 def front_in_words(record: StudyRecord) -> str:
     """Return what the front is about."""
-    if record.further:
-        return ", ".join(OBJECTIVE_WORDS[name] for name in (record.objective, *record.further))
-    return ", ".join((OBJECTIVE_WORDS[record.objective], *(name for name in TIE if name != record.objective)))
+    words = [OBJECTIVE_WORDS[name] for name in (record.objective, *record.further)]
+    costs = () if record.further else [name for name in TIE if name != record.objective]
+    return ", ".join((*words, *costs))
 
 
 def knee_of(front: Sequence[FrontPoint]) -> FrontPoint | None:
