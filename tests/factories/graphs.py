@@ -6,7 +6,6 @@ from benchmarks.graphs import explained_of
 from workbench.analysis.explanation import Explained
 from workbench.analysis.graph import Graph, Node, TensorInfo
 from workbench.views.graph.pane import GraphRow, Pane, pane_of
-from workbench.views.graph.scopes import paths_of
 
 HOSTILE = (
     "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>"
@@ -48,4 +47,4 @@ def empty() -> Explained:
 def pane(made: Graph, **told: GraphRow) -> Pane:
     """Rows by key of node; those that are not told have no more than their operator."""
     rows = {one.key: told.get(one.key, GraphRow(one.key, one.kind)) for one in made.nodes}
-    return pane_of(made, rows, paths_of(made), title="made")
+    return pane_of(made, rows, title="made")

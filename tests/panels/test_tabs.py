@@ -131,9 +131,9 @@ def test_further_ways_to_share_stand_in_a_menu(shown: wb.Workbench) -> None:
 
 def test_a_tab_is_made_when_it_is_first_shown(shown: wb.Workbench) -> None:
     results = shown.panels.results
-    assert list(results.pages.made) == [0]
+    assert list(results.pages) == [0]
     turned(shown, "memory")
-    assert len(results.pages.made) == 2
+    assert len(results.pages) == 2
 
 
 def test_a_switch_that_is_told_after_its_tab_was_left_draws_nothing(shown: wb.Workbench) -> None:

@@ -97,16 +97,12 @@ def controls_of(owner: Any, knobs: Iterable[Knob], changed: Callable[[str, Any],
 
 
 def with_help(controls: Controls) -> list[W.Widget]:
-    """Return each control and, under it, what its knob does and when to turn it."""
-    return [widget for control in controls.values() for widget in (control.widget, help_of(control.knob))]
-
-
-def help_of(knob: Knob) -> W.HTML:
-    """Return what a knob does and when to turn it, shown while the help is on."""
-    return W.HTML(
-        f'<div class="wbp-help">{text(knob.help)} <i>When:</i> {text(knob.when)}</div>',
-        classes="wbp-help-line",
-    )
+    """Return each control and, under it, its help, which is shown while the help is on."""
+    widgets: list[W.Widget] = []
+    for control in controls.values():
+        words = f"{text(control.knob.help)} <i>When:</i> {text(control.knob.when)}"
+        widgets += [control.widget, W.HTML(f'<div class="wbp-help">{words}</div>', classes="wbp-help-line")]
+    return widgets
 
 
 def hint(knob: Knob) -> str:

@@ -37,19 +37,18 @@ class Page(Protocol):
     def hide(self) -> None: ...
 
 
-class Pages:
+class Pages(dict[int, Page]):
     """The contents of the tabs, each made when it is first asked for: a fresh page shows one of them."""
 
     def __init__(self, makers: Sequence[Callable[[], Page]]) -> None:
+        super().__init__()
         self._makers = makers
-        self.made: dict[int, Page] = {}
         self.places = [W.VBox([], classes="wbp-place") for _ in makers]
 
-    def __getitem__(self, place: int) -> Page:
-        if place not in self.made:
-            self.made[place] = self._makers[place]()
-            self.places[place].children = (self.made[place].widget,)
-        return self.made[place]
+    def __missing__(self, place: int) -> Page:
+        page = self[place] = self._makers[place]()
+        self.places[place].children = (page.widget,)
+        return page
 
 
 def tune_page(bench: Bench) -> Page:
@@ -127,7 +126,7 @@ class Results:
 
     def _changed(self, _: object) -> None:
         with self._turning:
-            for page in self.pages.made.values():
+            for page in self.pages.values():
                 if isinstance(page, TabPage):
                     page.forget()
             self.pages[self.tabs.selected_index or 0].show()

@@ -31,7 +31,7 @@ def source_pane(explained: Explained) -> Pane:
             fate=fate.fate if fate else "unknown",
             passes=fate.passes if fate else (),
         )
-    return pane_of(explained.source, rows, paths_of(explained.source), title="source")
+    return pane_of(explained.source, rows, title="source")
 
 
 def optimized_pane(
@@ -45,9 +45,7 @@ def optimized_pane(
     placed = {record.node: record for record in explained.placement.nodes}
     traced = {record.node: record for record in explained.provenance.account.optimized}
     rows, known = {}, {}
-    source_paths = dict(
-        zip((node.key for node in explained.source.nodes), paths_of(explained.source), strict=True)
-    )
+    source_paths = paths_of(explained.source)
     for node in graph.nodes:
         place, trace = placed.get(node.key), traced.get(node.key)
         time_s = place.time_s if place else None
@@ -67,7 +65,7 @@ def optimized_pane(
         )
         if trace and trace.sources:
             known[node.key] = common_path([source_paths[key] for key in trace.sources if key in source_paths])
-    return pane_of(graph, rows, paths_of(graph, known), title=title)
+    return pane_of(graph, rows, known, title=title)
 
 
 def predicted_pane(explained: Explained, prediction: PlacementPrediction) -> Pane:
@@ -85,7 +83,7 @@ def predicted_pane(explained: Explained, prediction: PlacementPrediction) -> Pan
         )
     note = f"PREDICTION, nothing of this ran. From {prediction.source}, ORT {prediction.version}"
     title = f"predicted on {prediction.provider.removesuffix('ExecutionProvider')}"
-    return pane_of(explained.basic, rows, paths_of(explained.basic), title=title, note=note)
+    return pane_of(explained.basic, rows, title=title, note=note)
 
 
 def _row(graph: Graph, node: Node, **fields: Any) -> GraphRow:

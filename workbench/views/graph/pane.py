@@ -10,7 +10,7 @@ from typing import Literal
 from onnx import TensorProto
 
 from workbench.analysis.graph import Graph, TensorInfo
-from workbench.views.graph.scopes import Path
+from workbench.views.graph.scopes import Path, paths_of
 from workbench.views.graph.tree import INPUTS, OUTPUTS, BoxTree, tree_of
 
 MOST_FAN_OUT = 8  # readers of a tensor that is drawn as lines: masks and shared constants become stubs
@@ -72,9 +72,9 @@ class Pane:
 
 
 def pane_of(
-    graph: Graph, rows: Mapping[str, GraphRow], paths: Sequence[Path], *, title: str, note: str = ""
+    graph: Graph, rows: Mapping[str, GraphRow], known: Mapping[str, Path] = {}, *, title: str, note: str = ""
 ) -> Pane:
-    """Return the pane of rows by node key; add the inputs and outputs of the model."""
+    """Return the pane of rows by node key; add the inputs and outputs of the model. `known` paths win."""
     bodies = {node.scope for node in graph.nodes if node.scope}
     inputs = [
         name for name in graph.inputs if name in graph.readers and name.rpartition("::")[0] not in bodies
@@ -86,7 +86,7 @@ def pane_of(
     ]
     whole: list[Path] = [
         *((INPUTS,) if len(inputs) > MOST_PORTS else () for _ in inputs),
-        *paths,
+        *paths_of(graph, known).values(),
         *((OUTPUTS,) if len(graph.outputs) > MOST_PORTS else () for _ in graph.outputs),
     ]
     return Pane(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from workbench.analysis.graph import Graph, Node
 from workbench.analysis.graph.modules import dotted
@@ -33,27 +34,16 @@ def dotted_path(text: str) -> Path:
 
 def common_path(paths: Sequence[Path]) -> Path:
     """Return the modules that all paths begin with."""
-    if not paths:
-        return ()
-    first, last = min(paths), max(paths)
-    same = 0
-    while same < min(len(first), len(last)) and first[same] == last[same]:
-        same += 1
-    return first[:same]
+    same = takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False))
+    return tuple(parts[0] for parts in same)
 
 
-def paths_of(graph: Graph, known: Mapping[str, Path] | None = None) -> list[Path]:
-    """Return a path for each node, in the order of the graph. `known` paths, by key, win."""
-    known_paths: list[Path | None] = []
-    for node in graph.nodes:
-        if node.scope:
-            known_paths.append(None)  # settled below, from the node whose body it is
-        elif known is not None and node.key in known:
-            known_paths.append(known[node.key])
-        else:
-            known_paths.append(_own_path(node))
-    _from_neighbours(graph, known_paths)
-    paths = [path or () for path in known_paths]
+def paths_of(graph: Graph, known: Mapping[str, Path] = {}) -> dict[str, Path]:
+    """Return a path for each node by its key, in the order of the graph; `known` paths win."""
+    own = {node.key: known.get(node.key, _own_path(node)) for node in graph.nodes}
+    own |= {node.key: None for node in graph.nodes if node.scope}  # put beside the node with the body below
+    _from_neighbours(graph, own)
+    paths = {key: path or () for key, path in own.items()}
     _into_bodies(graph, paths)
     return paths
 
@@ -65,48 +55,46 @@ def _own_path(node: Node) -> Path | None:
     return next((path for name in names if name and (path := module_path(name)) is not None), None)
 
 
-def _from_neighbours(graph: Graph, paths: list[Path | None]) -> None:
+def _from_neighbours(graph: Graph, paths: dict[str, Path | None]) -> None:
     """Put a node without a path of its own beside what it reads, since a weight has the path of its layer.
 
     If that has no path of its own either, put the node beside its readers, else where its inputs were put.
     """
-    position = {node.key: index for index, node in enumerate(graph.nodes)}
-    before = list(paths)
+    before = dict(paths)
 
-    def first(paths: Sequence[Path | None], nodes: list[Node]) -> Path | None:
-        return next((path for node in nodes if (path := paths[position[node.key]])), None)
+    def first(paths: Mapping[str, Path | None], nodes: list[Node]) -> Path | None:
+        return next((path for node in nodes if (path := paths[node.key])), None)
 
-    for index, node in enumerate(graph.nodes):
-        if paths[index] is None:
-            paths[index] = first(before, graph.makers_of(node)) or first(before, graph.readers_of(node))
-    for index, node in enumerate(graph.nodes):
-        if paths[index] is None:
-            paths[index] = first(paths, graph.makers_of(node))
-    for index in reversed(range(len(paths))):
-        if paths[index] is None:
-            paths[index] = first(paths, graph.readers_of(graph.nodes[index]))
+    for node in graph.nodes:
+        if paths[node.key] is None:
+            paths[node.key] = first(before, graph.makers_of(node)) or first(before, graph.readers_of(node))
+    for node in graph.nodes:
+        if paths[node.key] is None:
+            paths[node.key] = first(paths, graph.makers_of(node))
+    for node in reversed(graph.nodes):
+        if paths[node.key] is None:
+            paths[node.key] = first(paths, graph.readers_of(node))
 
 
-def _into_bodies(graph: Graph, paths: list[Path]) -> None:
+def _into_bodies(graph: Graph, paths: dict[str, Path]) -> None:
     """Put the nodes of a body into a box of their own beside the node that has the body."""
-    position = {node.key: index for index, node in enumerate(graph.nodes)}
+    nodes = {node.key: node for node in graph.nodes}
     made: dict[str, Path] = {}
 
     def path_of(scope: str) -> Path:
         if scope not in made:
             owner, _, branch = scope.rpartition("/")
-            at = position.get(owner)
-            if at is None:
+            if owner not in nodes:
                 made[scope] = (scope,)
             else:
-                node = graph.nodes[at]
-                outer = path_of(node.scope) if node.scope else paths[at]
+                node = nodes[owner]
+                outer = path_of(node.scope) if node.scope else paths[owner]
                 made[scope] = (*outer, f"{leaf(node.name or node.op_type)} {branch}")
         return made[scope]
 
-    for index, node in enumerate(graph.nodes):
+    for node in graph.nodes:
         if node.scope:
-            paths[index] = path_of(node.scope)
+            paths[node.key] = path_of(node.scope)
 
 
 def leaf(name: str) -> str:
