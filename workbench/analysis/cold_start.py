@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.analysis.profile.running import Execution, run_job
+from workbench.analysis.profile.running import Execution, can_be_saved, run_job
 from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.measurement.limits import Limits
@@ -166,7 +166,6 @@ def cold_start(
     *,
     label: str = "A",
     repeats: int = REPEATS,
-    savable: bool = True,
     limits: Limits | None = None,
     cancel: threading.Event | None = None,
 ) -> ColdStartRecord:
@@ -180,7 +179,7 @@ def cold_start(
             "as_asked": (model, config),
             "without_prepacking": (model, bare),
         }
-        if savable:
+        if can_be_saved(config):
             saved = folder / "saved.onnx"
             execution = Execution(
                 model, config, feeds, warmup_runs=0, max_runs=1, budget_s=0.0, limits=limits

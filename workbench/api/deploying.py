@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.api.running import Feeds
+from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.deployment.folder import KINDS, Kind, Serving, file_name, write_deployment
 from workbench.errors import ConfigError
@@ -59,15 +60,11 @@ def deploy(
     if kind not in KINDS:
         raise ConfigError(f"kind={quoted(kind)} is no kind of deployment", f"give one of {', '.join(KINDS)}")
     for label, number in (("concurrency", concurrency), ("max_batch", max_batch), ("max_queue", max_queue)):
-        if type(number) is not int or number < 1:
-            raise ConfigError(f"{label}={number!r} is no count", "give a whole number of at least 1")
-    for label, bound in (
-        ("max_wait_s", max_wait_s),
-        ("timeout_s", timeout_s),
-        ("max_body_bytes", max_body_bytes),
-    ):
-        if not isinstance(bound, int | float) or not 0 <= bound < float("inf"):
-            raise ConfigError(f"{label}={bound!r} is no bound", "give a number that is not negative")
+        fix = "give a whole number of at least 1"
+        check_number(label, number, fix, what="count", least=1, whole=True)
+    bounds = {"max_wait_s": max_wait_s, "timeout_s": timeout_s, "max_body_bytes": max_body_bytes}
+    for label, bound in bounds.items():
+        check_number(label, bound, "give a number that is not negative", what="bound", least=0)
     loaded = load(model)
     check_fit(loaded, config)
     fed = loaded.inputs(inputs, seed=seed)

@@ -57,7 +57,10 @@ def measure(
     began = time.perf_counter()
     check_seed(seed)
     wanted = check_percentiles(percentiles)
-    _check(until, precision)
+    if until not in (None, "settled"):
+        raise ConfigError(f"until={quoted(until)} is no end", 'give "settled", or leave it out')
+    allowed = "give a share above 0 and up to 1: 0.05 is 5 % of the percentile to each side"
+    check_number("precision", precision, allowed, most=MOST_PRECISION)
     chosen = Config() if config is None else config
     loaded = opened_for(model, (chosen,), "wb.measure(model, wb.Config(…))")
     calibration = replayed(calibration)
@@ -81,10 +84,3 @@ def measure(
     record = MeasurementRecord(wanted, precision, settled, measured)
     result = Measurement(record, structure=loaded.structure.SerializeToString())
     return kept(result.with_model(loaded, fed, calibration), keep)
-
-
-def _check(until: object, precision: object) -> None:
-    if until not in (None, "settled"):
-        raise ConfigError(f"until={quoted(until)} is no end", 'give "settled", or leave it out')
-    allowed = "give a share above 0 and up to 1: 0.05 is 5 % of the percentile to each side"
-    check_number("precision", precision, allowed, most=MOST_PRECISION)

@@ -12,7 +12,7 @@ from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.cold_start import cold_start as start_cold
 from workbench.analysis.memory.by_node import MEMORY_BUDGET_S, memory_as_asked, memory_of
 from workbench.analysis.memory.settings import settings_of, settings_seen
-from workbench.analysis.profile.running import Execution, can_be_saved, profile_execution
+from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.profile.session_profile import read_profile as read
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
@@ -24,6 +24,7 @@ from workbench.measurement.limits import Limits, Progress
 from workbench.models import Inputs, Model, load
 from workbench.preparation.replayed import replayed
 from workbench.preparation.runnable import make_runnable
+from workbench.records.run import labels_of
 from workbench.results.cold_start import ColdStarts
 from workbench.results.memory import Memory
 from workbench.results.memory_settings import MemorySettings
@@ -106,18 +107,11 @@ def memory(
     calibration = replayed(calibration)
     by_node, as_asked = (
         profile(
-            source,
-            config,
-            inputs=fed,
-            seed=seed,
-            budget_s=MEMORY_BUDGET_S,
-            per_node_memory=alone,
-            calibration=calibration,
-            cancel=cancel,
-            keep=False,
+            source, config, inputs=fed, seed=seed, budget_s=MEMORY_BUDGET_S, per_node_memory=alone,
+            calibration=calibration, cancel=cancel, keep=False,
         )
         for alone in (True, False)
-    )
+    )  # fmt: skip
     return Memory(memory_as_asked(by_node, as_asked), by_node.about)
 
 
@@ -215,13 +209,12 @@ def cold_start(
     source, fed = _opened(model, inputs, seed)
     calibration = replayed(calibration)
     records: dict[str, ColdStartRecord] = {}
-    for index, config in enumerate(configs or (Config(),)):
+    chosen = configs or (Config(),)
+    for label, config in zip(labels_of(len(chosen)), chosen, strict=True):
         runnable = make_runnable(source, config, fed.feeds, calibration=calibration, cancel=cancel)
-        label = chr(ord("A") + index)
         records[label] = start_cold(
-            runnable.model.path, runnable.config, runnable.feeds, label=label,
-            savable=can_be_saved(runnable.config), limits=limits, cancel=cancel,
-        )  # fmt: skip
+            runnable.model.path, runnable.config, runnable.feeds, label=label, limits=limits, cancel=cancel
+        )
     return ColdStarts.of(records, origin_of(source, None, fed, cancel=cancel))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from workbench.analysis.cold_start import ColdStartRecord, check_starts, cold_start
-from workbench.analysis.profile.running import can_be_saved
 from workbench.results.examining import ExaminedRun
 from workbench.results.per_run import PerRun
 from workbench.results.registry import ResultKind
@@ -35,12 +34,7 @@ def examine(run: ExaminedRun) -> ColdStartRecord:
     runnable = run.runnable()
     run.announce("cold start")
     return cold_start(
-        runnable.model.path,
-        runnable.config,
-        runnable.feeds,
-        label=run.label,
-        savable=can_be_saved(runnable.config),
-        cancel=run.cancel,
+        runnable.model.path, runnable.config, runnable.feeds, label=run.label, cancel=run.cancel
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.analysis.fidelity.accuracy import accuracy
+from workbench.analysis.roofline.peaks import PeakRow
 from workbench.judge.percentiles import percentiles_frame
 from workbench.judge.wording import report, sentence
 from workbench.measurement.bar import bar
@@ -15,7 +16,7 @@ from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verd
 from workbench.records.kinds import Part, about_comparison, check_comparison
 from workbench.records.run import Run
 from workbench.results.accuracy import AccuracyTable
-from workbench.results.examining import Examiner, check_kinds, inputs_again, missing_model
+from workbench.results.examining import ExaminedRun, check_kinds, inputs_again, missing_model
 from workbench.results.findings import Findings, Subject
 from workbench.results.parts import ResultWithParts
 from workbench.results.registry import ResultKind
@@ -92,13 +93,18 @@ class Comparison(ResultWithParts):
             self.parts = (*(other for other in self.parts if other.name != part.name), part)
 
         inputs = self._inputs or inputs_again(self._model, self.record)
-        examiner = Examiner(self._model, inputs, self._calibration, keep, cancel, on_step, self.record)
-        before = self.parts
+        before, peaks = self.parts, dict[int, PeakRow]()
         try:
             for run in self.runs:
                 if run.failure is None:
                     held = [part for part in self.parts if not (again and part.kind in chosen)]
-                    examiner.examine(run, chosen, held)
+                    examined = ExaminedRun(
+                        run=run, comparison=self.record, model=self._model, inputs=inputs,
+                        calibration=self._calibration, records={part.name: part.record for part in held},
+                        machine_peaks=peaks, on_part=keep, on_step=on_step, cancel=cancel,
+                    )  # fmt: skip
+                    for kind in chosen:
+                        examined.record(kind)
         finally:
             if self.parts is not before:
                 self._update_history()

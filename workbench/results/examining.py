@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from workbench.analysis.profile.running import Execution, profile_execution
@@ -26,41 +26,20 @@ from workbench.results.registry import KINDS
 from workbench.results.result import origin_of
 
 
-@dataclass(slots=True)
-class Examiner:
-    """The model at hand, how to examine it, and what to do with each part."""
-
-    model: Model
-    inputs: Inputs
-    calibration: Any
-    on_part: Callable[[Part], None]
-    cancel: threading.Event | None = None
-    on_step: Callable[[str], None] | None = None
-    record: ComparisonRecord | None = None  # the comparison whose runs are examined
-    _peaks: dict[int, PeakRow] = field(default_factory=dict)
-
-    def examine(self, run: Run, kinds: Iterable[str], parts: Iterable[Part]) -> None:
-        """Make the parts of these kinds that the run does not have yet."""
-        examined = ExaminedRun(self, run, {part.name: part.record for part in parts})
-        for kind in kinds:
-            examined.record(kind)
-
-    def peaks(self, threads: int | None, *, again: bool = False) -> PeakRow:
-        """Measure the machine's peaks once per thread count, or `again` and keep the best."""
-        count = threads or usable_cores()
-        if again or count not in self._peaks:
-            peaks = measure_peaks((count,), cancel=self.cancel).rows[0]
-            self._peaks[count] = peaks.best_of(self._peaks.get(count, peaks))
-        return self._peaks[count]
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class ExaminedRun:
     """One run of a comparison, as the `examine` function of a result kind gets it."""
 
-    examiner: Examiner
     run: Run
+    comparison: ComparisonRecord
+    model: Model
+    inputs: Inputs
+    calibration: Any
     records: dict[str, Any]  # by the name of the part; grows
+    machine_peaks: dict[int, PeakRow]  # by thread count; all runs share them
+    on_part: Callable[[Part], None]
+    on_step: Callable[[str], None] | None
+    cancel: threading.Event | None
     _runnable: Runnable | None = None
 
     @property
@@ -68,25 +47,13 @@ class ExaminedRun:
         return self.run.label
 
     @property
-    def model(self) -> Model:
-        return self.examiner.model
-
-    @property
     def config(self) -> Config:
         return self.run.config
 
-    @property
-    def calibration(self) -> Any:
-        return self.examiner.calibration
-
-    @property
-    def cancel(self) -> threading.Event | None:
-        return self.examiner.cancel
-
     def announce(self, step: str) -> None:
         """Report the step that begins."""
-        if self.examiner.on_step is not None:
-            self.examiner.on_step(f"{self.label}: {step}")
+        if self.on_step is not None:
+            self.on_step(f"{self.label}: {step}")
 
     def record(self, kind: str) -> Any:
         """Return the run's record of a kind; make it where it is missing."""
@@ -95,8 +62,8 @@ class ExaminedRun:
             examine = KINDS.named(kind).examine
             assert examine is not None, f"{kind} cannot be examined"
             self.records[name] = examine(self)
-            about = origin_of(self.model, self.config, self.examiner.inputs, cancel=self.cancel)
-            self.examiner.on_part(Part(name, self.records[name], about))
+            about = origin_of(self.model, self.config, self.inputs, cancel=self.cancel)
+            self.on_part(Part(name, self.records[name], about))
         return self.records[name]
 
     def runnable(self) -> Runnable:
@@ -104,7 +71,7 @@ class ExaminedRun:
         if self._runnable is None:
             self.announce("preparation")
             self._runnable = make_runnable(
-                self.model, self.config, self.examiner.inputs.feeds,
+                self.model, self.config, self.inputs.feeds,
                 calibration=self.calibration, cancel=self.cancel,
             )  # fmt: skip
         return self._runnable
@@ -118,8 +85,12 @@ class ExaminedRun:
         return profile_of(self.record("profile")).scaled_to(self.run.latency.median_s)
 
     def peaks(self, *, again: bool = False) -> PeakRow:
-        """Return the peaks of this machine with the threads of the run."""
-        return self.examiner.peaks(self.run.threads, again=again)
+        """Measure the machine's peaks once per thread count, or `again` and keep the best."""
+        count, known = self.run.threads or usable_cores(), self.machine_peaks
+        if again or count not in known:
+            peaks = measure_peaks((count,), cancel=self.cancel).rows[0]
+            known[count] = peaks.best_of(known.get(count, peaks))
+        return known[count]
 
 
 def check_kinds(kinds: tuple[str, ...]) -> tuple[str, ...]:

@@ -95,15 +95,13 @@ class Finding:
             remember(model.fingerprint(cancel), cpu, self.config, self.record, reason)
         if not kept:
             return FixResult(self.record, kept, reason, self.config, comparison)
-        file = self._prepared_file(self.subject, changed, cancel)
+        file = None  # the comparison loaded the model as it is
+        if changed.changes_model:
+            prepared = prepare(
+                self.subject.model, changed, calibration=self.subject.calibration, cancel=cancel
+            )
+            file = Path(prepared.model.path)
         return FixResult(self.record, kept, reason, changed, comparison, file)
-
-    @staticmethod
-    def _prepared_file(subject: Subject, config: Config, cancel: threading.Event | None) -> Path | None:
-        """Return the file that the comparison prepared for a config; None if it loads the model as it is."""
-        if not config.changes_model:
-            return None
-        return Path(prepare(subject.model, config, calibration=subject.calibration, cancel=cancel).model.path)
 
     def _errs_less(
         self,
@@ -194,13 +192,12 @@ def examine(run: ExaminedRun) -> FindingsRecord:
         ablation=run.records.get(f"ablation/{run.label}"),
         accuracy=run.records.get("accuracy"),
         run=run.run,
-        comparison=run.examiner.record,
-        pacing_s=None if run.examiner.record is None else run.examiner.record.protocol.pacing_s,
+        comparison=run.comparison,
+        pacing_s=run.comparison.protocol.pacing_s,
         runnable=run.runnable(),
     )
-    inputs = run.examiner.inputs
     evidence = gather(
-        run.model, run.config, inputs, known=known, calibration=run.calibration, cancel=run.cancel,
+        run.model, run.config, run.inputs, known=known, calibration=run.calibration, cancel=run.cancel,
         on_step=run.announce,
     )  # fmt: skip
     return with_tried(look(evidence), run.model.fingerprint(run.cancel), evidence.machine.cpu)[0]
