@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli.commands import Commands, add_command
+from workbench.text import bytes_text
 
 ALL = "all"
 
@@ -25,7 +26,6 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List the files, or remove them and print the freed space."""
     from workbench.api.storage import storage
-    from workbench.text import bytes_text
 
     kept = storage()
     if not arguments.name:

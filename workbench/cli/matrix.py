@@ -12,6 +12,7 @@ from workbench.cli.showing import print_sentences, table
 from workbench.cli.subject import common, shows_progress
 from workbench.cli.summaries import finish
 from workbench.errors import ConfigError
+from workbench.text import printable
 
 EXAMPLE = "workbench matrix bert-base mobilenetv2 --b level=basic --c intra_op_threads=1 -o all.ortbench"
 
@@ -34,7 +35,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure every cell and print the table."""
     from workbench.api.matrix import matrix
     from workbench.records.run import labels_of
-    from workbench.text import printable
 
     configs = read_candidates(arguments)
     label = arguments.sort

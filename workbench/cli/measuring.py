@@ -10,6 +10,7 @@ from workbench.cli.checks import of_measurement
 from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.subject import common, subject_of
 from workbench.cli.summaries import finish
+from workbench.text import printable
 
 if TYPE_CHECKING:
     from workbench.results.measurement import Measurement
@@ -39,7 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure the config and print its figures."""
     from workbench.api.measuring import PERCENTILES, measure
     from workbench.cli.showing import table
-    from workbench.text import printable
 
     model, config, inputs = subject_of(arguments)
     result = measure(

@@ -8,6 +8,7 @@ import sys
 from workbench.cli.commands import Commands, add, add_command
 from workbench.cli.showing import print_sentences
 from workbench.cli.subject import model_and_config
+from workbench.text import path_text
 
 EXAMPLE = "workbench prepare bert-base --a precision=dynamic_int8"
 
@@ -25,7 +26,6 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print each step, and the path of the prepared file or of the folder with it."""
     from workbench.preparation.preparing import prepare
-    from workbench.text import path_text
 
     model, config = model_and_config(arguments)
     prepared = prepare(

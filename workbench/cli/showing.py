@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 from workbench.cli.commands import Commands, add, add_command
+from workbench.text import printable, shorten
 
 MOST_CHARACTERS = 120  # characters of a text in the history: a model's name may be a megabyte
 MOST_SHOWN = 60  # rows of a table
@@ -31,7 +32,6 @@ def run_show(arguments: argparse.Namespace) -> int:
     """Print a comparison in full, or the sentence and the table of another result."""
     from workbench.cli.text import in_full
     from workbench.results.comparison import Comparison
-    from workbench.text import printable
 
     result = opened(arguments.source)
     if isinstance(result, Comparison):
@@ -45,7 +45,6 @@ def run_show(arguments: argparse.Namespace) -> int:
 def print_sentences(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame | None = None) -> None:
     """Print the sentences of a result, or its table (or `frame`) as CSV if the user asked for it."""
     from workbench.records.display import csv_of
-    from workbench.text import printable
 
     if arguments.csv:
         print(csv_of(result.to_frame() if frame is None else frame), end="")
@@ -122,8 +121,6 @@ def history_table(frame: pd.DataFrame) -> str:
 
 
 def _shortened(value: Any) -> Any:
-    from workbench.text import shorten
-
     return shorten(value, MOST_CHARACTERS) if isinstance(value, str) else value
 
 

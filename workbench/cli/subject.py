@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import InputError
+from workbench.text import path_text
 
 if TYPE_CHECKING:
     from workbench.config import Config
@@ -76,8 +77,6 @@ def read_dims(texts: list[str]) -> dict[str, int]:
 
 def save(result: Any, arguments: argparse.Namespace) -> int:
     """Save the result if a file was named; return the exit code."""
-    from workbench.text import path_text
-
     if arguments.output:
         print(f"saved {path_text(result.save(arguments.output))}", file=sys.stderr)
     return 0

@@ -14,6 +14,7 @@ from workbench.cli.subject import common, shows_progress
 from workbench.cli.summaries import finish
 from workbench.errors import InputError
 from workbench.results.form import axis_values
+from workbench.text import printable
 
 EXAMPLE = "workbench sweep bert-base --over batch=1,8,32 --over threads=1,2"
 
@@ -41,7 +42,6 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure every point and print the answer and the table."""
     from workbench.api.sweeping import sweep
-    from workbench.text import printable
 
     result = sweep(
         arguments.model,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from workbench.cli.commands import Commands, add, add_command, add_subject, percent
 from workbench.cli.subject import common, save, subject_of
-from workbench.records.goal import OBJECTIVES
+from workbench.errors import ConfigError
+from workbench.records.goal import OBJECTIVES, Goal
 from workbench.text import path_text
 
 if TYPE_CHECKING:
@@ -53,8 +54,6 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Search, then print the answer and the configs that were tried."""
     from workbench.api.tuning import default_space, tune, tune_targets
-    from workbench.errors import ConfigError
-    from workbench.records.goal import Goal
     from workbench.search.cluster.connection import TlsFiles, connected
 
     model, config, inputs = subject_of(arguments)

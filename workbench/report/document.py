@@ -7,12 +7,15 @@ from collections.abc import Iterable
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from workbench._version import __version__
 from workbench.report.banner import STYLE as VERDICT
+from workbench.report.pieces import paragraph, picture, stop_if_asked
 from workbench.text import one_line
-from workbench.views.base import View
-from workbench.views.standalone import fragment, scripts
+
+if TYPE_CHECKING:
+    from workbench.views.base import View
 
 MOST_VIEW_BYTES = 3_000_000  # of one view's data; a larger one is shown as its picture
 _WITH_SENTENCE = ("flame",)  # views that show their own sentence
@@ -32,7 +35,7 @@ class Document:
 
     def view(self, view: View) -> str:
         """Return a live view, or its picture where its data is too large for a page."""
-        from workbench.report.pieces import paragraph, picture, stop_if_asked
+        from workbench.views.standalone import fragment
 
         stop_if_asked()
         made = fragment(view, linked="nodes")
@@ -70,7 +73,11 @@ class Document:
             from plotly.offline import get_plotlyjs
 
             plots = f"<script>{get_plotlyjs()}</script>\n<script>{_static('plots.js')}</script>\n"
-        return plots + (scripts(self._views) if self._views else "")
+        if not self._views:
+            return plots
+        from workbench.views.standalone import scripts
+
+        return plots + scripts(self._views)
 
 
 def _policy(code: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.figures.accuracy import headline
 from workbench.records.fidelity import AccuracyRecord, OutputFidelity, Paired, Score, check_accuracy
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
@@ -54,8 +55,6 @@ class AccuracyTable(Result):
         return self.record.fidelity_frame()
 
     def __str__(self) -> str:
-        from workbench.figures.accuracy import headline
-
         data = self.record.data
         lines = [f"{headline(self.record)}; {data.item_count:,} items of {data.made_by}"]
         for score in self.record.scores:

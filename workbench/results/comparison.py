@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from workbench.analysis.fidelity.accuracy import accuracy
 from workbench.analysis.roofline.peaks import PeakRow
+from workbench.figures.accuracy import agreement_chart
+from workbench.figures.resources import resources_chart
 from workbench.judge.percentiles import percentiles_frame
 from workbench.judge.wording import report, sentence
 from workbench.measurement.bar import bar
@@ -15,6 +17,7 @@ from workbench.measurement.limits import Progress
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.records.kinds import Part, about_comparison, check_comparison
 from workbench.records.run import Run
+from workbench.report.document import Document
 from workbench.results.accuracy import AccuracyTable
 from workbench.results.examining import ExaminedRun, check_kinds, inputs_again, missing_model
 from workbench.results.findings import Findings, Subject
@@ -25,8 +28,6 @@ from workbench.results.result import origin_of
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
-
-    from workbench.report.document import Document
 
 
 class Comparison(ResultWithParts):
@@ -64,10 +65,6 @@ class Comparison(ResultWithParts):
     def has_model(self) -> bool:
         """Whether the model is at hand; a reopened result needs `attach`."""
         return self._model is not None
-
-    @property
-    def _rounds(self) -> ComparisonRecord:
-        return self.record
 
     def _with_rounds(self, rounds: ComparisonRecord) -> Self:
         return type(self)(rounds, structure=self.structure, parts=self.parts)
@@ -159,13 +156,11 @@ class Comparison(ResultWithParts):
     def resources_figure(self) -> go.Figure:
         """Draw peak memory, load time and first run of each config."""
         from workbench.figures.chart_figure import chart_figure
-        from workbench.figures.resources import resources_chart
 
         return chart_figure(resources_chart(self.record))
 
     def agreement_figure(self) -> go.Figure:
         """Draw how near each output of each candidate is to the baseline's."""
-        from workbench.figures.accuracy import agreement_chart
         from workbench.figures.chart_figure import chart_figure
 
         return chart_figure(agreement_chart(self.record))
@@ -173,7 +168,6 @@ class Comparison(ResultWithParts):
     def document(self) -> Document:
         """Return the page: what was measured, every part, and how it was measured."""
         from workbench.report.comparison import add_measured, add_protocol, lead
-        from workbench.report.document import Document
         from workbench.results.part_sections import add_parts
 
         record = self.record

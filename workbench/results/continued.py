@@ -38,8 +38,9 @@ class Continued(Result):
 
     @property
     def _rounds(self) -> ComparisonRecord:
-        """All that was measured."""
-        raise NotImplementedError
+        """All that was measured: the record itself, or what it holds."""
+        rounds: ComparisonRecord = getattr(self.record, "measured", self.record)
+        return rounds
 
     def _with_rounds(self, rounds: ComparisonRecord) -> Self:
         """Return the result of these rounds."""

@@ -15,7 +15,10 @@ from workbench.analysis.profile.saved import record_of
 from workbench.analysis.profile.session_profile import Profile as Data
 from workbench.analysis.record_checks import check_explanation
 from workbench.errors import ProfileError
+from workbench.figures.operators import explanation_chart, passes_chart
 from workbench.records.kinds import Part
+from workbench.report.document import Document
+from workbench.report.pieces import MOST_NODES, attempt, paragraph, plot, table
 from workbench.results.examining import ExaminedRun
 from workbench.results.fusions import Fusions
 from workbench.results.memory import Memory
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from workbench.figures.chart import Chart
-    from workbench.report.document import Document
     from workbench.views.graph import GraphView
     from workbench.views.graph.view import ColorBy
 
@@ -138,7 +140,6 @@ class Explanation(Result):
     def histogram_figure(self) -> go.Figure:
         """Draw operators before and after."""
         from workbench.figures.chart_figure import chart_figure
-        from workbench.figures.operators import explanation_chart
 
         return chart_figure(explanation_chart(self.record))
 
@@ -147,7 +148,6 @@ class Explanation(Result):
     def passes_figure(self) -> go.Figure:
         """Draw the nodes left after each pass."""
         from workbench.figures.chart_figure import chart_figure
-        from workbench.figures.operators import passes_chart
 
         return chart_figure(passes_chart(self.record))
 
@@ -159,9 +159,6 @@ class Explanation(Result):
 
     def document(self) -> Document:
         """Return the page: graphs, operators, passes, nodes, and the time where it was profiled."""
-        from workbench.report.document import Document
-        from workbench.report.pieces import MOST_NODES, attempt, paragraph, plot, table
-
         page = Document(f"{self.record.model_name}: what ONNX Runtime did", paragraph(str(self)))
         page.add("graph", "Graph", attempt(lambda: page.view(self.graph())))
         fusions = self.fusions()
@@ -191,8 +188,6 @@ class Explanation(Result):
 
     def chart(self) -> Chart:
         """Return operators before and after."""
-        from workbench.figures.operators import explanation_chart
-
         return explanation_chart(self.record, str(self))
 
     def __str__(self) -> str:

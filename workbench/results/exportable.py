@@ -8,6 +8,11 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from workbench.figures.cell import as_cell
+from workbench.figures.chart_scene import chart_scene
+from workbench.records.atomic import write_atomically
+from workbench.report.document import Document
+from workbench.report.pieces import MOST_NODES, figured, paragraph, stop_if_asked, stopped_by
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -15,7 +20,6 @@ if TYPE_CHECKING:
 
     from workbench.figures.chart import Chart
     from workbench.figures.scene import Scene
-    from workbench.report.document import Document
 
 
 class Exportable:
@@ -37,22 +41,15 @@ class Exportable:
 
     def still(self) -> Scene:
         """Draw its picture without a browser."""
-        from workbench.figures.chart_scene import chart_scene
-
         return chart_scene(self.chart())
 
     def section(self, label: str) -> str:
         """Return its part of a comparison's page, under the label of its run."""
-        from workbench.report.pieces import MOST_NODES, figured, paragraph
-
         heading = f"<h3>{escape(one_line(label, 40))}</h3>"
         return heading + paragraph(str(self)) + figured(self, most=MOST_NODES)
 
     def document(self) -> Document:
         """Return its page."""
-        from workbench.report.document import Document
-        from workbench.report.pieces import MOST_NODES, figured, paragraph
-
         page = Document(f"{self.subject}: {type(self).__name__}", paragraph(str(self)))
         page.add("result", "Result", figured(self, most=MOST_NODES))
         return page
@@ -68,8 +65,6 @@ class Exportable:
 
     def page_html(self, *, cancel: threading.Event | None = None) -> str:
         """Return the text of its page; `cancel` ends it with a Cancelled."""
-        from workbench.report.pieces import stop_if_asked, stopped_by
-
         with stopped_by(cancel):
             page = self.document().html()
             stop_if_asked()
@@ -80,8 +75,6 @@ class Exportable:
 
         `cancel` ends it with a Cancelled; a file that stood at `path` is left as it was.
         """
-        from workbench.records.atomic import write_atomically
-
         return write_atomically(path, self.shared().page_html(cancel=cancel).encode("utf-8"))
 
     def __repr__(self) -> str:
@@ -89,6 +82,4 @@ class Exportable:
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Numbers in words, a picture that survives sharing, a live figure; never HTML."""
-        from workbench.figures.cell import as_cell
-
         return as_cell(str(self), self.still(), self.figure())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.explanation import Explained
 from workbench.analysis.passes.fusion_table import FusionRow, fusion_rows
+from workbench.figures.operators import fusions_chart
 from workbench.results.exportable import Exportable
 
 if TYPE_CHECKING:
@@ -83,8 +84,6 @@ class Fusions(Exportable):
 
     def chart(self) -> Chart:
         """Return the operators of the source and of each run, the most frequent first."""
-        from workbench.figures.operators import fusions_chart
-
         statistics = {label: explained.passes.statistics for label, explained in self.explained.items()}
         return fusions_chart(statistics, str(self))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.config import Config
 from workbench.errors import BundleError, ConfigError
@@ -14,15 +14,14 @@ from workbench.measurement.limits import Progress
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import check_measured_runs
 from workbench.records.run import labels_of
+from workbench.report.document import Document
+from workbench.report.pieces import facts, paragraph
 from workbench.results.accuracy import AccuracyTable
 from workbench.results.comparison import Comparison
 from workbench.results.form import Field, names
 from workbench.results.registry import Arguments, ResultKind
 from workbench.results.several import SeveralComparisons
 from workbench.text import counted, did_you_mean, listed, quoted
-
-if TYPE_CHECKING:
-    from workbench.report.document import Document
 
 
 class Matrix(SeveralComparisons):
@@ -97,9 +96,6 @@ class Matrix(SeveralComparisons):
 
     def document(self) -> Document:
         """Return its page: the heat table, the cells in numbers, the doubts of each model, the origin."""
-        from workbench.report.document import Document
-        from workbench.report.pieces import facts, paragraph
-
         page = Document(f"{self.subject}: matrix", paragraph(self.record.headline))
         names = [
             (label, str(cell.config))

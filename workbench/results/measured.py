@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from workbench.records.comparison import ComparisonRecord
+from workbench.report.document import Document
+from workbench.report.pieces import figured, paragraph, table
 from workbench.results.result import Result
-
-if TYPE_CHECKING:
-    from workbench.report.document import Document
 
 
 class Measured(Result):
@@ -24,15 +23,11 @@ class Measured(Result):
 
     def section(self, label: str) -> str:
         """Return its part of a comparison's page, with the runs it is concluded from."""
-        from workbench.report.pieces import table
-
         return super().section(label) + table(self.measured.to_frame(), "Runs in numbers")
 
     def document(self) -> Document:
         """Return its page, with everything that was measured for it."""
         from workbench.report.comparison import add_measured, add_protocol
-        from workbench.report.document import Document
-        from workbench.report.pieces import figured, paragraph
 
         page = Document(f"{self.measured.model.name}: {self.title}", paragraph(str(self)))
         page.add("result", "Result", figured(self))

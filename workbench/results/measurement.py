@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from workbench.errors import BundleError
 from workbench.judge.goal import MOST_PERCENTILES, PrecisionGoal
@@ -12,11 +12,10 @@ from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import about_comparison, check_measured_runs
 from workbench.records.origin import Origin
 from workbench.records.run import Run
+from workbench.report.document import Document
+from workbench.report.pieces import paragraph, picture, table
 from workbench.results.continued import Continued
 from workbench.results.registry import ResultKind
-
-if TYPE_CHECKING:
-    from workbench.report.document import Document
 
 
 class Measurement(Continued):
@@ -35,10 +34,6 @@ class Measurement(Continued):
         """The run, with every sample."""
         return self.record.run
 
-    @property
-    def _rounds(self) -> ComparisonRecord:
-        return self.record.measured
-
     def _with_rounds(self, rounds: ComparisonRecord) -> Self:
         return type(self)(replace(self.record, measured=rounds), structure=self.structure)
 
@@ -52,8 +47,6 @@ class Measurement(Continued):
     def document(self) -> Document:
         """Return its page: the figures, every sample, and how it was measured."""
         from workbench.report.comparison import add_measured, add_protocol, lead
-        from workbench.report.document import Document
-        from workbench.report.pieces import paragraph, picture, table
 
         record = self.record
         page = Document(f"{self.subject}: measured", paragraph(record.headline) + lead(record.measured))

@@ -13,7 +13,10 @@ from workbench.analysis.roofline.node_limits import measured_roofline, roofline
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.sharing import Sharing, sharing_of
 from workbench.cpu import usable_cores
+from workbench.figures.profile import op_type_chart, timeline_figure
 from workbench.records.origin import Origin
+from workbench.report.document import Document
+from workbench.report.pieces import MOST_NODES, attempt, figured, paragraph, plot, table
 from workbench.results.examining import ExaminedRun
 from workbench.results.memory import Memory
 from workbench.results.registry import ResultKind
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from workbench.figures.chart import Chart
-    from workbench.report.document import Document
     from workbench.views.flame.view import FlameView, Way
 
 
@@ -62,16 +64,12 @@ class Profile(Data, Result):
 
     def chart(self) -> Chart:
         """Return own time per run of each operator, gaps included."""
-        from workbench.figures.profile import op_type_chart
-
         return op_type_chart(self)
 
     op_type_figure = Result.figure
 
     def timeline_figure(self, run: int | None = None) -> go.Figure:
         """Draw one run in time, a lane per thread."""
-        from workbench.figures.profile import timeline_figure
-
         return timeline_figure(self, run)
 
     def flame(self, way: Way | None = None) -> FlameView:
@@ -99,8 +97,6 @@ class Profile(Data, Result):
 
     def document(self) -> Document:
         """Return the page: where the time goes, one run in time, memory."""
-        from workbench.report.document import Document
-        from workbench.report.pieces import MOST_NODES, attempt, figured, paragraph, plot
 
         def memory() -> str:
             by_node = self.memory()
@@ -116,8 +112,6 @@ class Profile(Data, Result):
 
     def add_time(self, page: Document) -> None:
         """Add where the time goes, as a flame and as tables."""
-        from workbench.report.pieces import MOST_NODES, attempt, plot, table
-
         flame = attempt(lambda: page.view(self.flame()))
         body = flame + plot(self.op_type_figure(), "Own time by op type")
         body += table(self.by("op_type"), "By op type")

@@ -26,6 +26,8 @@ from workbench.records.kinds import Part
 from workbench.records.machine import NOT_INSTALLED, ONNXRUNTIME, Versions, installed
 from workbench.records.origin import Origin, new_id
 from workbench.records.trust import untrusted_note, with_trust
+from workbench.report.document import Document
+from workbench.report.pieces import facts
 from workbench.results.exportable import Exportable
 from workbench.results.history import History
 from workbench.results.registry import KINDS, function_at
@@ -34,7 +36,6 @@ from workbench.text import quoted
 if TYPE_CHECKING:
     from workbench.figures.chart import Chart
     from workbench.figures.scene import Scene
-    from workbench.report.document import Document
 
 
 class Result(Exportable):
@@ -153,8 +154,6 @@ class Result(Exportable):
         return page
 
     def _add_origin(self, page: Document) -> None:
-        from workbench.report.pieces import facts
-
         about = self.about
         rows: list[tuple[str, object]] = [("id", about.id), ("made", about.created_utc)]
         if about.model is not None:

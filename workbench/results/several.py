@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from workbench.analysis.fidelity.accuracy import accuracy
 from workbench.config import Config
@@ -16,12 +16,11 @@ from workbench.models import Model
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.fidelity import AccuracyRecord
 from workbench.records.kinds import Part
+from workbench.report.document import Document
+from workbench.report.pieces import facts, figured, paragraph
 from workbench.results.accuracy import AccuracyTable
 from workbench.results.result import Result, origin_of
 from workbench.text import listed, shorten
-
-if TYPE_CHECKING:
-    from workbench.report.document import Document
 
 
 class ConfigChoice:
@@ -109,8 +108,6 @@ class SeveralComparisons(ConfigChoice, Result):
 
     def _add_result(self, page: Document) -> None:
         """Add figure and table, the doubts of each comparison, and the origin."""
-        from workbench.report.pieces import facts, figured, paragraph
-
         page.add("result", "Result", figured(self))
         doubts = [
             (name, f"{doubt.kind}: {doubt.evidence}. Fix: {doubt.fix}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.config import Config
 from workbench.errors import BundleError, ConfigError
@@ -14,15 +14,14 @@ from workbench.measurement.limits import Progress
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import check_measured_runs
 from workbench.records.run import labels_of
+from workbench.report.document import Document
+from workbench.report.pieces import paragraph
 from workbench.results.accuracy import AccuracyTable
 from workbench.results.comparison import Comparison
 from workbench.results.form import Field, axes
 from workbench.results.registry import ResultKind
 from workbench.results.several import SeveralComparisons
 from workbench.text import shorten
-
-if TYPE_CHECKING:
-    from workbench.report.document import Document
 
 
 class Sweep(SeveralComparisons):
@@ -88,9 +87,6 @@ class Sweep(SeveralComparisons):
 
     def document(self) -> Document:
         """Return its page: the answer, figure and table, the doubts of each point, the origin."""
-        from workbench.report.document import Document
-        from workbench.report.pieces import paragraph
-
         page = Document(f"{self.subject}: sweep", "".join(map(paragraph, str(self).splitlines())))
         self._add_result(page)
         return page
