@@ -7,9 +7,15 @@ from dataclasses import replace
 from benchmarks.graphs import explained_of
 from tests.factories.graphs import fused
 from workbench.analysis.explanation import Explained
-from workbench.analysis.passes.fusion_table import NOT_KNOWN, FusionRow, NotFused, fusion_rows
+from workbench.analysis.passes.fusion_table import (
+    NOT_KNOWN,
+    FusionRow,
+    NotFused,
+    Remedy,
+    fusion_rows,
+    remedy,
+)
 from workbench.analysis.passes.missed import Missed
-from workbench.analysis.passes.remedies import Remedy, remedy
 from workbench.config import Config, TransformerFusion
 from workbench.results.fusions import Fusions, why_not
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from onnx import TensorProto
@@ -18,24 +18,27 @@ _NAMES = {number: name.lower() for name, number in TensorProto.DataType.items()}
 def profiled_shapes(model: Any, measured: CountedEvents) -> dict[str, Tensor]:
     """Return the shapes of each node's last call, by the tensor names of the optimized model."""
     weights = stored_shapes(model)
-    shapes = weights | dict(declared_shapes(model.graph))
-    nodes = {node.name: node for graph in _graphs(model.graph) for node in graph.node}
+    nodes = {node.name: (node.input, node.output) for graph in _graphs(model.graph) for node in graph.node}
+    return weights | dict(declared_shapes(model.graph)) | traced_shapes(measured, nodes, weights)
+
+
+def traced_shapes(
+    measured: CountedEvents, nodes: Mapping[str, tuple[Iterable[str], Iterable[str]]], weights: Container[str]
+) -> dict[str, Tensor]:
+    """Return the shapes of each node's last call. `nodes`: the inputs and outputs of each, by its name."""
+    shapes: dict[str, Tensor] = {}
     trace = measured.trace
     for event in measured.events:
-        if measured.tree.kind[event] != EventKind.NODE:
-            continue
         call = trace.call_of(int(event))
-        node = nodes.get(node_name(trace.name_of(int(event))))
-        if call is None or call.outputs is None or node is None:
+        name = node_name(trace.name_of(int(event)))
+        if measured.tree.kind[event] != EventKind.NODE or call is None or name not in nodes:
             continue
-        made = [output for output in node.output if output]
-        if len(made) == len(call.outputs):
-            shapes |= {output: Tensor(*shape) for output, shape in zip(made, call.outputs, strict=True)}
-        taken = [given for given in node.input if given]
+        taken, made = ([tensor for tensor in tensors if tensor] for tensors in nodes[name])
         if call.inputs is not None and len(call.inputs) < len(taken):
-            taken = [given for given in taken if given not in weights]  # the trace omits prepacked weights
-        if call.inputs is not None and len(taken) == len(call.inputs):
-            shapes |= {given: Tensor(*shape) for given, shape in zip(taken, call.inputs, strict=True)}
+            taken = [tensor for tensor in taken if tensor not in weights]  # the trace omits prepacked weights
+        for tensors, traced in ((made, call.outputs), (taken, call.inputs)):
+            if traced is not None and len(tensors) == len(traced):
+                shapes |= {tensor: Tensor(*shape) for tensor, shape in zip(tensors, traced, strict=True)}
     return shapes
 
 

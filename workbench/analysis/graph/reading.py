@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 from workbench.analysis.graph.model import Graph, Node, TensorInfo
 from workbench.analysis.graph.modules import module_of
+from workbench.models.declared import TensorType, value_type
 
 
 def read_graph(model: ModelProto) -> Graph:
@@ -113,14 +114,7 @@ def _digest(node: NodeProto) -> str:
 
 
 def _info(value: ValueInfoProto) -> TensorInfo:
-    kind = value.type.tensor_type
-    if not value.type.HasField("tensor_type"):
+    kind = value_type(value.type)
+    if not isinstance(kind, TensorType) or kind.sparse:
         return TensorInfo(None, None)
-    dims = tuple(_dims(kind.shape.dim)) if kind.HasField("shape") else None
-    return TensorInfo(kind.elem_type or None, dims)
-
-
-def _dims(dims: Iterable[object]) -> Iterable[int | str | None]:
-    for dim in dims:
-        which = dim.WhichOneof("value")  # type: ignore[attr-defined]
-        yield None if which is None else getattr(dim, which)
+    return TensorInfo(kind.element or None, kind.dims)

@@ -1,4 +1,4 @@
-"""A row a pattern of fusion: the places it has, what each config fused there, and why not more."""
+"""A row a pattern of fusion: its places, what each config fused there, why not more, and what would help."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from workbench.analysis.observe import REQUIRED, TOGETHER
 from workbench.analysis.passes.missed import is_fused, why_absent
 from workbench.analysis.passes.patterns import occurrences
+from workbench.config import Config, TransformerFusion
+from workbench.errors import ConfigError
 
 if TYPE_CHECKING:
     from workbench.analysis.explanation import Explained
@@ -18,6 +20,8 @@ Place = tuple[str, ...]  # keys of nodes
 Fused = dict[str, list[tuple[Place, tuple[str, ...]]]]  # pattern → (source nodes, passes) of each fused place
 ARROW = " → "  # in the name of a pattern that no rule of ours looks for
 NOT_KNOWN = "ORT does not say why"
+# Patterns that ORT's optimizer script knows.
+TRANSFORMERS = ("attention", "gelu", "layer norm", "skip layer norm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +138,33 @@ def _fewer(label: str, count: int, passes: tuple[str, ...], explained: Explained
     return NotFused(
         label, "; ".join(reasons) or NOT_KNOWN, "the config" if reasons else None, passes, count, ()
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A setting. `config`: the whole config with it, where that is known."""
+
+    text: str
+    config: Config | None = None
+
+
+def remedy(
+    pattern: str, group: NotFused, config: Config, dims: Mapping[str, int] | None = None
+) -> Remedy | None:
+    """Return what would fuse these places, or None. `dims`: the sizes of free dimensions."""
+    if "disabled_passes" in group.reason:
+        blamed = {name for name in config.disabled_passes if name in group.reason}
+        kept = tuple(name for name in config.disabled_passes if name not in blamed)
+        return Remedy(f"enable {', '.join(sorted(blamed))}", config.replace(disabled_passes=kept))
+    if "did not run at this level" in group.reason:
+        return Remedy("level all", config.replace(level="all")) if config.level not in (None, "all") else None
+    if "free_dimensions" in group.reason:
+        fixed = ", ".join(f"{name} = {size}" for name, size in (dims or {}).items())
+        able = config.replace(free_dimensions=dims) if dims else None
+        return Remedy(f"fixed dims: {fixed}" if fixed else "fixed dims (free_dimensions)", able)
+    if pattern in TRANSFORMERS and config.fusion is None:
+        try:
+            return Remedy("maybe ORT's transformer optimizer", config.replace(fusion=TransformerFusion()))
+        except ConfigError:  # a saved graph, or a file prepared elsewhere, is taken as it is
+            return None
+    return None

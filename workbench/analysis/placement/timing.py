@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
-from workbench.analysis.flops.cost import Tensor
-from workbench.analysis.graph import Graph, Node
+from workbench.analysis.flops.shapes import traced_shapes
+from workbench.analysis.graph import Graph
 from workbench.analysis.placement.partitions import with_sizes
 from workbench.analysis.placement.records import CompiledPart, Placement, UnmatchedTime
 from workbench.analysis.profile.session_profile import Profile
@@ -65,27 +65,6 @@ def _compiled(parts: tuple[CompiledPart, ...], others: Iterable[UnmatchedTime]) 
 
 def sizes_of(graph: Graph, profile: Profile) -> dict[str, int]:
     """Return the bytes of the tensors that nodes read and made in their last call, by name."""
-    sizes: dict[str, int] = {}
-    nodes = {node.name: node for node in graph.nodes}
-    trace = profile.trace
-    for event in profile.measured.events:
-        call = trace.call_of(int(event))
-        node = nodes.get(node_name(trace.name_of(int(event))))
-        if call is None or node is None:
-            continue
-        sizes |= _sizes(_fed(graph, node, len(call.inputs or ())), call.inputs or ())
-        sizes |= _sizes([name for name in node.outputs if name], call.outputs or ())
-    return sizes
-
-
-def _fed(graph: Graph, node: Node, count: int) -> list[str]:
-    """Return the inputs that the profiler reports: prepacked weights are not among them."""
-    names = [name for name in node.inputs if name]
-    return names if len(names) == count else [name for name in names if name not in graph.constants]
-
-
-def _sizes(names: list[str], shapes: tuple[tuple[str, tuple[int, ...]], ...]) -> Mapping[str, int]:
-    if len(names) != len(shapes):
-        return {}
-    sizes = ((name, Tensor(*shape).size_bytes) for name, shape in zip(names, shapes, strict=True))
-    return {name: size for name, size in sizes if size is not None}
+    nodes = {node.name: (node.inputs, node.outputs) for node in graph.nodes}
+    shapes = traced_shapes(profile.measured, nodes, graph.constants)
+    return {name: size for name, shape in shapes.items() if (size := shape.size_bytes) is not None}

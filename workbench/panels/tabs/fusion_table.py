@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from workbench.analysis.passes.fusion_table import FusionRow, NotFused
-from workbench.analysis.passes.remedies import Remedy, remedy
+from workbench.analysis.passes.fusion_table import FusionRow, NotFused, Remedy, remedy
 from workbench.panels import widgets as W
 from workbench.panels.handlers import button, on_change, own_changes
 from workbench.panels.markup import note_html, text
