@@ -29,12 +29,11 @@ def _homes() -> dict[str, str]:
 def __getattr__(name: str) -> object:
     if name == "__all__":
         value: object = sorted(_homes())
-    elif name.startswith("_"):  # what Python and its tools look for in any module
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     else:
         from importlib import import_module
 
-        home = _homes().get(name)
+        # Python and its tools look for names with an underscore in any module.
+        home = None if name.startswith("_") else _homes().get(name)
         if home is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(home), name)

@@ -11,6 +11,7 @@ from workbench.config.config import Config
 from workbench.records.comparison import OutputAgreement
 from workbench.records.display import frame_of
 from workbench.records.kinds import check_seconds
+from workbench.records.run import median_of
 from workbench.text import counted, in_digits, in_mib, in_ms
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class DeploymentCheck:
     @property
     def bare_s(self) -> float | None:
         """Median latency of the session without a server."""
-        return _median([s for part in self.rounds for s in part.bare_s])
+        return median_of(s for part in self.rounds for s in part.bare_s)
 
     @property
     def callers(self) -> tuple[int, ...]:
@@ -127,7 +128,7 @@ class DeploymentRecord:
         columns = ["callers", "median_s", "p99_s", "requests_per_s", "low_per_s", "high_per_s", "samples"]
         bare = [s for part in self.check.rounds for s in part.bare_s]
         rows: list[tuple[object, ...]] = [
-            ("bare session", _median(bare), _p99(bare), None, None, None, len(bare))
+            ("bare session", median_of(bare), _p99(bare), None, None, None, len(bare))
         ]
         for callers in self.check.callers:
             latencies = self.check.latencies_s(callers)
@@ -135,7 +136,7 @@ class DeploymentRecord:
             rows.append(
                 (
                     f"HTTP, {counted(callers, 'caller')}",
-                    *(_median(latencies), _p99(latencies), rate.value, rate.low, rate.high, len(latencies)),
+                    *(median_of(latencies), _p99(latencies), rate.value, rate.low, rate.high, len(latencies)),
                 )
             )
         return pd.DataFrame(rows, columns=columns)
@@ -185,10 +186,6 @@ def _interval(values: list[float | None]) -> Interval | None:
 
     half = float(stdtrit(len(known) - 1, 0.975)) * stdev(known) / math.sqrt(len(known))
     return Interval(fmean(known), fmean(known) - half, fmean(known) + half)
-
-
-def _median(values: list[float] | tuple[float, ...]) -> float | None:
-    return median(values) if values else None
 
 
 def _p99(values: list[float] | tuple[float, ...]) -> float | None:

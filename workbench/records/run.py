@@ -96,7 +96,7 @@ class LatencySamples:
     @property
     def median_s(self) -> float | None:
         """Return the median; None if nothing was measured."""
-        return median(self.samples_s) if self.samples_s else None
+        return median_of(self.samples_s)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per sample; columns label, latency_s."""
@@ -149,18 +149,19 @@ class Run:
     @property
     def load_s(self) -> float | None:
         """Return the median over its processes; None if no session was created."""
-        return _median(process.load_s for process in self.processes)
+        return median_of(process.load_s for process in self.processes)
 
     @property
     def first_run_s(self) -> float | None:
         """Return the median over its processes; None if no run happened."""
-        return _median(process.first_run_s for process in self.processes)
+        return median_of(process.first_run_s for process in self.processes)
 
     @property
     def peak_rss_bytes(self) -> int | None:
         """Return the median over its processes; None if the system does not report it."""
-        peaks = [process.peak_rss_bytes for process in self.processes if process.peak_rss_bytes is not None]
-        return int(median(peaks)) if peaks else None
+        peaks = (process.peak_rss_bytes for process in self.processes)
+        peak = median_of(peak for peak in peaks if peak is not None)
+        return None if peak is None else int(peak)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per sample; columns label, round, block, order, latency_s, disturbed."""
@@ -205,7 +206,8 @@ def runs_to_html(runs: Iterable[Run], caption: str) -> str:
     return to_table(heads, rows, caption)
 
 
-def _median(values: Iterable[float]) -> float | None:
+def median_of(values: Iterable[float]) -> float | None:
+    """Return the median; None if there is no value."""
     numbers = list(values)
     return float(median(numbers)) if numbers else None
 

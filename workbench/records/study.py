@@ -11,7 +11,7 @@ from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.records.comparison import ComparisonRecord, Verdict
 from workbench.records.display import config_in_words, values_of
-from workbench.records.goal import Goal, Objective
+from workbench.records.goal import OBJECTIVES, Goal, Objective
 from workbench.records.kinds import check_comparison
 from workbench.records.load_test import LoadTestRecord, check_load_test
 from workbench.records.origin import Origin, check_id
@@ -25,14 +25,10 @@ if TYPE_CHECKING:
 Stage = Literal["default", "one change", "combined", "on the leader", "sampled"]
 State = Literal["measured", "same", "refused", "failed", "outputs differ", "limit", "not tried"]
 OBJECTIVE_WORDS: dict[Objective, str] = {
-    "latency": "latency",
+    **{name: name for name in OBJECTIVES},
     "p99": "99th percentile of the latency",
-    "throughput": "throughput",
     "memory": "peak memory",
     "load": "load time",
-    "file size": "file size",
-    "accuracy": "accuracy",
-    "error": "error",
 }
 
 
