@@ -138,7 +138,8 @@ def observe(
         first = ask(**first_question(model, config, folder, cancel))
         observation = read_first(first, reading.result(), config.disabled_passes)
         _check_names(config, observation, first["registered"])
-        if not follows(passes, observation.source):
+        # To look at each pass costs a load of the model a pass.
+        if not (len(observation.source.nodes) <= LARGE_NODES if passes == "auto" else passes):
             return observation
         if on_first is not None:
             on_first(observation)
@@ -155,11 +156,6 @@ def _behind(source: Graph, made: Prepared, observation: Observation) -> Observat
         for step, graph in zip(made.steps, (*graphs, observation.source), strict=True)
     ]
     return replace(observation, source=source, chain=(*shots, *observation.chain))
-
-
-def follows(passes: Follow, source: Graph) -> bool:
-    """Decide whether to look at each pass, which costs a load of the model a pass."""
-    return len(source.nodes) <= LARGE_NODES if passes == "auto" else passes
 
 
 def named_structure(model: Model) -> ModelProto:

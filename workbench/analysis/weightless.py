@@ -35,7 +35,7 @@ def write_weightless(structure: ModelProto, source: Path, folder: Path) -> Path:
     model.CopyFrom(structure)
     largest = 0
     for tensor in tensors(model):
-        size = _size(tensor)
+        size = int(prod(tensor.dims) * ELEMENT_BYTES.get(tensor.data_type, 0.0) + 0.5)
         if tensor.data_location == TensorProto.EXTERNAL and size <= KEEP_BYTES:
             _embed(tensor, source.parent, size)
         elif tensor.data_location == TensorProto.EXTERNAL or (size > 0 and not _has_payload(tensor)):
@@ -81,10 +81,6 @@ def _without_weights(structure: ModelProto) -> ModelProto:
         if tensor.ByteSize() < KEEP_BYTES and not _has_payload(tensor):
             _point_to(tensor, location="weights")
     return bare
-
-
-def _size(tensor: TensorProto) -> int:
-    return int(prod(tensor.dims) * ELEMENT_BYTES.get(tensor.data_type, 0.0) + 0.5)
 
 
 def _has_payload(tensor: TensorProto) -> bool:

@@ -212,7 +212,8 @@ def finite(error: float | None) -> float | None:
 
 def _problem(evaluated: AccuracyRecord, label: str) -> str | None:
     """Return why a variant has no error."""
-    return next((score.problem for score in evaluated.scores if score.label == label), None)
+    score = evaluated.score(label)
+    return score.problem if score else None
 
 
 def _reason(record: SensitivityRecord, result: SearchResult, max_error: float) -> str:

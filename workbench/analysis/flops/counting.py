@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from onnx.helper import get_attribute_value
+
 from workbench.analysis.flops.cost import Cost, Tensor, Unknown, Work
 from workbench.analysis.flops.elements import VIEWS, operations
 from workbench.analysis.flops.products import PRODUCTS
@@ -98,9 +100,7 @@ def _walk(graph: Any, shapes: dict[str, Tensor]) -> Iterator[NodeCost]:
 
 
 def _attribute(attribute: Any) -> Any:
-    import onnx
-
-    value = onnx.helper.get_attribute_value(attribute)
+    value = get_attribute_value(attribute)
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 

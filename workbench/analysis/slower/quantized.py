@@ -70,15 +70,10 @@ def dynamic(pair: Pair) -> Iterator[Reason]:
 def _follows_integer(profiled: ProfiledConfig, run: NodeRun) -> bool:
     """Return whether a Cast, Mul or Add reads an integer product, directly or through another of them."""
     node = node_of(profiled, run)
-    return node is not None and any(
-        maker.op_type in ("ConvInteger", "MatMulInteger")
-        or (maker.op_type in ("Mul", "Cast") and _reads_integer(profiled, maker))
-        for maker in profiled.makers(node)
-    )
-
-
-def _reads_integer(profiled: ProfiledConfig, node: Node) -> bool:
-    return any(maker.op_type in ("ConvInteger", "MatMulInteger") for maker in profiled.makers(node))
+    makers = [] if node is None else profiled.makers(node)
+    scaling = [maker for maker in makers if maker.op_type in ("Mul", "Cast")]
+    makers += [maker for node in scaling for maker in profiled.makers(node)]
+    return any(maker.op_type in ("ConvInteger", "MatMulInteger") for maker in makers)
 
 
 def float_layers(pair: Pair) -> Iterator[Reason]:

@@ -66,6 +66,10 @@ class SettingsRules:
         cost_s = self._cost_s(rows)
         costliest = sorted(rows, key=lambda row: -self._cost_s([row]))
         nodes = [name for row in costliest for name in row.b_nodes or row.a_nodes]
+        settings = self.pair.settings
+        fitting = [change for change in settings if (change.field in _CHOOSES_NODES) is chooses_nodes]
+        changes = fitting or settings  # those that can have this effect
+        words = ", ".join(f"{change.what} {change.before} instead of {change.after}" for change in changes)
         return Reason(
             kind=kind,
             sentence=f"{text}: {in_ms(cost_s, 3, signed=True)} a run",
@@ -73,7 +77,7 @@ class SettingsRules:
             share=None,
             node_count=len(nodes),
             nodes=tuple(nodes[:MOST_NODES]),
-            fix=self._fix(chooses_nodes=chooses_nodes),
+            fix=f"take the setting of {self.pair.baseline.label}: {words}",
         )
 
     def _cost_s(self, rows: Sequence[NodeChange]) -> float:
@@ -84,11 +88,3 @@ class SettingsRules:
 
     def _matters(self, rows: Sequence[NodeChange]) -> bool:
         return self._cost_s(rows) > LEAST_SHARE * self.pair.candidate.run_s
-
-    def _fix(self, *, chooses_nodes: bool) -> str:
-        """Return the baseline's value of the settings that can have this effect."""
-        settings = self.pair.settings
-        fitting = [change for change in settings if (change.field in _CHOOSES_NODES) is chooses_nodes]
-        changes = fitting or settings
-        words = ", ".join(f"{change.what} {change.before} instead of {change.after}" for change in changes)
-        return f"take the setting of {self.pair.baseline.label}: {words}"
