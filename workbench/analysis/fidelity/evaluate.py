@@ -181,25 +181,17 @@ class _Evaluation:
             memory_bytes=self.limits.memory_bytes,
         ) as worker:
             worker.hello(timeout_s=self.limits.start_s, cancel=self.cancel)
-            worker.request(
-                "load",
-                {"model": str(config.model.path), "plan": config.plan},
-                stage="load",
-                timeout_s=self.limits.load_s,
-                cancel=self.cancel,
-            )
+
+            def ask(kind: str, stage: str, limit_s: float, **body: Any) -> None:
+                worker.request(kind, body, stage=stage, timeout_s=limit_s, cancel=self.cancel)
+
+            ask("load", "load", self.limits.load_s, model=str(config.model.path), plan=config.plan)
             for part in self._grow() if is_baseline else self.parts:
                 path = self.folder / _file(name, part)
                 feeds = self.folder / "feeds"
                 given = [self.examples.feeds[at] for at in part]
                 write_values(feeds, cast_feeds(given, config.model))
-                worker.request(
-                    "evaluate",
-                    {"feeds": str(feeds), "path": str(path)},
-                    stage="run",
-                    timeout_s=self.limits.run_s * len(part),
-                    cancel=self.cancel,
-                )
+                ask("evaluate", "run", self.limits.run_s * len(part), feeds=str(feeds), path=str(path))
                 self._last_bytes = max(path.stat().st_size, feeds.stat().st_size) / len(part)
                 yield part, path, read_values(path)
                 self.done += len(part)
