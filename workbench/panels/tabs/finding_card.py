@@ -69,9 +69,12 @@ class NodeLinks:
         self.bench, self.state, self.nodes = bench, bench.state, nodes
         several = len(nodes) > MOST_LINKS
         self.links = {
-            node: self._link(short(node), f"Select {one_line(node)} in every view", (node,), status)
+            node: button(
+                short(node), f"Select {one_line(node)} in every view",
+                partial(setattr, self.state, "selected", (node,)), status, classes=LINK,
+            )
             for node in nodes[: MOST_LINKS - several]
-        }
+        }  # fmt: skip
         self.all = button(
             f"all {counted(len(nodes), 'node')}", "Select them in every view, and list them here",
             self._list, status, classes=LINK,
@@ -84,10 +87,6 @@ class NodeLinks:
         """Mark the links of nodes that are selected."""
         for node, link in self.links.items():
             (link.add_class if node in self.state.selected else link.remove_class)("wbp-selected")
-
-    def _link(self, label: str, hint: str, nodes: tuple[str, ...], status: W.HTML) -> W.Button:
-        select = partial(setattr, self.state, "selected", nodes)
-        return button(label, hint, select, status, classes=LINK)
 
     def _list(self) -> None:
         """Select all nodes and open the table, or close it."""
