@@ -48,8 +48,6 @@ def _check_type(subject: Any) -> None:
     """Refuse what is neither a config, nor a model, nor a pair of both."""
     from onnx import ModelProto
 
-    from workbench.models import Model
-
     is_pair = isinstance(subject, tuple) and len(subject) == 2 and isinstance(subject[1], Config)
     if not is_pair and not isinstance(subject, Config | Model | ModelProto | str | bytes | os.PathLike):
         raise ConfigError(

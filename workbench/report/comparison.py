@@ -19,7 +19,7 @@ from workbench.records.run import Run
 from workbench.report.banner import numbers_html, verdict_html
 from workbench.report.document import Document
 from workbench.report.pieces import absent, facts, paragraph, plot, table
-from workbench.text import in_gib, one_line
+from workbench.text import counted, in_gib, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,8 @@ def lead(record: ComparisonRecord) -> str:
 
 def add_measured(page: Document, record: ComparisonRecord) -> None:
     """Add what was measured: configs, latency, its spread, its course, outputs."""
-    page.add("configs", "Configs", _configs(record) + table(record.to_frame(), "Runs in numbers"))
+    configs = facts((run.label, f"{config_in_words(run.config)}{_ran(run)}") for run in record.runs)
+    page.add("configs", "Configs", configs + table(record.to_frame(), "Runs in numbers"))
     latency = plot(latency_figure(record, titled=False), "Latency of every run") + numbers_html(
         numbers_table(record)
     )
@@ -82,17 +83,11 @@ def add_protocol(page: Document, record: ComparisonRecord) -> None:
     page.add("measured", "How it was measured", measured + log)
 
 
-def _configs(record: ComparisonRecord) -> str:
-    rows = [(run.label, f"{config_in_words(run.config)}{_ran(run)}") for run in record.runs]
-    return facts(rows)
-
-
 def _ran(run: Run) -> str:
     if run.failure is not None:
         return f". Failed at {run.failure.stage}: {run.failure.problem}"
     providers = ", ".join(name.removesuffix("ExecutionProvider") for name in run.providers)
-    count = run.threads
-    threads = "an unknown number of threads" if count is None else f"{count} thread{'s' * (count != 1)}"
+    threads = "an unknown number of threads" if run.threads is None else counted(run.threads, "thread")
     return f" (on {providers or 'nothing known'}, {threads})"
 
 

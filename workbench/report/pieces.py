@@ -79,7 +79,7 @@ def table(frame: pd.DataFrame, caption: str, *, most: int = MOST_ROWS, opened: b
     """Return a table that opens at its caption; a long table is cut, and a sentence says so."""
     stop_if_asked()
     rows = frame.head(most)
-    kinds = [_is_number(frame[name]) for name in frame.columns]
+    kinds = [kind.kind in "if" for kind in frame.dtypes]
     heads = "".join(f'<th scope="col">{escape(one_line(str(name), 80))}</th>' for name in frame.columns)
     body = "".join(
         "<tr>" + "".join(map(_cell, row, kinds)) + "</tr>" for row in rows.itertuples(index=False, name=None)
@@ -146,7 +146,3 @@ def _cell(value: Any, is_number: bool) -> str:
         return f'<td class="number">{value:,}</td>'
     kind = ' class="number"' if is_number else ""
     return f"<td{kind}>{escape(one_line(str(value), MOST_LETTERS))}</td>"
-
-
-def _is_number(column: Any) -> bool:
-    return getattr(column, "dtype", None) is not None and column.dtype.kind in "if"
