@@ -28,11 +28,10 @@ NOTE = "times as fast as A, coloured where it is settled; a tie, an open answer 
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """The text of a cell, its colour and how strong it is."""
+    """The text of a cell, and how strong its colour is: above 0 that of a gain, below 0 that of a loss."""
 
     text: str
-    color: str | None
-    opacity: float
+    level: float
     detail: str
 
 
@@ -122,8 +121,8 @@ def matrix_scene(record: MatrixRecord) -> Scene:
         for left, cell in zip(lefts, cells, strict=True):
             box = (left, y, width - 2, ROW - 2)
             shapes.append(
-                Rect(*box, cell.color, cell.opacity)
-                if cell.color
+                Rect(*box, GAIN if cell.level > 0 else LOSS, abs(cell.level))
+                if cell.level
                 else Rect(*box, stroke=TEXT, stroke_width=0.4)
             )
             shapes.append(TextLine(left + 6, y + ROW - 8, cell.text, SMALL, room=width - 10))
@@ -134,7 +133,7 @@ def matrix_scene(record: MatrixRecord) -> Scene:
 def _traces(table: HeatTable) -> dict[str, list[list[Any]]]:
     """Return levels, texts and details of the cells, row by row."""
     return {
-        "z": [[_level(cell) for cell in cells] for _, cells in table.rows],
+        "z": [[cell.level for cell in cells] for _, cells in table.rows],
         "text": [[plain(one_line(cell.text, 28)) for cell in cells] for _, cells in table.rows],
         "hovertext": [[plain(cell.detail) for cell in cells] for _, cells in table.rows],
     }
@@ -148,13 +147,8 @@ def _heat(cell: Cell) -> HeatCell:
     verdict = cell.verdict
     detail = f"{cell.model}, {cell.label} ({cell.config}): {cell.text}"
     if verdict is None or verdict.ratio is None or verdict.kind not in ("faster", "slower"):
-        return HeatCell(cell.text, None, 0.0, detail)
+        return HeatCell(cell.text, 0.0, detail)
     share = min(1.0, abs(math.log(verdict.ratio)) / DOUBLE)
     opacity = LEAST_OPACITY + share * (MOST_OPACITY - LEAST_OPACITY)
     ends = in_brackets(verdict.low, verdict.high, ".2f")
-    color = GAIN if verdict.kind == "faster" else LOSS
-    return HeatCell(cell.text, color, opacity, f"{detail}{ends}")
-
-
-def _level(cell: HeatCell) -> float:
-    return 0.0 if cell.color is None else cell.opacity if cell.color == GAIN else -cell.opacity
+    return HeatCell(cell.text, opacity if verdict.kind == "faster" else -opacity, f"{detail}{ends}")
