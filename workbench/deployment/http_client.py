@@ -5,6 +5,7 @@ Run with the server's address, the model's name, and a file of `write_values` wi
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import threading
@@ -52,21 +53,25 @@ class Client:
         errors: list[str] = []
 
         def call(own: list[float]) -> None:
-            with triton.InferenceServerClient(self.url) as connection:
-                self._ask(connection)  # the connection is made outside of the time
-                gate.wait()
-                until = time.perf_counter() + seconds
-                try:
+            try:
+                with triton.InferenceServerClient(self.url) as connection:
+                    self._ask(connection)  # the connection is made outside of the time
+                    gate.wait()
+                    until = time.perf_counter() + seconds
                     while (began := time.perf_counter()) < until:
                         self._ask(connection)
                         own.append(time.perf_counter() - began)
-                except Exception as error:  # noqa: BLE001 - reported to the parent
-                    errors.append(str(error))
+            except threading.BrokenBarrierError:
+                pass  # the error of the caller that failed is reported
+            except Exception as error:  # noqa: BLE001 - reported to the parent
+                errors.append(str(error))
+                gate.abort()  # no caller waits for this one
 
         threads = [threading.Thread(target=call, args=(own,)) for own in latencies]
         for thread in threads:
             thread.start()
-        gate.wait()
+        with contextlib.suppress(threading.BrokenBarrierError):
+            gate.wait()
         began = time.perf_counter()
         for thread in threads:
             thread.join()
