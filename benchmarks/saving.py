@@ -17,7 +17,7 @@ from workbench.analysis.profile.saved import profile_of, record_of
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.trace import ABSENT, NodeCall, Trace
 from workbench.records.bundle import pack_record, unpack_record
-from workbench.records.origin import origin_now
+from workbench.records.origin import Origin
 from workbench.results.profile import Profile as Shown
 from workbench.results.registry import KINDS
 
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=200_000)
     parser.add_argument("-o", "--output", type=Path)
     asked = parser.parse_args()
-    about = origin_now(None, None, None, None, None)
+    about = Origin("saving", "2026-01-01T00:00:00+00:00", None, None, None, None, None)
     told, seen = explained(asked.nodes), trace(asked.events)
     rows = {}
     for name, record in (("explanation", told), ("profile", record_of(Profile(seen)))):
