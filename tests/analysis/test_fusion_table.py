@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.graphs import explained_of
-from tests.factories.graphs import fused
+from tests.factories.graphs import fused, graph, node
 from workbench.analysis.explanation import Explained
 from workbench.analysis.passes.fusion_table import (
     NOT_KNOWN,
@@ -16,6 +16,7 @@ from workbench.analysis.passes.fusion_table import (
     remedy,
 )
 from workbench.analysis.passes.missed import Missed
+from workbench.analysis.passes.patterns import QDQ
 from workbench.config import Config, TransformerFusion
 from workbench.results.fusions import Fusions, why_not
 
@@ -41,6 +42,17 @@ def test_a_fusion_that_only_one_config_makes() -> None:
         "Add + MatMul → Gemm", 1, (("A", 0), ("B", 1)), ("BiasReluFusion",), (("B", PLACE),),
         (NotFused("A", reason, "the config", ("BiasReluFusion",), 1, ()),),
     )  # fmt: skip
+
+
+def test_a_product_that_an_integer_kernel_of_ort_computes_is_fused_whatever_became_of_its_neighbours() -> (
+    None
+):
+    quantize = node("q", "QuantizeLinear", ("m",), "y")
+    parts = [node(name, "DequantizeLinear", (name[-1],), f"d{name}") for name in ("dx", "dw")]
+    source = graph(*parts, node("product", "Gemm", ("ddx", "ddw"), "m"), quantize)
+    final = graph(parts[0], node("q", "QGemm", ("ddx",), "y", "com.microsoft"))
+    (row,) = fusion_rows({"A": explained_of(source, final)})
+    assert (row.pattern, row.could, row.fused) == (QDQ, 1, (("A", 1),))
 
 
 def test_equal_reasons_are_one_group_and_the_most_places_come_first() -> None:

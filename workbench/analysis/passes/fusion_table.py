@@ -90,7 +90,7 @@ def _fused_places(explained: Explained) -> Fused:
     """Return the source nodes and the passes of each fused node, by pattern."""
     account = explained.provenance.account
     into = {source.node: source.into for source in account.sources}
-    kinds = {node.node: node.op_type for node in account.optimized}
+    kinds = {node.node: node.op_type.rpartition("::")[2] for node in account.optimized}
     nodes = {node.node: node for node in account.optimized}
     places: Fused = {}
     named: set[str] = set()
