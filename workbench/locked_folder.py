@@ -63,11 +63,18 @@ def alone(path: Path, on_wait: Callable[[], None]) -> Iterator[bool]:
             while not try_lock(number):
                 on_wait()
                 time.sleep(POLL_S)
-            if path.exists() and os.fstat(number).st_ino == path.stat().st_ino:
+            if _is_at(path, number):
                 yield True
                 return  # else the last holder removed the file, and newcomers lock a new one
         finally:
             os.close(number)
+
+
+def _is_at(path: Path, number: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(number), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def sweep(parent: Path) -> None:
