@@ -17,7 +17,7 @@ from workbench.cli import main
 from workbench.errors import ConfigError
 from workbench.figures.matrix import matrix_data, matrix_figure, matrix_scene
 from workbench.figures.palette import GAIN, LOSS
-from workbench.figures.shapes import TextLine
+from workbench.figures.shapes import Rect, TextLine
 
 
 def test_cells_say_latency_verdict_or_reason() -> None:
@@ -41,7 +41,7 @@ def test_no_speed_is_shown_where_none_is_settled(kind: Any, text: str) -> None:
     row = replace(record.rows[0], measured=replace(measured, verdicts=verdicts))
     assert record.cells(row)[1].text == text
     data = matrix_data(replace(record, rows=(row,)))
-    assert data.rows[0][1][1].color is None
+    assert data.rows[0][1][1].level == 0
 
 
 def test_the_frame_has_a_row_a_cell_and_nothing_is_zero() -> None:
@@ -66,12 +66,18 @@ def test_rows_are_sorted_by_the_speed_up_of_a_config() -> None:
 def test_the_heat_table_is_coloured_where_settled() -> None:
     data = matrix_data(examples.matrix())
     (_, (first, faster)), (_, (_, slower)), (_, (missing, _)) = data.rows
-    assert (first.color, faster.color, slower.color, missing.color) == (None, GAIN, LOSS, None)
-    assert faster.opacity > slower.opacity
+    assert first.level == missing.level == 0
+    assert faster.level > -slower.level > 0
     assert "1.79 to 1.88" in faster.detail
     (heat,) = matrix_figure(examples.matrix()).data
     assert heat.text[0][1] == "1.83× faster"
-    texts = [shape.text for shape in matrix_scene(examples.matrix()).shapes if isinstance(shape, TextLine)]
+    assert heat.z[0][1] == faster.level
+    shapes = matrix_scene(examples.matrix()).shapes
+    fills = [(shape.fill, shape.opacity) for shape in shapes if isinstance(shape, Rect)]
+    assert fills[1] == (GAIN, faster.level)
+    assert fills[3] == (LOSS, -slower.level)
+    assert fills[0] == fills[2] == fills[4] == (None, 1.0)
+    texts = [shape.text for shape in shapes if isinstance(shape, TextLine)]
     assert {"tiny", "A", "B", "1.83× faster", "no such file"} <= set(texts)
 
 
