@@ -24,7 +24,7 @@ SHOWN = """import workbench as wb
 bench = wb.Workbench()
 bench.load({model!r}, wait=True)
 saved, model = wb.open({bundle!r}), bench.state.model
-result = wb.Comparison(saved.record, parts=saved.parts, model=model, inputs=model.inputs())
+result = wb.Comparison(saved.record, parts=saved.parts).with_model(model, model.inputs(), None)
 result.keep()
 result.examine({kinds})
 bench.a, bench.b = (run.config for run in result.runs)

@@ -104,6 +104,17 @@ def test_a_look_has_the_state_that_was_asked_for() -> None:
     assert heads == ["1.83× faster", "A tie", "Not settled yet", "B failed"]
 
 
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_cell_of_a_look_shows_its_comparison(tmp_path: Path) -> None:
+    from benchmarks.look_states import EXAMINED, source_in
+
+    names: dict[str, Any] = {}
+    exec(source_in(tmp_path, "decided", None), names)
+    assert names["bench"].result.record.id == "01-decided"
+    assert {part.kind for part in names["bench"].result.parts} >= {*EXAMINED}
+
+
 def test_contact_sheets_hold_every_picture(tmp_path: Path) -> None:
     from benchmarks.looks import sheets
 
