@@ -37,13 +37,6 @@ INSPECTOR = """() => {
   const box = place && place.getBoundingClientRect();
   return !!box && box.height > 0 && box.top > 0 && box.bottom <= innerHeight;
 }"""
-# Whether the figures of the tab are drawn for a narrow column, and as wide as it.
-FITS = """() => {
-  const all = [...document.querySelectorAll('.wbp-page .wbp-figure')];
-  const places = all.filter((place) => place.checkVisibility());
-  const fits = (place) => place.querySelector('.main-svg') && place.scrollWidth <= place.clientWidth + 1;
-  return places.length > 0 && places.every((place) => fits(place) && !place.matches('.wbp-several'));
-}"""
 # The tops of the links to speedscope and of the buttons beside them, once they are there.
 TRACE_TOPS = """() => {
   const link = [...document.querySelectorAll('.wbp-page .wbs-link')].find((each) => each.checkVisibility());
@@ -95,11 +88,3 @@ def test_links_and_buttons_above_the_flame_stand_level(show: Show, lab: Lab) -> 
     tab(page, "flame")
     tops = sorted(set(page.wait_for_function(TRACE_TOPS).json_value()))
     assert all(below - above > 10 for above, below in pairwise(tops)), f"uneven by some pixels: {tops}"
-
-
-def test_figures_of_several_axes_fit_a_narrow_window(show: Show, lab: Lab) -> None:
-    page = show(source_of(lab.folder, "tie"), width=700).page
-    page.add_style_tag(content=NARROW)
-    for name in ("memory", "threads", "roofline"):
-        tab(page, name)
-        page.wait_for_function(FITS)

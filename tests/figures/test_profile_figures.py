@@ -18,7 +18,7 @@ from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
 from workbench.figures.chart_figure import chart_figure
 from workbench.figures.cold_start import cold_start_chart
 from workbench.figures.memory import memory_figure
-from workbench.figures.profile import op_type_chart, timeline_figure
+from workbench.figures.profile import op_type_chart
 from workbench.figures.resources import memory_settings_chart
 from workbench.figures.roofline import roofline_figure
 from workbench.figures.threads import threads_chart
@@ -39,19 +39,11 @@ def test_bars_by_op_type_add_up_to_a_run(profile: Profile) -> None:
     assert "(ms)" in figure.layout.xaxis.title.text
 
 
-@pytest.mark.real
-def test_the_timeline_holds_every_node_of_one_run(profile: Profile) -> None:
-    (bars,) = timeline_figure(profile).data
-    assert len(bars.x) == 8
-    assert min(bars.base) == 0
-
-
 def test_strangers_names_are_text(tmp_path: Path) -> None:
     events = [node("<b>n</b>", 0, 5, "<i>op</i>"), event("model_run", 0, 6, "Session")]
     stranger = read_profile(write(tmp_path, events))
     for figure in (
         chart_figure(op_type_chart(stranger)),
-        timeline_figure(stranger),
         memory_figure(memory_of(stranger)),
     ):
         assert "<i>op" not in figure.to_json()
@@ -61,7 +53,6 @@ def test_strangers_names_are_text(tmp_path: Path) -> None:
 def test_an_empty_profile_draws(tmp_path: Path) -> None:
     empty = read_profile(write(tmp_path, [node("a", 0, 1)]))
     assert not chart_figure(op_type_chart(empty)).data
-    assert len(timeline_figure(empty).data[0].y or ()) == 0
 
 
 def test_the_roofline_draws_what_is_known_under_both_roofs() -> None:

@@ -13,7 +13,7 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.panels.conftest import settle
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
-from workbench.figures.chart import Axis, Chart, ChartRow, Value, one_value, run_look
+from workbench.figures.chart import Axis, Chart, Value, one_value, run_look
 from workbench.figures.chart_figure import chart_figure
 from workbench.panels.tabs.figure import PLOTLY, titled_figure
 from workbench.panels.tabs.tab import BOTH, Tab, TabPage
@@ -211,24 +211,3 @@ def test_a_figure_with_long_labels_keeps_a_width(label: str, scrolls: bool) -> N
     _, output = titled_figure(figure, "").children
     assert ("wbp-several" in output._dom_classes) is scrolls
     assert output.layout.min_height.endswith("px")
-
-
-def test_a_narrow_page_has_its_figures_drawn_anew(shown: wb.Workbench) -> None:
-    memory = turned(shown, "memory")
-    before = memory.cards
-    shown.page.bridge._answer(None, {"narrow": False}, None)
-    assert memory.cards is before, "nothing changes in a page that is wide"
-    shown.page.bridge._answer(None, {"narrow": True}, None)
-    settle(shown)
-    assert shown.state.narrow
-    assert memory.cards is not before
-
-
-def test_a_figure_in_a_narrow_column_needs_no_scrolling() -> None:
-    values = ((Value(1.0, "1 ms", run_look(0)),), (Value(2.0, "2 MiB", run_look(0)),))
-    chart = Chart(("t",), (Axis("time (ms)"), Axis("memory (MiB)")), (ChartRow("A", values),), columns=2)
-    _, output = titled_figure(chart_figure(chart), "", narrow=True).children
-    assert "wbp-several" not in output._dom_classes
-    layout = output.outputs[0]["data"][PLOTLY]["layout"]
-    assert layout["xaxis2"]["domain"] == [0, 1]
-    assert output.layout.min_height == f"{layout['height']:.0f}px"

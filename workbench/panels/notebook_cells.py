@@ -26,7 +26,6 @@ class Bridge(anywidget.AnyWidget):
         self._waiting: dict[int, Answered] = {}
         self._count = 0
         self.on_pick: Callable[[str], None] = lambda _: None  # gets the name of a point that was clicked
-        self.on_narrow: Callable[[bool], None] = lambda _: None  # gets whether the results have little room
         self.on_msg(self._answer)
 
     def ask(self, then: Answered, *buffers: bytes, **content: Any) -> None:
@@ -36,10 +35,7 @@ class Bridge(anywidget.AnyWidget):
         self.send({"id": self._count, **content}, list(buffers) or None)
 
     def _answer(self, _: Any, content: Mapping[str, Any], __: Any) -> None:
-        """Hand over a click, a width, or the first answer; two pages may show the panels."""
-        if isinstance(content.get("narrow"), bool):
-            self.on_narrow(content["narrow"])
-            return
+        """Hand over a click or the first answer; two pages may show the panels."""
         if isinstance(content.get("pick"), str):
             self.on_pick(content["pick"])
             return

@@ -54,7 +54,6 @@ class BenchState(HasTraits):
     doctor = Any(None, help="the result of wb.doctor, or None before it ran")
     bug = Unicode("", help="the traceback of a bug of the workbench")
 
-    narrow = Any(False, help="whether the results have too little room for axes side by side")
     result = Any(None, help="the Comparison that the results show")
     result_subject = Any(None, help="the Subject of the result; None for a result from the history")
     result_code = Unicode("", help="the code that makes the result; empty: the result was made elsewhere")

@@ -13,7 +13,7 @@ from workbench.analysis.roofline.node_limits import measured_roofline, roofline
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.sharing import Sharing, sharing_of
 from workbench.cpu import usable_cores
-from workbench.figures.profile import op_type_chart, timeline_figure
+from workbench.figures.profile import op_type_chart
 from workbench.records.origin import Origin
 from workbench.report.document import Document
 from workbench.report.pieces import MOST_NODES, attempt, figured, paragraph, plot, table
@@ -25,7 +25,6 @@ from workbench.results.roofline import Roofline
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
     from workbench.figures.chart import Chart
     from workbench.views.flame.view import FlameView, Way
@@ -68,10 +67,6 @@ class Profile(Data, Result):
 
     op_type_figure = Result.figure
 
-    def timeline_figure(self, run: int | None = None) -> go.Figure:
-        """Draw one run in time, a lane per thread."""
-        return timeline_figure(self, run)
-
     def flame(self, way: Way | None = None) -> FlameView:
         """Show where the time goes, as boxes: by module, by operator, in time."""
         from workbench.views.flame.view import flame_view
@@ -96,7 +91,7 @@ class Profile(Data, Result):
         return Roofline(measured, self._about)
 
     def document(self) -> Document:
-        """Return the page: where the time goes, one run in time, memory."""
+        """Return the page: where the time goes, memory."""
 
         def memory() -> str:
             by_node = self.memory()
@@ -105,7 +100,6 @@ class Profile(Data, Result):
         name = "A trace" if self.about.model is None else self.about.model.name
         page = Document(f"{name}: where the time goes", paragraph(str(self)))
         self.add_time(page)
-        page.add("course", "One run in time", plot(self.timeline_figure(), "One run in time, by thread"))
         page.add("memory", "Memory", attempt(memory))
         self._add_origin(page)
         return page

@@ -1,6 +1,6 @@
 // What only the page can do: put a cell into the notebook, save a file, fill the clipboard, hear clicks in plots.
 // Python sends {id, kind, …} with a custom message; the answer is {id, ok} or {id, failed: "why"}. A click on a
-// point sends {pick: "its name"}, a change of the width {narrow: whether it is small}.
+// point sends {pick: "its name"}.
 
 function place(context, root) {
   const cells = context.model.toJSON().cells;
@@ -98,22 +98,6 @@ function fitFigures(panels) {
   }
 }
 
-// Below this width the results have no axes side by side: Python draws the figures anew.
-const NARROW = 500;
-
-function tellWidth(panels, model) {
-  const tabs = panels.querySelector(".wbp-tabs:not([data-wbp-width])");
-  if (!tabs) return;
-  tabs.setAttribute("data-wbp-width", "");
-  let last = null;
-  new ResizeObserver(() => {
-    const narrow = tabs.clientWidth < NARROW;
-    if (!tabs.clientWidth || narrow === last) return;
-    last = narrow;
-    model.send({ narrow });
-  }).observe(tabs);
-}
-
 // A point that names a candidate can be picked, as its row of the table can. A plot that is made anew in the
 // same element has new events.
 const hearing = new WeakMap();
@@ -136,7 +120,6 @@ function render({ model, el }) {
     const tidy = () => {
       nameControls(panels);
       fitFigures(panels);
-      tellWidth(panels, model);
       hearPicks(panels, model);
     };
     new MutationObserver(tidy).observe(panels, { childList: true, subtree: true });

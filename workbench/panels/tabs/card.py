@@ -116,7 +116,7 @@ class CardWidget:
             return W.HTML(note_html(NOTHING)) if table is not None and table().empty else self._table()
         if isinstance(drawn, W.Widget):
             return drawn
-        figure = titled_figure(drawn, self.card.summary, narrow=self.bench.state.narrow)
+        figure = titled_figure(drawn, self.card.summary)
         return figure if self.card.below is None else W.VBox([figure, W.HTML(self.card.below())])
 
     def _drawn(self) -> Any:

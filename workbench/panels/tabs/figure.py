@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from workbench.figures.lettering import text_width
-from workbench.figures.narrow import fit_narrow
 from workbench.figures.titles import take_title
 from workbench.panels import widgets as W
 from workbench.report.caption import caption_html
@@ -21,13 +20,11 @@ def figure_bundle(figure: Any, summary: str) -> dict[str, Any]:
     return {PLOTLY: drawn, "text/plain": summary}
 
 
-def titled_figure(figure: Any, summary: str, *, narrow: bool = False) -> W.VBox:
-    """Return a figure below its title, which wraps to the width of the panel; `narrow` fits both."""
+def titled_figure(figure: Any, summary: str) -> W.VBox:
+    """Return a figure below its title, which wraps to the width of the panel."""
     bundle = figure_bundle(figure, summary)
     title = W.HTML(caption_html(take_title(bundle[PLOTLY])))
     layout = bundle[PLOTLY]["layout"]
-    if narrow:
-        fit_narrow(bundle[PLOTLY])
     # `append_display_data` would store nothing of a figure
     output = W.Output(outputs=({"output_type": "display_data", "data": bundle, "metadata": {}},))
     if "height" in layout:
@@ -36,6 +33,6 @@ def titled_figure(figure: Any, summary: str, *, narrow: bool = False) -> W.VBox:
     labels = map(str, layout.get("yaxis", {}).get("ticktext") or ())
     beside = max((text_width(label, LABEL) for label in labels if "<" not in label), default=0.0)
     several = sum(name.startswith("xaxis") for name in layout) > 1
-    if not narrow and (several or beside > MOST_BESIDE):
+    if several or beside > MOST_BESIDE:
         output.add_class("wbp-several")  # axes side by side, or beside long labels, need room for titles
     return W.VBox([title, output])

@@ -24,8 +24,7 @@ def cards(state: BenchState) -> list[Card]:
         card = partial(Card, summary=str(profile), part=f"profile/{label}", label=label)
         draw, table = profile.op_type_figure, partial(profile.by, "op_type")
         shown.append(card("by operator", f"{name}.op_type_figure()", draw=draw, table=table))
-        draw, table = profile.timeline_figure, profile.to_frame
-        shown.append(card("by node", f"{name}.timeline_figure()", draw=draw, table=table, key="node"))
+        shown.append(card("by node", f"{name}.to_frame()", table=profile.to_frame, key="node"))
     return shown
 
 

@@ -79,10 +79,9 @@ class Results:
         self.questions = Questions(bench, self.row, self.banner.more, self.turn)
         self.widget = W.VBox([self.banner.widget, self.questions.widget, self.row.widget, self.tabs])
         self.tabs.observe(self._turned, names="selected_index")
-        self.state.observe(self._changed, names=["result", "parts", "parts_made", "narrow"])
+        self.state.observe(self._changed, names=["result", "parts", "parts_made"])
         self.state.observe(self._begun, names="job")
         self.state.observe(self._made, names="parts_made")
-        bench.page.bridge.on_narrow = partial(setattr, self.state, "narrow")
         self.began_in = 0  # the place of the tab in which the last job was started
         self.pages[0].show()
 

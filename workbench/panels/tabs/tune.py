@@ -96,7 +96,7 @@ class TunePage:
             state = W.HTML(note_html(stopping_in_words(study.record)) if is_running else "")
             figure = study.figure()
             figure.update_layout(clickmode="event+select")  # a point that is clicked stands out
-            drawn = titled_figure(figure, study.record.headline, narrow=self.state.narrow)
+            drawn = titled_figure(figure, study.record.headline)
             choice, overview = self._targets(study)
             self.answer.children = [state, *choice, drawn, self._uses(study), self.table, *overview]
         self.shown = study
