@@ -12,7 +12,6 @@ from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import TABS, button, tab
 from tests.browser.harness.places import MOST, WAYS, first_data, source_of
-from tests.browser.test_panels_sizes import NARROW
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
