@@ -258,6 +258,23 @@ def test_a_load_test_takes_callers_sessions_and_rates(
     assert "does not reach 900 requests/s" in capsys.readouterr().out
 
 
+def test_a_deployment_whose_outputs_differ_is_saved_too(
+    monkeypatch: pytest.MonkeyPatch, model: str, tmp_path: Path
+) -> None:
+    from tests.factories import results as examples
+
+    record = examples.deployment()
+    assert record.check is not None
+    differs = replace(record.check.agreement[0], agrees=False)
+    checked = wb.Deployment(
+        replace(record, check=replace(record.check, agreement=(differs,))), examples.about()
+    )
+    monkeypatch.setattr("workbench.api.deploying.deploy", lambda *_, **__: checked)
+    path = tmp_path / "check.ortbench"
+    assert main(["deploy", model, str(tmp_path / "out"), "-o", str(path)]) == 1
+    assert wb.open(path).record == checked.record
+
+
 def test_no_text_of_a_csv_is_computed_by_a_spreadsheet(
     monkeypatch: pytest.MonkeyPatch, model: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

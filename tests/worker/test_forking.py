@@ -100,6 +100,30 @@ def test_an_interpreter_that_cannot_fork_workers_starts_them(tmp_path: Path, ser
         assert not isinstance(worker._process, ForkedProcess)
 
 
+SILENT = """
+import json, os, socket
+
+channel = socket.socket(fileno=0)
+channel.send(json.dumps({"can_fork": True}).encode())
+channel.recv(65536)  # the first request is answered only when the next one comes
+channel.recv(65536)
+channel.send(json.dumps({"pid": os.getpid()}).encode())
+channel.recv(65536)
+"""
+
+
+def test_a_late_answer_is_not_that_of_the_next_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forking, "ANSWER_S", 0.05)
+    (tmp_path / "silent.py").write_text(SILENT)
+    silent = interpreter(tmp_path, f'exec "$PYTHON" {tmp_path}/silent.py')
+    with ForkServers() as servers:
+        for name in "AB":
+            with pytest.raises(WorkerError, match="could not be started"):
+                servers.start(tmp_path, name=name, python=silent).close()
+
+
 def test_a_cancelled_start_leaves_nothing(tmp_path: Path) -> None:
     cancel = threading.Event()
     cancel.set()

@@ -48,5 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         result = result.check(progress=shows_progress(arguments))
     print(result)
+    saved = save(result, arguments)
     check = result.record.check
-    return DIFFERS if check is not None and not check.agrees else save(result, arguments)
+    return DIFFERS if check is not None and not check.agrees else saved

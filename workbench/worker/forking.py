@@ -23,7 +23,7 @@ from workbench.worker.launch import Process, Worker, command, environment
 
 START_S = 120.0  # importing onnxruntime from a slow disk
 _POLL_S = 0.1
-_ANSWER_S = 60.0  # a killed worker with a large model takes a while to leave memory
+ANSWER_S = 60.0  # a killed worker with a large model takes a while to leave memory
 _MAX_MESSAGE_BYTES = 1 << 16
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}  # numpy's threads would make a fork unsafe
 CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
@@ -150,10 +150,12 @@ class ForkServer:
             return self._answer() or {}
 
     def _answer(self) -> dict[str, Any] | None:
+        """Return the next answer, or None from a server that has ended; end a server that gives none."""
         try:
-            self._channel.settimeout(_ANSWER_S)
+            self._channel.settimeout(ANSWER_S)
             text = self._channel.recv(_MAX_MESSAGE_BYTES)
         except OSError:
+            self.close()  # its late answer would be taken for that of the next request
             return None
         return json.loads(text) if text else None
 
