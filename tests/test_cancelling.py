@@ -13,6 +13,7 @@ import pytest
 
 import workbench as wb
 from tests.analysis.profile.traces import event, node, write
+from tests.measurement.test_interference import linux, open_files
 from tests.models import tiny
 from tests.worker.harness import endless_loop
 from tests.worker.test_survival import when_running, worker_pids
@@ -93,6 +94,17 @@ def test_peaks_end_when_they_are_cancelled() -> None:
     with pytest.raises(wb.Cancelled):
         wb.peaks(ENDLESS_THREADS, cancel=cancel)
     watching.join()
+
+
+@pytest.mark.real
+@linux
+def test_cancelled_peaks_close_every_file_that_they_opened() -> None:
+    cancel = threading.Event()
+    cancel.set()
+    before = open_files()
+    with pytest.raises(wb.Cancelled):
+        wb.peaks([1], cancel=cancel)
+    assert open_files() == before
 
 
 @pytest.mark.real

@@ -232,7 +232,7 @@ def slow_fusion(number: int) -> Planted:
 FLAWS = (
     Flaw("a power of ½, -½ or 4", "general-power", power, is_timed=True),
     Flaw("Einsum for a product", "einsum", einsum, is_timed=True),
-    Flaw("casts to float16 and back", "cast-pairs", casts, is_timed=True),
+    Flaw("casts to float16 and back", "cast-pairs", casts),
     Flaw("a float64 island", "float64-island", doubles),
     Flaw("transposes between convolutions", "transposes", transposes),
     Flaw("a Loop for a product", "loop-of-products", loop, is_timed=True),

@@ -31,7 +31,7 @@ CATALOGUE: dict[str, tuple[str, str] | str] = {
     "transformer-fusion-offered": ("attention-not-fused", "fusion TransformerFusion"),
     "einsum": ("einsum", "einsum-spelled-out"),
     "pow-general": ("general-power", "power-spelled-out"),
-    "cast-ping-pong": ("cast-pairs", "cast-pairs-removed"),
+    "cast-ping-pong": ("cast-pairs", "autocast"),
     "fp64-island": ("float64-island", "model.float()"),
     "transpose-tax": ("transposes", "--inputs-as-nchw"),
     "shape-arithmetic": ("shape-arithmetic", "free_dimensions SkipLayerNormFusion"),

@@ -65,6 +65,21 @@ def test_weights_that_are_inputs_are_found_in_a_real_model(tmp_path: Path) -> No
     assert "weights-are-inputs" not in {finding.record.id for finding in sound}
 
 
+def test_casts_that_round_are_left_to_the_export(tmp_path: Path) -> None:
+    model = onnx.load(convolutions(tmp_path / "net.onnx"))
+    model.graph.node[-1].output[0] = "wide"
+    model.graph.node.extend(
+        [
+            helper.make_node("Cast", ["wide"], ["half"], "down", to=TensorProto.FLOAT16),
+            helper.make_node("Cast", ["half"], ["r2"], "up", to=TensorProto.FLOAT),
+        ]
+    )
+    onnx.save(model, tmp_path / "casts.onnx")
+    record = wb.findings(tmp_path / "casts.onnx")["cast-pairs"].record
+    assert set(record.nodes) == {"down", "up"}
+    assert (record.fix.kind, record.fix.config, record.fix.rewrite) == ("export", None, None)
+
+
 def test_weights_leave_the_inputs_when_the_fix_is_tried(tmp_path: Path) -> None:
     findings = wb.findings(convolutions(tmp_path / "net.onnx", as_inputs=True))
     result = findings["weights-are-inputs"].try_fix(5.0, progress=False, keep=False)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,20 @@ def test_a_thread_born_meanwhile_counts_whole_and_one_found_late_does_not() -> N
 
 def test_a_thread_that_ended_takes_nothing_back() -> None:
     assert others_cpu_s(LoadReading(0.0, {1: 500}), LoadReading(1.0, {}), frozenset()) == 0.0
+
+
+def test_the_newest_thread_is_looked_for_once_and_not_for_every_thread() -> None:
+    class CountingDict(dict[int, int]):
+        walks = 0
+
+        def __iter__(self) -> Iterator[int]:
+            self.walks += 1
+            return super().__iter__()
+
+    before = CountingDict({1: 0, 2: 0})
+    after = LoadReading(1.0, dict.fromkeys(range(1, 12), 100))
+    assert others_cpu_s(LoadReading(0.0, before), after, frozenset()) == pytest.approx(1100e-9)
+    assert before.walks == 1
 
 
 def test_unknown_stays_unknown() -> None:

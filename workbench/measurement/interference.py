@@ -162,8 +162,9 @@ def others_cpu_s(before: LoadReading | None, after: LoadReading | None, ours: fr
     """Return the CPU time that all threads but `ours` used between two readings."""
     if before is None or after is None:
         return None
+    newest = max(before.cpu_ns, default=0)
     spent = sum(
-        cpu - before.cpu_ns.get(thread, 0 if thread > max(before.cpu_ns, default=0) else cpu)
+        cpu - before.cpu_ns.get(thread, 0 if thread > newest else cpu)
         for thread, cpu in after.cpu_ns.items()
         if thread not in ours
     )

@@ -1,11 +1,16 @@
-"""Casts of floats to another type and straight back, left out."""
+"""Casts of floats to a wider type and straight back, left out: no value changes."""
 
 import onnx
 
-from workbench.rewrites.scopes import FLOAT_TYPES, Scope, is_standard, names_read, scopes_of, with_subgraphs
+from workbench.rewrites.scopes import Scope, is_standard, names_read, scopes_of, with_subgraphs
 from workbench.rewrites.wiring import attribute_of
 
-CAST_TYPES = (*FLOAT_TYPES, onnx.TensorProto.BFLOAT16)
+FLOAT, DOUBLE = onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE
+WIDER: dict[int, tuple[int, ...]] = {  # types that hold every value of the first one
+    onnx.TensorProto.FLOAT16: (FLOAT, DOUBLE),
+    onnx.TensorProto.BFLOAT16: (FLOAT, DOUBLE),
+    FLOAT: (DOUBLE,),
+}
 
 
 def remove_cast_pairs(model: onnx.ModelProto) -> int:
@@ -26,11 +31,11 @@ def remove_cast_pairs(model: onnx.ModelProto) -> int:
 
 
 def _goes_back(first: onnx.NodeProto, second: onnx.NodeProto, scope: Scope) -> bool:
-    """Return whether two Casts lead from a float type through another one to the same."""
+    """Return whether two Casts lead from a float type through a wider one to the same."""
     start = scope.types.get(first.input[0])
-    if start is None or start.element not in CAST_TYPES:
+    if start is None:
         return False
-    return _cast_target(first) in CAST_TYPES and _cast_target(second) == start.element
+    return _cast_target(first) in WIDER.get(start.element, ()) and _cast_target(second) == start.element
 
 
 def _cast_target(node: onnx.NodeProto) -> int | None:

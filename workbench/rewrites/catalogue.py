@@ -108,7 +108,7 @@ REWRITES = (
         "cast-pairs-removed",
         "casts",
         "remove_cast_pairs",
-        "casts of floats to another float type and straight back are left out",
+        "casts of floats to a wider float type and straight back, which change no value, are left out",
     ),
     Rewrite(
         "denormals-to-zero",

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -115,18 +116,16 @@ def time_model(
     model: Any, feed: dict[str, Any], threads: int, budget_s: float, cancel: threading.Event | None
 ) -> Timing:
     """Run a model in a process of its own for a moment."""
-    watch = LoadWatch()
-    began, before = time.perf_counter(), watch.read()
-    with WorkerFolder() as folder:
+    with closing(LoadWatch()) as watch, WorkerFolder() as folder:
+        began, before = time.perf_counter(), watch.read()
         path = folder / "peak.onnx"
         path.write_bytes(model.SerializeToString())
         write_values(folder / "feeds", [feed])
         config = Config(intra_op_threads=threads, io_binding=True)
         execution = Execution(path, config, [feed], WARMUP_RUNS, MAX_RUNS, budget_s, limits=LIMITS)
         answer = run_job(execution, folder, cancel=cancel)
-    spent_s = others_cpu_s(before, watch.read(), threads_of(os.getpid()))
-    watch.close()
-    wall_s = time.perf_counter() - began
+        spent_s = others_cpu_s(before, watch.read(), threads_of(os.getpid()))
+        wall_s = time.perf_counter() - began
     causes = disturbances(
         wall_s=wall_s,
         window_s=wall_s,
