@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import FINE, OPEN, WORSE, Check, was_measured
 from workbench.cli.commands import Commands, add, add_command, percent
-from workbench.cli.subject import common, read_inputs
-from workbench.cli.summaries import RESULTS, finish
+from workbench.cli.subject import common, read_inputs, save
+from workbench.cli.summaries import RESULTS, junit, markdown
 from workbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def add_to(commands: Commands) -> None:
     add(check, "--a", help="a setting of both; may be repeated")
     add(check, "--budget", default=BUDGET_S, help="default 60")
     add(check, "--output", help="save the measurement as a bundle (.ortbench)")
-    add(check, "--dim", "--npz", "--calibration", "--seed", "--markdown", "--junit", "--quiet")
+    add(check, "--dim", "--npz", "--calibration", "--seed", "--quiet")
+    check.add_argument("--junit", metavar="FILE", type=Path, help="write the checks as JUnit XML")
+    check.add_argument("--markdown", metavar="FILE", type=Path, help="write a summary in Markdown")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,7 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
     result, checks = (_against_bundle if against_bundle else _against_model)(arguments)
     for check in checks:
         print(f"{check.name}: {RESULTS[check.code]}, {check.text}")
-    return finish(arguments, result, checks)
+    measured = getattr(result.record, "measured", result.record)
+    if arguments.markdown is not None:
+        arguments.markdown.write_text(markdown(measured, checks), encoding="utf-8")
+    if arguments.junit is not None:
+        arguments.junit.write_bytes(junit(measured, checks))
+    return save(result, arguments, checks)
 
 
 def _against_model(arguments: argparse.Namespace) -> tuple[Any, list[Check]]:

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.cli.checks import of_best
 from workbench.cli.commands import Commands, add, add_command
 from workbench.cli.showing import opened, print_sentences
-from workbench.cli.summaries import finish
+from workbench.cli.subject import save
 from workbench.errors import InputError
 
 EXAMPLE = "workbench best mobilenetv2.ortbench --max-p99 10 --max-accuracy-drop 1%%"
@@ -23,7 +23,7 @@ def add_to(commands: Commands) -> None:
     add(best, "--max-p99")
     best.add_argument("--max-memory", type=float, metavar="MIB", help="peak memory")
     add(best, "--max-accuracy-drop", help="of a result that holds its accuracy")
-    add(best, "--csv", "--markdown", "--junit")
+    add(best, "--csv")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     answer = result.best(**limits)
     print_sentences(arguments, answer)
     arguments.output = None  # nothing new was made
-    return finish(arguments, result, of_best(answer))
+    return save(result, arguments, of_best(answer))
 
 
 def read_limits(arguments: argparse.Namespace) -> dict[str, Any]:

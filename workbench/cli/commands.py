@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from workbench.cli.checks import REASONS
@@ -51,8 +50,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "end with exit code 1 or 3 if a candidate is one of these: slower,differs,unknown",
     },
     "--json": _flag("print JSON, with every sample, instead of text"),
-    "--junit": {"metavar": "FILE", "type": Path, "help": "write the checks as JUnit XML"},
-    "--markdown": {"metavar": "FILE", "type": Path, "help": "write a summary in Markdown"},
     "--max-accuracy-drop": {
         "type": percent,
         "metavar": "SHARE",

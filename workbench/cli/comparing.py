@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_comparison
 from workbench.cli.commands import SEED_AND_ORDER, Commands, add, add_command, percent
-from workbench.cli.subject import common, read_inputs, shows_progress
-from workbench.cli.summaries import finish
+from workbench.cli.subject import common, read_inputs, save, shows_progress
 from workbench.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def add_to(commands: Commands) -> None:
     compare.add_argument(
         "--race", action="store_true", help="drop configs that are beaten, confirm the winner on fresh rounds"
     )
-    add(compare, "--fail-if", "--markdown", "--junit", "--json", "--quiet")
+    add(compare, "--fail-if", "--json", "--quiet")
     compare.set_defaults(usage_error=compare.error)
 
 
@@ -136,7 +135,7 @@ def report(arguments: argparse.Namespace, result: Comparison) -> int:
     from workbench.cli.text import in_full
 
     print(json.dumps(record_to_json(result.record)) if arguments.json else in_full(result.record))
-    return finish(arguments, result, of_comparison(result.record, arguments.fail_if))
+    return save(result, arguments, of_comparison(result.record, arguments.fail_if))
 
 
 def read_configs(arguments: argparse.Namespace) -> list[Config]:

@@ -8,8 +8,7 @@ from workbench.cli.checks import of_decoding
 from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.comparing import add_candidates, read_candidates
 from workbench.cli.showing import print_sentences
-from workbench.cli.subject import common, read_inputs
-from workbench.cli.summaries import finish
+from workbench.cli.subject import common, read_inputs, save
 
 EXAMPLE = "workbench decode llama-small --b io_binding=true --prompt 128 --tokens 64"
 
@@ -23,7 +22,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--tokens", type=int, default=64, metavar="N", help="tokens to make; default 64")
     add(command, "--budget", default=60.0)
     add(command, "--npz", help="your own inputs beside the tokens")
-    add(command, "--calibration", "--csv", "--no-history", "--quiet", "--fail-if", "--markdown", "--junit")
+    add(command, "--calibration", "--csv", "--no-history", "--quiet", "--fail-if")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,4 +41,4 @@ def run(arguments: argparse.Namespace) -> int:
         **common(arguments),
     )
     print_sentences(arguments, result)
-    return finish(arguments, result, of_decoding(result.record, arguments.fail_if))
+    return save(result, arguments, of_decoding(result.record, arguments.fail_if))

@@ -8,8 +8,7 @@ from workbench.cli.checks import of_accuracy
 from workbench.cli.commands import Commands, add, add_command
 from workbench.cli.comparing import add_configs, read_candidates
 from workbench.cli.showing import print_result
-from workbench.cli.subject import common
-from workbench.cli.summaries import finish
+from workbench.cli.subject import common, save
 
 EXAMPLE = "workbench accuracy digits-conv --b precision=static_int8"
 
@@ -31,7 +30,7 @@ def add_to(commands: Commands) -> None:
     accuracy.add_argument("--batch", type=int, metavar="N", help="examples in one run")
     add(accuracy, "--seed", help="seed of random inputs")
     add(accuracy, "--max-accuracy-drop", help="end with exit code 1 if one loses more")
-    add(accuracy, "--calibration", "--output", "--csv", "--quiet", "--no-history", "--markdown", "--junit")
+    add(accuracy, "--calibration", "--output", "--csv", "--quiet", "--no-history")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,4 +51,4 @@ def run(arguments: argparse.Namespace) -> int:
         **common(arguments),
     )
     print_result(arguments, result, result.to_frame())
-    return finish(arguments, result, of_accuracy(result.record, arguments.max_accuracy_drop))
+    return save(result, arguments, of_accuracy(result.record, arguments.max_accuracy_drop))

@@ -9,7 +9,6 @@ from workbench.cli.checks import of_levels, of_threads
 from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.showing import print_result
 from workbench.cli.subject import common, model_and_config, save, subject_of
-from workbench.cli.summaries import finish
 
 
 def add_to(commands: Commands) -> None:
@@ -45,8 +44,6 @@ def add_to(commands: Commands) -> None:
     for command in (explain, levels, profile, threads):
         add_subject(command)
         add(command, "--npz", "--calibration", "--csv", "--no-history")
-    for command in (levels, threads):
-        add(command, "--markdown", "--junit")
 
 
 def run_explain(arguments: argparse.Namespace) -> int:
@@ -74,7 +71,7 @@ def run_levels(arguments: argparse.Namespace) -> int:
     model, config, inputs = subject_of(arguments)
     result = levels(model, config, inputs=inputs, **common(arguments))
     print_result(arguments, result, result.to_frame())
-    return finish(arguments, result, of_levels(result.record, arguments.fail_if))
+    return save(result, arguments, of_levels(result.record, arguments.fail_if))
 
 
 def run_profile(arguments: argparse.Namespace) -> int:
@@ -102,4 +99,4 @@ def run_threads(arguments: argparse.Namespace) -> int:
         **common(arguments),
     )
     print_result(arguments, result, result.to_frame())
-    return finish(arguments, result, of_threads(result.record))
+    return save(result, arguments, of_threads(result.record))

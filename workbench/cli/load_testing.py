@@ -8,8 +8,7 @@ from workbench.cli.checks import of_load_test
 from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.comparing import add_candidates, read_candidates
 from workbench.cli.showing import print_sentences
-from workbench.cli.subject import common, subject_of
-from workbench.cli.summaries import finish
+from workbench.cli.subject import common, save, subject_of
 
 EXAMPLE = (
     "workbench load-test bert-base --a intra_op_threads=4 --b intra_op_threads=1 --sessions 1 --sessions 4"
@@ -35,7 +34,7 @@ def add_to(commands: Commands) -> None:
     )
     command.add_argument("--duration", type=float, default=2.0, metavar="S", help="of each point; default 2")
     add(command, "--npz", "--calibration", "--csv", "--no-history", "--quiet")
-    add(command, "--fail-if", "--markdown", "--junit")
+    add(command, "--fail-if")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     print_sentences(arguments, result)
     assert isinstance(result, LoadTest)  # the command takes no deployment
-    return finish(arguments, result, of_load_test(result.record, arguments.fail_if))
+    return save(result, arguments, of_load_test(result.record, arguments.fail_if))
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -9,8 +9,7 @@ from workbench.cli.checks import of_matrix
 from workbench.cli.commands import SEED_AND_ORDER, Commands, add, add_command
 from workbench.cli.comparing import add_configs, read_candidates
 from workbench.cli.showing import print_sentences, table
-from workbench.cli.subject import common, shows_progress
-from workbench.cli.summaries import finish
+from workbench.cli.subject import common, save, shows_progress
 from workbench.errors import ConfigError
 from workbench.text import printable
 
@@ -28,7 +27,7 @@ def add_to(commands: Commands) -> None:
     add(matrix, "--output", help="the bundle, written after each model; called again, it goes on")
     matrix.add_argument("--sort", metavar="LABEL", help="order the models by the speed-up of this config")
     add(matrix, "--calibration", "--no-history", "--csv", "--quiet", "--accuracy")
-    add(matrix, "--fail-if", "--markdown", "--junit")
+    add(matrix, "--fail-if")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -61,4 +60,4 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.csv:
         print(table(result.to_frame()))
     arguments.output = None  # it was written after each model
-    return finish(arguments, result, of_matrix(result.record, arguments.fail_if))
+    return save(result, arguments, of_matrix(result.record, arguments.fail_if))

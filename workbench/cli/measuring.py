@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_measurement
 from workbench.cli.commands import Commands, add, add_command, add_subject
-from workbench.cli.subject import common, subject_of
-from workbench.cli.summaries import finish
+from workbench.cli.subject import common, save, subject_of
 from workbench.text import printable
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ def add_to(commands: Commands) -> None:
         "--until", choices=["settled"], help="go on until the percentiles are known, within the budget"
     )
     add(measure, "--npz", "--calibration", "--budget", "--pacing", "--no-history", "--json", "--quiet")
-    add(measure, "--markdown", "--junit")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(printable(str(result), keep="\n"))
         print(table(result.to_frame()))
-    return finish(arguments, result, of_measurement(result.record))
+    return save(result, arguments, of_measurement(result.record))
 
 
 def to_json(result: Measurement) -> dict[str, Any]:

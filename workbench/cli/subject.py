@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.checks import Check, exit_code
 from workbench.errors import InputError
 from workbench.text import path_text
 
@@ -75,8 +77,8 @@ def read_dims(texts: list[str]) -> dict[str, int]:
     return dims
 
 
-def save(result: Any, arguments: argparse.Namespace) -> int:
-    """Save the result if a file was named; return the exit code."""
+def save(result: Any, arguments: argparse.Namespace, checks: Iterable[Check] = ()) -> int:
+    """Save the result if a file was named; return the exit code of its checks."""
     if arguments.output:
         print(f"saved {path_text(result.save(arguments.output))}", file=sys.stderr)
-    return 0
+    return exit_code(checks)

@@ -10,8 +10,7 @@ from workbench.cli.checks import of_sweep
 from workbench.cli.commands import SEED_AND_ORDER, Commands, add, add_command
 from workbench.cli.comparing import add_configs, read_candidates
 from workbench.cli.showing import print_sentences, table
-from workbench.cli.subject import common, shows_progress
-from workbench.cli.summaries import finish
+from workbench.cli.subject import common, save, shows_progress
 from workbench.errors import InputError
 from workbench.results.form import axis_values
 from workbench.text import printable
@@ -36,7 +35,7 @@ def add_to(commands: Commands) -> None:
     add(sweep, "--seed", help=SEED_AND_ORDER)
     add(sweep, "--budget", help="seconds that all points may take")
     add(sweep, "--calibration", "--output", "--no-history", "--csv", "--quiet", "--accuracy")
-    add(sweep, "--fail-if", "--markdown", "--junit")
+    add(sweep, "--fail-if")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     print_sentences(arguments, result)
     if not arguments.csv:
         print(table(result.to_frame()))
-    return finish(arguments, result, of_sweep(result.record, arguments.fail_if))
+    return save(result, arguments, of_sweep(result.record, arguments.fail_if))
 
 
 def read_axes(texts: list[str]) -> dict[str, list[Any]]:

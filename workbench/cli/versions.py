@@ -7,8 +7,7 @@ import argparse
 from workbench.cli.checks import of_comparison
 from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.showing import print_sentences
-from workbench.cli.subject import common, subject_of
-from workbench.cli.summaries import finish
+from workbench.cli.subject import common, save, subject_of
 
 EXAMPLE = "workbench compare-versions bert-base --environment ~/ort117 --environment ~/ort120"
 
@@ -23,7 +22,7 @@ def add_to(commands: Commands) -> None:
         help="an interpreter or a virtual environment, may be repeated; one alone is compared with this one",
     )  # fmt: skip
     add(command, "--npz", "--calibration", "--budget", "--csv", "--no-history", "--quiet")
-    add(command, "--fail-if", "--markdown", "--junit")
+    add(command, "--fail-if")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,4 +32,4 @@ def run(arguments: argparse.Namespace) -> int:
     model, config, inputs = subject_of(arguments)
     result = compare_versions(model, arguments.environment, config, inputs=inputs, **common(arguments))
     print_sentences(arguments, result)
-    return finish(arguments, result, of_comparison(result.record.comparison, arguments.fail_if))
+    return save(result, arguments, of_comparison(result.record.comparison, arguments.fail_if))
