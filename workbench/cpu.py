@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,10 @@ ISA_FLAGS = (
     *("avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_int8", "amx_bf16"),
     *("neon", "asimd", "asimdhp", "asimddp", "i8mm", "bf16", "sve", "sve2", "sme"),
 )
+
+X86_INT8 = ("avx512_vnni", "avx_vnni", "amx_int8")  # they multiply bytes and add without saturation
+ARM_INT8 = ("asimddp", "i8mm")
+INT8_FLAGS = (*X86_INT8, *ARM_INT8)  # without one of them, int8 is rarely faster than float32
 
 ARM_PARTS = {  # MIDR part numbers of Arm's own cores that run inference today
     "0xd08": "Cortex-A72",
@@ -126,6 +131,20 @@ def _read_windows() -> Cpu:
         has = ctypes.windll.kernel32.IsProcessorFeaturePresent
         flags = tuple(flag for flag, number in WINDOWS_FEATURES.items() if has(number))
     return Cpu(name, flags, psutil.cpu_count(logical=False))
+
+
+def int8_flags(isa_flags: Iterable[str]) -> tuple[str, ...]:
+    """Return those flags that stand for instructions for products of bytes."""
+    return tuple(flag for flag in INT8_FLAGS if flag in isa_flags)
+
+
+def lacks_int8(isa_flags: Sequence[str], system: str) -> bool:
+    """Return whether a processor is known to have no instructions for products of bytes.
+
+    `system` is the platform of the machine: Windows does not report those of x86.
+    """
+    is_reported = bool(isa_flags) and not (system.startswith("Windows") and "asimd" not in isa_flags)
+    return is_reported and not int8_flags(isa_flags)
 
 
 def usable_cores() -> int:

@@ -13,6 +13,8 @@ from onnx import TensorProto, helper
 import workbench as wb
 from tests.factories.results import study
 from tests.models import tiny
+from tests.test_doctor import CPU_ONLY
+from workbench.diagnosis.advice import advise
 from workbench.records.space import Space
 from workbench.search import default_space as spaces
 
@@ -34,7 +36,7 @@ class NothingFires:
 
 def space_of(monkeypatch: pytest.MonkeyPatch, folder: Path, proto: onnx.ModelProto, **changes: Any) -> Space:
     model = wb.load(tiny.save(proto, folder))
-    machine = replace(MACHINE, usable_cores=changes.pop("cores", 8))
+    machine = changes.pop("machine", replace(MACHINE, usable_cores=changes.pop("cores", 8)))
     monkeypatch.setattr(spaces, "read_machine", lambda: machine)
     monkeypatch.setattr(spaces, "observe", lambda *_, **__: NothingFires())
     working = changes.pop("working", ())
@@ -44,6 +46,30 @@ def space_of(monkeypatch: pytest.MonkeyPatch, folder: Path, proto: onnx.ModelPro
 
 def names(space: Space) -> list[str]:
     return [axis.name for axis in space.axes]
+
+
+@pytest.mark.parametrize(
+    ("system", "flags", "takes_part"),
+    [
+        ("Linux-6.1-x86_64", ("avx2", "avx512_vnni"), True),
+        ("Linux-6.1-x86_64", ("avx2", "amx_int8"), True),
+        ("Linux-6.1-aarch64", ("asimd", "asimddp"), True),
+        ("Linux-6.1-x86_64", ("avx2", "fma"), False),
+        ("Linux-6.1-aarch64", ("neon", "asimd"), False),
+        ("Windows-11-AMD64", ("avx2",), True),  # which does not report VNNI
+        ("Windows-11-ARM64", ("asimd",), False),
+        ("Linux-6.1-x86_64", (), True),  # not known
+    ],
+)
+def test_int8_takes_part_unless_the_processor_is_known_to_have_no_instructions_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, flags: tuple[str, ...], takes_part: bool
+) -> None:
+    machine = replace(MACHINE, platform=system, isa_flags=flags)
+    goal = wb.Goal(max_error=0.05)
+    space = space_of(monkeypatch, tmp_path, tiny.mlp(), machine=machine, goal=goal)
+    assert ("precision" in names(space)) == takes_part
+    doubted = [advice for advice in advise(machine, CPU_ONLY, None) if "rarely be faster" in advice.text]
+    assert bool(doubted) != takes_part, "the doctor says the same"
 
 
 def test_the_parallel_mode_is_tried_where_branches_could_run_at_once(

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Literal, TypeVar
 
 from workbench.config.quantization import DynamicInt8, StaticInt8
-from workbench.cpu import read_cpu
+from workbench.cpu import X86_INT8, read_cpu
 
 Int8 = TypeVar("Int8", DynamicInt8, StaticInt8)
 Family = Literal["vnni", "avx", "arm", "other"]
@@ -24,7 +24,7 @@ REASONS: dict[Family, str] = {
 
 def family_of(flags: tuple[str, ...], machine: str) -> Family:
     """Return the family of a processor from its flags (as `workbench.cpu` names them) and architecture."""
-    if "avx512_vnni" in flags or "avx_vnni" in flags:
+    if any(flag in X86_INT8 for flag in flags):
         return "vnni"
     if machine.lower() in ("arm64", "aarch64", "armv7l", "arm64ec"):
         return "arm"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench.cpu import int8_flags, lacks_int8
 from workbench.diagnosis.records import Advice, Survey
 from workbench.records.machine import Gpu, Machine
 
 BUSY_SHARE = 0.05  # of the usable cores; below it the comparison's own bounds on other load take over
-INT8_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp", "i8mm")
 GPU_EXTRA = 'pip install "ort-workbench[gpu]"'
 _OWN = "in an environment of its own, since every build of ORT has the same import name"
 NVIDIA = ("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider")
@@ -66,15 +66,14 @@ def _about_isa(machine: Machine) -> Iterator[Advice]:
         return
     if "asimd" not in flags and "avx2" not in flags:
         yield Advice("AVX2", "missing: ORT falls back to its slowest kernels on this processor")
-    int8_flags = [flag for flag in INT8_FLAGS if flag in flags]
-    if not int8_flags and not machine.platform.startswith("Windows"):  # Windows does not report VNNI
+    if lacks_int8(flags, machine.platform):
         yield Advice(
             "int8",
             "no instructions for 8-bit dot products (VNNI, AMX, Arm dot product): on this CPU int8 will "
             "rarely be faster than float32 and, with AVX2 or AVX-512 alone, its sums may saturate",
         )
-    elif int8_flags:
-        yield Advice("int8", f"{', '.join(int8_flags)}: quantized models can be faster on this CPU")
+    elif known := int8_flags(flags):
+        yield Advice("int8", f"{', '.join(known)}: quantized models can be faster on this CPU")
     if "asimdhp" not in flags:  # ORT's half-precision kernels exist for Arm only
         yield Advice("fp16", "on this CPU ORT casts float16 models to float32: smaller files, no speed")
 

@@ -14,6 +14,7 @@ from workbench.advisor.gather import measured_sizes
 from workbench.analysis.observe import Observation, observe
 from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
 from workbench.config.provider import CPU
+from workbench.cpu import lacks_int8
 from workbench.diagnosis.environment import working_providers
 from workbench.measurement.machine import read_machine
 from workbench.models import Inputs, Model
@@ -27,7 +28,6 @@ from workbench.records.space import Axis, Space
 from workbench.search.provider_axes import ProviderAxes
 
 AZURE = "AzureExecutionProvider"  # a remote service
-INTEGER_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "avx2", "asimd", "neon", "dotprod")
 SLOW_ON_CPU = "SkipLayerNormFusion"  # its kernel took 3.4 to 7.2 times as long as the parts it replaces
 LAYOUT = ("NchwcTransformer", "NhwcTransformer", "TransposeOptimizer")
 LARGE_KERNEL = 9  # convolutions from this size on may be faster without the blocked layout
@@ -120,7 +120,7 @@ def _precisions(
     """Yield other arithmetic that may pay, if a limit guards the outputs."""
     if not goal.allows_other_arithmetic:
         return
-    if any(flag in machine.isa_flags for flag in INTEGER_FLAGS):
+    if not lacks_int8(machine.isa_flags, machine.platform):
         suited = suited_int8(model)
         has_examples = calibration is not None or trained_sample(model) is not None
         if isinstance(suited, DynamicInt8) or has_examples:

@@ -7,13 +7,13 @@ from workbench.advisor.evidence import Evidence
 from workbench.advisor.finding import FindingRecords, finding
 from workbench.advisor.registry import rule
 from workbench.config import DynamicInt8, StaticInt8
+from workbench.cpu import int8_flags
 
 OPPORTUNITY_SHARE = 0.30
 STATIC_FASTER = 2.5
 DYNAMIC_FASTER = 2.7
 DYNAMIC_COST = 0.06  # quantizing the activations of each product
 LEAST_SIDE = 128  # of a product's weight; below 96, int8 gained 1.0 to 1.2 times
-INTEGER_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp", "i8mm")
 CONVOLUTIONS = ("Conv", "FusedConv")
 PRODUCTS = ("MatMul", "Gemm", "FusedMatMul", "FusedGemm")
 QDQ = ("QuantizeLinear", "DequantizeLinear")
@@ -179,7 +179,7 @@ def _can_quantize(evidence: Evidence) -> bool:
 
 
 def _flags(evidence: Evidence) -> tuple[str, ...]:
-    return tuple(flag for flag in INTEGER_FLAGS if flag in evidence.machine.isa_flags)
+    return int8_flags(evidence.machine.isa_flags)
 
 
 def _is_depthwise(evidence: Evidence) -> bool:

@@ -6,10 +6,11 @@ from workbench.advisor.config_fixes import config_fix, precision_fix
 from workbench.advisor.evidence import Evidence
 from workbench.advisor.finding import FindingRecords, Forecast, finding
 from workbench.advisor.registry import rule
-from workbench.advisor.rules.int8 import INTEGER_FLAGS, PRODUCTS
+from workbench.advisor.rules.int8 import PRODUCTS
 from workbench.analysis.slower.profiled_config import INTEGER
 from workbench.analysis.slower.profiled_config import PRODUCTS as FLOAT_PRODUCTS
 from workbench.config import DynamicInt8, StaticInt8, WeightOnly
+from workbench.cpu import lacks_int8
 from workbench.records.findings import Fix
 
 FEW_INTEGER_SHARE = 0.30
@@ -156,10 +157,10 @@ def blocks_computed_in_float(evidence: Evidence) -> FindingRecords:
 )
 def int8_without_instructions(evidence: Evidence) -> FindingRecords:
     """This processor has no instruction for products of bytes."""
-    flags = evidence.machine.isa_flags
+    machine = evidence.machine
     if not isinstance(evidence.config.precision, DynamicInt8 | StaticInt8) or not evidence.on_cpu:
         return
-    if evidence.cpu_family != "avx" or any(flag in flags for flag in INTEGER_FLAGS):
+    if evidence.cpu_family != "avx" or not lacks_int8(machine.isa_flags, machine.platform):
         return
     yield finding(
         "This processor has no instruction for products of bytes",

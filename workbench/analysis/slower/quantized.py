@@ -27,12 +27,11 @@ from workbench.analysis.slower.profiled_config import (
     NodeRun,
     ProfiledConfig,
 )
+from workbench.cpu import ARM_INT8, X86_INT8, lacks_int8
 from workbench.records.reasons import Reason
 from workbench.text import in_ms
 
 FEW_INTEGER_SHARE = 0.3
-X86_INTEGER = ("avx512_vnni", "avx_vnni", "amx_int8")
-ARM_INTEGER = ("asimddp", "i8mm")
 
 
 def conv_integer(pair: Pair) -> Iterator[Reason]:
@@ -206,13 +205,12 @@ def few_integer(pair: Pair) -> Iterator[Reason]:
 
 def no_instructions(pair: Pair) -> Iterator[Reason]:
     """Name integer products where the processor lacks instructions for them."""
-    integer, flags = pair.candidate.of(INTEGER), set(pair.machine.isa_flags)
-    if not integer or not flags or any(run.provider not in (CPU, None) for run in integer):
+    integer, flags = pair.candidate.of(INTEGER), pair.machine.isa_flags
+    if not integer or any(run.provider not in (CPU, None) for run in integer):
         return
-    on_arm = bool(flags & {"neon", "asimd"})
-    wanted = ARM_INTEGER if on_arm else X86_INTEGER
-    if flags & set(wanted):
+    if not lacks_int8(flags, pair.machine.platform):
         return
+    wanted = ARM_INT8 if {"neon", "asimd"} & {*flags} else X86_INT8
     yield reason(
         pair, "no integer instructions", integer,
         f"fast 8-bit products need one of {', '.join(wanted)}, and this processor has none: "
