@@ -121,21 +121,3 @@ def test_accuracy_is_kept_with_a_comparison(digits, tmp_path):
     assert reopened.precision_still().to_png()[:4] == b"\x89PNG"
     with pytest.raises(wb.WorkbenchError, match="not at hand"):
         reopened.accuracy("digits-conv")
-
-
-def test_the_gate_returns_the_original_and_says_why(digits):
-    slow = wb.keep_if_better(digits, Config(precision=wb.DynamicInt8()), budget_s=3, progress=False)
-    assert not slow
-    assert slow.model is digits
-    assert slow.config == Config()
-    assert slow.reason
-    wrong = wb.keep_if_better(
-        digits,
-        Config(precision=wb.PreparedModel("digits-conv-qat")),
-        max_error=0.001,
-        items=20,
-        budget_s=3,
-        progress=False,
-    )
-    assert not wrong.kept
-    assert {check.what: check.passed for check in wrong.checks}["error"] is False

@@ -15,7 +15,7 @@ from workbench.api.layers import (
 )
 from workbench.api.matrix import matrix as matrix
 from workbench.api.measuring import measure as measure
-from workbench.api.precision import keep_if_better as keep_if_better, why_slower as why_slower
+from workbench.api.precision import why_slower as why_slower
 from workbench.api.profiling import (
     cold_start as cold_start,
     memory as memory,
@@ -84,7 +84,6 @@ from workbench.results.findings import Finding as Finding, Findings as Findings
 from workbench.results.fix_result import FixResult as FixResult
 from workbench.results.fusions import Fusions as Fusions
 from workbench.results.improvement import Improvement as Improvement
-from workbench.results.keep_decision import KeepDecision as KeepDecision
 from workbench.results.layer_errors import LayerErrors as LayerErrors
 from workbench.results.levels import Levels as Levels
 from workbench.results.matrix import Matrix as Matrix

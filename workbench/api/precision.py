@@ -1,9 +1,8 @@
-"""`wb.why_slower` and `wb.keep_if_better`: is a precision worth it, and why not."""
+"""`wb.why_slower`: why a config is slower, or no faster, than another."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from workbench.analysis import explanation
@@ -14,13 +13,10 @@ from workbench.analysis.slower.reasons import why_slower as reasons_of
 from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.errors import ConfigError
-from workbench.judge.acceptance import Budget, Check, checks, speed
 from workbench.measurement.limits import Limits
 from workbench.models import Inputs, Model, load
-from workbench.preparation.preparing import prepare
 from workbench.preparation.replayed import replayed
 from workbench.results.comparison import Comparison
-from workbench.results.keep_decision import KeepDecision
 from workbench.results.result import origin_of
 from workbench.results.sensitivity import OnProgress
 from workbench.results.why_slower import WhySlower
@@ -95,56 +91,6 @@ def why_slower(
         compare_profiles,
     )
     return WhySlower(record, origin_of(loaded, runs[1].config, fed, cancel=cancel))
-
-
-def keep_if_better(
-    model: Model | Any,
-    config: Config,
-    *,
-    baseline: Config | None = None,
-    min_speedup: float = 1.0,
-    max_error: float | None = None,
-    max_accuracy_drop: float | None = None,
-    data: Any = None,
-    metric: str | Callable[[Any, Any], Any] | None = None,
-    items: int | None = None,
-    inputs: Inputs | Any = None,
-    calibration: Any = None,
-    seed: int = 0,
-    budget_s: float | None = None,
-    progress: OnProgress = True,
-    cancel: threading.Event | None = None,
-    limits: Limits | None = None,
-) -> KeepDecision:
-    """Keep a prepared model only when it was measured faster and within the budgets; else the original.
-
-    `min_speedup`: the whole interval of the speed-up must reach it. `max_error`: of the worst output, as a
-    share of its size (0.01 is 1 %). `max_accuracy_drop`: as a share too, and the whole interval of the paired
-    difference must be within it. What is not settled is not kept, and the reason says so.
-
-    >>> import workbench as wb
-    >>> wb.keep_if_better.__name__
-    'keep_if_better'
-    """
-    budget = Budget(min_speedup, max_error, max_accuracy_drop)
-    loaded, calibration = load(model), replayed(calibration)
-    comparison = _against_float(
-        loaded, config, baseline, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
-        progress=progress, cancel=cancel, limits=limits,
-    )  # fmt: skip
-    plain, failed = comparison.runs[0].config, comparison.runs[1].failure
-    if failed is not None:
-        refused = (Check("speed", False, f"it could not be run: {failed.problem}"),)
-        return KeepDecision(loaded, plain, config, refused, comparison, None)
-    table, verdict = None, comparison.verdict
-    passed: tuple[Check, ...] = (speed(verdict, min_speedup),)
-    if max_error is not None or max_accuracy_drop is not None:
-        table = comparison.accuracy(data, metric=metric, items=items, progress=progress, cancel=cancel)
-        passed = checks(verdict, table.record, verdict.label, budget)
-    if all(check.passed is True for check in passed):
-        prepared = prepare(loaded, config, calibration=calibration, cancel=cancel)
-        return KeepDecision(prepared.model, prepared.config, config, passed, comparison, table)
-    return KeepDecision(loaded, plain, config, passed, comparison, table)
 
 
 def _against_float(model: Model, config: Config, baseline: Config | None, **how: Any) -> Comparison:
