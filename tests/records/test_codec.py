@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import TypeAliasType
 
 from workbench.errors import BundleError
 from workbench.records import limits
@@ -16,6 +17,19 @@ from workbench.records.codec import decode, encode, shape_of_class
 from workbench.records.columns import ColumnReader, ColumnWriter
 from workbench.records.jsontext import dump_json, load_json
 from workbench.text import quoted
+
+T, Left, Right = TypeVar("T"), TypeVar("Left"), TypeVar("Right")
+Swapped = TypeAliasType("Swapped", tuple[Right, Left], type_params=(Left, Right))
+Names = TypeAliasType("Names", tuple[str, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Aliased:
+    """Fields whose hints are type aliases."""
+
+    pair: Swapped[str, int]
+    names: Names | None
+    rows: tuple[Swapped[int, float], ...] = field(metadata={"table": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +76,21 @@ def whole(**changes: Any) -> Whole:
     return Whole(**{**values, **changes})
 
 
-def there_and_back(record: Whole) -> Whole:
+def there_and_back(record: T) -> T:
     columns = ColumnWriter()
     text = dump_json(encode(record, columns))
-    return decode(Whole, load_json(text, "record.json"), ColumnReader(columns.members()))
+    return decode(type(record), load_json(text, "record.json"), ColumnReader(columns.members()))
 
 
 def test_every_form_comes_back() -> None:
     assert there_and_back(whole()) == whole()
+
+
+def test_a_type_alias_is_the_type_it_stands_for() -> None:
+    record = Aliased((1, "a"), ("x", "y"), rows=((0.5, 1), (1.5, 2)))
+    assert there_and_back(record) == record
+    with pytest.raises(BundleError, match=r"pair\[0\]: expected an integer"):
+        encode(Aliased(("a", 1), None, rows=()), ColumnWriter())  # type: ignore[arg-type]
 
 
 @given(

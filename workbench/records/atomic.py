@@ -63,6 +63,10 @@ def write_atomically(path: str | os.PathLike[str], blob: bytes) -> Path:
 
 def reason_of(error: Exception) -> str:
     """Return the system's message without error number and path."""
+    if isinstance(error, ValueError) and "embedded null" in str(
+        error
+    ):  # worded by each Python in its own way
+        return "a path holds no null byte"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 

@@ -89,6 +89,7 @@ def _fields(cls: type) -> Iterator[tuple[str, Any, _Place]]:
 
 
 def _shape(hint: Any, place: _Place) -> Shape:
+    hint = _without_alias(hint)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     inner = _without_none(hint)
     if inner is not None:
@@ -117,6 +118,7 @@ def _shape(hint: Any, place: _Place) -> Shape:
 
 def _column_codec(hint: Any, place: _Place) -> ColumnCodec:
     """Return the codec that a table uses for all values of one field."""
+    hint = _without_alias(hint)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     inner = _without_none(hint)
     if inner is not None:
@@ -156,6 +158,17 @@ def _array_of(hint: Any) -> str | None:
         return None
     (number,) = typing.get_args(typing.get_args(hint)[1])
     return str(number.__name__)
+
+
+def _without_alias(hint: Any) -> Any:
+    """Return the type that a type alias stands for, as `NDArray` of numpy 2.5; any other hint as it is."""
+    alias = typing.get_origin(hint) or hint
+    if not hasattr(alias, "__type_params__") or not hasattr(alias, "__value__"):
+        return hint
+    given = dict(zip(alias.__type_params__, typing.get_args(hint), strict=True))
+    wanted = getattr(alias.__value__, "__parameters__", ())
+    value = alias.__value__[tuple(given[name] for name in wanted)] if wanted else alias.__value__
+    return _without_alias(value)
 
 
 def _without_none(hint: Any) -> Any:
