@@ -151,6 +151,23 @@ def test_every_model_gets_the_inputs_and_keeps_its_accuracy(tmp_path: Path) -> N
 
 
 @pytest.mark.real
+def test_two_files_of_one_name_are_two_models(tmp_path: Path) -> None:
+    paths = []
+    for folder, made in (("a", tiny.mlp()), ("b", tiny.conv_net()), ("b/again", tiny.mlp())):
+        (tmp_path / folder).mkdir()
+        paths.append(tiny.save(made, tmp_path / folder, "model.onnx"))
+    result = wb.matrix([*paths, paths[0]], [wb.Config()] * 2, budget_s=0.4, progress=False, keep=False)
+    names = ["a/model", "b/model", "again/model", "a/model (2)"]
+    assert [row.model for row in result.record.rows] == names
+    assert [result.comparison(name).record.model.sha256 for name in names] == [
+        row.sha256 for row in result.record.rows
+    ]
+    tables = result.accuracy(progress=False)
+    assert list(tables) == names
+    assert [result.accuracy_of(name) for name in names] == [tables[name].record for name in names]
+
+
+@pytest.mark.real
 def test_a_failure_is_a_cell_and_a_file_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, file = tiny.save(tiny.mlp(), tmp_path), tmp_path / "all.ortbench"
     configs = [wb.Config(), wb.Config(level="disabled")]

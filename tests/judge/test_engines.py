@@ -64,6 +64,17 @@ def test_the_engine_as_baseline() -> None:
     assert result.record.versions.onnxruntime.startswith("1.")
 
 
+def test_sizes_are_swept_on_an_engine(tmp_path: Path) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    result = wb.sweep(
+        path, wb.Engine("openvino", threads=1), batch=(1, 3), budget_s=1, progress=False, keep=False
+    )
+    frame = result.to_frame()
+    assert frame.iloc[:, 0].tolist() == [1, 3]
+    assert (frame["median_ms"] > 0).all()
+    assert frame["config"].str.contains("OpenVINO").all()
+
+
 def test_an_engine_that_is_not_installed_fails_alone(tmp_path: Path) -> None:
     """In an environment that has numpy alone."""
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "bare")], check=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
+from itertools import chain, count
+from pathlib import Path, PurePath
 from typing import Any
 
 from workbench.api.comparing import open as open_bundle
@@ -60,19 +62,17 @@ def matrix(
     check_configs(chosen, "wb.matrix(models, [wb.Config(), wb.Config(…)])")
     before = {} if file is None else _earlier(Path(file), chosen)
     about = origin_of(None)
-    names: dict[int, tuple[str, str | None]] = {}
-    held: dict[str, Model] = {}
-    calibrations: dict[str, Any] = {}
+    opened: dict[int, tuple[Model, str]] = {}
+    calibrations: dict[int, Any] = {}
     titles = [str(getattr(source, "name", source)) for source in sources]
     inputs_by, calibration_by = by_model(inputs, titles), by_model(calibration, titles)
 
     def part_of(index: int, source: Any) -> Turn:
         def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
             model = load(source)
-            names[index] = (model.name, model.fingerprint(cancel))
-            held[model.name] = model
+            opened[index] = (model, model.fingerprint(cancel))
             _check_fits(model, chosen)
-            calibrated = calibrations[model.name] = calibration_by[titles[index]]
+            calibrated = calibrations[index] = calibration_by[titles[index]]
             fed = inputs_of(model, inputs_by[titles[index]], seed, chosen, calibrated)
             earlier = before.get(model.sha256)
             if earlier is not None and earlier.inputs.shapes == fed.record().shapes:
@@ -85,15 +85,41 @@ def matrix(
         return Turn(one_line(titles[index], 40), measure)
 
     rows: list[MatrixRow] = []
+    names: list[str] = []
     with bar(progress) as on_progress:
         parts = [part_of(index, source) for index, source in enumerate(sources)]
         for measured, problem in measured_in_turn(parts, on_progress, budget_s):
             index = len(rows)
-            name, sha256 = names.get(index, (titles[index], None))
-            rows.append(MatrixRow(name, sha256, measured, problem))
+            model, sha256 = opened.get(index, (None, None))
+            rows.append(MatrixRow(titles[index] if model is None else model.name, sha256, measured, problem))
+            names = distinct_names([row.model for row in rows], sources)
             if file is not None:
-                _result(chosen, rows, about).save(file)
-    return kept(_result(chosen, rows, about).of_models(held, calibrations), keep)
+                _result(chosen, rows, names, about).save(file)
+    held = {names[index]: model for index, (model, _) in opened.items()}
+    calibrated = {names[index]: calibration for index, calibration in calibrations.items()}
+    return kept(_result(chosen, rows, names, about).of_models(held, calibrated), keep)
+
+
+def distinct_names(names: Sequence[str], sources: Sequence[Any]) -> list[str]:
+    """Return a name for each model that no other has: `a/model` and `b/model` of two files `model.onnx`.
+
+    Models that their folders do not tell apart are numbered.
+    """
+    paths = [(*_folders(source), name) for name, source in zip(names, sources, strict=False)]
+    distinct: list[str] = []
+    for path in paths:
+        depth = 1
+        while depth < len(path) and sum(other[-depth:] == path[-depth:] for other in {*paths}) > 1:
+            depth += 1
+        text = "/".join(path[-depth:])
+        numbered = (f"{text} ({number})" for number in count(2))
+        distinct.append(next(name for name in chain([text], numbered) if name not in distinct))
+    return distinct
+
+
+def _folders(source: Any) -> tuple[str, ...]:
+    place = source.path if isinstance(source, Model) else source
+    return PurePath(place).parent.parts if isinstance(place, str | os.PathLike) else ()
 
 
 def by_model(value: Any, models: Sequence[str]) -> dict[str, Any]:
@@ -103,8 +129,11 @@ def by_model(value: Any, models: Sequence[str]) -> dict[str, Any]:
     return dict.fromkeys(models, replayed(value))
 
 
-def _result(configs: tuple[Config, ...], rows: Sequence[MatrixRow], about: Origin) -> Matrix:
-    return Matrix(MatrixRecord(configs, tuple(rows)), about)
+def _result(
+    configs: tuple[Config, ...], rows: Sequence[MatrixRow], names: Sequence[str], about: Origin
+) -> Matrix:
+    named = (replace(row, model=name) for row, name in zip(rows, names, strict=True))
+    return Matrix(MatrixRecord(configs, tuple(named)), about)
 
 
 def _check_fits(model: Model, configs: tuple[Config, ...]) -> None:

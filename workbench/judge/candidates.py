@@ -81,7 +81,7 @@ def make_candidate(
         label=label,
         config=config,
         model=model,
-        plan=left.plan().to_dict() if config.engine is None else engine_plan(config, file, request.feeds),
+        plan=worker_plan(config, left, file, request.feeds),
         feeds=feeds,
         interpreter=config.interpreter,
         engine=None if config.engine is None else config.engine.KIND,
@@ -90,6 +90,11 @@ def make_candidate(
         preparation=preparation,
         failure=failure,
     )
+
+
+def worker_plan(asked: Config, left: Config, model: Model | None, feeds: Sequence[Feed]) -> dict[str, Any]:
+    """Return the body of the worker's `load`: `left` is what the preparation left of the config asked for."""
+    return left.plan().to_dict() if asked.engine is None else engine_plan(asked, model, feeds)
 
 
 def engine_plan(config: Config, model: Model | None, feeds: Sequence[Feed]) -> dict[str, Any]:

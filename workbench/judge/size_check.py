@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.config import Config
 from workbench.errors import InputError, RunFailed, WorkerError
+from workbench.judge.candidates import worker_plan
 from workbench.measurement.limits import Limits
 from workbench.models.model import Model
 from workbench.preparation.runnable import cast_feeds, make_runnable
@@ -26,17 +27,28 @@ def check_sizes(
     cancel: threading.Event | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Run the feeds of each named point once in one session; raise InputError where one is refused."""
+    """Run the feeds of each named point once in one worker; raise InputError where one is refused.
+
+    A session of ONNX Runtime is made once; another engine may be built for the shapes of its feeds.
+    """
     runnable = make_runnable(model, config, (), calibration=calibration, cancel=cancel, on_step=on_step)
     with WorkerFolder() as folder:
-        worker = Worker(folder, name="sizes", python=config.interpreter, memory_bytes=limits.memory_bytes)
+        worker = Worker(
+            folder,
+            name="sizes",
+            python=config.interpreter,
+            memory_bytes=limits.memory_bytes,
+            engine=None if config.engine is None else config.engine.KIND,
+        )
         with worker:
             worker.hello(timeout_s=limits.start_s, cancel=cancel)
-            session = {"model": str(runnable.model.path), "plan": runnable.config.plan().to_dict()}
-            worker.request("load", session, stage="load", timeout_s=limits.load_s, cancel=cancel)
-            path = folder / "feeds"
+            path, loaded = folder / "feeds", None
             for name, feeds in points:
                 on_step(f"trying {name}")
+                plan = worker_plan(config, runnable.config, runnable.model, feeds)
+                if plan != loaded:
+                    loaded, session = plan, {"model": str(runnable.model.path), "plan": plan}
+                    worker.request("load", session, stage="load", timeout_s=limits.load_s, cancel=cancel)
                 write_values(path, cast_feeds(feeds, runnable.model))
                 body = {"feeds": str(path)}
                 try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 from workbench.analysis.fidelity.accuracy import accuracy
@@ -92,6 +93,7 @@ class SeveralComparisons(ConfigChoice, Result):
                 model, list(configs.values()), data=data, calibration=self._calibrations.get(name),
                 labels=list(configs), cancel=cancel, on_progress=on_progress, **options,
             )  # fmt: skip
+        record = replace(record, model_name=name)  # two models of one name have names of their own here
         table = AccuracyTable(record, origin_of(model, next(iter(configs.values()))))
         others = [part for part in self.parts if part.record.model_name != name]
         part = Part(f"accuracy/{len(others) + 1}" if others else "accuracy", record, table.about)
