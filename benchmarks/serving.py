@@ -56,15 +56,6 @@ async def infer(request: Request):
     return Response(content, headers=headers)
 
 
-def in_words(verdict: Verdict) -> str:
-    """Return the ratio with its interval, as far as they are known."""
-    if verdict.ratio is None:
-        return "-"
-    if verdict.low is None or verdict.high is None:
-        return f"{verdict.ratio:.2f}"
-    return f"{verdict.ratio:.2f} ({verdict.low:.2f} to {verdict.high:.2f})"
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--host")

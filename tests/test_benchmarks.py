@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import ast
+import builtins
 import json
 import math
 import subprocess
@@ -18,7 +20,7 @@ import pytest
 from PIL import Image
 
 import workbench as wb
-from benchmarks import honesty, tune_summary
+from benchmarks import honesty, serving, tune_summary
 from tests.factories.comparisons import ordinary
 from workbench.config import Config
 from workbench.figures.verdict_picture import verdict_picture
@@ -35,6 +37,16 @@ with OnOffLoad(1) as load:
 @pytest.mark.parametrize("name", [module.name for module in walk_packages(["benchmarks"], "benchmarks.")])
 def test_every_benchmark_imports_what_is_there(name: str) -> None:
     assert import_module(name).__doc__
+
+
+def test_the_naive_server_uses_only_names_that_it_has() -> None:
+    nodes = [*ast.walk(ast.parse(serving.NAIVE))]
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)} | {*dir(builtins), "__name__"}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound |= {(node.asname or node.name) for node in nodes if isinstance(node, ast.alias)}
+    bound |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    assert {node.id for node in names} <= bound
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="parents of POSIX")

@@ -129,6 +129,15 @@ def test_all_options_are_searched_set_and_dropped(bench: wb.Workbench, table: Kn
     assert bench.b == wb.Config()
 
 
+def test_a_row_that_left_the_search_says_so(bench: wb.Workbench, table: KnobTable) -> None:
+    table.view.search = "denormal"
+    (hit,) = (row for row in table.view.hits if row["label"] == "session session.set_denormal_as_zero")
+    table.view.search = ""
+    do(table, "set", label="B", row=hit["key"], value="on")
+    assert "is no row of the table now" in table.status.value
+    assert bench.b == wb.Config()
+
+
 def test_an_option_of_a_provider_brings_the_provider(bench: wb.Workbench, table: KnobTable) -> None:
     table.view.search = "cuda cudnn_conv_algo_search"
     do(table, "set", label="B", row=table.view.hits[0]["key"], value="HEURISTIC")

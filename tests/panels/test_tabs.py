@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
+from tests.factories.graphs import fused
 from tests.panels.conftest import settle
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
 from workbench.figures.chart import Axis, Chart, Value, one_value, run_look
@@ -202,6 +204,38 @@ def test_the_fewest_threads_that_are_enough_go_into_b() -> None:
     second.click()
     assert (bench.b.intra_op_threads, bench.b.spinning) == (2, True)
     assert "B has 2 threads" in choice.status.value
+
+
+def test_the_newest_scaling_is_the_one_to_choose_from() -> None:
+    """Labels say nothing about time: A may have been measured after B."""
+    fast = ThreadScalingRecord(tuple(replace(point, threads=point.threads * 2) for point in SCALING.points))
+    bench = wb.Workbench()
+    bench.state.parts = {
+        f"thread scaling/{label}": wb.Threads(record, replace(examples.about(), created_utc=made))
+        for label, record, made in (
+            ("A", fast, "2026-11-21T09:00:00+00:00"),
+            ("B", SCALING, "2026-11-21T08:00:00+00:00"),
+        )
+    }
+    choice = ThreadChoice(bench)
+    choice.refresh()
+    assert choice.row.children[0].description == "Use 8 threads, not spinning in B"
+
+
+def test_the_flame_shows_the_configs_that_were_profiled() -> None:
+    """A failed, so that only the candidates have a profile."""
+    bench = wb.Workbench()
+    assert bench.panels
+    profile = wb.Profile.of(examples.profile(fused()), examples.about())
+    bench.state.parts = {f"profile/{label}": profile for label in "BC"}
+    flame = turned(bench, "flame")
+    card = flame.cards["flame"]
+    assert card.status.value == ""
+    assert [run.label for run in card.drawn.shown] == ["B", "C"]
+    assert card.card.code == 'result.flame("C", baseline="B")'
+    bench.state.parts = {"profile/B": profile}
+    settle(bench)
+    assert flame.cards["flame"].card.code == 'result.profile("B").flame()'
 
 
 @pytest.mark.parametrize(("label", "scrolls"), [("A", False), ("/encoder/layer.3/attention/MatMul", True)])

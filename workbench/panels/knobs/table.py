@@ -19,7 +19,7 @@ from workbench.panels.knobs.option_row import found_options
 from workbench.panels.knobs.row import MORE, SettingRow
 from workbench.panels.knobs.rows import found_rows, other_rows, standing_rows
 from workbench.panels.request import LABELS
-from workbench.text import counted, one_line
+from workbench.text import counted, one_line, quoted
 
 NAMES = {"A": "A baseline", "B": "B candidate"}
 MOST_HITS = 12
@@ -105,7 +105,12 @@ class KnobTable:
 
     def row(self, key: str) -> SettingRow:
         """Return the row with a key."""
-        return next(row for row in (*self.rows(), *self.hits()) if row.key == key)
+        found = next((row for row in (*self.rows(), *self.hits()) if row.key == key), None)
+        if found is None:
+            raise WorkbenchError(
+                f"{quoted(key)} is no row of the table now.", "Search for it, and set it again there."
+            )
+        return found
 
     def rows(self) -> tuple[SettingRow, ...]:
         """Return the rows that stand in the table."""

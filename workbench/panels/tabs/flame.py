@@ -13,12 +13,14 @@ from workbench.panels.tabs.traces import TraceTools
 
 
 def cards(state: BenchState) -> list[Card]:
-    """Return the flame of both on one scale, then the tables of each."""
+    """Return the flame of the first two profiles on one scale, then the tables of each."""
     profiles, explanations = state.held_parts("profile"), state.held_parts("explanation")
     if not profiles:
         return []
-    draw, part = partial(view, profiles, explanations), f"profile/{max(profiles)}"
-    shown = [Card("flame", "result.flame()", summary_of(profiles), draw, part=part)]
+    labels = sorted(profiles)[:2]
+    draw, part = partial(view, labels, profiles, explanations), f"profile/{labels[-1]}"
+    summary = summary_of({label: profiles[label] for label in labels})
+    shown = [Card("flame", code_of(labels), summary, draw, part=part)]
     for label, profile in profiles.items():
         name = f'result.profile("{label}")'
         card = partial(Card, summary=str(profile), part=f"profile/{label}", label=label)
@@ -28,15 +30,22 @@ def cards(state: BenchState) -> list[Card]:
     return shown
 
 
-def view(profiles: dict[str, Any], explanations: dict[str, Any]) -> Any:
-    """Draw A above B; with both explanations the difference node by node, too."""
+def code_of(labels: list[str]) -> str:
+    """Return what draws the flame of these configs, from a result."""
+    if len(labels) == 1:
+        return f'result.profile("{labels[0]}").flame()'
+    return "result.flame()" if labels == ["A", "B"] else 'result.flame("{1}", baseline="{0}")'.format(*labels)
+
+
+def view(labels: list[str], profiles: dict[str, Any], explanations: dict[str, Any]) -> Any:
+    """Draw the first above the second; with both explanations the difference node by node, too."""
     from workbench.views.flame.view import flame_of_two, flame_view
 
-    if len(profiles) == 1:
-        label, profile = next(iter(profiles.items()))
-        return flame_view(profile, label=label)
-    explained = [explanations[label].explained if label in explanations else None for label in ("A", "B")]
-    return flame_of_two(profiles["A"], profiles["B"], *explained)
+    if len(labels) == 1:
+        return flame_view(profiles[labels[0]], label=labels[0])
+    a, b = labels
+    explained = [explanations[label].explained if label in explanations else None for label in labels]
+    return flame_of_two(profiles[a], profiles[b], *explained, labels=(a, b))
 
 
 FLAME = Tab(

@@ -28,8 +28,9 @@ class ThreadChoice:
 
     def refresh(self) -> None:
         """Make the buttons of the scaling that there is now."""
-        scalings = list(self.state.held_parts("thread scaling").values())
-        points = knees(scalings[-1].record) if scalings else []
+        scalings = self.state.held_parts("thread scaling").values()
+        newest = max(scalings, key=lambda scaling: scaling.about.created_utc, default=None)
+        points = knees(newest.record) if newest is not None else []
         self.status.value = ""
         self.row.children = [
             button(f"Use {words(point)} in B", HINT, partial(self._use, point), self.status)
