@@ -144,6 +144,34 @@ def test_other_outputs_are_out(tmp_path: Path) -> None:
     assert {candidate.state for candidate in record.candidates[1:]} == {"outputs differ", "failed"}
 
 
+class OutputsWorld(PlanWorld):
+    """A world that lists whose outputs were written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[str] = []
+
+    def start(self, folder: Path, *, name: str, **_: Any) -> Any:
+        super().start(folder, name=name)
+        return OutputsWorker(self, folder, name, name.split("-")[0])
+
+
+class OutputsWorker(PlanWorker):
+    def _outputs(self, path: str) -> Message:
+        world: Any = self._world
+        world.written.append(self._label)
+        return super()._outputs(path)
+
+
+def test_outputs_are_compared_in_the_first_round_of_a_config_alone(tmp_path: Path) -> None:
+    world = OutputsWorld()
+    record = studied(asked(tmp_path), world)
+    assert record.candidates[0].rounds >= 8
+    measured = {row.label for row in record.candidates[1:] if row.state == "measured"}
+    assert world.written.count("A") == 3, "alone, beside the first candidates, in the confirmation"
+    assert {row.label for row in record.selection.agreement if row.agrees} == measured
+
+
 def test_int8_without_a_limit_is_refused_with_the_reason(tmp_path: Path) -> None:
     space = wb.Space.of(precision=(wb.DynamicInt8(),), intra_op_threads=(1,))
     record = studied(asked(tmp_path, space=space))

@@ -177,11 +177,10 @@ class LocalBench:
 
     def candidates(self) -> tuple[StudyCandidate, ...]:
         """Return the record of every candidate, the default first."""
+        return self._tally.records(self.entries.values(), self._rounds_of)
 
-        def rounds_of(label: str) -> int:
-            return len(self.evidence.run(label).processes) if self.evidence.has(label) else 0
-
-        return self._tally.records(self.entries.values(), rounds_of)
+    def _rounds_of(self, label: str) -> int:
+        return len(self.evidence.run(label).processes) if self.evidence.has(label) else 0
 
     def _round(self, labels: Sequence[str]) -> None:
         check_cancel(self._cancel)
@@ -204,7 +203,7 @@ class LocalBench:
             pacing_s=self._request.pacing_s,
             sampling_s=SAMPLING_S * len(group),
             waits_for_clean=self.evidence.population() == "undisturbed",
-        ).run(group, with_outputs=any(not self._tally.is_measured(label) for label in (BASELINE, *labels)))
+        ).run(group, with_outputs=any(self._rounds_of(candidate.label) == 0 for candidate in group))
         self.evidence.add(outcomes)
         self._load(labels)
         self._costs_s.append((self.elapsed_s - began_s) / len(group))
