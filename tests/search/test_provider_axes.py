@@ -33,7 +33,9 @@ class NothingFires:
 @pytest.fixture
 def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine of two cores with two GPUs, on which three providers work."""
-    machine = replace(study().selection.machine, usable_cores=2, quota_cores=None, gpus=GPUS)
+    machine = replace(
+        study().selection.machine, usable_cores=2, quota_cores=None, gpus=GPUS, isa_flags=("avx512_vnni",)
+    )
     monkeypatch.setattr(spaces, "read_machine", lambda: machine)
     monkeypatch.setattr(spaces, "observe", lambda *_, **__: NothingFires())
     monkeypatch.setattr(spaces, "working_providers", lambda *_, **__: (TENSORRT, CUDA, OPENVINO))
