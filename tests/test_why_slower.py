@@ -95,6 +95,10 @@ def test_a_comparison_knows_its_model_and_a_reopened_one_is_given_it(digits, tmp
     )
     why = wb.why_slower(result)
     assert "convolutions quantized while running" in kinds(why.record)
+    shares = [reason for reason in why.reasons if reason.share is not None]
+    assert [reason.cost_s / why.record.candidate_s for reason in shares] == pytest.approx(
+        [reason.share for reason in shares]
+    )
     again = wb.open(why.save(tmp_path / "why.ortbench"))
     assert again.record == why.record
     assert again.still().to_png()[:4] == b"\x89PNG"

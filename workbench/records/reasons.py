@@ -44,7 +44,7 @@ class Reason:
     kind: ReasonKind
     sentence: str
     cost_s: float | None
-    share: float | None  # share of the candidate's node time
+    share: float | None  # share of the candidate's run
     node_count: int
     nodes: tuple[str, ...]  # the costliest first, limited in number; untrusted names
     fix: str

@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.factories.profiled_configs import FLOAT, FLOAT16, FLOAT_NET, INT8, UINT8, pair, profiled
+from tests.analysis.profile.traces import event, node, write
+from tests.factories.profiled_configs import FLOAT, FLOAT16, FLOAT_NET, INT8, UINT8, model, pair, profiled
 from workbench.analysis.difference.changes import Difference, NodeChange
+from workbench.analysis.profile.session_profile import read_profile
+from workbench.analysis.slower.profiled_config import profiled_config
 from workbench.analysis.slower.reasons import why_slower
 from workbench.config import Config, Provider
 
@@ -97,6 +100,29 @@ def test_a_bias_behind_an_identity_is_blamed():
     raw = profiled("raw", [("n", "Relu", ("x",), 1)], source=source)
     reason = reason_of(why_of(replace(candidate, source=raw.source)), "layers left in float")
     assert "Identity" in reason.fix
+
+
+def test_node_times_add_up_to_the_measured_latency_where_each_run_was_disturbed_elsewhere(tmp_path):
+    events = []
+    for run, slow in enumerate("abc"):
+        start = run * 1000
+        for place, name in enumerate("abc"):
+            events.append(node(name, start + 200 * place, 180 if name == slow else 20))
+        events.append(event("model_run", start, 600, "Session"))
+    profile = read_profile(write(tmp_path, events), warmup_runs=0).scaled_to(0.006)
+    nodes = [(name, "MatMul", ("x", "w"), 1) for name in "abc"]
+    made = profiled_config("B", Config(), profile, model(nodes, [("w", FLOAT)]))
+    assert made.run_s == 0.006
+    assert made.time_s + made.between_s == pytest.approx(0.006)
+    assert [run.time_s for run in made.nodes] == pytest.approx([0.006 * 20 / (3 * 20 + 380)] * 3)
+
+
+def test_a_reason_gives_its_time_as_a_share_of_the_same_run_as_the_headline():
+    why = why_of(profiled("dynamic", DYNAMIC, [("w", INT8)], between_s=640e-6, run_s=1e-3))
+    reason = reason_of(why, "convolutions quantized while running")
+    assert (reason.cost_s, reason.share) == (pytest.approx(300e-6), pytest.approx(0.3))
+    assert "take 0.3 ms (30 %) of a run" in reason.sentence
+    assert "dynamic takes 1 ms" in why.headline
 
 
 def test_pairs_left_are_those_inside_and_not_at_the_edges():

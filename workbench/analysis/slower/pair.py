@@ -51,7 +51,7 @@ class Pair:
 def reason(pair: Pair, kind: ReasonKind, nodes: Sequence[NodeRun], sentence: str, fix: str) -> Reason:
     """Return a reason; `{cost}` in the sentence becomes the time of the nodes with its share."""
     cost_s = sum(run.time_s for run in nodes)
-    share = pair.candidate.share(nodes)
+    share = cost_s / pair.candidate.run_s if pair.candidate.run_s else None
     cost = in_ms(cost_s) or ""
     if share is not None:
         cost += f" ({share * 100:.0f} %)"

@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from workbench.analysis.graph import Graph, Node, read_graph
 from workbench.analysis.profile.running import Execution, profile_execution
@@ -41,7 +42,7 @@ MOVING = frozenset({"ReorderInput", "ReorderOutput", "Transpose", "Reshape", "Id
 
 @dataclass(frozen=True, slots=True)
 class NodeRun:
-    """One executed node. `time_s` is its median share of a profiled run times the unprofiled latency."""
+    """One executed node. `time_s` is its typical share of a profiled run times the unprofiled latency."""
 
     node: str
     op_type: str
@@ -105,7 +106,7 @@ class ProfiledConfig:
 
 
 def profiled_config(label: str, config: Config, profile: Profile, source: ModelProto) -> ProfiledConfig:
-    """Read a profile. Medians over runs, since single runs are disturbed."""
+    """Read a profile. Medians over runs, since single runs are disturbed, scaled to add up to a run."""
     table = profile.to_frame()
     kinds = {
         str(name): (str(op_type), provider)
@@ -115,10 +116,12 @@ def profiled_config(label: str, config: Config, profile: Profile, source: ModelP
     samples = overhead.plain_s if overhead and overhead.plain_s else profile.runs_s
     run_s = profile.run_s
     names, seconds = seconds_by_run(profile.measured, "node")
+    shares_by_run = seconds / seconds.sum(axis=0)
+    typical_shares = np.median(shares_by_run, axis=1)
+    times_s = typical_shares / typical_shares.sum() * run_s
     nodes, between_s = [], 0.0
-    for name, row in zip(names, seconds / seconds.sum(axis=0), strict=True):
-        shares = tuple(float(share) for share in row)
-        time_s = median(shares) * run_s
+    for name, row, time_s in zip(names, shares_by_run.tolist(), times_s.tolist(), strict=True):
+        shares = tuple(row)
         if name in kinds:
             nodes.append(NodeRun(name, *kinds[name], time_s, shares))
         else:

@@ -198,7 +198,7 @@ def few_integer(pair: Pair) -> Iterator[Reason]:
     yield reason(
         pair, "few integer kernels", nodes,
         f"only {share * 100:.0f} % of the time in nodes is integer arithmetic; "
-        f"the rest, {{cost}}, is mostly {most}",
+        f"the other nodes, {{cost}} of a run, are mostly {most}",
         "no quantization can gain more than the share that it makes integer: look at the rest first",
     )  # fmt: skip
 
