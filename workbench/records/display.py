@@ -71,8 +71,15 @@ def values_of(record: object, *names: str) -> dict[str, Any]:
 
 def csv_of(frame: pd.DataFrame) -> str:
     """Return the table as CSV; an apostrophe stands before a text that would be computed."""
-    safe = frame.map(as_text).rename(columns=as_text)
+    safe = frame.apply(_column_as_text).rename(columns=as_text)
     return str(safe.to_csv(index=False, lineterminator="\r\n"))  # RFC 4180; then a lone CR is quoted
+
+
+def _column_as_text(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Leave numbers to pandas: before 3, `map` makes floats of integers that may be absent."""
+    from pandas.api.types import is_numeric_dtype
+
+    return column if is_numeric_dtype(column.dtype) else column.map(as_text)
 
 
 def as_text(value: Any) -> Any:
