@@ -11,9 +11,9 @@ import onnx
 import pytest
 
 from workbench.diagnosis import Advice, Device, Doctor, ProviderState, Survey, doctor, environment
-from workbench.diagnosis.advice import advise, for_more, remedy
-from workbench.diagnosis.environment import loader_words, missing_libraries, try_provider
+from workbench.diagnosis.advice import advise, for_more
 from workbench.errors import RunFailed, WorkerError
+from workbench.measurement.providers import loader_words, missing_libraries, remedy, try_provider
 from workbench.records.machine import Gpu, Machine
 
 XEON = Machine(

@@ -136,7 +136,7 @@ def test_unknown_agreement_is_no_difference() -> None:
 
 
 def test_a_failure_is_unknown_with_its_reason() -> None:
-    concluded = judge("B", (), (), Criteria(), final=True, failure="load: no kernel")
+    concluded = judge("B", (), (), Criteria(), final=True, failure="B could not be measured: load: no kernel")
     assert concluded.kind == "unknown"
     assert "no kernel" in concluded.reason
 

@@ -11,9 +11,10 @@ from workbench._version import __version__
 from workbench.config import Config
 from workbench.diagnosis.advice import advise
 from workbench.diagnosis.environment import survey
-from workbench.diagnosis.records import Advice, Device, Doctor, ProviderState, Survey
+from workbench.diagnosis.records import Advice, Device, Doctor, Survey
 from workbench.measurement.interference import LoadWatch, others_cpu_s, threads_of
 from workbench.measurement.machine import read_machine
+from workbench.measurement.providers import ProviderState
 from workbench.records.machine import installed
 
 LOOK_S = 0.3  # long enough for the scheduler's ticks, short enough for a person

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 from workbench.cpu import int8_flags, lacks_int8
 from workbench.diagnosis.records import Advice, Survey
-from workbench.records.machine import Gpu, Machine
+from workbench.measurement.providers import AMD, GPU_EXTRA, NVIDIA, has_nvidia, is_of
+from workbench.records.machine import Machine
 
 BUSY_SHARE = 0.05  # of the usable cores; below it the comparison's own bounds on other load take over
-GPU_EXTRA = 'pip install "ort-workbench[gpu]"'
 _OWN = "in an environment of its own, since every build of ORT has the same import name"
-NVIDIA = ("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider")
-_AMD = ("amd", "radeon", "instinct")
 
 
 def advise(machine: Machine, survey: Survey, others_cores: float | None) -> tuple[Advice, ...]:
@@ -87,21 +85,6 @@ def _about_load(machine: Machine, others_cores: float | None) -> Iterator[Advice
         )
 
 
-def remedy(provider: str, missing: tuple[str, ...], machine: Machine) -> str:
-    """Return how to make a provider work that this ORT was built with."""
-    if provider not in NVIDIA:
-        return "read the message; update the driver and ONNX Runtime together"
-    if not has_nvidia(machine):
-        return "no NVIDIA GPU or driver is visible here, so nothing that can be installed will help"
-    if provider == "CUDAExecutionProvider":
-        return f"{GPU_EXTRA} brings CUDA and cuDNN as wheels; the driver must be recent enough for them"
-    library = next((name for name in missing if "nvinfer" in name), "libnvinfer")
-    return (
-        f"install TensorRT so that the loader finds {library} (its wheels put it into the folder "
-        f"tensorrt_libs; add that folder to the library path), and CUDA with {GPU_EXTRA}"
-    )
-
-
 def for_more(machine: Machine, providers: tuple[str, ...]) -> tuple[str, ...]:
     """Return other builds of ORT that bring a provider which suits this machine and is missing."""
     system, _, processor = machine.platform.partition("-")
@@ -113,19 +96,10 @@ def for_more(machine: Machine, providers: tuple[str, ...]) -> tuple[str, ...]:
         builds.append(f"CUDA and TensorRT: install onnxruntime-gpu instead of onnxruntime, then {GPU_EXTRA}")
     if system == "Windows" and "DmlExecutionProvider" not in providers:
         builds.append(f"DirectML, for any GPU on Windows: install onnxruntime-directml {_OWN}")
-    if system == "Linux" and any(_of(gpu, *_AMD) for gpu in machine.gpus):
+    if system == "Linux" and any(is_of(gpu, *AMD) for gpu in machine.gpus):
         builds.append(f"MIGraphX, for AMD's GPUs: install AMD's build onnxruntime-migraphx {_OWN}")
     if system == "Darwin" and "CoreMLExecutionProvider" not in providers:
         builds.append("CoreML: the plain onnxruntime wheel for macOS brings it")
     if system == "Windows" and "qualcomm" in machine.cpu.lower() and "QNNExecutionProvider" not in providers:
         builds.append(f"QNN, for Qualcomm's NPU: install onnxruntime-qnn {_OWN}")
     return tuple(builds)
-
-
-def has_nvidia(machine: Machine) -> bool:
-    """Whether NVML names an NVIDIA GPU; a machine without its driver counts as having none."""
-    return any(not _of(gpu, *_AMD, "intel") for gpu in machine.gpus)
-
-
-def _of(gpu: Gpu, *words: str) -> bool:
-    return any(word in gpu.name.lower() for word in words)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from workbench.measurement.providers import ProviderState
 from workbench.records.machine import Machine
 from workbench.text import aligned, in_gib
 
@@ -15,18 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COLUMN = 28  # the longest name of a provider, and room
-State = Literal["works", "does not load", "fails", "crashes", "wrong result"]
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderState:
-    """One provider that this ORT was built with, tried on a model of one node."""
-
-    name: str
-    state: State
-    words: str  # messages of ORT or of the loader; empty when it works
-    missing: tuple[str, ...]  # libraries that the loader did not find
-    fix: str  # empty when it works
 
 
 @dataclass(frozen=True, slots=True)

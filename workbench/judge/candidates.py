@@ -88,6 +88,7 @@ def make_candidate(
         slow_down=slow_down,
         least_sqnr_db=None if failure is not None else least_sqnr_db(config, file),
         preparation=preparation,
+        allow_fallback=request.allow_fallback,
         failure=failure,
     )
 

@@ -121,6 +121,7 @@ def comparison_record(
             block_s=BLOCK_S,
             tolerance=request.tolerance,
             seed=request.seed,
+            allow_fallback=request.allow_fallback,
             frozen_partner=evidence.partners_were_frozen(),
             elapsed_s=elapsed_s,
             sampling_s=sum(block.wall_s for run in runs for block in run.blocks),

@@ -107,6 +107,7 @@ def request_to_continue(
         clock=earlier.verdicts[0].clock if earlier.verdicts else "wall",
         calibration=calibration,
         seed=(protocol.seed + last_round(earlier)) % INTEGER,  # a new order of the configs
+        allow_fallback=protocol.allow_fallback,
         limits=limits or Limits(),
         inputs=earlier.inputs,
         earlier=earlier,

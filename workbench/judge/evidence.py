@@ -141,6 +141,7 @@ class Evidence:
             failure=self.failure(label),
             preparation=self._candidates[label].preparation,
             population=population,
+            nodes_on=tuple(sorted(last.nodes_on.items())) if last and last.nodes_on is not None else None,
         )
 
     def runs(self) -> tuple[Run, ...]:

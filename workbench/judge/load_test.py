@@ -139,6 +139,6 @@ class LoadRounds(TaskRounds[LoadTestRecord]):
     def _verdict_at(
         self, point: LoadPoint, baseline: LoadRun, run: LoadRun, agreement: Sequence[OutputAgreement]
     ) -> Verdict:
-        failures = [f"{side.label}: {side.failure.problem}" for side in (run, baseline) if side.failure]
+        failures = [side.failure.of(side.label) for side in (run, baseline) if side.failure]
         pairs = load_pairs(baseline, run, point)
         return self.verdict(run.label, pairs, agreement, failures[0] if failures else None)

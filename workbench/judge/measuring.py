@@ -186,11 +186,10 @@ class Measuring:
         self._settled |= self._race.dropped
 
     def _judge(self, *, final: bool) -> tuple[Verdict, ...]:
-        baseline, verdicts = self.evidence.failure("A"), []
+        verdicts = []
         for label in self._request.labels[1:]:
-            reason = None if baseline is None else f"A failed ({baseline.in_words})"
-            if (failure := self.evidence.failure(label)) is not None:
-                reason = failure.in_words
+            failures = ((name, self.evidence.failure(name)) for name in (label, "A"))
+            reason = next((failure.of(name) for name, failure in failures if failure is not None), None)
             pairs, criteria = self.evidence.pairs(label), self._criteria(label)
             verdict = judge(label, pairs, self.evidence.agreement, criteria, final=final, failure=reason)
             verdicts.append(self._race.described(verdict))

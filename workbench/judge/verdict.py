@@ -83,11 +83,14 @@ def judge(
     final: bool,
     failure: str | None = None,
 ) -> Verdict:
-    """Return the verdict on one candidate from its pairs so far. `final`: measuring stops now."""
+    """Return the verdict on one candidate from its pairs so far.
+
+    `final`: measuring stops now. `failure`: why it was not measured, in a sentence.
+    """
     ratios = criteria.ratios(pairs)
     estimate = criteria.interval(ratios)
     settled = final or is_look(len(ratios), criteria.looks)
-    kind, reason = _conclude(label, ratios, estimate, criteria, failure)
+    kind, reason = _conclude(ratios, estimate, criteria, failure)
     if differing := [row for row in agreement if row.label == label and row.agrees is False]:
         kind = "outputs differ"
         output, why = shorten(differing[0].output), differing[0].reason
@@ -140,14 +143,13 @@ def kind_of(estimate: Interval, smallest_effect: float) -> Kind:
 
 
 def _conclude(
-    label: str,
     ratios: Sequence[float],
     estimate: Interval | None,
     criteria: Criteria,
     failure: str | None,
 ) -> tuple[Kind, str]:
     if failure is not None:
-        return "unknown", f"{label} could not be measured: {failure}"
+        return "unknown", failure
     if estimate is None or len(ratios) < MIN_ROUNDS:
         rounds = "1 round is" if len(ratios) == 1 else f"{len(ratios)} rounds are"
         return (

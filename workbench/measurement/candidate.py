@@ -27,4 +27,5 @@ class Candidate:
     slow_down: float = 0.0  # set by benchmarks.honesty: extra time as a share of each run
     least_sqnr_db: float | None = None  # required SQNR of its outputs; None: the tolerance applies
     preparation: Preparation | None = None
+    allow_fallback: bool = False  # measure it also where no provider that it asks for takes a node
     failure: Failure | None = field(default=None)  # preparation failed, so no worker starts

@@ -11,6 +11,7 @@ from typing import Any
 from workbench.errors import ConfigError
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.participant import Participant, ProcessRound
+from workbench.records.run import Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,16 @@ class InterleavedRound(ProcessRound):
             self.start(stack, candidates)
             for participant in self.shuffled(self.participants):
                 self.on_step(f"{participant.outcome.label}: load")
-                with participant.attempt("load"):
-                    participant.greet()
-                    participant.load()
-                    open_more(participant)
+                steps: tuple[tuple[Stage, Callable[[Participant], None]], ...] = (
+                    ("load", Participant.greet),
+                    ("load", Participant.load),
+                    ("provider", self.check_provider),
+                    ("load", open_more),
+                )
+                for stage, work in steps:
+                    if participant.outcome.failure is None:
+                        with participant.attempt(stage):
+                            work(participant)
                 participant.worker.freeze()
             for task in self.shuffled(tasks):
                 for participant in self.alive():

@@ -15,6 +15,7 @@ from workbench.errors import RunFailed, WorkerError
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.interference import LoadReading, disturbances, others_cpu_s, threads_of
 from workbench.measurement.limits import Limits
+from workbench.measurement.providers import asked_for, not_run, took_nodes
 from workbench.measurement.surroundings import Surroundings
 from workbench.records.run import Block, Failure, ProcessRecord, Stage
 from workbench.worker import log
@@ -32,6 +33,7 @@ class Outcome:
     record: ProcessRecord | None = None
     failure: Failure | None = None
     providers: tuple[str, ...] = ()
+    nodes_on: dict[str, int] | None = None  # how many nodes each provider took; None: not known
     threads: int | None = None
     io: Literal["run", "binding"] | None = None
     versions: dict[str, str] = field(default_factory=dict)
@@ -50,6 +52,7 @@ class Participant:
     outcome: Outcome
     limits: Limits
     cancel: threading.Event | None
+    available: tuple[str, ...] = ()  # providers that this ORT was built with
     warmup_s: tuple[float, ...] = ()
     measured: dict[str, Any] = field(default_factory=dict)  # further fields of the record
     blocks: list[Block] = field(default_factory=list)
@@ -83,7 +86,9 @@ class Participant:
         answer = self.worker.request("load", body, stage="load", timeout_s=limit_s, cancel=self.cancel).body
         self.measured |= {name: answer[name] for name in ("load_s", "rss_start_bytes", "rss_loaded_bytes")}
         self.outcome.providers = tuple(answer["providers"])
+        self.outcome.nodes_on = answer.get("nodes_on")
         self.outcome.threads = answer["threads"]
+        self.available = tuple(answer.get("available", ()))
 
     def finish(self) -> dict[str, Any]:
         """Return what the worker says of itself at the end."""
@@ -137,6 +142,23 @@ class ProcessRound:
     def outcomes(self) -> list[Outcome]:
         """Return the outcome of each candidate."""
         return [participant.outcome for participant in self.participants]
+
+    def check_provider(self, participant: Participant) -> None:
+        """Raise RunFailed where no node of the session is on a provider that was asked for."""
+        candidate, outcome = participant.candidate, participant.outcome
+        asked = asked_for(candidate.config)
+        if candidate.engine is not None or candidate.allow_fallback or not asked:
+            return
+        if not took_nodes(asked, outcome.providers, outcome.nodes_on):
+            raise not_run(
+                asked,
+                outcome.providers,
+                outcome.nodes_on,
+                available=participant.available,
+                log_text=participant.worker.log_text(),
+                machine=self.surroundings.machine,
+                python=candidate.interpreter,
+            )
 
     def alive(self) -> list[Participant]:
         """Return those that have not failed."""

@@ -45,6 +45,7 @@ class Round(ProcessRound):
                     participant.greet()
             steps: tuple[tuple[Stage, Callable[[Participant], None]], ...] = (
                 ("load", Participant.load),
+                ("provider", self.check_provider),
                 ("first run", partial(self._first_run, with_outputs)),
                 ("warm-up", self._warm_up),
             )
@@ -54,18 +55,27 @@ class Round(ProcessRound):
                     with participant.attempt(stage):
                         work(participant)
                     participant.worker.freeze()
-            self.on_step("sampling")
-            self._sample()
-            if self.awake is not None:
-                self.awake.worker.freeze()
-            for participant in self.shuffled(self.alive()):
-                with participant.attempt("run"):
-                    participant.finish_record(self.number)
+                if self._is_pointless():
+                    break
+            else:
+                self.on_step("sampling")
+                self._sample()
+                if self.awake is not None:
+                    self.awake.worker.freeze()
+                for participant in self.shuffled(self.alive()):
+                    with participant.attempt("run"):
+                        participant.finish_record(self.number)
             for participant in self.participants:
                 participant.outcome.log_text = participant.worker.log_text()
                 participant.outcome.was_frozen = participant.worker.can_freeze
                 participant.worker.kill()  # all at once: a large model takes a while to leave memory
         return self.outcomes
+
+    def _is_pointless(self) -> bool:
+        """Return whether one config is left alone, since the others did not run on their provider."""
+        failures = [outcome.failure for outcome in self.outcomes]
+        elsewhere = any(failure is not None and failure.stage == "provider" for failure in failures)
+        return elsewhere and len(self.alive()) == 1
 
     def _first_run(self, with_outputs: bool, participant: Participant) -> None:
         first = participant.ask("first_run", "first run", feeds=str(participant.candidate.feeds)).body

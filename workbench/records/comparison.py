@@ -123,6 +123,7 @@ class Protocol:
     frozen_partner: bool
     elapsed_s: float
     sampling_s: float
+    allow_fallback: bool = False  # whether runs on other providers than those asked for count
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Population = Literal["undisturbed", "all"]
-Stage = Literal["prepare", "start", "load", "first run", "warm-up", "run", "outputs"]
+Stage = Literal["prepare", "start", "load", "provider", "first run", "warm-up", "run", "outputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,12 @@ class Failure:
     def in_words(self) -> str:
         """Return the stage with the first line of the problem."""
         return f"{self.stage}: {self.problem.splitlines()[0]}"
+
+    def of(self, label: str) -> str:
+        """Return why the run with this label was not measured, in a sentence."""
+        if self.stage == "provider":
+            return f"{label} {self.problem}"
+        return f"{label} could not be measured: {self.in_words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,7 @@ class Run:
     failure: Failure | None
     preparation: Preparation | None = None  # None: preparation failed, or an old bundle without preparations
     population: Population = "undisturbed"  # which blocks count; the same for all runs of a comparison
+    nodes_on: tuple[tuple[str, int], ...] | None = None  # (provider, nodes it took); None: not known
 
     @property
     def blocks(self) -> list[Block]:

@@ -15,8 +15,8 @@ from workbench.analysis.observe import Observation, observe
 from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
 from workbench.config.provider import CPU
 from workbench.cpu import lacks_int8
-from workbench.diagnosis.environment import working_providers
 from workbench.measurement.machine import read_machine
+from workbench.measurement.providers import working_providers
 from workbench.models import Inputs, Model
 from workbench.models.declared import declared_inputs
 from workbench.models.examples import trained_sample

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import onnxruntime as ort
 
 from workbench.errors import RunFailed
 
+CPU = "CPUExecutionProvider"
+RECORD_ASSIGNMENT = "session.record_ep_graph_assignment_info"
 _OTHER_LEVEL = 'give level="all", which rewrites the layout in every version, or update onnxruntime there'
 _OWN_RESOURCES = "update onnxruntime, or let each session have its own threads and arena"
 
@@ -61,9 +64,21 @@ def make_session(model: str, plan: dict[str, Any], **attributes: Any) -> ort.Inf
     if plan["preload_libraries"]:
         member(ort, "preload_dlls")()
     providers = [(name, settings) for name, settings in plan["providers"]]
+    if _asks_beyond_cpu(plan):
+        options.add_session_config_entry(RECORD_ASSIGNMENT, "1")
     return ort.InferenceSession(
         model, options, providers=providers, disabled_optimizers=list(plan["disabled_optimizers"]) or None
     )
+
+
+def nodes_on(session: ort.InferenceSession, plan: dict[str, Any]) -> dict[str, int] | None:
+    """Return how many nodes each provider took; None before ORT 1.24, and of the CPU alone."""
+    if not (_asks_beyond_cpu(plan) and hasattr(session, "get_provider_graph_assignment_info")):
+        return None
+    counts: Counter[str] = Counter()
+    for part in session.get_provider_graph_assignment_info():
+        counts[part.ep_name] += len(part.get_nodes())
+    return dict(counts)
 
 
 def share(plan: dict[str, Any]) -> None:
@@ -106,6 +121,10 @@ def member(owner: Any, name: str, fix: str = "update onnxruntime there, or leave
     if value is None:
         raise RunFailed(f"ONNX Runtime {ort.__version__} has no {name}", fix)
     return value
+
+
+def _asks_beyond_cpu(plan: dict[str, Any]) -> bool:
+    return any(name != CPU for name, _ in plan["providers"])
 
 
 def _constant(value: Any) -> Any:

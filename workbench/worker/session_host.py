@@ -15,7 +15,7 @@ from workbench.worker import sampling, serving, usage
 from workbench.worker.decoding import Decoder
 from workbench.worker.feeding import device_of, make_calls
 from workbench.worker.host import Call, Host
-from workbench.worker.session import make_session, run_options, share
+from workbench.worker.session import make_session, nodes_on, run_options, share
 from workbench.worker.values import Feed, read_values, write_values
 
 # ORT sets these options once per process, by its first session.
@@ -46,6 +46,7 @@ class SessionHost(Host):
         began = time.perf_counter()
         quiet = {} if log_severity is None else {"log_severity_level": log_severity}
         self.session = make_session(model, plan, **quiet)
+        self.session.disable_fallback()  # a run that fails is an error, not a run on the CPU
         load_s = time.perf_counter() - began
         threads_after = usage.thread_count()
         self.names = [arg.name for arg in self.session.get_outputs()]
@@ -53,6 +54,8 @@ class SessionHost(Host):
         return {
             "load_s": load_s,
             "providers": self.session.get_providers(),
+            "available": ort.get_available_providers(),
+            "nodes_on": nodes_on(self.session, plan),
             "rss_start_bytes": rss_start,
             "rss_loaded_bytes": usage.rss_bytes(),
             "threads": self._threads(started),

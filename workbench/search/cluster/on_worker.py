@@ -18,11 +18,11 @@ from workbench import home
 from workbench._version import __version__
 from workbench.background import check_cancel
 from workbench.config.provider import CPU
-from workbench.diagnosis.environment import working_providers
 from workbench.errors import ModelError, WorkbenchError
 from workbench.locked_folder import alone
 from workbench.measurement.limits import Progress
 from workbench.measurement.machine import read_machine
+from workbench.measurement.providers import working_providers
 from workbench.models import Model, load
 from workbench.models.fingerprint import fingerprint
 from workbench.models.samples import sample_names
