@@ -13,6 +13,7 @@ import pytest
 from workbench.diagnosis import Advice, Device, Doctor, ProviderState, Survey, doctor, environment
 from workbench.diagnosis.advice import advise, for_more
 from workbench.errors import RunFailed, WorkerError
+from workbench.measurement import providers
 from workbench.measurement.providers import loader_words, missing_libraries, remedy, try_provider
 from workbench.records.machine import Gpu, Machine
 
@@ -160,7 +161,7 @@ def answering(answer: dict[str, Any] | Exception, log: str = "") -> Callable[...
 def test_each_way_that_a_provider_can_end(
     monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any] | Exception, state: str
 ) -> None:
-    monkeypatch.setattr(environment, "call_job", answering(answer, "E: a word\n"))
+    monkeypatch.setattr(providers, "call_job", answering(answer, "E: a word\n"))
     provider = try_provider("X", XEON)
     assert provider.state == state
     assert bool(provider.fix) == (state != "works")
@@ -177,15 +178,15 @@ def test_providers_that_work_are_found_without_trying_the_rest(monkeypatch: pyte
         tried.append(arguments["provider"])
         return {"in_effect": tried[-1:], "correct": tried[-1] == "X"}
 
-    monkeypatch.setattr(environment, "call_job", call_job)
+    monkeypatch.setattr(providers, "call_job", call_job)
     without = ("AzureExecutionProvider", "CPUExecutionProvider")
-    assert environment.working_providers(XEON, without=without) == ("X",)
+    assert providers.working_providers(XEON, without=without) == ("X",)
     assert tried == ["X", "Y"]
 
 
 def test_without_an_ort_that_starts_no_provider_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "call_job", answering(WorkerError("ended during start", "…")))
-    assert environment.working_providers(XEON) == ()
+    monkeypatch.setattr(providers, "call_job", answering(WorkerError("ended during start", "…")))
+    assert providers.working_providers(XEON) == ()
 
 
 def test_an_ort_that_does_not_start_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,11 @@ def test_a_provider_that_falls_back_is_named_with_its_reason() -> None:
     assert (finding.confidence, finding.fix.code) == ("sure", "wb.doctor()")
     assert finding.evidence[0]
     mended = CUDA.replace(providers=("cpu",))
-    result = wb.compare("digits-conv", CUDA, mended, budget_s=BUDGET_S, progress=False, keep=False)
+    refused = wb.compare("digits-conv", CUDA, mended, budget_s=BUDGET_S, progress=False, keep=False)
+    assert refused.verdict.reason.startswith("A did not run on CUDA: nothing was measured")
+    result = wb.compare(
+        "digits-conv", CUDA, mended, budget_s=BUDGET_S, allow_fallback=True, progress=False, keep=False
+    )
     assert {run.providers for run in result.runs} == {("CPUExecutionProvider",)}
     assert result.verdict.kind in VERDICTS
     assert "provider-did-not-load" not in {found.id for found in wb.findings("digits-conv", mended)}

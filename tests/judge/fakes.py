@@ -58,6 +58,10 @@ class World:
     outputs: Callable[[str, int], float] = lambda *_: 1.0
     failing: frozenset[str] = frozenset()
     others_cores: float = 0.0
+    configs: dict[str, Config] = field(default_factory=dict)  # by label; others have the defaults
+    providers: tuple[str, ...] = ("CPUExecutionProvider",)  # in effect in every session
+    nodes_on: dict[str, int] = field(default_factory=lambda: {"CPUExecutionProvider": 15})
+    log: str = ""
     clock: Clock = field(default_factory=Clock)
     workers: list[str] = field(default_factory=list)  # labels, as they were started
     sessions: list[str] = field(default_factory=list)  # labels, as sessions were made
@@ -74,7 +78,7 @@ class World:
         self, folder: Path, *, measured: Callable[[Any], None] = lambda _: None, **changes: Any
     ) -> Measuring:
         """Run the measuring loop to its end; `measured` is given each progress report."""
-        configs = tuple(Config() for _ in self.run_s)
+        configs = tuple(self.configs.get(label, Config()) for label in self.run_s)
         request = CompareRequest(
             model=folder / "m.onnx",
             model_name="m",
@@ -86,7 +90,8 @@ class World:
             **changes,
         )
         candidates = tuple(
-            Candidate(label, Config(), request.model, {}, folder / "feeds") for label in request.labels
+            Candidate(label, config, request.model, {}, folder / "feeds")
+            for label, config in zip(request.labels, configs, strict=True)
         )
         watch: Any = QuietWatch(self.clock, self.others_cores)
         surroundings = Surroundings(machine(), folder, watch, self.clock, self.start)
@@ -123,7 +128,7 @@ class FakeWorker:
     thaw = kill = close = freeze
 
     def log_text(self) -> str:
-        return ""
+        return self._world.log
 
     def __enter__(self) -> FakeWorker:
         return self
@@ -140,7 +145,15 @@ class FakeWorker:
         self._run_s = world.run_s[self._label] * (1 + world.rng.gauss(0, world.scatter))
         memory = {"rss_start_bytes": 1, "rss_loaded_bytes": 2}
         return Message(
-            "done", {"load_s": 0.02, "providers": ["CPUExecutionProvider"], "threads": 2, **memory}
+            "done",
+            {
+                "load_s": 0.02,
+                "providers": list(world.providers),
+                "available": ["CUDAExecutionProvider", "CPUExecutionProvider"],
+                "nodes_on": world.nodes_on,
+                "threads": 2,
+                **memory,
+            },
         )
 
     def _first_run(self, **_: Any) -> Message:

@@ -44,6 +44,7 @@ def compare(
     clock: Clock = "wall",
     race: bool = False,
     seed: int = 0,
+    allow_fallback: bool = False,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
     keep: bool = True,
@@ -60,8 +61,10 @@ def compare(
     `wb.prepare`). Outputs of configs with other arithmetic must reach `least_sqnr_db` of signal over noise
     (by default what suits their precision), all others agree within `tolerance`. `clock="cpu"` compares the
     processor time of each config at one thread in place of its latency, which a busy machine hardly
-    disturbs. `race=True` drops configs that are beaten and confirms the winner on fresh rounds. `keep` adds
-    the result to the history. Ctrl-C or `cancel` stop it and leave no process behind.
+    disturbs. `race=True` drops configs that are beaten and confirms the winner on fresh rounds. A config
+    none of whose nodes would run on a provider that it asks for is not measured, unless
+    `allow_fallback=True`. `keep` adds the result to the history. Ctrl-C or `cancel` stop it and leave no
+    process behind.
 
     >>> import workbench as wb
     >>> wb.compare.__name__
@@ -95,6 +98,7 @@ def compare(
         clock=clock,
         race=race,
         seed=seed,
+        allow_fallback=allow_fallback,
         began=began,
     )
     result = Comparison(record, structure=loaded.structure.SerializeToString())

@@ -40,6 +40,7 @@ def matrix(
     smallest_effect: float = 0.01,
     pacing_s: float | None = None,
     seed: int = 0,
+    allow_fallback: bool = False,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
@@ -80,6 +81,7 @@ def matrix(
             return measure_runs(
                 model, chosen, fed, budget_s=budget_s, progress=on_progress, cancel=cancel, limits=limits,
                 calibration=calibrated, pacing_s=pacing_s, smallest_effect=smallest_effect, seed=seed,
+                allow_fallback=allow_fallback,
             )  # fmt: skip
 
         return Turn(one_line(titles[index], 40), measure)

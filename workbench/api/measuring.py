@@ -37,6 +37,7 @@ def measure(
     pacing_s: float | None = None,
     calibration: Any = None,
     seed: int = 0,
+    allow_fallback: bool = False,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
@@ -47,8 +48,9 @@ def measure(
     By default measuring ends when the median is known within `precision` (5 %). `until="settled"` goes on
     until each of the `percentiles` is, or the budget ends: by default about a minute for a small model, more
     for a slow one. `budget_s` bounds the time, `pacing_s` leaves that pause before each run, as requests that
-    arrive now and then would. `keep` adds the result to the history. Ctrl-C or `cancel` stop it and leave no
-    process behind.
+    arrive now and then would. A config
+    none of whose nodes would run on a provider that it asks for is an error, unless `allow_fallback=True`.
+    `keep` adds the result to the history. Ctrl-C or `cancel` stop it and leave no process behind.
 
     >>> import workbench as wb
     >>> wb.measure.__name__
@@ -78,6 +80,7 @@ def measure(
         pacing_s=pacing_s,
         calibration=calibration,
         seed=seed,
+        allow_fallback=allow_fallback,
         goal=goal,
         began=began,
     )

@@ -36,6 +36,7 @@ def sweep(
     pacing_s: float | None = None,
     calibration: Any = None,
     seed: int = 0,
+    allow_fallback: bool = False,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
@@ -78,6 +79,7 @@ def sweep(
                 loaded, swept.configs, inputs_at(point), budget_s=budget_s, progress=on_progress,
                 cancel=cancel, limits=limits, calibration=calibration, pacing_s=pacing_s,
                 smallest_effect=smallest_effect, seed=seed,
+                allow_fallback=allow_fallback,
             )  # fmt: skip
 
         return Turn(size_text(point), measure)

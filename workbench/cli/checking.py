@@ -41,7 +41,7 @@ def add_to(commands: Commands) -> None:
     add(check, "--a", help="a setting of both; may be repeated")
     add(check, "--budget", default=BUDGET_S, help="default 60")
     add(check, "--output", help="save the measurement as a bundle (.ortbench)")
-    add(check, "--dim", "--npz", "--calibration", "--seed", "--quiet")
+    add(check, "--dim", "--npz", "--calibration", "--seed", "--quiet", "--allow-fallback")
     check.add_argument("--junit", metavar="FILE", type=Path, help="write the checks as JUnit XML")
     check.add_argument("--markdown", metavar="FILE", type=Path, help="write a summary in Markdown")
 

@@ -51,7 +51,8 @@ def was_measured(record: ComparisonRecord, label: str) -> bool:
     """Return whether the config ran as asked; a provider that fell back is another config."""
     run = next(run for run in record.runs if run.label == label)
     fell_back = any(doubt.kind == "fallback" and doubt.label == label for doubt in record.doubts)
-    return run.failure is None and bool(run.processes) and not fell_back
+    as_asked = record.protocol.allow_fallback or not fell_back
+    return run.failure is None and bool(run.processes) and as_asked
 
 
 def of_comparison(record: ComparisonRecord, fail_if: Collection[str]) -> Iterator[Check]:

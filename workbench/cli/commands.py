@@ -35,6 +35,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "model": {"help": "a sample's name, a path, a URL or hf://org/repo/file.onnx"},
     "--a": {"action": "append", "metavar": "KEY=VALUE", "help": "a setting; may be repeated"},
     "--accuracy": _flag("keep the accuracy of each config with it, for `best --max-accuracy-drop`"),
+    "--allow-fallback": _flag("measure a config also where no provider that it asks for takes a node"),
     "--budget": {"type": float, "metavar": "S", "help": "seconds that it may take"},
     "--calibration": {
         "metavar": "DATA",

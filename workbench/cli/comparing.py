@@ -66,7 +66,7 @@ def add_to(commands: Commands) -> None:
     compare.add_argument(
         "--race", action="store_true", help="drop configs that are beaten, confirm the winner on fresh rounds"
     )
-    add(compare, "--fail-if", "--json", "--quiet")
+    add(compare, "--fail-if", "--json", "--quiet", "--allow-fallback")
     compare.set_defaults(usage_error=compare.error)
 
 

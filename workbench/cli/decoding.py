@@ -22,7 +22,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--tokens", type=int, default=64, metavar="N", help="tokens to make; default 64")
     add(command, "--budget", default=60.0)
     add(command, "--npz", help="your own inputs beside the tokens")
-    add(command, "--calibration", "--csv", "--no-history", "--quiet", "--fail-if")
+    add(command, "--calibration", "--csv", "--no-history", "--quiet", "--allow-fallback", "--fail-if")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -33,7 +33,7 @@ def add_to(commands: Commands) -> None:
         "--rate", type=rates, metavar="HZ,HZ", help="requests that arrive a second; default: back to back"
     )
     command.add_argument("--duration", type=float, default=2.0, metavar="S", help="of each point; default 2")
-    add(command, "--npz", "--calibration", "--csv", "--no-history", "--quiet")
+    add(command, "--npz", "--calibration", "--csv", "--no-history", "--quiet", "--allow-fallback")
     add(command, "--fail-if")
 
 

@@ -26,7 +26,7 @@ def add_to(commands: Commands) -> None:
     add(matrix, "--budget", help="seconds that all models may take")
     add(matrix, "--output", help="the bundle, written after each model; called again, it goes on")
     matrix.add_argument("--sort", metavar="LABEL", help="order the models by the speed-up of this config")
-    add(matrix, "--calibration", "--no-history", "--csv", "--quiet", "--accuracy")
+    add(matrix, "--calibration", "--no-history", "--csv", "--quiet", "--allow-fallback", "--accuracy")
     add(matrix, "--fail-if")
 
 

@@ -32,6 +32,7 @@ def add_to(commands: Commands) -> None:
         "--until", choices=["settled"], help="go on until the percentiles are known, within the budget"
     )
     add(measure, "--npz", "--calibration", "--budget", "--pacing", "--no-history", "--json", "--quiet")
+    add(measure, "--allow-fallback")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -43,6 +43,8 @@ def common(arguments: argparse.Namespace) -> dict[str, Any]:
     given = vars(arguments)
     keywords = {"calibration": "calibration", "budget": "budget_s", "pacing": "pacing_s"}
     options = {keyword: given[name] for name, keyword in keywords.items() if name in given}
+    if given.get("allow_fallback"):
+        options["allow_fallback"] = True
     if "quiet" in given:
         options["progress"] = shows_progress(arguments)
     if "no_history" in given:

@@ -35,6 +35,7 @@ def add_to(commands: Commands) -> None:
     add(sweep, "--seed", help=SEED_AND_ORDER)
     add(sweep, "--budget", help="seconds that all points may take")
     add(sweep, "--calibration", "--output", "--no-history", "--csv", "--quiet", "--accuracy")
+    add(sweep, "--allow-fallback")
     add(sweep, "--fail-if")
 
 

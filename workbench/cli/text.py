@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.judge.percentiles import NEEDED, percentiles, throughput
-from workbench.judge.wording import MOST_CHARACTERS, sentence
+from workbench.judge.wording import MOST_CHARACTERS, fixes, sentence
 from workbench.text import in_digits, in_mib, in_ms, shorten
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def in_full(record: ComparisonRecord) -> str:
 def _lines(record: ComparisonRecord) -> Iterator[str]:
     for verdict in record.verdicts:
         yield sentence(record, verdict)
+    yield from fixes(record)
     yield ""
     yield from columns([HEADS, *(_row(run) for run in record.runs)], texts=2)
     yield ""

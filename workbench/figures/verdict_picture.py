@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from workbench.figures.scale import scale_of
 from workbench.judge.other_file import is_other_net
 from workbench.judge.percentiles import NEEDED
-from workbench.judge.wording import NOTABLE_LOAD_S, NOTABLE_LOAD_SHARE, notable_memory, ratio_digits
+from workbench.judge.wording import (
+    NOTABLE_LOAD_S,
+    NOTABLE_LOAD_SHARE,
+    fallback_in_words,
+    notable_memory,
+    ratio_digits,
+)
+from workbench.measurement.providers import asked_for, short_name
 
 if TYPE_CHECKING:
     from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
@@ -65,8 +73,13 @@ class VerdictPicture:
     tiles: tuple[Tile, ...]
 
 
-def verdict_picture(record: ComparisonRecord, verdict: Verdict) -> VerdictPicture:
-    """Return the picture of a verdict of this comparison."""
+def verdict_picture(
+    record: ComparisonRecord, verdict: Verdict, shares: Mapping[str, float] | None = None
+) -> VerdictPicture:
+    """Return the picture of a verdict of this comparison.
+
+    `shares`: of the time in nodes that each profiled run, by label, spent beside the provider asked for.
+    """
     baseline = record.runs[0]
     candidate = next(run for run in record.runs if run.label == verdict.label)
     failed = next((run for run in (candidate, baseline) if run.failure is not None), None)
@@ -83,7 +96,14 @@ def verdict_picture(record: ComparisonRecord, verdict: Verdict) -> VerdictPictur
         head=_head(verdict, failed),
         effect="error" if failure else "loss" if verdict.kind == "outputs differ" else effect,
         estimate=_estimate(verdict),
-        lines=tuple(_lines(verdict, failed)),
+        lines=tuple(
+            line
+            for line in (
+                *(fallback_in_words(run, (shares or {}).get(run.label)) for run in (baseline, candidate)),
+                *_lines(verdict, failed),
+            )
+            if line
+        ),
         axis=_axis(verdict),
         tiles=(
             *times,
@@ -104,7 +124,11 @@ def _head(verdict: Verdict, failed: Run | None) -> str:
         return f"{_times_as(1 / ratio)} slower"
     if verdict.kind in ("tie", "outputs differ"):
         return {"tie": "A tie", "outputs differ": "Outputs differ"}[verdict.kind]
-    return "Not settled yet" if failed is None else f"{failed.label} failed"
+    if failed is None or failed.failure is None:
+        return "Not settled yet"
+    if failed.failure.stage == "provider":
+        return f"{failed.label} did not run on {' or '.join(map(short_name, asked_for(failed.config)))}"
+    return f"{failed.label} failed"
 
 
 def _estimate(verdict: Verdict) -> str:
@@ -125,6 +149,7 @@ def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
         reason = verdict.reason
         if failed is not None:  # the head says so
             reason = reason.removeprefix(f"{failed.label} could not be measured: ")
+            reason = reason.removeprefix(f"{_head(verdict, failed)}: ")
         lines += [part[:1].upper() + part[1:] for part in reason.split("; ", 1)]
     if verdict.kind == "unknown" and failed is not None and failed.failure is not None:
         lines.append(f"Fix: {failed.failure.fix}")

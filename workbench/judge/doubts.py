@@ -130,7 +130,7 @@ def _fallbacks(runs: Sequence[Run]) -> Iterable[Doubt]:
     for run in runs:
         asked = [provider.name for provider in run.config.providers]
         missing = [name for name in asked if run.providers and name not in run.providers]
-        if missing:
+        if missing and run.failure is None:
             reason = _fallback_reason(run, missing)
             yield Doubt(
                 "fallback",

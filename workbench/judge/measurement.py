@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.judge.goal import PrecisionGoal
 from workbench.judge.percentiles import Estimate, mean, over_processes, percentiles, throughput
-from workbench.judge.wording import report
+from workbench.judge.wording import fallback_in_words, report
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
 from workbench.records.run import Run
@@ -76,7 +76,8 @@ class MeasurementRecord:
         if not self.run.processes:
             failure = self.run.failure
             return f"{subject}: nothing was measured{'' if failure is None else f': {failure.problem}'}"
-        return f"{subject}: {'; '.join(map(in_words, self.estimates()))}"
+        parts = (fallback_in_words(self.run), *map(in_words, self.estimates()))
+        return f"{subject}: {'; '.join(part for part in parts if part)}"
 
     def __str__(self) -> str:
         lines = [self.headline]

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from workbench.judge.other_file import TIMING_ONLY, is_other_net
+from workbench.measurement.providers import asked_for, short_name
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.records.run import Run
-from workbench.text import in_mib, shorten
+from workbench.text import counted, in_mib, shorten
 
 MOST_CHARACTERS = 6_000  # per line: keeps ORT's failure messages, cuts an untrusted megabyte
 NOTABLE_LOAD_S = 0.02
 NOTABLE_LOAD_SHARE = 0.2
 
 
-def sentence(record: ComparisonRecord, verdict: Verdict) -> str:
-    """Return the verdict with its interval, then outputs, memory and, if relevant, load time, in words."""
+def sentence(record: ComparisonRecord, verdict: Verdict, shares: Mapping[str, float] | None = None) -> str:
+    """Return the verdict with its interval, then outputs, memory and, if relevant, load time, in words.
+
+    `shares`: of the nodes' time that each profiled run, by label, spent beside the provider asked for.
+    """
     candidate = next(run for run in record.runs if run.label == verdict.label)
     is_timing = is_other_net(candidate.config.precision)
     outputs = TIMING_ONLY if is_timing else outputs_in_words(verdict.label, record.agreement)
-    parts = [headline(verdict), outputs]
+    known = shares or {}
+    elsewhere = (fallback_in_words(run, known.get(run.label)) for run in (record.runs[0], candidate))
+    parts = [headline(verdict), *elsewhere, outputs]
     parts.append(memory_in_words(record.runs[0], candidate))
     if verdict.kind != "outputs differ":
         parts.append(load_in_words(record.runs[0], candidate))
@@ -47,6 +55,31 @@ def headline(verdict: Verdict) -> str:
     if verdict.kind == "tie":
         return f"{start}{label} and A are a tie: {verdict.reason}{interval}"
     return f"{start}{label} against A: {verdict.reason}"
+
+
+def fallback_in_words(run: Run, share: float | None = None) -> str:
+    """Return how many nodes ran elsewhere than on the provider that was asked for; empty where none did.
+
+    `share`: of the time that a profile saw in nodes; None: no profile was made.
+    """
+    asked = asked_for(run.config)
+    if run.failure is not None or not asked or not run.nodes_on:
+        return ""
+    elsewhere = [(name, count) for name, count in run.nodes_on if name != asked[0] and count]
+    if not elsewhere:
+        return ""
+    nodes, total = (sum(count for _, count in pairs) for pairs in (elsewhere, run.nodes_on))
+    names = " and ".join(short_name(name) for name, _ in elsewhere)
+    time = "their share of the time was not measured" if share is None else f"{share:.0%} of the nodes' time"
+    of = f"{nodes:,} of {counted(total, 'node')}"
+    return f"{run.label} ran {of} on {names}, not on {short_name(asked[0])} ({time})"
+
+
+def fixes(record: ComparisonRecord) -> Iterator[str]:
+    """Yield what would let each run that failed be measured."""
+    for run in record.runs:
+        if run.failure is not None:
+            yield f"  fix for {run.label}: {run.failure.fix}"
 
 
 def outputs_in_words(label: str, agreement: tuple[OutputAgreement, ...]) -> str:
@@ -92,9 +125,10 @@ def load_in_words(baseline: Run, candidate: Run) -> str:
     return f"loads in {after_s * 1e3:,.0f} ms instead of {before_s * 1e3:,.0f} ms"
 
 
-def report(record: ComparisonRecord) -> str:
+def report(record: ComparisonRecord, shares: Mapping[str, float] | None = None) -> str:
     """Return each verdict, then the doubts with their fixes, for a terminal and for text/plain."""
-    lines = [sentence(record, verdict) for verdict in record.verdicts]
+    lines = [sentence(record, verdict, shares) for verdict in record.verdicts]
+    lines += fixes(record)
     for doubt in record.doubts:
         lines.append(f"  doubt ({doubt.kind}): {doubt.evidence}")
         lines.append(f"    fix: {doubt.fix}")

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.config import Config, catalogue
+from workbench.config.provider import CPU
 from workbench.errors import RunFailed, StorageError, WorkerError
 from workbench.records.machine import Gpu, Machine
 from workbench.text import counted
 from workbench.worker import log
 from workbench.worker.launch import call_job
 
-CPU, AZURE = "CPUExecutionProvider", "AzureExecutionProvider"
+AZURE = "AzureExecutionProvider"
 NVIDIA = ("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider")
 AMD = ("amd", "radeon", "instinct")
 GPU_EXTRA = 'pip install "ort-workbench[gpu]"'
@@ -155,7 +156,7 @@ def not_run(
     working = working_providers(machine, python, without=(*asked, CPU, AZURE))
     return RunFailed(
         f"{problem}; {why}",
-        f"{fix}; or choose a provider that works here: {', '.join(map(short_name, (CPU, *working)))}",
+        f"{fix}; providers that work here: {', '.join(map(short_name, (CPU, *working)))}",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -19,12 +20,14 @@ WIDTH, HEIGHT, LEFT, RIGHT, MIDDLE = 340, 58, 24, 316, 21  # pixels of the axis
 LEAST_ROOM = 52  # pixels of a word above it
 
 
-def verdict_html(record: ComparisonRecord, *, opened: bool = False) -> str:
+def verdict_html(
+    record: ComparisonRecord, *, opened: bool = False, shares: Mapping[str, float] | None = None
+) -> str:
     """Return every verdict as a picture, and the doubts below, unfolded if `opened`.
 
-    The measurement of a single config has no verdict.
+    The measurement of a single config has no verdict. `shares` are those of `verdict_picture`.
     """
-    pictures = [verdict_picture(record, verdict) for verdict in record.verdicts]
+    pictures = [verdict_picture(record, verdict, shares) for verdict in record.verdicts]
     several = len(pictures) > 1
     heroes = "".join(_hero(picture, several=several) for picture in pictures)
     tiles = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def lead(record: ComparisonRecord) -> str:
+def lead(record: ComparisonRecord, shares: Mapping[str, float] | None = None) -> str:
     """Return the verdicts as pictures, and every doubt under them."""
     doubts = "" if record.doubts else paragraph("No reason to doubt this measurement was found.", "note")
-    return verdict_html(record, opened=True) + doubts
+    return verdict_html(record, opened=True, shares=shares) + doubts
 
 
 def add_measured(page: Document, record: ComparisonRecord) -> None:

@@ -172,14 +172,14 @@ class Comparison(ResultWithParts):
 
         record = self.record
         labels = " and ".join(run.label for run in self.runs)
-        page = Document(f"{record.model.name}: {labels} compared", lead(record))
+        page = Document(f"{record.model.name}: {labels} compared", lead(record, self.time_elsewhere()))
         add_measured(page, record)
         add_parts(page, self)
         add_protocol(page, record)
         return page
 
     def __str__(self) -> str:
-        return report(self.record)
+        return report(self.record, self.time_elsewhere())
 
     def __repr__(self) -> str:
         return f"<Comparison {self.record.id}: {sentence(self.record, self.verdict)}>"

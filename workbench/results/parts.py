@@ -9,6 +9,7 @@ from workbench.analysis.difference.files import file_difference
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.judge.best import BestLimits, Contender, contenders_of
 from workbench.judge.side_by_side import precision_frame
+from workbench.measurement.providers import asked_for
 from workbench.preparation.preparing import prepare
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.findings import badges
@@ -120,6 +121,17 @@ class ResultWithParts(ConfigChoice, Continued):
         view = flame_of_two(first, second, *map(self._explained, labels), labels=labels, way=way)
         view.badges = self._badges()
         return view
+
+    def time_elsewhere(self) -> dict[str, float]:
+        """Return the share of the nodes' time beside the provider asked for, of each profiled run."""
+        shares = {}
+        for run in self.record.runs:
+            asked = asked_for(run.config)
+            if asked and any(part.name == f"profile/{run.label}" for part in self.parts):
+                nodes = self.profile(run.label).to_frame()
+                elsewhere = nodes["share"][nodes["provider"] != asked[0]].sum()
+                shares[run.label] = float(elsewhere / nodes["share"].sum())
+        return shares
 
     def _badges(self) -> dict[str, str]:
         """Return what findings that are kept with the result say about nodes."""

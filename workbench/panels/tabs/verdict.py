@@ -38,7 +38,8 @@ class Banner:
     def _show(self) -> None:
         state = self.state
         self.error.value = error_html(state.run_error) if state.run_error else ""
-        self.verdict.value = verdict_html(state.result.record) if state.result else EMPTY
+        result = state.result
+        self.verdict.value = verdict_html(result.record, shares=result.time_elsewhere()) if result else EMPTY
 
     def _lock(self) -> None:
         W.set_shown(self.more, self.state.result is not None)
