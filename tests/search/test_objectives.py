@@ -13,7 +13,7 @@ import pytest
 
 import workbench as wb
 from tests.factories.results import load_test, study
-from tests.search.test_study import asked, studied
+from tests.search.test_study import PlanWorld, asked, studied
 from tests.search.worlds import SPACE, World
 from workbench.config import Config, DynamicInt8
 from workbench.records.load_test import LoadVerdict
@@ -157,6 +157,25 @@ def test_the_gain_of_another_objective_is_in_the_answer(tmp_path: Path) -> None:
     assert record.proof is not None
     assert "× better (" in record.headline
     assert "in 99th percentile of the latency, at 1.6" in record.headline
+
+
+def test_a_99th_percentile_is_one_of_enough_samples_and_takes_the_rounds_that_it_needs(
+    tmp_path: Path,
+) -> None:
+    record = studied(asked(tmp_path, objective="p99", budget_s=120.0), PlanWorld(times=3.0))
+    assert record.best_config == wb.Config(intra_op_threads=1)
+    assert record.proof is not None
+    assert record.proof.ratio == pytest.approx(1 / 0.6, rel=0.02)
+    assert record.confirmation is not None
+    processes = record.confirmation.runs[0].processes
+    assert record.proof.rounds < len(processes), "one gain takes several rounds"
+
+
+def test_too_few_samples_for_a_99th_percentile_are_said(tmp_path: Path) -> None:
+    record = studied(asked(tmp_path, objective="p99", budget_s=60.0), PlanWorld(times=60.0))
+    assert record.best == "A"
+    assert "nothing is known of what was tried" in record.ended
+    assert "needs 662 samples of either config: give a longer budget_s" in record.ended
 
 
 @pytest.mark.parametrize(

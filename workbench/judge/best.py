@@ -185,14 +185,15 @@ def _checks(
     for percent, most_s in ((50.0, limits.max_p50_s), (99.0, limits.max_p99_s)):
         if most_s is not None:
             (estimate,) = percentiles(run, (percent,))
-            yield _latency(estimate, most_s)
+            yield time_check(estimate, most_s)
     if limits.max_memory_bytes is not None:
-        yield _memory(run, limits.max_memory_bytes)
+        yield memory_check(run, limits.max_memory_bytes)
     if limits.max_accuracy_drop is not None:
         yield _accuracy(record, run, limits.max_accuracy_drop, accuracy)
 
 
-def _latency(estimate: Estimate, most_s: float) -> Check:
+def time_check(estimate: Estimate, most_s: float) -> Check:
+    """Check a time by its interval, which settles it if it lies on one side of the limit."""
     asked = f"at most {in_ms(most_s)} asked for"
     if estimate.value is None:
         return Check(estimate.name, None, f"{estimate.name} is not known: {estimate.note}; {asked}")
@@ -204,7 +205,7 @@ def _latency(estimate: Estimate, most_s: float) -> Check:
     return Check(estimate.name, passed, f"{estimate.name} {in_ms(estimate.value)} {ends}; {asked}")
 
 
-def _memory(run: Run, most: int) -> Check:
+def memory_check(run: Run, most: int) -> Check:
     """Check the peak of every process: memory hardly varies, so the extremes are the interval."""
     peaks = [peak for process in run.processes if (peak := process.peak_rss_bytes) is not None]
     asked = f"at most {in_mib(most)} asked for"

@@ -17,12 +17,12 @@ from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import OnProgress, Progress
 from workbench.measurement.rounds import Round
 from workbench.measurement.surroundings import Surroundings
-from workbench.records.run import label_of
+from workbench.records.run import Run, label_of
 from workbench.records.study import Stage, State, StudyCandidate, StudyRecord
 from workbench.search.admission import Admission
 from workbench.search.entries import StudyEntry, StudyTally, entries_of, measured_before
 from workbench.search.file_watch import FileWatch
-from workbench.search.objectives import Sides, broken_limit
+from workbench.search.objectives import Sides, limit_checks
 from workbench.search.request import StudyRequest
 from workbench.search.standings import BASELINE, Gains
 from workbench.search.under_load import round_of
@@ -31,8 +31,6 @@ from workbench.worker.values import write_values
 SELECTION_SHARE = 0.7  # of the budget; the rest confirms
 FIRST = 3  # candidates that are measured even if little time is left for more
 CONFIRM_ROUNDS = 5  # that the winner gets even if the selection took its time
-PATIENCE = 20.0  # times the default's own time, after which a candidate counts as hanging
-LEAST_PATIENCE_S = 30.0
 
 
 class LocalBench:
@@ -58,6 +56,7 @@ class LocalBench:
         self._rng = random.Random(request.seed)
         self._costs_s: list[float] = []  # of a round, per process
         self._tally = StudyTally(request.objectives)
+        self._doubtful: set[str] = set()  # beyond a limit as it looks, which is not settled
         self._files = FileWatch(request.model)
         self._comparison = request.comparison(request.base, request.base)
         self._feeds = surroundings.folder / "feeds"
@@ -90,14 +89,7 @@ class LocalBench:
         self._round([])
         if (failure := self.evidence.failure(BASELINE)) is not None:
             raise RunFailed(f"the default config does not run: {failure.problem}", failure.fix)
-        run = self.evidence.run(BASELINE)
-        patience_s = PATIENCE * max(run.load_s or 0.0, run.first_run_s or 0.0)
-        limits = self._request.limits
-        self._limits = replace(
-            limits,
-            load_s=min(limits.load_s, max(LEAST_PATIENCE_S, patience_s)),
-            run_s=min(limits.run_s, max(LEAST_PATIENCE_S, patience_s)),
-        )
+        self._limits = self._request.limits_beside(self.evidence.run(BASELINE))
 
     def admit(self, config: Config, stage: Stage) -> str | None:
         """Prepare a config and check it; return its label, or None with the reason in its entry."""
@@ -121,11 +113,27 @@ class LocalBench:
         together = self._surroundings.has_room((len(labels) + 1) * self._request.model.file_bytes)
         for group in [list(labels)] if together else [[label] for label in labels]:
             self._round(group)
+            while self._has_too_few_samples(group) and self.affords(len(group)):
+                self._round(group)
+
+    def _has_too_few_samples(self, labels: Sequence[str]) -> bool:
+        """Return whether the objective is a percentile of more samples than a config has so far."""
+        return self._request.objective == "p99" and not all(
+            self._tally.is_measured(label) for label in labels if label in self._tally
+        )
 
     @property
     def objectives(self) -> int:
         """Return their number; the first one chooses the winner, all keep a config in the race."""
         return len(self._request.objectives)
+
+    def may_lead(self, label: str) -> bool:
+        """Return whether a config looks as if it kept the limits."""
+        return label not in self._doubtful
+
+    def measured(self, label: str) -> Run:
+        """Return what was measured of a config so far."""
+        return self.evidence.run(label, self.evidence.population())
 
     def gains(self, at: int = 0) -> Gains:
         """Return the gains in one objective of the candidates that are still in."""
@@ -159,7 +167,12 @@ class LocalBench:
     @property
     def confirm_s(self) -> float:
         """Return the time to confirm the winner: what is left, and enough rounds for an interval."""
-        return max(CONFIRM_ROUNDS * 2 * median(self._costs_s), self.budget_s - self.elapsed_s)
+        return max(CONFIRM_ROUNDS * self.confirm_round_s, self.budget_s - self.elapsed_s)
+
+    @property
+    def confirm_round_s(self) -> float:
+        """Return the time of a round of two configs."""
+        return 2 * median(self._costs_s)
 
     def report(self, doing: str, *, rounds: int | None = None) -> None:
         """Report the current step, the best so far, and the time that is left at most."""
@@ -237,9 +250,11 @@ class LocalBench:
         if differing:
             self._out(entry, "outputs differ", f"{differing[0].output}: {differing[0].reason}")
             return
+        checks = [*limit_checks(self._request.goal, self.measured(label), entry.file_bytes)]
+        (self._doubtful.add if any(limit.is_beyond for limit in checks) else self._doubtful.discard)(label)
         run = self.evidence.run(label, "all")
-        if (broken := broken_limit(self._request.goal, run, entry.file_bytes)) is not None:
-            self._out(entry, "limit", broken)
+        if broken := [limit.check.reason for limit in checks if limit.check.passed is False]:
+            self._out(entry, "limit", broken[0])
         elif label == BASELINE:
             self._tally.admit(label)
         elif label in self._tally:

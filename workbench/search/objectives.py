@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from statistics import quantiles
 from typing import TypeVar
 
+from workbench.judge.acceptance import Check
+from workbench.judge.best import memory_check, time_check
 from workbench.judge.pairs import Pair, pairs_of
+from workbench.judge.percentiles import NEEDED, over_processes, percentile_of, percentiles
+from workbench.judge.sequential import MIN_ROUNDS
 from workbench.judge.verdict import Criteria, judge
 from workbench.records.comparison import ComparisonRecord, Kind, Verdict
 from workbench.records.goal import OF_OUTPUTS, Goal, Objective
 from workbench.records.load_test import LoadTestRecord
 from workbench.records.run import ProcessRecord, Run
-from workbench.text import in_mib, in_ms
+from workbench.text import in_mib
 
 MOST_LOSS = 20.0  # an error without end, as a number that a record can hold
-LEAST_SAMPLES = 100  # fewer have no 99th percentile
+TOO_FEW = "a gain in the 99th percentile needs {:,} samples of either config: give a longer budget_s"
 Number = TypeVar("Number", int, float)
 Rates = Mapping[int, float]  # round → answers a second
 
@@ -42,6 +45,8 @@ def gains_of(
     if objective == "throughput":
         before, after = sides.rates
         return {round: math.log(rate / before[round]) for round, rate in after.items() if round in before}
+    if objective == "p99":  # several rounds may make one gain
+        return {pair.round: pair.log_ratio_all for pair in _p99_pairs(default, candidate)}
     processes = tuple(process for process in candidate.processes if process.round not in known)
     latest = replace(candidate, processes=processes)
     if objective in OF_OUTPUTS:
@@ -49,7 +54,9 @@ def gains_of(
         bounded = max(change or 0.0, -MOST_LOSS)
         return dict.fromkeys([*known, *(pair.round for pair in pairs_of(default, latest))], bounded)
     is_latency = objective == "latency"
-    pairs = pairs_of(default, latest) if is_latency else _pairs(objective, default, latest, sides.sizes)
+    pairs = (
+        pairs_of(default, latest) if is_latency else objective_pairs(objective, default, latest, sides.sizes)
+    )
     gains = {
         pair.round: pair.log_ratio if is_latency and pair.log_ratio is not None else pair.log_ratio_all
         for pair in pairs
@@ -71,27 +78,40 @@ def verdict_on(
     if under_load is not None:
         return under_load.verdicts[0].verdict
     default, candidate = record.runs[0], record.runs[1]
-    pairs = _pairs(objective, default, candidate, sizes)
+    pairs = objective_pairs(objective, default, candidate, sizes)
     if objective == "file size":  # known exactly
         gain = math.log(sizes[0] / sizes[1])
         kind: Kind = "faster" if gain > 0 else "slower" if gain < 0 else "tie"
         ratio = math.exp(gain)
         reason = "the sizes of both files are known"
         return replace(verdict, kind=kind, ratio=ratio, low=ratio, high=ratio, reason=reason)
-    return judge(candidate.label, pairs, record.agreement, Criteria(smallest_effect), final=True)
+    verdict = judge(candidate.label, pairs, record.agreement, Criteria(smallest_effect), final=True)
+    if objective == "p99" and len(pairs) < MIN_ROUNDS:
+        return replace(verdict, reason=TOO_FEW.format(MIN_ROUNDS * NEEDED[99.0]))
+    return verdict
 
 
-def broken_limit(goal: Goal, run: Run, file_bytes: int | None) -> str | None:
-    """Return which limit a measured run breaks, in words."""
-    p99_s = (
-        None if goal.max_p99_s is None else _p99(run.latency.samples_s, LEAST_SAMPLES)
-    )  # of all samples, after each round
-    return (
-        beyond("its file has {}", file_bytes, goal.max_file_bytes, in_mib)
-        or beyond("it takes {} of memory", run.peak_rss_bytes, goal.max_memory_bytes, in_mib)
-        or beyond("it loads in {}", run.load_s, goal.max_load_s, in_ms)
-        or beyond("its p99 is {}", p99_s, goal.max_p99_s, in_ms)
-    )
+@dataclass(frozen=True, slots=True)
+class LimitCheck:
+    """A limit of a measured run: kept, broken, or not settled by the interval of its figure."""
+
+    check: Check
+    is_beyond: bool  # whether the figure itself, without its interval, is beyond the limit
+
+
+def limit_checks(goal: Goal, run: Run, file_bytes: int | None) -> Iterator[LimitCheck]:
+    """Check each limit that a study has, as `result.best` does."""
+    if file_bytes is not None and goal.max_file_bytes is not None:
+        broken = beyond("its file has {}", file_bytes, goal.max_file_bytes, in_mib)
+        yield LimitCheck(Check("file size", broken is None, broken or ""), broken is not None)
+    if goal.max_memory_bytes is not None:
+        check = memory_check(run, goal.max_memory_bytes)
+        yield LimitCheck(check, (run.peak_rss_bytes or 0) > goal.max_memory_bytes)
+    load = over_processes("load time", [process.load_s for process in run.processes])
+    p99 = percentiles(run, (99.0,))[0]
+    for estimate, most_s in ((load, goal.max_load_s), (p99, goal.max_p99_s)):
+        if most_s is not None:
+            yield LimitCheck(time_check(estimate, most_s), (estimate.value or 0.0) > most_s)
 
 
 def beyond(
@@ -103,24 +123,18 @@ def beyond(
     return f"{text.format(in_unit(value))}, at most {in_unit(most)} are allowed"
 
 
-def _p99(samples_s: Sequence[float], least: int) -> float | None:
-    """Return the 99th percentile of the latency; None of fewer samples than `least`."""
-    return None if len(samples_s) < least else quantiles(samples_s, n=100)[98]
-
-
-def _p99_of_process(process: ProcessRecord) -> float | None:
-    return _p99([sample for block in process.blocks for sample in block.samples_s], 2)
-
-
 _VALUES: dict[Objective, Callable[[ProcessRecord], float | None]] = {
-    "p99": _p99_of_process,
     "memory": lambda process: process.peak_rss_bytes,
     "load": lambda process: process.load_s,
 }
 
 
-def _pairs(objective: Objective, default: Run, candidate: Run, sizes: tuple[int, int]) -> tuple[Pair, ...]:
-    """Return one pair for every round in which both have a value."""
+def objective_pairs(
+    objective: Objective, default: Run, candidate: Run, sizes: tuple[int, int]
+) -> tuple[Pair, ...]:
+    """Return one pair for every round in which both have a value; a p99 may take several rounds."""
+    if objective == "p99":
+        return _p99_pairs(default, candidate)
     partners = {process.round: process for process in candidate.processes}
     pairs = []
     for process in default.processes:
@@ -136,3 +150,28 @@ def _pairs(objective: Objective, default: Run, candidate: Run, sizes: tuple[int,
             gain = math.log(first / second)
             pairs.append(Pair(process.round, gain, gain, len(process.blocks) // 2, len(process.blocks) // 2))
     return tuple(pairs)
+
+
+def _p99_pairs(default: Run, candidate: Run) -> tuple[Pair, ...]:
+    """Return one pair for as many successive rounds as together hold enough samples of both."""
+    partners = {process.round: process for process in candidate.processes}
+    pairs: list[Pair] = []
+    together: list[tuple[ProcessRecord, ProcessRecord]] = []
+    for process in default.processes:
+        if (partner := partners.get(process.round)) is None:
+            continue
+        together.append((process, partner))
+        first, second = (_p99(processes) for processes in zip(*together, strict=True))
+        if first and second:
+            gain, count = math.log(first / second), sum(len(one.blocks) // 2 for one, _ in together)
+            pairs.append(Pair(process.round, gain, gain, count, count))
+            together = []
+    return tuple(pairs)
+
+
+def _p99(processes: Iterable[ProcessRecord]) -> float | None:
+    """Return the 99th percentile of all samples of these processes; None of too few."""
+    import numpy as np
+
+    samples = [np.concatenate([np.array(block.samples_s) for block in one.blocks]) for one in processes]
+    return percentile_of(samples, 99.0).value

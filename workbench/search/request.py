@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from workbench.config import Config
@@ -12,11 +12,14 @@ from workbench.judge.compare_request import CompareRequest, check_seed
 from workbench.measurement.limits import Limits
 from workbench.models import Inputs, Model
 from workbench.records.goal import Goal, Objective, check_objectives
+from workbench.records.run import Run
 from workbench.records.space import Space
 from workbench.records.study import StudyRecord
 from workbench.text import quoted
 
 LEAST_BUDGET_S = 5.0
+PATIENCE = 20.0  # times the default's own time, after which a candidate counts as hanging
+LEAST_PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,12 @@ class StudyRequest(StudyOptions):
     def objectives(self) -> tuple[Objective, ...]:
         """All objectives, the first one first."""
         return (self.objective, *self.further)
+
+    def limits_beside(self, default: Run) -> Limits:
+        """Return the limits of a candidate, whose patience is that of the default's own times."""
+        patience_s = max(LEAST_PATIENCE_S, PATIENCE * max(default.load_s or 0.0, default.first_run_s or 0.0))
+        limits = self.limits
+        return replace(limits, load_s=min(limits.load_s, patience_s), run_s=min(limits.run_s, patience_s))
 
     def comparison(self, *configs: Config, budget_s: float | None = None, seed: int = 0) -> CompareRequest:
         """Return the request to compare configs as this study measures them."""

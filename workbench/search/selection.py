@@ -205,7 +205,8 @@ class Selection:
         near = [
             label
             for label in (*self._measured(), *([BASELINE] if BASELINE in self._bench.gains() else []))
-            if standings.gap(leader, label).middle <= NEAR
+            if self._bench.may_lead(label)
+            and standings.gap(leader, label).middle <= NEAR
             and (label == BASELINE or standings.rounds(label) >= min(3, standings.rounds(leader)))
         ]
         return min(
@@ -218,9 +219,9 @@ class Selection:
         return self._leader_of(self._gains())
 
     def _leader_of(self, gains: Gains) -> str:
-        measured = self._measured()
-        racing = [BASELINE, *measured] if BASELINE in gains or not measured else measured
-        return max(racing, key=Standings(gains).gain)
+        everyone = [*([BASELINE] if BASELINE in gains else []), *self._measured()]
+        racing = [label for label in everyone if self._bench.may_lead(label)]
+        return max(racing, key=Standings(gains).gain, default=BASELINE)
 
     def _all_gains(self) -> list[Gains]:
         return [self._bench.gains(at) for at in range(self._bench.objectives)]

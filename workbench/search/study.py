@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from workbench.errors import Cancelled, ConfigError
+from workbench.errors import Cancelled
 from workbench.judge.compare import compare, comparison_record
+from workbench.judge.compare_request import CompareRequest
 from workbench.judge.continuing import request_to_continue
 from workbench.judge.verdict import Criteria, judge
 from workbench.measurement.limits import OnProgress, Progress
 from workbench.measurement.surroundings import StartWorker, Surroundings, surroundings_here
-from workbench.records.comparison import ComparisonRecord, Verdict
+from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
 from workbench.records.load_test import LoadTestRecord
 from workbench.records.origin import new_id
 from workbench.records.study import StudyRecord
 from workbench.search.bench import LocalBench
-from workbench.search.objectives import broken_limit, verdict_on
+from workbench.search.conclusion import check_tried, conclusion_of, is_open
+from workbench.search.objectives import verdict_on
 from workbench.search.optuna_trials import LARGE, Sampler
 from workbench.search.request import StudyRequest
 from workbench.search.selection import Selection
 from workbench.search.standings import BASELINE
 from workbench.search.under_load import load_of
-from workbench.text import counted
 
 CONFIRM_LOADS = 6  # rounds of a load test: an interval needs 3
-MOST_BEYOND = 3  # configs beyond a limit that are timed, to say what the goal would cost
 
 OnMeasured = Callable[[StudyRecord], None]
 
@@ -85,7 +84,7 @@ class _Study:
         if len(request.space) > LARGE:
             suggest = Sampler(request.space, request.base, request.seed, len(request.objectives))
         winner = Selection(request.space, request.base, bench, suggest).run()
-        _check_tried(bench)
+        check_tried(bench)
         confirmations, proof, under_load = self._confirmed_before, None, None
         if winner != BASELINE:
             confirmations = self._confirmations(bench, winner)
@@ -93,7 +92,7 @@ class _Study:
             proof = verdict_on(
                 request.objective, confirmations[-1], under_load, bench.sizes(winner), request.smallest_effect
             )
-        best, ended = _conclusion(request, bench, winner, confirmations, proof)
+        best, ended = conclusion_of(request, bench, winner, confirmations, proof)
         return replace(
             self._unfinished(bench),
             confirmations=confirmations,
@@ -135,14 +134,7 @@ class _Study:
         config, budget_s = bench.entries[winner].config, bench.confirm_s
         goes_on = bool(earlier) and earlier[-1].runs[1].config == config
         if goes_on:
-            asked = request_to_continue(
-                earlier[-1],
-                request.model,
-                request.inputs,
-                budget_s=budget_s,
-                calibration=request.calibration,
-                limits=request.limits,
-            )
+            asked = self._going_on(earlier[-1], budget_s)
         else:
             seed = request.seed + 1 + len(earlier)  # other than that of the selection
             asked = request.comparison(request.base, config, budget_s=budget_s, seed=seed)
@@ -151,14 +143,29 @@ class _Study:
         def report(progress: Progress) -> None:
             bench.report(f"confirming {words} on fresh rounds, {progress.doing}", rounds=progress.round)
 
-        record = compare(
-            replace(asked, began=surroundings.clock()),
-            on_progress=report,
-            cancel=surroundings.cancel,
-            clock=surroundings.clock,
-            start_worker=surroundings.start_worker,
+        while True:
+            record = compare(
+                replace(asked, began=surroundings.clock()),
+                on_progress=report,
+                cancel=surroundings.cancel,
+                clock=surroundings.clock,
+                start_worker=surroundings.start_worker,
+            )
+            left_s = bench.budget_s - bench.elapsed_s
+            if left_s < bench.confirm_round_s or not is_open(request, bench, winner, record):
+                return (*(earlier[:-1] if goes_on else earlier), record)
+            asked = self._going_on(record, left_s)
+
+    def _going_on(self, record: ComparisonRecord, budget_s: float) -> CompareRequest:
+        request = self._request
+        return request_to_continue(
+            record,
+            request.model,
+            request.inputs,
+            budget_s=budget_s,
+            calibration=request.calibration,
+            limits=request.limits,
         )
-        return (*(earlier[:-1] if goes_on else earlier), record)
 
     def _loaded(
         self, bench: LocalBench, winner: str, confirmations: tuple[ComparisonRecord, ...]
@@ -204,67 +211,3 @@ class _Study:
             ),
             doubts=(),
         )
-
-
-def _check_tried(bench: LocalBench) -> None:
-    """Refuse a space of which nothing could be measured."""
-    entries = [entry for entry in bench.entries.values() if entry.label != BASELINE]
-    tried = [entry for entry in entries if bench.evidence.has(entry.label)]
-    if any(entry.state != "not tried" for entry in tried):
-        return
-    reasons = "; ".join(
-        f"{config_in_words(entry.config)}: {entry.reason}" for entry in entries[:3] if entry.reason
-    )
-    raise ConfigError(
-        f"nothing of the space may be tried: {reasons or 'there was no time for a round'}",
-        "widen the space or the limits, or give a longer budget_s",
-    )
-
-
-def _conclusion(
-    request: StudyRequest,
-    bench: LocalBench,
-    winner: str,
-    confirmations: tuple[ComparisonRecord, ...],
-    proof: Verdict | None,
-) -> tuple[str, str]:
-    """Return the label of the answer and why it is the answer."""
-    default_is_in = BASELINE in bench.gains()
-    if winner == BASELINE or proof is None:
-        if not default_is_in:
-            return BASELINE, f"no config keeps the limits: {bench.entries[BASELINE].reason}"
-        untried = sum(entry.state == "not tried" for entry in bench.entries.values())
-        better = "nothing in the space was better"
-        if untried:
-            better = f"nothing that was tried was better; there was no time for {counted(untried, 'config')}"
-        return BASELINE, _unreached(request, bench, 1.0) or better
-    entry = bench.entries[winner]
-    record = confirmations[-1]
-    broken = broken_limit(request.goal, record.runs[1], entry.file_bytes)
-    words = config_in_words(entry.config)
-    if record.runs[1].failure is not None:
-        return BASELINE, f"{words} failed when it was measured again: {record.runs[1].failure.problem}"
-    if proof.kind == "outputs differ":
-        return BASELINE, f"{words} was left out at the end: {proof.reason}"
-    if broken is not None:
-        return BASELINE, f"{words} was left out at the end: {broken}"
-    if not default_is_in:
-        return winner, f"the default breaks a limit: {bench.entries[BASELINE].reason}"
-    if proof.kind != "faster":
-        looked = "" if proof.ratio is None else f" ({proof.ratio:.3f}× on fresh rounds)"
-        return BASELINE, f"{words} led the race and was not confirmed{looked}: {proof.reason}"
-    return winner, _unreached(request, bench, proof.ratio or 1.0) or "confirmed on fresh rounds"
-
-
-def _unreached(request: StudyRequest, bench: LocalBench, reached: float) -> str | None:
-    """Return what keeps a required speed-up from being reached; None if it is reached."""
-    wanted = request.goal.min_speedup
-    if wanted is None or reached >= wanted:
-        return None
-    text = f"the goal of {wanted:.2f}× is not reached: the best within the limits is {reached:.2f}×"
-    gains = bench.time_anyway(MOST_BEYOND)
-    for label in sorted(gains, key=lambda label: gains[label]):
-        if (ratio := math.exp(gains[label])) >= wanted:
-            entry = bench.entries[label]
-            return f"{text}; {config_in_words(entry.config)} would reach {ratio:.2f}×, and {entry.reason}"
-    return text
