@@ -10,6 +10,8 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from workbench.models.sharing import KEPT_CONSTANTS, NAME_SCOPES, shareable
 
 SECRET = 0.12345678
+SECRET_TEXT = "a word of Ada's diary"
+SECRET_NUMBER = 0x5EC2E75EC2E7
 STACK = 'File "/home/ada/secret project/train.py", line 3, in forward\n  y = self.secret(x)'
 
 
@@ -107,6 +109,12 @@ def test_the_weights_of_every_sparse_tensor_subgraph_and_function_go() -> None:
     assert b"compiled" not in blob
 
 
+def assert_nothing_secret(blob: bytes) -> None:
+    number = b"\xe7\x85\xfb\xba\xae\xd8\x17"  # SECRET_NUMBER as protobuf writes it
+    secrets = (np.float32(SECRET).tobytes(), SECRET_TEXT.encode(), number)
+    assert [secret for secret in secrets if secret in blob] == []
+
+
 def weight(name: str) -> TensorProto:
     return numpy_helper.from_array(np.full((4, 4), SECRET, np.float32), name)
 
@@ -154,6 +162,43 @@ def test_weights_of_training_defaults_of_functions_and_other_domains_go() -> Non
     assert np.float32(SECRET).tobytes() not in blob
     kept = {item.name: item for item in ModelProto.FromString(blob).graph.node[0].attribute}
     assert (kept["axis"].i, list(kept["table"].floats)) == (1, [])
+
+
+def test_of_attributes_only_settings_of_known_operators_stay() -> None:
+    grams = {"weights": [SECRET], "pool_int64s": [SECRET_NUMBER], "ngram_counts": [SECRET_NUMBER]}
+    conv = {"kernel_shape": [3, 3], "auto_pad": "SAME_UPPER", "group": 2, "learned": [SECRET], "by": SECRET_TEXT}
+    plugin = {"axis": 1, "axes": [SECRET_NUMBER], "mode": SECRET_TEXT, "scale": SECRET}
+    proto = made(
+        [
+            helper.make_node("TfIdfVectorizer", ["x"], ["t"], mode="TFIDF", pool_strings=[SECRET_TEXT], **grams),
+            helper.make_node("StringNormalizer", ["x"], ["n"], stopwords=[SECRET_TEXT], locale=SECRET_TEXT),
+            helper.make_node("Conv", ["x", "w"], ["y"], **conv),
+            helper.make_node("FusedConv", ["x", "w"], ["z"], domain="com.microsoft", activation_params=[SECRET]),
+            helper.make_node("Plugin", [], ["p"], domain="trt.plugins", **plugin),
+        ],
+        [],
+    )
+    blob = shareable(proto.SerializeToString())
+    assert_nothing_secret(blob)
+    settings = {
+        (node.op_type, attribute.name): helper.get_attribute_value(attribute)
+        for node in ModelProto.FromString(blob).graph.node
+        for attribute in node.attribute
+    }
+    assert settings["TfIdfVectorizer", "mode"] == b"TFIDF"
+    assert settings["Conv", "kernel_shape"] == [3, 3]
+    assert settings["Conv", "auto_pad"] == b"SAME_UPPER"
+    assert (settings["Conv", "group"], settings["Plugin", "axis"]) == (2, 1)
+
+
+def test_quantization_annotations_and_defaults_of_functions_go() -> None:
+    proto = made([], [])
+    annotation = proto.graph.quantization_annotation.add(tensor_name="x")
+    annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value=SECRET_TEXT)
+    defaults = [helper.make_attribute("to", SECRET_TEXT), helper.make_attribute("axes", [SECRET_NUMBER])]
+    opsets = [helper.make_opsetid("", 20)]
+    proto.functions.append(helper.make_function("d", "f", [], [], [], opsets, attribute_protos=defaults))
+    assert_nothing_secret(shareable(proto.SerializeToString()))
 
 
 def test_of_a_file_of_weights_its_name_and_place_stay() -> None:

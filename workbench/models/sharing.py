@@ -1,7 +1,8 @@
 """The structure of a model as a shareable file: no weights, source lines, stack traces or folders.
 
 Constants that shapes need stay, by rule and not by size: integers of at most one dimension that reach a
-shape, axes, index or count input, and the scales of a Resize. The model's metadata lists their names.
+shape, axes, index or count input, and the scales of a Resize. The model's metadata lists their names. Of
+attributes only settings stay, by an allow list.
 """
 
 from __future__ import annotations
@@ -30,12 +31,19 @@ _SHAPE_ARITHMETIC = frozenset({
     "ReduceProd", "Reshape",
 })  # fmt: skip
 _INTEGERS = frozenset({TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL})
-_PAYLOAD = (
-    "raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data",
-    "segment",
-)  # fmt: skip
-_KNOWN = frozenset({"", "ai.onnx", "com.microsoft"})  # domains whose operators store no weights in attributes
-_COMPILED = "ep_cache_context"  # attribute of an EPContext node: the compiled model itself
+# Operators whose attributes are known: single numbers stay, and of lists and texts those named below.
+_OWN_DOMAINS = frozenset({"", "ai.onnx", "com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc"})
+_LISTS = frozenset({
+    "axes", "dilations", "directions", "ends", "kernel_shape", "output_padding", "output_shape", "paddings",
+    "pads", "perm", "pooled_shape", "qkv_hidden_sizes", "scan_input_axes", "scan_input_directions",
+    "scan_output_axes", "scan_output_directions", "shape", "split", "starts", "strides",
+})  # fmt: skip
+_TEXTS = frozenset({
+    "activation", "activation_type", "approximate", "auto_pad", "coordinate_transformation_mode", "direction",
+    "equation", "keep_aspect_ratio_policy", "mode", "nearest_mode", "padding_mode", "qkv_format", "reduction",
+    "round_mode", "to",
+})  # fmt: skip
+_VALUES = frozenset({"f", "i", "s", "floats", "ints", "strings"})  # fields of an attribute beside its tensors
 _PLACE = frozenset({"location", "offset", "length"})  # keys of external weights
 
 _Needed = set[tuple[str, bool]]  # (constant's name, whether shapes may need its floats)
@@ -75,6 +83,7 @@ def _strip_graph(graph: GraphProto | FunctionProto, kept: set[str]) -> _Needed:
     }
     kept |= stay
     if isinstance(graph, GraphProto):
+        graph.ClearField("quantization_annotation")
         for tensor in graph.initializer:
             if tensor.name not in stay:
                 _strip(tensor)
@@ -83,12 +92,13 @@ def _strip_graph(graph: GraphProto | FunctionProto, kept: set[str]) -> _Needed:
             _strip(sparse.indices)
     else:
         for attribute in graph.attribute_proto:  # default values
-            _strip_attribute(attribute, ("floats", "strings", "g", "graphs"))
+            _strip_attribute(attribute, frozenset({"i"}))
+            attribute.ClearField("g")
+            attribute.ClearField("graphs")
     for node in graph.node:
-        constant = node.op_type == "Constant" and bool(node.output)
-        if not (constant and node.output[0] in stay):
+        if not (node.op_type == "Constant" and node.output and node.output[0] in stay):
             for attribute in node.attribute:
-                _strip_attribute(attribute, _values(node, attribute, constant))
+                _strip_attribute(attribute, _fields_that_stay(node, attribute))
     own = constants.keys() | {output for node in graph.node for output in node.output}
     return {(name, floats) for name, floats in needed if name not in own}
 
@@ -124,30 +134,38 @@ def _constants(graph: GraphProto | FunctionProto) -> dict[str, TensorProto]:
     return named
 
 
-def _values(node: NodeProto, attribute: AttributeProto, constant: bool) -> tuple[str, ...]:
-    """Return the fields of an attribute that hold weights."""
-    if constant or attribute.name == _COMPILED:
-        return ("f", "i", "s", "floats", "ints", "strings")
-    if node.domain == "ai.onnx.ml":
-        return ("floats", "ints", "strings")
-    return () if node.domain in _KNOWN else ("s", "floats", "strings")
+def _fields_that_stay(node: NodeProto, attribute: AttributeProto) -> frozenset[str]:
+    """Return the fields of an attribute that hold a setting of the operator, by an allow list."""
+    if node.op_type == "Constant":
+        return frozenset()
+    if node.domain not in _OWN_DOMAINS:
+        return frozenset({"i"})
+    fields = {"f", "i"}
+    if attribute.name in _LISTS:
+        fields.add("ints")
+    if attribute.name in _TEXTS:
+        fields.add("s")
+    if (node.op_type, attribute.name) == ("Upsample", "scales"):
+        fields.add("floats")
+    return frozenset(fields)
 
 
-def _strip_attribute(attribute: AttributeProto, fields: tuple[str, ...]) -> None:
+def _strip_attribute(attribute: AttributeProto, stay: frozenset[str]) -> None:
     for tensor in tensors_of(attribute):
         _strip(tensor)
-    for field in fields:
+    for field in _VALUES - stay:
         attribute.ClearField(field)
 
 
 def _strip(tensor: TensorProto) -> None:
     """Keep name, type and shape; of external data keep the file name without folders, and the position."""
-    for field in _PAYLOAD:
-        tensor.ClearField(field)
-    entries = [(entry.key, entry.value) for entry in tensor.external_data if entry.key in _PLACE]
-    tensor.ClearField("external_data")
-    for key, value in entries:
-        tensor.external_data.add(key=key, value=value.replace("\\", "/").rpartition("/")[2])
+    kept = TensorProto(name=tensor.name, dims=tensor.dims, data_type=tensor.data_type)
+    if tensor.HasField("data_location"):
+        kept.data_location = tensor.data_location
+    for entry in tensor.external_data:
+        if entry.key in _PLACE:
+            kept.external_data.add(key=entry.key, value=entry.value.replace("\\", "/").rpartition("/")[2])
+    tensor.CopyFrom(kept)
 
 
 def _strip_texts(message: Message) -> None:
