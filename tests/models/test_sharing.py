@@ -166,14 +166,24 @@ def test_weights_of_training_defaults_of_functions_and_other_domains_go() -> Non
 
 def test_of_attributes_only_settings_of_known_operators_stay() -> None:
     grams = {"weights": [SECRET], "pool_int64s": [SECRET_NUMBER], "ngram_counts": [SECRET_NUMBER]}
-    conv = {"kernel_shape": [3, 3], "auto_pad": "SAME_UPPER", "group": 2, "learned": [SECRET], "by": SECRET_TEXT}
+    conv = {
+        "kernel_shape": [3, 3],
+        "auto_pad": "SAME_UPPER",
+        "group": 2,
+        "learned": [SECRET],
+        "by": SECRET_TEXT,
+    }
     plugin = {"axis": 1, "axes": [SECRET_NUMBER], "mode": SECRET_TEXT, "scale": SECRET}
     proto = made(
         [
-            helper.make_node("TfIdfVectorizer", ["x"], ["t"], mode="TFIDF", pool_strings=[SECRET_TEXT], **grams),
+            helper.make_node(
+                "TfIdfVectorizer", ["x"], ["t"], mode="TFIDF", pool_strings=[SECRET_TEXT], **grams
+            ),
             helper.make_node("StringNormalizer", ["x"], ["n"], stopwords=[SECRET_TEXT], locale=SECRET_TEXT),
             helper.make_node("Conv", ["x", "w"], ["y"], **conv),
-            helper.make_node("FusedConv", ["x", "w"], ["z"], domain="com.microsoft", activation_params=[SECRET]),
+            helper.make_node(
+                "FusedConv", ["x", "w"], ["z"], domain="com.microsoft", activation_params=[SECRET]
+            ),
             helper.make_node("Plugin", [], ["p"], domain="trt.plugins", **plugin),
         ],
         [],

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import BinaryIO
 
 import pytest
 
@@ -14,8 +16,11 @@ import workbench
 from tests.models import tiny
 from tests.worker.harness import load_plan, mlp_feed, started
 from workbench.errors import RunFailed, StorageError
-from workbench.worker.launch import Worker, WorkerFolder
+from workbench.worker.endings import refused
+from workbench.worker.launch import Worker, WorkerFolder, command
 from workbench.worker.values import write_values
+
+UNWRITTEN = "Protobuf serialization failed."
 
 
 @pytest.fixture
@@ -87,6 +92,41 @@ def test_a_disk_that_fills_up_in_the_worker_is_not_blamed_on_the_config(tmp_path
         assert "free some space" in caught.value.fix
         with pytest.raises(RunFailed):
             worker.request("load", {"model": "nowhere", "plan": load_plan()}, stage="load", timeout_s=60)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_an_error_reaches_the_kernel_though_the_log_is_on_a_full_disk(tmp_path: Path) -> None:
+    def spawn(_: BinaryIO) -> subprocess.Popen[bytes]:
+        with Path("/dev/full").open("wb") as log:
+            return subprocess.Popen(
+                command(sys.executable, "child"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                process_group=0,
+            )
+
+    with Worker(tmp_path, name="W", spawn=spawn) as worker:
+        worker.hello(timeout_s=60)
+        body = {"job": "probe", "arguments": {"no": "such argument"}}
+        with pytest.raises(RunFailed, match="no"):
+            worker.request("call", body, stage="probe", timeout_s=60)
+        with pytest.raises(RunFailed, match="nowhere"):
+            worker.request("load", {"model": "nowhere", "plan": load_plan()}, stage="load", timeout_s=60)
+
+
+def test_a_graph_that_ort_cannot_write_is_no_fault_of_the_model(
+    parent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = {"type": "Fail", "message": "[ONNXRuntimeError] : 7 : INVALID_PROTOBUF : " + UNWRITTEN}
+    with_room = refused(answer, "load")
+    assert isinstance(with_room, RunFailed)
+    assert "TMPDIR" in with_room.fix
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=4096))
+    without = refused(answer, "load")
+    assert isinstance(without, StorageError)
+    assert str(parent) in without.problem
 
 
 def test_every_temporary_folder_of_the_kernel_is_swept() -> None:

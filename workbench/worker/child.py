@@ -60,7 +60,8 @@ def serve(started: dict[str, Any] | None = None, host: Any = None) -> None:
         try:
             body, payload = _handle(host, message)
         except Exception as error:  # noqa: BLE001 - whatever ORT raises must reach the parent as data
-            print(traceback.format_exc(), file=sys.stderr, flush=True)
+            with suppress(OSError):  # the log is on a full disk: the answer still says what happened
+                print(traceback.format_exc(), file=sys.stderr, flush=True)
             _answer(answers, "failed", _failure(error))
         else:
             _answer(answers, "done", body, payload)

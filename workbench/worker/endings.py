@@ -9,11 +9,12 @@ from typing import Any
 from workbench.errors import RunFailed, StorageError, WorkerError
 from workbench.text import printable
 from workbench.worker import log
-from workbench.worker.folder import no_room
+from workbench.worker.folder import full_disk, no_room
 from workbench.worker.translate import translated
 
 _LIMITS = {"start": "start_s", "load": "load_s"}  # of wb.Limits; every other stage is bounded by run_s
 _LAST_LINES = 6
+_UNWRITTEN = "Protobuf serialization failed"  # ORT's words for a graph that it cannot write
 
 
 def refused(
@@ -25,12 +26,17 @@ def refused(
     if stage == "start" and engine is not None:
         return _not_installed(answer["message"])
     failed = OSError(answer.get("errno"), answer["message"], answer.get("filename"))
-    return no_room(failed, stage) or (
-        translated(answer["type"], answer["message"], stage)
-        if engine is None
-        else RunFailed(
-            f"{engine} failed during {stage}: {printable(answer['message'])}",
-            "read its message above, and try the model in that engine alone",
+    unwritten = full_disk(stage) if _UNWRITTEN in answer["message"] else None
+    return (
+        no_room(failed, stage)
+        or unwritten
+        or (
+            translated(answer["type"], answer["message"], stage)
+            if engine is None
+            else RunFailed(
+                f"{engine} failed during {stage}: {printable(answer['message'])}",
+                "read its message above, and try the model in that engine alone",
+            )
         )
     )
 

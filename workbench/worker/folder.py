@@ -14,6 +14,7 @@ from workbench.errors import StorageError
 from workbench.locked_folder import PREFIX, locked_folder, sweep
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_NO_ROOM_BYTES = 1 << 20  # less than any graph that ORT failed to write for another reason
 _HOME = ("the folder for kept files", "WORKBENCH_HOME")
 _TEMPORARY = ("the temporary folder", "TMPDIR")
 _CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EIO})
@@ -66,6 +67,13 @@ def no_room(error: OSError, stage: str = "", *, temporary_file: bool = False) ->
     role, variable = _TEMPORARY if folder == temporary else _HOME
     reason = f"{error.strerror or error}{f' (during {stage})' if stage else ''}"
     return home.unusable(folder, role, variable, reason, full=full)
+
+
+def full_disk(stage: str) -> StorageError | None:
+    """Return the error of a full disk of ours, or None: ORT gives no reason for a file that it cannot write."""
+    if min(map(_free_bytes, (_temporary_folder(), *home.places()))) >= _NO_ROOM_BYTES:
+        return None
+    return no_room(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), stage)
 
 
 def _temporary_folder() -> Path:

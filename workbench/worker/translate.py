@@ -30,6 +30,11 @@ _RULES: tuple[tuple[str, str], ...] = (
         "model to another opset or type, or add a provider that has one",
     ),
     (
+        r"Protobuf serialization failed",
+        "ORT cannot write the optimized graph: check the disk of TMPDIR; a graph above 2 GiB needs its weights "
+        "in a file of their own",
+    ),
+    (
         r"INVALID_PROTOBUF|Protobuf parsing failed|No graph was found",
         "the file is damaged or no ONNX model: download or export it again",
     ),

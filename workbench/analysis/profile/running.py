@@ -14,9 +14,11 @@ from workbench.analysis.profile.reader import read_trace
 from workbench.analysis.profile.scopes import scopes_of
 from workbench.analysis.profile.session_profile import Overhead, Profile
 from workbench.config import Config
+from workbench.errors import ProfileError
 from workbench.measurement.limits import Limits
 from workbench.models.structure import read_structure
 from workbench.preparation.runnable import Runnable
+from workbench.worker.folder import full_disk
 from workbench.worker.launch import WorkerFolder, call_job
 from workbench.worker.values import Feed, write_values
 
@@ -68,7 +70,10 @@ def profile_execution(
         graph = None if saved is None else read_structure(saved)
         scopes = {} if graph is None else scopes_of(graph, read_structure(execution.model))
         trace_path = Path(profiled["trace"])
-        trace = read_trace(trace_path)
+        try:
+            trace = read_trace(trace_path)
+        except ProfileError as error:
+            raise full_disk("profiling") or error from error
         if keep_trace is not None:
             shutil.copyfile(trace_path, keep_trace)
     overhead = Overhead(tuple(plain["samples_s"]), tuple(profiled["samples_s"]))
