@@ -390,6 +390,41 @@ def further() -> dict[str, Any]:
     }
 
 
+@cache
+def every_kind() -> dict[str, Any]:
+    """One result of each registered kind."""
+    origin, two = about(), {"A": start("A"), "B": start("B")}
+    profiled = profile(fused())
+    return {
+        "comparison": wb.Comparison(ordinary(), b"graph", parts=parts()),
+        "measurement": wb.Measurement(measurement()),
+        "matrix": wb.Matrix(matrix(), origin),
+        "sweep": wb.Sweep(sweep(), origin),
+        "explanation": wb.Explanation(fused(), origin).with_profile(profiled),
+        "ablation": wb.Ablation(ablation()),
+        "versions": wb.Versions(versions()),
+        "model files": wb.ModelFiles(model_files(), origin),
+        "levels": wb.Levels(levels()),
+        "profile": wb.Profile.of(profiled, origin),
+        "memory": wb.Profile.of(profiled, origin).memory(),
+        "roofline": wb.Roofline(roofline(), origin),
+        "peaks": wb.Peaks(peaks(), origin),
+        "cold start": wb.ColdStarts.of(two, about=origin),
+        "memory settings": wb.MemorySettings(settings(), origin),
+        "thread scaling": wb.Threads(threads(), origin),
+        "accuracy": wb.AccuracyTable(accuracy(), origin),
+        "layer errors": wb.LayerErrors(layer_errors(), origin),
+        "sensitivity": wb.Sensitivity(sensitivity(), origin),
+        "why slower": wb.WhySlower(why_slower(), origin),
+        "load test": wb.LoadTest(load_test(), origin),
+        "decoding": wb.Decoding(decoding(), origin),
+        "findings": wb.Findings(findings(), origin),
+        "improvement": wb.Improvement(improvement(), origin),
+        "deployment": wb.Deployment(deployment(), origin),
+        "study": wb.Study(study()),
+    }
+
+
 def parts(told: Explained | None = None) -> tuple[Part, ...]:
     """All that can be examined, of A and B."""
     return _ordinary_parts() if told is None else _parts(told, told)

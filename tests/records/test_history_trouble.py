@@ -249,6 +249,20 @@ def test_a_read_only_folder_can_be_read_but_not_written(public_folder: Path, jou
     assert journal_of(path) == journal
 
 
+@pytest.mark.usefixtures("journal")
+def test_the_history_of_a_read_only_home_can_be_listed(
+    public_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_HOME", str(public_folder))
+    History().add(comparison())
+    folder = public_folder / "data"
+    (folder / "history.sqlite").chmod(0o444)
+    folder.chmod(0o555)
+    ids = forks.call_unprivileged(lambda: [entry.id for entry in History().entries()])
+    folder.chmod(0o755)
+    assert ids == [entry.id for entry in History().entries()] != []
+
+
 def test_no_folder_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "file"))

@@ -10,8 +10,8 @@ import pytest
 
 import workbench as wb
 from tests.factories.records import comparison
+from tests.factories.results import every_kind
 from tests.records.hostile import Members, good_members, signed, zipped
-from tests.results.test_results import RESULTS
 from workbench.errors import BundleError
 from workbench.records import upgrades
 from workbench.records.bundle import read_bundle, unpack_record
@@ -47,7 +47,7 @@ def test_golden_results_of_every_kind_open(path: Path) -> None:
 
 def test_every_kind_has_a_golden_bundle() -> None:
     kinds = {path.stem.rpartition("-")[0].replace("-", " ") for path in OTHERS}
-    assert {*RESULTS, "examined"} - {"comparison"} <= kinds
+    assert {*every_kind(), "examined"} - {"comparison"} <= kinds
 
 
 @pytest.mark.usefixtures("coarse")
@@ -56,7 +56,7 @@ def test_a_golden_comparison_still_has_its_parts() -> None:
     assert len(result.parts) == 10
     assert result.graph().still().to_png()
     assert result.flame().still().to_png()
-    assert result.memory().to_frame().equals(RESULTS["comparison"].memory().to_frame())
+    assert result.memory().to_frame().equals(every_kind()["comparison"].memory().to_frame())
 
 
 def test_a_later_version_is_refused_whatever_it_holds() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,11 +13,13 @@ import pytest
 import workbench as wb
 from tests.factories.comparisons import ordinary
 from tests.factories.records import comparison
-from tests.factories.results import further
+from tests.factories.results import every_kind, further
+from tests.records import forks
 from workbench.cli import main
 from workbench.records.display import config_in_words
 from workbench.results.folder import json_of, tables_of
 from workbench.results.history import History
+from workbench.results.registry import KINDS
 
 pytestmark = pytest.mark.usefixtures("coarse")
 
@@ -58,17 +61,38 @@ def test_tables_as_json_have_every_digit_and_null_for_absent_values(tmp_path: Pa
     ]
 
 
-@pytest.mark.parametrize("kind", further())
+@pytest.mark.parametrize("kind", KINDS.names)
 def test_every_table_can_be_json(kind: str) -> None:
-    for name, frame in tables_of(further()[kind]):
+    for name, frame in tables_of(every_kind()[kind]):
         assert len(json.loads(json_of(frame))) == len(frame), name
 
 
-@pytest.mark.parametrize("kind", further())
-def test_every_kind_can_be_exported(tmp_path: Path, kind: str) -> None:
-    folder = further()[kind].export(tmp_path / "out")
-    index = json.loads((folder / "index.json").read_text())
-    assert all((folder / name).stat().st_size for name in (*index["tables"], *index["pictures"]))
+@pytest.mark.parametrize("kind", KINDS.names)
+def test_every_kind_can_be_exported_by_the_command_line_too(tmp_path: Path, kind: str) -> None:
+    bundle = every_kind()[kind].save(tmp_path / "one.ortbench")
+    for folder in (every_kind()[kind].export(tmp_path / "out"), tmp_path / "command"):
+        if not folder.exists():
+            assert main(["export", str(bundle), str(folder)]) == 0
+        index = json.loads((folder / "index.json").read_text())
+        assert index["kind"] == kind
+        assert all((folder / name).stat().st_size for name in (*index["tables"], *index["pictures"]))
+        assert str(wb.open(folder / "result.ortbench")) == str(every_kind()[kind])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_a_failed_export_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+
+    def export() -> list[str]:
+        texts = []
+        for folder in ("new", "empty"):
+            with pytest.raises(wb.WorkbenchError) as caught:
+                every_kind()["comparison"].export(tmp_path / folder)
+            texts.append(str(caught.value))
+        return texts
+
+    assert all("written" in text for text in forks.call_limited(export, file_bytes=2000))
+    assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
 
 
 def test_parts_have_tables_of_their_own() -> None:

@@ -15,7 +15,7 @@ import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import HOSTILE, hostile
-from tests.results.test_results import RESULTS
+from tests.factories.results import every_kind
 
 MOST_BYTES = 5_000_000  # beside plotly.js, which has as many
 
@@ -55,9 +55,9 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.usefixtures("without_plotly")
-@pytest.mark.parametrize("kind", RESULTS)
+@pytest.mark.parametrize("kind", every_kind())
 def test_a_page_of_every_result(kind: str, tmp_path: Path) -> None:
-    path = RESULTS[kind].export_html(tmp_path / "page.html")
+    path = every_kind()[kind].export_html(tmp_path / "page.html")
     page = path.read_text("utf-8")
     read = Reader(page)
     assert read.loading == []
@@ -89,7 +89,7 @@ def test_what_is_absent_says_so() -> None:
 
 
 def test_plotly_stands_in_it_once() -> None:
-    page = RESULTS["comparison"].page_html()
+    page = every_kind()["comparison"].page_html()
     assert len(page) > 4_000_000
     assert page.count("plotly.js v") == 1
     assert page.count('class="plot"') > 5
@@ -98,7 +98,7 @@ def test_plotly_stands_in_it_once() -> None:
 @pytest.mark.usefixtures("without_plotly")
 def test_a_view_too_large_for_a_page_is_a_picture(monkeypatch: Any) -> None:
     monkeypatch.setattr("workbench.report.document.MOST_VIEW_BYTES", 10)
-    page = RESULTS["explanation"].page_html()
+    page = every_kind()["explanation"].page_html()
     assert "wbv-place" not in page
     assert "too large for a page" in page
     assert "<svg" in page

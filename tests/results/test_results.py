@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from PIL import Image
@@ -15,7 +15,6 @@ import workbench as wb
 from tests.analysis.profile.traces import chain
 from tests.factories import results as examples
 from tests.factories.comparisons import failed, ordinary
-from tests.factories.graphs import fused
 from workbench.analysis.memory.by_node import MemoryRecord, NodeMemory, memory_of
 from workbench.errors import ConfigError, WorkbenchError
 from workbench.figures.shapes import TextLine
@@ -25,42 +24,17 @@ from workbench.records.kinds import Part
 from workbench.results.per_run import PerRun
 from workbench.results.registry import KINDS
 
-
-def made() -> dict[str, Any]:
-    """One result of each kind."""
-    about, two = examples.about(), {"A": examples.start("A"), "B": examples.start("B")}
-    profile = examples.profile(fused())
-    return {
-        "comparison": wb.Comparison(ordinary(), b"graph", parts=examples.parts()),
-        "measurement": wb.Measurement(examples.measurement()),
-        "matrix": wb.Matrix(examples.matrix(), about),
-        "sweep": wb.Sweep(examples.sweep(), about),
-        "explanation": wb.Explanation(fused(), about).with_profile(profile),
-        "ablation": wb.Ablation(examples.ablation()),
-        "versions": wb.Versions(examples.versions()),
-        "model files": wb.ModelFiles(examples.model_files(), about),
-        "levels": wb.Levels(examples.levels()),
-        "profile": wb.Profile.of(profile, about),
-        "memory": wb.Profile.of(profile, about).memory(),
-        "roofline": wb.Roofline(examples.roofline(), about),
-        "peaks": wb.Peaks(examples.peaks(), about),
-        "cold start": wb.ColdStarts.of(two, about=about),
-        "memory settings": wb.MemorySettings(examples.settings(), about),
-        "thread scaling": wb.Threads(examples.threads(), about),
-        "accuracy": wb.AccuracyTable(examples.accuracy(), about),
-        "layer errors": wb.LayerErrors(examples.layer_errors(), about),
-        "sensitivity": wb.Sensitivity(examples.sensitivity(), about),
-        "why slower": wb.WhySlower(examples.why_slower(), about),
-        "load test": wb.LoadTest(examples.load_test(), about),
-        "decoding": wb.Decoding(examples.decoding(), about),
-        "findings": wb.Findings(examples.findings(), about),
-        "improvement": wb.Improvement(examples.improvement(), about),
-        "deployment": wb.Deployment(examples.deployment(), about),
-        "study": wb.Study(examples.study()),
-    }
-
-
-RESULTS = made()
+ESCAPE = "\x1b]0;pwned\x07"
+FIXED = {"id", "created_utc", "sha256"}
+NAMELESS = {
+    "ablation",
+    "memory",
+    "peaks",
+    "profile",
+    "roofline",
+    "thread scaling",
+}  # their sentences repeat no name
+RESULTS = examples.every_kind()
 
 
 @pytest.mark.parametrize("kind", RESULTS)
@@ -86,6 +60,33 @@ def test_a_cells_value_is_words_and_a_picture(kind: str) -> None:
     image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
     assert image.width == 2 * about["image/png"]["width"]
     assert getattr(RESULTS[kind], "_repr_html_", None) is None
+
+
+def strange(value: Any, name: str = "") -> Any:
+    """Return a record whose free texts end in what a terminal obeys, the same text always in the same way."""
+    if isinstance(value, str):
+        return value if name in FIXED else f"{value}{ESCAPE}"
+    if isinstance(value, tuple):
+        return tuple(strange(item, name) for item in value)
+    if not is_dataclass(value) or isinstance(value, wb.Config):
+        return value
+    allowed = get_type_hints(type(value))
+    changes = {
+        field.name: strange(getattr(value, field.name), field.name)
+        for field in fields(value)
+        if field.init and "Literal" not in str(allowed[field.name])
+    }
+    return replace(value, **changes)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_no_terminal_obeys_what_a_strangers_bundle_says(kind: str) -> None:
+    plain = RESULTS[kind]
+    parts = tuple(replace(part, record=strange(part.record)) for part in plain.parts)
+    opened = type(plain).reopened(strange(plain.saved), plain.about, structure=None, parts=parts)
+    for text in (str(opened), repr(opened), opened._repr_mimebundle_()[0]["text/plain"]):
+        assert text.replace("\n", "").isprintable()
+    assert ascii(ESCAPE)[1:-1] in str(opened) or kind in NAMELESS
 
 
 @pytest.mark.parametrize("kind", RESULTS)

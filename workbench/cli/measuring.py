@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.checks import of_measurement
 from workbench.cli.commands import Commands, add, add_command, add_subject
 from workbench.cli.subject import common, save, subject_of
-from workbench.text import printable
 
 if TYPE_CHECKING:
     from workbench.results.measurement import Measurement
@@ -53,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(to_json(result)))
     else:
-        print(printable(str(result), keep="\n"))
+        print(result)
         print(table(result.to_frame()))
     return save(result, arguments, of_measurement(result.record))
 

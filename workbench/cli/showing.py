@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 from workbench.cli.commands import Commands, add, add_command
-from workbench.text import printable, shorten
+from workbench.text import shorten
 
 MOST_CHARACTERS = 120  # characters of a text in the history: a model's name may be a megabyte
 MOST_SHOWN = 60  # rows of a table
@@ -37,7 +37,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     if isinstance(result, Comparison):
         print(in_full(result.record))
     else:
-        print(printable(str(result), keep="\n"))
+        print(result)
         print(table(result.to_frame().head(MOST_SHOWN).map(_shortened)))
     return 0
 
@@ -49,7 +49,7 @@ def print_sentences(arguments: argparse.Namespace, result: Any, frame: pd.DataFr
     if arguments.csv:
         print(csv_of(result.to_frame() if frame is None else frame), end="")
     else:
-        print(printable(str(result), keep="\n"))
+        print(result)
 
 
 def print_result(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame) -> None:

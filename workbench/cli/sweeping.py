@@ -13,7 +13,6 @@ from workbench.cli.showing import print_sentences, table
 from workbench.cli.subject import common, save, shows_progress
 from workbench.errors import InputError
 from workbench.results.form import axis_values
-from workbench.text import printable
 
 EXAMPLE = "workbench sweep bert-base --over batch=1,8,32 --over threads=1,2"
 
@@ -51,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         **common(arguments),
     )
     if arguments.accuracy:
-        print(printable(str(result.accuracy(progress=shows_progress(arguments))), keep="\n"), file=sys.stderr)
+        print(result.accuracy(progress=shows_progress(arguments)), file=sys.stderr)
     print_sentences(arguments, result)
     if not arguments.csv:
         print(table(result.to_frame()))

@@ -14,7 +14,7 @@ from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
 from workbench.records.fidelity import AccuracyRecord
 from workbench.records.run import Run
-from workbench.text import in_mib, in_ms, one_line, shorten
+from workbench.text import in_mib, in_ms, one_line, printable, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,7 +133,7 @@ class Best:
         lines = []
         for group in self.groups:
             lines += [self.headline(group), *(f"  {reason}" for reason in self.reasons(group))]
-        return "\n".join(lines)
+        return printable("\n".join(lines), keep="\n")
 
     def _repr_html_(self) -> str:
         from workbench.records.display import to_table
@@ -142,7 +142,7 @@ class Best:
         return to_table([*map(str, frame)], frame.itertuples(index=False, name=None), self.answer)
 
     def __repr__(self) -> str:
-        return f"<Best: {self.answer}>"
+        return f"<Best: {printable(self.answer)}>"
 
 
 def contenders_of(

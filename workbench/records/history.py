@@ -32,8 +32,7 @@ class History:
         self, path: str | os.PathLike[str] | None = None, *, patience_s: float = _PATIENCE_S
     ) -> None:
         try:
-            chosen = home.data_folder() / "history.sqlite" if path is None else Path(path).expanduser()
-            self.path = chosen.resolve()
+            self.path = (_own_file() if path is None else Path(path).expanduser()).resolve()
         except StorageError as error:
             raise HistoryError(f"There is no folder for the history: {error.problem}.", error.fix) from error
         except (OSError, RuntimeError) as error:
@@ -219,3 +218,9 @@ class History:
             f"The history has no record {asked[:80]!r}.",
             "wb.history().to_frame() lists all ids.",
         )
+
+
+def _own_file() -> Path:
+    """Return the file of this user; make its folder unless the file exists, perhaps on a read-only disk."""
+    file = home.places()[0] / "history.sqlite"
+    return file if file.exists() else home.data_folder() / file.name

@@ -54,7 +54,7 @@ class AccuracyTable(Result):
         """Return one row per output of a candidate."""
         return self.record.fidelity_frame()
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         data = self.record.data
         lines = [f"{headline(self.record)}; {data.item_count:,} items of {data.made_by}"]
         for score in self.record.scores:

@@ -25,7 +25,7 @@ class ColdStarts(PerRun):
         """One record per config."""
         return tuple(self.by_label.values())
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         return "\n".join(map(str, self.starts))  # each holds its label, and what saving ahead is worth
 
 

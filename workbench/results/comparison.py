@@ -24,6 +24,7 @@ from workbench.results.findings import Findings, Subject
 from workbench.results.parts import ResultWithParts
 from workbench.results.registry import ResultKind
 from workbench.results.result import origin_of
+from workbench.text import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,11 +179,11 @@ class Comparison(ResultWithParts):
         add_protocol(page, record)
         return page
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         return report(self.record, self.time_elsewhere())
 
     def __repr__(self) -> str:
-        return f"<Comparison {self.record.id}: {sentence(self.record, self.verdict)}>"
+        return f"<Comparison {self.record.id}: {printable(sentence(self.record, self.verdict))}>"
 
 
 KIND = ResultKind(

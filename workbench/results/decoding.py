@@ -93,7 +93,7 @@ class Decoding(Result):
         run = run_of(self.record.runs, label)
         return decoding_script(run.config, model)
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         return in_words(self.record)
 
 

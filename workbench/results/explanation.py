@@ -190,7 +190,7 @@ class Explanation(Result):
         """Return operators before and after."""
         return explanation_chart(self.record, str(self))
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         record = self.record
         account = record.provenance.account
         fates = ", ".join(

@@ -13,7 +13,7 @@ from workbench.figures.chart_scene import chart_scene
 from workbench.records.atomic import write_atomically
 from workbench.report.document import Document
 from workbench.report.pieces import MOST_NODES, figured, paragraph, stop_if_asked, stopped_by
-from workbench.text import one_line
+from workbench.text import one_line, printable
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -76,6 +76,14 @@ class Exportable:
         `cancel` ends it with a Cancelled; a file that stood at `path` is left as it was.
         """
         return write_atomically(path, self.shared().page_html(cancel=cancel).encode("utf-8"))
+
+    def _in_words(self) -> str:
+        """Return the result in sentences, with names as its model or its file gives them."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Return the sentences without anything that a terminal obeys."""
+        return printable(self._in_words(), keep="\n")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self}>"

@@ -23,6 +23,7 @@ from workbench.results.examining import ExaminedRun
 from workbench.results.fix_result import FixResult, decide
 from workbench.results.per_run import PerRun
 from workbench.results.registry import KINDS, ResultKind
+from workbench.text import printable
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -124,10 +125,10 @@ class Finding:
         return after <= (1 - ERROR_GAIN) * before, f"{errors}; {words}"
 
     def __str__(self) -> str:
-        return str(self.record)
+        return printable(str(self.record), keep="\n")
 
     def __repr__(self) -> str:
-        return f"<Finding {self.record.id}: {self.record.headline}>"
+        return f"<Finding {self.record.id}: {printable(self.record.headline)}>"
 
     def _repr_html_(self) -> str:
         return self.record._repr_html_()

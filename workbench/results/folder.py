@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -38,13 +39,20 @@ UNITS = {  # by the end of a column's name
 
 
 def export_folder(result: Any, folder: Path, tables: TableFormat) -> Path:
-    """Write the files into a new or empty folder and return it."""
+    """Write the files into a new or empty folder and return it; remove what a failed export has written."""
     _check_format(tables)
+    existed = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise ConfigError(f"{folder} is not empty", "give a new folder: files in it stay as they are")
-        _write(result.shared(), folder, tables)
+        try:
+            _write(result.shared(), folder, tables)
+        except BaseException:
+            _empty(folder)
+            if not existed:
+                folder.rmdir()
+            raise
     except OSError as error:
         problem = f"{folder} cannot be written: {error.strerror or error}"
         raise StorageError(problem, "give a folder that you may write to, on a disk with room") from error
@@ -56,7 +64,7 @@ def tables_of(result: Any) -> Iterator[tuple[str, pd.DataFrame]]:
     import pandas as pd
 
     yield "result", result.to_frame()
-    measured = measured_record(result.record)
+    measured = measured_record(result.saved)
     if measured is not None:
         yield "samples", samples_frame(measured)
         yield from (
@@ -64,10 +72,10 @@ def tables_of(result: Any) -> Iterator[tuple[str, pd.DataFrame]]:
             for name, rows in (("outputs", measured.agreement), ("doubts", measured.doubts))
             if rows
         )
-    if isinstance(result.record, ComparisonRecord):
+    if isinstance(result.saved, ComparisonRecord):
         from workbench.judge.percentiles import percentiles_frame
 
-        yield "percentiles", percentiles_frame(result.record.runs)
+        yield "percentiles", percentiles_frame(result.saved.runs)
     for part in result.parts:
         yield part.name, KINDS.result_of_part(part).to_frame()
 
@@ -152,7 +160,7 @@ def _write(result: Any, folder: Path, tables: TableFormat) -> None:
         columns = {str(column): _unit(str(column)) for column in frame.columns}
         index["tables"][_within(folder, path)] = {"name": name, "rows": len(frame), "columns": columns}
     model = None if result.about.model is None else result.about.model.name
-    for label, config in configs_of(result.record).items():
+    for label, config in configs_of(result.saved).items():
         path = _file(folder / "configs", label, ".json")
         path.write_text(json.dumps(config.to_dict(), indent=1) + "\n", encoding="utf-8")
         index["configs"][label] = {"config": _within(folder, path), **_script(folder, label, config, model)}
@@ -162,6 +170,14 @@ def _write(result: Any, folder: Path, tables: TableFormat) -> None:
     result.save(folder / "result.ortbench")
     text = json.dumps(index, indent=1, ensure_ascii=False)
     (folder / "index.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _script(folder: Path, label: str, config: Config, model: str | None) -> dict[str, str]:

@@ -92,7 +92,7 @@ class Fusions(Exportable):
         """The name of its model."""
         return next(iter(self.explained.values())).model_name
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         runs = "; ".join(_sentence(label, explained) for label, explained in self.explained.items())
         return runs if self.subject in self.explained else f"{self.subject}: {runs}"
 

@@ -31,7 +31,7 @@ class LayerErrors(Result):
         """Return one row per weight: its error, its range and outliers."""
         return self.record.weights_frame()
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
 
 

@@ -85,7 +85,7 @@ class LoadTest(Result):
         best = knee([row for row in self.points if row.run is run])
         return best.point.callers if best else self.record.points[0].callers
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         return in_words(self.record)
 
 

@@ -27,7 +27,7 @@ class Peaks(Result):
     def figure(self) -> None:
         """Return None: the picture and the words say it all."""
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         return "; ".join(
             f"{counted(row.threads, 'thread')}: float32 {_giga(row.float32_flops, 'GFLOP/s')}, "
             f"int8 {_giga(row.int8_flops, 'GOP/s')}, copying {_giga(row.bytes_per_s, 'GB/s')}"

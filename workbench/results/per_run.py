@@ -80,7 +80,7 @@ class PerRun(Result):
         table: pd.DataFrame = pd.concat(frames, ignore_index=True)
         return table
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         if len(self.by_label) == 1:
             return str(self.record)
         return "\n".join(f"{label}: {record}" for label, record in self.by_label.items())

@@ -113,8 +113,10 @@ class Profile(Data, Result):
         body += table(self.to_frame(), "By node", most=MOST_NODES)
         page.add("time", "Where the time goes", body)
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         return Data.__str__(self)
+
+    __str__ = Result.__str__
 
     def __repr__(self) -> str:
         return Data.__repr__(self)

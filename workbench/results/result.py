@@ -198,7 +198,7 @@ class Result(Exportable):
         except WorkbenchError as error:
             warnings.warn(f"the history was not updated: {error}", stacklevel=3)
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         return str(self.record)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -16,7 +16,7 @@ from workbench.records.sensitivity import ProposalRecord, SensitivityRecord
 from workbench.results.comparison import Comparison
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
-from workbench.text import in_ms
+from workbench.text import in_ms, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +76,7 @@ class Sensitivity(Result):
             proposal = with_measured_cost(proposal, comparison.record)
         return Proposal(proposal, config, comparison)
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
 
 
@@ -124,7 +124,7 @@ class Proposal:
         lines = [str(self.record)]
         if self.comparison is not None:
             lines.append(f"measured against quantizing everything: {_verdict(self.comparison)}")
-        return "\n".join(lines)
+        return printable("\n".join(lines), keep="\n")
 
     __repr__ = __str__
 

@@ -24,7 +24,7 @@ class Versions(Measured):
     charted_by = "workbench.figures.levels:versions_chart"
     title = "versions of ONNX Runtime side by side"
 
-    def __str__(self) -> str:
+    def _in_words(self) -> str:
         verdicts = (headline(verdict) for verdict in self.record.comparison.verdicts)
         return "\n".join([str(self.record), *verdicts])
 

@@ -70,7 +70,7 @@ def no_room(error: OSError, stage: str = "", *, temporary_file: bool = False) ->
 
 
 def full_disk(stage: str) -> StorageError | None:
-    """Return the error of a full disk of ours, or None: ORT gives no reason for a file that it cannot write."""
+    """Return the error of a full disk of ours, or None: ORT gives no reason when it cannot write."""
     if min(map(_free_bytes, (_temporary_folder(), *home.places()))) >= _NO_ROOM_BYTES:
         return None
     return no_room(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), stage)

@@ -31,8 +31,8 @@ _RULES: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Protobuf serialization failed",
-        "ORT cannot write the optimized graph: check the disk of TMPDIR; a graph above 2 GiB needs its weights "
-        "in a file of their own",
+        "ORT cannot write the optimized graph: check the disk of TMPDIR; a graph above 2 GiB needs its "
+        "weights in a file of their own",
     ),
     (
         r"INVALID_PROTOBUF|Protobuf parsing failed|No graph was found",

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from tests.factories.comparisons import ordinary
 from tests.factories.records import comparison
-from tests.factories.results import parts
-from tests.results.test_results import made
+from tests.factories.results import every_kind, parts
 from workbench.records.bundle import pack_record
 from workbench.records.upgrades import VERSION
 from workbench.results.registry import KINDS
@@ -25,7 +24,7 @@ def main() -> None:
     (FOLDER / f"comparison-{VERSION}.ortbench").write_bytes(plain)
     whole = pack_record(ordinary(), b"graph", private=True, parts=parts(), kinds=KINDS)
     (FOLDER / f"examined-{VERSION}.ortbench").write_bytes(whole)
-    for kind, result in made().items():
+    for kind, result in every_kind().items():
         if kind != "comparison":
             result.save(FOLDER / f"{kind.replace(' ', '-')}-{VERSION}.ortbench")
 
