@@ -129,6 +129,14 @@ def test_any_chart_is_drawn_within_its_width(data: st.DataObject, kind: str, axe
             assert -1 <= shape.x <= shape.x + shape.width <= WIDTH + 1
 
 
+@pytest.mark.parametrize("kind", ["bar", "stack", "dot"])
+@pytest.mark.parametrize("least", [5e-324, 1e-322, 1e-308])
+def test_numbers_too_small_to_divide_are_drawn(kind: str, least: float) -> None:
+    chart = Chart(("title",), (Axis("x", kind),), (bars(Value(least, "tiny", PLAIN)),))  # type: ignore[arg-type]
+    assert json.loads(chart_figure(chart).to_json())["data"][0]["x"] == [least]
+    assert {"x", "row", "0"} <= set(texts(chart))
+
+
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e9))
 def test_ticks_are_few_and_inside(least: float, width: float) -> None:
     numbers = ticks(least, least + width)

@@ -124,9 +124,10 @@ class Chart:
             ends.append(0.0)
         least, most = min(ends), max(ends)
         if kind == "dot":
-            room = 0.06 * (most - least) or abs(most) / 10 or 1.0
+            rooms = (0.06 * (most - least), abs(most) / 10, 1.0)
+            room = next(room for room in rooms if room * DRAWABLE > 1)
             return least - room, most + room
-        return least, most if most > least else least + 1.0
+        return least, most if (most - least) * DRAWABLE > 1 else least + 1.0
 
 
 def one_value(label: str, *values: Value) -> ChartRow:

@@ -1,1 +1,0 @@
-"""What a user can ask for: one folder or module each."""
