@@ -150,6 +150,22 @@ def test_every_model_gets_the_inputs_and_keeps_its_accuracy(tmp_path: Path) -> N
         result.accuracy({"other": None})
 
 
+def test_measuring_the_accuracy_of_the_first_model_again_replaces_its_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured(model: wb.Model, *_: Any, **__: Any) -> Any:
+        return replace(examples.accuracy(), model_name=model.name)
+
+    monkeypatch.setattr("workbench.results.several.accuracy", measured)
+    paths = {name: tiny.save(tiny.mlp(), tmp_path, f"{name}.onnx") for name in ("tiny", "small")}
+    models = {name: wb.load(path) for name, path in paths.items()}
+    result = wb.Matrix(examples.matrix(), examples.about()).of_models(models, {})
+    for _ in range(2):
+        result.accuracy(progress=False)
+    again = wb.open(result.save(tmp_path / "matrix.ortbench"))
+    assert [again.accuracy_of(name).model_name for name in models] == ["tiny", "small"]
+
+
 @pytest.mark.real
 def test_two_files_of_one_name_are_two_models(tmp_path: Path) -> None:
     paths = []

@@ -107,6 +107,15 @@ def test_every_kind_opens_as_something() -> None:
     assert set(KINDS.names) == set(RESULTS)
 
 
+@pytest.mark.parametrize("head", [b"", b"\0\0\0\0ORTM"])
+def test_a_model_given_as_a_result_is_said_to_be_one(head: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(head + chain().SerializeToString())
+    with pytest.raises(WorkbenchError, match="is a model") as caught:
+        wb.open(path)
+    assert "wb.load" in caught.value.fix
+
+
 @pytest.mark.parametrize("name", ["float32_flops", "int8_flops", "bytes_per_s"])
 def test_a_peak_of_zero_is_refused(name: str) -> None:
     roofline = examples.roofline()

@@ -13,6 +13,8 @@ from tests.factories.comparisons import ordinary
 from workbench import home
 from workbench.cli import main
 from workbench.results.storage import STORES
+from workbench.search.optuna_trials import storage_path
+from workbench.server import published_files
 from workbench.stored_files import stored_files, trim
 
 pytestmark = pytest.mark.usefixtures("own_home")
@@ -46,6 +48,25 @@ def test_each_kind_says_how_much_and_how_old() -> None:
     assert 1.9 * DAY_S < row.newest_s - row.oldest_s < 2.1 * DAY_S
     assert "downloads" in str(wb.storage())
     assert "last used 1 day ago" in str(wb.storage())
+
+
+def test_what_is_laid_out_for_netron_and_optuna_is_counted_and_removed(tmp_path: Path) -> None:
+    model = tmp_path / "model.onnx"
+    model.write_bytes(b"x" * 1000)
+    published_files.publish("netron", model, "a model")
+    studies = storage_path()
+    for path in (studies, studies.with_name(f"{studies.name}-journal")):
+        path.write_bytes(b"x" * 500)
+    other = studies.with_name("recent.json")
+    other.write_text("[]")
+    sizes = {row.name: row.size_bytes for row in wb.storage().rows}
+    assert sizes["published"] > 0
+    assert sizes["optuna"] == 1000
+    assert main(["clean", "published", "optuna"]) == 0
+    left = {row.name: row.entry_count for row in wb.storage().rows}
+    assert (left["published"], left["optuna"]) == (0, 0)
+    assert [path.name for path in studies.parent.rglob("*") if path.is_file()] == [other.name]
+    assert model.exists()
 
 
 def test_only_what_is_old_is_removed() -> None:

@@ -51,6 +51,11 @@ def read_bundle(path: str | os.PathLike[str], kinds: Kinds = COMPARISONS) -> Bun
         if not stat.S_ISREG(place.stat().st_mode):  # a pipe or a device could deliver data for ever
             raise BundleError("It is not a file.", "Give the path of an .ortbench file.")
         with place.open("rb") as file:
+            if _is_model(file.read(8)):
+                raise BundleError(
+                    "It is a model, not a saved result.",
+                    "wb.load(path) opens models; wb.open(path) opens what result.save(path) wrote.",
+                )
             return unpack_record(file, kinds)
     except BundleError as error:
         raise BundleError(f"{os.fspath(path)!r} cannot be opened: {error.problem}", error.fix) from error
@@ -58,6 +63,11 @@ def read_bundle(path: str | os.PathLike[str], kinds: Kinds = COMPARISONS) -> Bun
         missing = isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR)
         fix = "Correct the path." if missing else "Give the path of a bundle that you may read."
         raise BundleError(f"{os.fspath(path)!r} cannot be opened: {reason_of(error)}.", fix) from error
+
+
+def _is_model(head: bytes) -> bool:
+    """Return whether a file begins as an ONNX file, with its version, or as one in ORT format."""
+    return head.startswith(b"\x08") or head[4:8] == b"ORTM"
 
 
 def pack_record(

@@ -96,7 +96,9 @@ class SeveralComparisons(ConfigChoice, Result):
         record = replace(record, model_name=name)  # two models of one name have names of their own here
         table = AccuracyTable(record, origin_of(model, next(iter(configs.values()))))
         others = [part for part in self.parts if part.record.model_name != name]
-        part = Part(f"accuracy/{len(others) + 1}" if others else "accuracy", record, table.about)
+        taken = {part.name for part in others}
+        names = ("accuracy", *(f"accuracy/{number}" for number in range(2, len(others) + 2)))
+        part = Part(next(name for name in names if name not in taken), record, table.about)
         self.parts = (*others, part)
         self._update_history()
         return table

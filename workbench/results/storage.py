@@ -25,9 +25,9 @@ _AGAIN = "made again when needed"
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """One folder of ours. `remove` is None where `remove` of its entries removes them all right."""
+    """One folder of ours, or one file and what SQLite keeps beside it; `remove` removes one entry."""
 
-    folder: str  # below the folder of kept data or of what can be made again
+    place: str  # below the folder of kept data or of what can be made again
     what: str
     renewable: bool = True  # it can be made or fetched again
     remove: Callable[[StoredFile], None] = StoredFile.remove
@@ -46,7 +46,9 @@ STORES = {
     "named": Store("cache/named", f"copies of models whose nodes have no names; {_AGAIN}"),
     "hashes": Store("cache/hashes", f"hashes of model files; {_AGAIN}"),
     "engines": Store("cache/tensorrt", f"TensorRT engines; {_AGAIN}"),
-    "published": Store("data/shelf", "files laid out for Netron and speedscope; they expire after a week"),
+    "published": Store(
+        "data/published", "files laid out for Netron and speedscope; they expire after a week"
+    ),
     "optuna": Store("data/optuna.sqlite", "studies as Optuna's storage; made again from the history"),
     "history": Store("data/history.sqlite", "results of every comparison", renewable=False),
 }
@@ -129,8 +131,11 @@ class Storage:
 
 def _entries(name: str) -> Iterable[StoredFile]:
     data, made_again = home.places()
-    kind, _, folder = STORES[name].folder.partition("/")
-    return stored_files((data if kind == "data" else made_again) / folder)
+    kind, _, inside = STORES[name].place.partition("/")
+    place = (data if kind == "data" else made_again) / inside
+    if place.is_file():
+        return [entry for entry in stored_files(place.parent) if entry.path.name.startswith(place.name)]
+    return stored_files(place)
 
 
 def _summary(name: str) -> StoreSummary:
