@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench import cgroup
+from workbench.cgroup import CgroupLimits, parse_membership, parse_mounts, read_limits
 from workbench.cpu import ISA_FLAGS, parse_cpuinfo
-from workbench.measurement.cgroup import CgroupLimits, parse_membership, parse_mounts, read_limits
+from workbench.measurement.counters import read_counters
 from workbench.measurement.gpus import drm_gpus
 from workbench.measurement.machine import read_machine
 
@@ -120,6 +122,26 @@ def test_v1_writes_no_limit_as_minus_one_and_a_huge_number(tmp_path: Path) -> No
     folder(tmp_path, cpu__cfs_quota_us="-1", cpu__cfs_period_us="100000")
     folder(tmp_path, memory__limit_in_bytes="9223372036854771712")
     assert read_limits("3:cpu,memory:/\n", v1(tmp_path, "cpu,memory")) == CgroupLimits(None, None)
+
+
+def belong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, group: str, mounts: str) -> None:
+    folder(tmp_path / "proc", cgroup=group, mountinfo=mounts)
+    monkeypatch.setattr(cgroup, "PROC", tmp_path / "proc")
+
+
+def test_throttling_is_read_from_the_group_of_this_process_and_its_ancestors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder(tmp_path / "v2", cpu__stat="usage_usec 5\n")
+    folder(tmp_path / "v2" / "job", cpu__stat="usage_usec 5\nnr_periods 9\nnr_throttled 2\n")
+    folder(tmp_path / "v2" / "job" / "step", cpu__stat="usage_usec 5\nnr_throttled 40\n")
+    belong(monkeypatch, tmp_path, "0::/job/step\n", v2(tmp_path / "v2"))
+    assert read_counters().quota_throttles == 42
+    belong(monkeypatch, tmp_path, "0::/\n", v2(tmp_path / "v2"))
+    assert read_counters().quota_throttles is None
+    folder(tmp_path / "cpu" / "job", cpu__stat="nr_periods 9\nnr_throttled 7\n")
+    belong(monkeypatch, tmp_path, "3:cpu,cpuacct:/job\n", v1(tmp_path / "cpu", "cpu,cpuacct"))
+    assert read_counters().quota_throttles == 7
 
 
 def test_a_container_sees_its_own_group_as_the_mount_root(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper
 
 from tests.models import tiny
 from tests.worker.harness import load_plan
+from workbench import cgroup
 from workbench.errors import WorkerError
 from workbench.worker import memory
 from workbench.worker.launch import Worker
@@ -77,12 +78,26 @@ def test_pages_of_a_mapped_file_do_not_count(tmp_path: Path) -> None:
     assert after - before < 16 * MIB
 
 
-def test_a_container_bounds_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_GROUP_V2", tmp_path)
-    monkeypatch.setattr(memory, "_GROUP_V1", tmp_path / "none")
-    (tmp_path / "memory.max").write_text("1000\n")
-    (tmp_path / "memory.current").write_text("900\n")
-    (tmp_path / "memory.stat").write_text("anon 500\nactive_file 30\ninactive_file 70\n")
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_the_tightest_group_of_this_process_bounds_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    most, used = ("max", "current") if version == "v2" else ("limit_in_bytes", "usage_in_bytes")
+    job, step = tmp_path / "job", tmp_path / "job" / "step"
+    step.mkdir(parents=True)
+    for group, limit, usage in ((job, "1000", "900"), (step, "5000", "800")):
+        (group / f"memory.{most}").write_text(f"{limit}\n")
+        (group / f"memory.{used}").write_text(f"{usage}\n")
+        (group / "memory.stat").write_text("anon 500\nactive_file 30\ninactive_file 70\n")
+    kind = "cgroup2 cgroup2 rw" if version == "v2" else "cgroup cgroup rw,memory"
+    (tmp_path / "mountinfo").write_text(f"30 23 0:26 / {tmp_path} rw,nosuid - {kind}\n")
+    (tmp_path / "cgroup").write_text("0::/job/step\n" if version == "v2" else "4:memory:/job/step\n")
+    monkeypatch.setattr(cgroup, "PROC", tmp_path)
     assert memory.available_bytes() == 200
-    (tmp_path / "memory.max").write_text("max\n")
-    assert memory.available_bytes() > 1000
+    assert memory.too_much(os.getpid(), None) is None
+    monkeypatch.setattr(memory, "held_bytes", lambda _: 3000 * MIB)
+    assert memory.too_much(1, None) == 3000 * MIB - memory.reserve_bytes() + 200
+    (job / f"memory.{most}").write_text("max\n")
+    assert memory.available_bytes() == 4300
+    (step / f"memory.{most}").write_text("max\n")
+    assert memory.available_bytes() > 5000

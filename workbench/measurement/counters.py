@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
+from workbench.cgroup import throttle_count
 from workbench.measurement.interference import steal_s
 
 _CPUS = Path("/sys/devices/system/cpu")
-_CGROUPS = ("/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +25,9 @@ class Counters:
 
 
 def read_counters() -> Counters:
-    return Counters(steal_s(), _thermal(), _quota())
+    return Counters(steal_s(), _thermal(), throttle_count())
 
 
 def _thermal() -> int | None:
     files = list(_CPUS.glob("cpu[0-9]*/thermal_throttle/core_throttle_count"))
     return sum(int(file.read_text()) for file in files) if files else None
-
-
-def _quota() -> int | None:
-    for name in _CGROUPS:
-        path = Path(name)
-        if path.is_file():
-            fields = dict(line.split() for line in path.read_text().splitlines() if len(line.split()) == 2)
-            if "nr_throttled" in fields:
-                return int(fields["nr_throttled"])
-    return None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
-from pathlib import Path
 
+from workbench.cgroup import own_texts, read_limits
 from workbench.cpu import read_cpu, usable_cores
-from workbench.measurement.cgroup import CgroupLimits, read_limits
 from workbench.measurement.gpus import read_gpus
 from workbench.records.machine import Machine
 
@@ -16,7 +15,7 @@ def read_machine() -> Machine:
     """Return the machine as this process sees it; unknown values are None."""
     import psutil
 
-    cpu, limits = read_cpu(), _limits()
+    cpu, limits = read_cpu(), read_limits(*own_texts())
     memory = int(psutil.virtual_memory().total)
     limit = limits.memory_bytes
     return Machine(
@@ -31,12 +30,3 @@ def read_machine() -> Machine:
         gpus=read_gpus(),
         platform=f"{platform.system()}-{platform.release()}-{platform.machine()}",
     )
-
-
-def _limits() -> CgroupLimits:
-    try:
-        membership = Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="replace")
-        mountinfo = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:  # only Linux has /proc, and it may hide it
-        return CgroupLimits(cores=None, memory_bytes=None)
-    return read_limits(membership, mountinfo)

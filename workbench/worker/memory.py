@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
-from pathlib import Path
+
+from workbench.cgroup import memory_left
 
 _LEAST_BYTES = 256 << 20  # a worker below this does not fill a machine
 _RESERVE_SHARE = 20  # a twentieth of the memory stays free for the kernel, Jupyter and the desktop…
 _RESERVE_BYTES = (256 << 20, 2 << 30)  # …within these bounds
-_GROUP_V2, _GROUP_V1 = Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/memory")
 
 
 def held_bytes(pid: int) -> int | None:
@@ -36,15 +36,8 @@ def held_bytes(pid: int) -> int | None:
 
 def available_bytes() -> int:
     """Return the memory available without swapping, within the container's limit."""
-    left = _machine_bytes()
-    for folder, most, used in (
-        (_GROUP_V2, "memory.max", "memory.current"),
-        (_GROUP_V1, "memory.limit_in_bytes", "memory.usage_in_bytes"),
-    ):
-        limit, usage = _number(folder / most), _number(folder / used)
-        if limit is not None and usage is not None:
-            left = min(left, limit - usage + _reclaimable(folder))
-    return left
+    machine, group = _machine_bytes(), memory_left()
+    return machine if group is None else min(machine, group)
 
 
 @cache
@@ -78,21 +71,3 @@ def _machine_bytes() -> int:
     import psutil
 
     return int(psutil.virtual_memory().available)
-
-
-def _number(path: Path) -> int | None:
-    """Return the number in a file; None for a missing file or "max"."""
-    try:
-        return int(path.read_text())
-    except (OSError, ValueError):
-        return None
-
-
-def _reclaimable(folder: Path) -> int:
-    """Return the bytes of the group's file pages, which count as used but can be reclaimed."""
-    try:
-        lines = (folder / "memory.stat").read_text().splitlines()
-    except OSError:
-        return 0
-    pairs = (line.split() for line in lines)
-    return sum(int(pair[1]) for pair in pairs if pair[0] in ("active_file", "inactive_file"))

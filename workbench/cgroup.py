@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 
+PROC = Path("/proc/self")
 UNIFIED = ""  # the controller name that /proc/self/cgroup gives to the v2 hierarchy
 NO_LIMIT = float(1 << 60)  # bytes: a limit from here on is none
 
@@ -25,6 +27,49 @@ class CgroupLimits:
 
     cores: float | None
     memory_bytes: int | None
+
+
+def own_texts() -> tuple[str, str]:
+    """Return this process's membership and its mounts; empty texts where the system has no such files."""
+    return _text(PROC / "cgroup"), _text(PROC / "mountinfo")
+
+
+def own_groups(controller: str) -> tuple[Path, ...]:
+    """Return the folders of this process's group and its ancestors, of a v1 controller and then of v2."""
+    return _mounted_groups(controller, _text(PROC / "cgroup"), PROC / "mountinfo")
+
+
+@cache  # memory is asked for ten times a second, and mounts hardly ever change
+def _mounted_groups(controller: str, membership: str, mountinfo: Path) -> tuple[Path, ...]:
+    paths, mounts = parse_membership(membership), parse_mounts(_text(mountinfo))
+    return tuple(folder for name in (controller, UNIFIED) for folder in _folders(name, paths, mounts))
+
+
+def memory_left() -> int | None:
+    """Return the bytes that the tightest group leaves; None without a limit.
+
+    File pages count as used, but the system reclaims them.
+    """
+    return min(
+        (
+            int(limit) - used + _reclaimable(folder)
+            for folder in own_groups("memory")
+            if (limit := _memory(folder)) is not None
+            and (used := _number(folder, "memory.current", "memory.usage_in_bytes")) is not None
+        ),
+        default=None,
+    )
+
+
+def throttle_count() -> int | None:
+    """Return how often a quota of this process's group or of an ancestor stopped it; None if not counted."""
+    counts = [
+        int(fields[at + 1])
+        for folder in own_groups("cpu")
+        if "nr_throttled" in (fields := _words(folder / "cpu.stat"))
+        for at in [fields.index("nr_throttled")]
+    ]
+    return sum(counts) if counts else None
 
 
 def parse_membership(text: str) -> dict[str, str]:
@@ -104,6 +149,25 @@ def _memory(folder: Path) -> float | None:
     fields = _words(folder / "memory.max") or _words(folder / "memory.limit_in_bytes")
     limit = float(fields[0]) if fields and fields[0].isdigit() else NO_LIMIT
     return limit if limit < NO_LIMIT else None
+
+
+def _number(folder: Path, *names: str) -> int | None:
+    """Return the number in the first of these files that exists."""
+    words = next(filter(None, (_words(folder / name) for name in names)), [""])
+    return int(words[0]) if words[0].isdigit() else None
+
+
+def _reclaimable(folder: Path) -> int:
+    words = _words(folder / "memory.stat")
+    pairs = zip(words[::2], words[1::2], strict=False)
+    return sum(int(count) for name, count in pairs if name in ("active_file", "inactive_file"))
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:  # only Linux has /proc, and it may hide it
+        return ""
 
 
 def _words(file: Path) -> list[str]:
