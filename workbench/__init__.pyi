@@ -29,7 +29,7 @@ from workbench.api.profiling import (
 from workbench.api.serving import load_test as load_test
 from workbench.api.storage import export_html as export_html, storage as storage
 from workbench.api.sweeping import sweep as sweep
-from workbench.api.tuning import default_space as default_space, tune as tune, tune_targets as tune_targets
+from workbench.api.tuning import default_space as default_space, tune as tune
 from workbench.api.versions import compare_versions as compare_versions
 from workbench.config import (
     BFloat16 as BFloat16,
@@ -65,6 +65,7 @@ from workbench.errors import (
     WorkbenchError as WorkbenchError,
     WorkerError as WorkerError,
 )
+from workbench.features.remote.calls import on as on
 from workbench.measurement.limits import Limits as Limits
 from workbench.models import load as load
 from workbench.models.samples import samples as samples
@@ -99,7 +100,6 @@ from workbench.results.sensitivity import Proposal as Proposal, Sensitivity as S
 from workbench.results.storage import Storage as Storage
 from workbench.results.sweep import Sweep as Sweep
 from workbench.results.study import Study as Study
-from workbench.results.target_studies import TargetStudies as TargetStudies
 from workbench.results.thread_scaling import Threads as Threads
 from workbench.results.versions import Versions as Versions
 from workbench.results.why_slower import WhySlower as WhySlower

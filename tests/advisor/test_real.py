@@ -10,6 +10,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
+from tests.analysis.attention import Attention
+from tests.models import tiny
+from workbench.advisor.gather import gather
 from workbench.advisor.weights import scan_weights
 
 pytestmark = pytest.mark.real
@@ -63,6 +66,52 @@ def test_weights_that_are_inputs_are_found_in_a_real_model(tmp_path: Path) -> No
     assert findings["weights-are-inputs"].record.confidence == "sure"
     sound = wb.findings(convolutions(tmp_path / "sound.onnx"))
     assert "weights-are-inputs" not in {finding.record.id for finding in sound}
+
+
+def hard_swishes(path: Path, blocks: int = 3) -> Path:
+    """Convolutions with batch normalization and hard swish, which ORT folds and lays out anew."""
+    random = np.random.default_rng(0)
+    weights, nodes, last = {}, [], "x"
+    weights["three"], weights["zero"], weights["six"] = (np.float32(value) for value in (3, 0, 6))
+    for index in range(blocks):
+        weights[f"w{index}"] = (random.standard_normal((CHANNELS, CHANNELS, 3, 3)) * 0.05).astype(np.float32)
+        for name in ("scale", "shift", "mean", "var"):
+            weights[f"{name}{index}"] = random.uniform(0.5, 1.5, CHANNELS).astype(np.float32)
+        norm = [f"c{index}", *(f"{name}{index}" for name in ("scale", "shift", "mean", "var"))]
+        nodes += [
+            helper.make_node("Conv", [last, f"w{index}"], [f"c{index}"], f"conv{index}", pads=[1, 1, 1, 1]),
+            helper.make_node("BatchNormalization", norm, [f"n{index}"], f"norm{index}"),
+            helper.make_node("Add", [f"n{index}", "three"], [f"a{index}"], f"add{index}"),
+            helper.make_node("Clip", [f"a{index}", "zero", "six"], [f"l{index}"], f"clip{index}"),
+            helper.make_node("Mul", [f"n{index}", f"l{index}"], [f"m{index}"], f"mul{index}"),
+            helper.make_node("Div", [f"m{index}", "six"], [f"d{index}"], f"div{index}"),
+        ]
+        last = f"d{index}"
+    shape = [1, CHANNELS, SIZE, SIZE]
+    made = tiny.model(nodes, [tiny.tensor("x", shape)], [tiny.tensor(last, shape)], weights)
+    onnx.save(made, path)
+    return path
+
+
+def test_batch_normalization_that_ort_folded_is_no_finding(tmp_path: Path) -> None:
+    found = wb.findings(hard_swishes(tmp_path / "swish.onnx"))
+    assert "conv-batch-norm-not-folded" not in {finding.record.id for finding in found}
+
+
+def test_rules_read_the_passes_one_by_one(tmp_path: Path) -> None:
+    model = wb.load(convolutions(tmp_path / "net.onnx"))
+    explained = gather(model, wb.Config(), model.inputs(seed=0)).explained
+    assert explained is not None
+    assert explained.provenance.followed
+
+
+def test_an_unfused_attention_is_a_finding_on_the_cpu_too(tmp_path: Path) -> None:
+    onnx.save(Attention(opset=17).model(), tmp_path / "attention.onnx")
+    record = wb.findings(tmp_path / "attention.onnx")["attention-not-fused"].record
+    assert record.confidence == "maybe"
+    assert record.gain.share is None
+    assert record.fix.config == wb.Config(fusion=wb.TransformerFusion())
+    assert any("operator set is 17" in line for line in record.evidence)
 
 
 def test_casts_that_round_are_left_to_the_export(tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab)
     until(page, picks)
     button(page, "Use as B").first.click()
     expect(page.locator(".wbp-page:visible")).to_contain_text("B is set")
-    button(page, "More limits, cluster").click()
-    expect(page.get_by_label("cluster", exact=True)).to_be_visible()
+    button(page, "More limits").click()
+    expect(page.get_by_label("load time", exact=True)).to_be_visible()
     assert faults(page, ".wbp-page") == []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 1000})

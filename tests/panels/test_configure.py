@@ -11,8 +11,10 @@ import pytest
 import workbench as wb
 from tests.panels.conftest import settle
 from workbench.config import KNOBS, pass_help, shipped_passes
+from workbench.measurement.providers import ProviderState
 from workbench.panels.configure import Configure
 from workbench.panels.presets import PRESETS
+from workbench.panels.sections.providers import APART
 from workbench.panels.sections.section import Section
 
 OWN = {"disabled_passes", "providers", "free_dimensions", "session_entries", "run_entries"}
@@ -194,6 +196,29 @@ def test_providers_are_added_configured_moved_and_dropped(bench: wb.Workbench, c
     assert [provider.short_name for provider in bench.b.providers] == ["cpu", "cuda"]
     providers._drop(0)
     assert [provider.short_name for provider in bench.b.providers] == ["cuda"]
+
+
+def test_providers_that_do_not_work_here_stand_apart_with_why(bench: wb.Workbench, column: Configure) -> None:
+    cuda = ProviderState(
+        "CUDAExecutionProvider", "does not load", "…", ("libcublasLt.so.13", "libcurand.so.10"), "install it"
+    )
+    dml = ProviderState("DmlExecutionProvider", "works", "", (), "")
+    survey = type("Survey", (), {"providers": (cuda, dml)})()
+    doctor = wb.Doctor.__new__(wb.Doctor)
+    object.__setattr__(doctor, "survey", survey)
+    bench.state.doctor = doctor
+    choice = section(column, "providers").choice
+    words = [label for label, _ in choice.options]
+    assert words[:3] == ["cpu: not in this ONNX Runtime", "dml: works", APART]
+    assert "cuda: libcublasLt.so.13 was not found" in words[3:]
+    assert "qnn: not in this ONNX Runtime" in words[3:]
+    choice.value = ""
+    section(column, "providers").add.click()
+    assert bench.b.providers == (), "the line between them is no provider"
+    (row,) = [row for row in column.table.view.rows if row["key"] == "providers"]
+    assert row["apart"]["cuda"] == "libcublasLt.so.13 was not found"
+    assert set(row["apart"]) <= set(row["options"])
+    assert not {"dml", "cpu"} & set(row["apart"])
 
 
 def test_a_widget_that_has_the_focus_is_kept(bench: wb.Workbench, column: Configure) -> None:

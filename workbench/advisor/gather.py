@@ -48,7 +48,7 @@ def gather(
     explained = known.explained
     if explained is None:
         on_step("explanation")
-        explained = explain(model, config, passes=False, calibration=calibration, cancel=cancel)
+        explained = explain(model, config, calibration=calibration, cancel=cancel)
     runnable = known.runnable
     if runnable is None:
         on_step("preparation")

@@ -14,14 +14,11 @@ from workbench.models import Inputs, Model, load
 from workbench.preparation.replayed import replayed
 from workbench.records.goal import Goal, Objective, check_objectives
 from workbench.records.space import Space
-from workbench.results.study import Study, cluster_of
-from workbench.results.target_studies import TargetStudies, search_targets
+from workbench.results.study import Study
 from workbench.search.default_space import default_space as space_of
 from workbench.search.request import StudyRequest
 
 if TYPE_CHECKING:
-    from distributed import Client
-
     from workbench.results.ablation import Ablation
 
 
@@ -44,7 +41,6 @@ def tune(
     cancel: threading.Event | None = None,
     worker_limits: Limits | None = None,
     keep: bool = True,
-    client: Client | None = None,
     on_round: Callable[[Study], None] = lambda _: None,
 ) -> Study:
     """Search the best config for a goal, and prove it on fresh measurements.
@@ -56,8 +52,7 @@ def tune(
     other arithmetic takes part only with `Goal(max_accuracy_drop=…)`, on `data` or the model's own evaluation
     set, or with `Goal(max_error=…)`. `base` is the config that the search starts from and compares with, by
     default ORT's own. Each round is in the history as soon as it is measured, so that a study that was killed
-    goes on with `continue_`. `client` is that of a Dask cluster: the study runs on one of its machines, whose
-    default space it is. `on_round` gets the study so far after each round.
+    goes on with `continue_`. `on_round` gets the study so far after each round.
 
     >>> import workbench as wb
     >>> wb.tune.__name__
@@ -66,36 +61,9 @@ def tune(
     request = _request(
         model, space, objective, limits, budget_s, callers=callers, base=base, inputs=inputs,
         calibration=calibration, data=data, smallest_effect=smallest_effect, pacing_s=pacing_s, seed=seed,
-        progress=progress, cancel=cancel, worker_limits=worker_limits, is_local=client is None,
+        progress=progress, cancel=cancel, worker_limits=worker_limits,
     )  # fmt: skip
-    cluster = None if client is None else cluster_of(client)
-    return Study.searched(
-        request, progress=progress, cancel=cancel, keep=keep, cluster=cluster, on_round=on_round
-    )
-
-
-def tune_targets(
-    model: Model | Any,
-    targets: Sequence[str],
-    client: Client,
-    *search: Any,
-    progress: bool | Callable[[Progress], None] = True,
-    cancel: threading.Event | None = None,
-    keep: bool = True,
-    **options: Any,
-) -> TargetStudies:
-    """Search the best config on several kinds of machine of a Dask cluster at once: a study each.
-
-    A target is a tag of workers: a resource that they were started with, such as "small-machines", "GPU", a
-    flag of the CPU ("AVX512_VNNI"), or a provider that works there. `search` and `options`
-    are further arguments of `tune`, such as the space and `budget_s`.
-
-    >>> import workbench as wb
-    >>> wb.tune_targets.__name__
-    'tune_targets'
-    """
-    request = _request(model, *search, progress=progress, cancel=cancel, is_local=False, **options)
-    return search_targets(request, cluster_of(client), targets, progress=progress, cancel=cancel, keep=keep)
+    return Study.searched(request, progress=progress, cancel=cancel, keep=keep, on_round=on_round)
 
 
 def _request(
@@ -105,7 +73,6 @@ def _request(
     limits: Goal | None = None,
     budget_s: float = 300.0,
     *,
-    is_local: bool,
     progress: bool | Callable[[Progress], None],
     cancel: threading.Event | None,
     callers: int = 4,
@@ -117,17 +84,14 @@ def _request(
     worker_limits: Limits | None = None,
     **options: Any,
 ) -> StudyRequest:
-    """Return the request; its space stays empty if the default one is to be made on another machine.
-
-    `options` are further fields of the request: data, smallest_effect.
-    """
+    """Return the request; `options` are further fields of it: data, smallest_effect."""
     loaded, start, calibration = load(model), base or Config(), replayed(calibration)
     goal = limits or Goal()
     goal.check()
     objectives = _several(objective)
     check_objectives(objectives, callers)
     fed = inputs_of(loaded, inputs, seed, (start,), calibration)
-    if space is None and is_local:
+    if space is None:
         with bar(progress) as on_progress:
             space = space_of(
                 loaded,

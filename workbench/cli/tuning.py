@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import re
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.commands import Commands, add, add_command, add_subject, percent
 from workbench.cli.subject import common, save, subject_of
 from workbench.errors import ConfigError
 from workbench.records.goal import OBJECTIVES, Goal
-from workbench.text import path_text
 
 if TYPE_CHECKING:
     from workbench.results.study import Study
@@ -43,18 +39,13 @@ def add_to(commands: Commands) -> None:
     )
     tune.add_argument("--without", action="append", default=[], metavar="SETTING", help="do not vary it")
     tune.add_argument("--cluster", metavar="ADDRESS", help="search on a machine of this Dask scheduler")
-    tune.add_argument(
-        "--target", action="append", default=[], metavar="TAG", help="with --cluster: a study on each target"
-    )
-    tune.add_argument("--tls-ca", metavar="PEM", help="authority that the certificates of the cluster are of")
-    tune.add_argument("--tls-cert", metavar="PEM", help="certificate of yours for the cluster")
-    tune.add_argument("--tls-key", metavar="PEM", help="its key, if it is in a file of its own")
+    tune.add_argument("--target", metavar="TAG", help="with --cluster: on a worker with this tag")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Search, then print the answer and the configs that were tried."""
-    from workbench.api.tuning import default_space, tune, tune_targets
-    from workbench.search.cluster.connection import TlsFiles, connected
+    from workbench.api.tuning import default_space, tune
+    from workbench.features.remote.calls import connected, on
 
     model, config, inputs = subject_of(arguments)
     memory, p99, file = arguments.max_memory, arguments.max_p99, arguments.max_file
@@ -67,10 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         max_file_bytes=None if file is None else round(file * 2**20),
         min_speedup=arguments.min_speedup,
     )
-    tls = TlsFiles(arguments.tls_ca, arguments.tls_cert, arguments.tls_key)
-    if arguments.cluster is None and (arguments.target or tls != TlsFiles()):
-        needs = "--target needs" if arguments.target else "--tls-ca, --tls-cert and --tls-key need"
-        raise ConfigError(f"{needs} a cluster", "give the address of its scheduler: --cluster ADDRESS")
+    if arguments.target and arguments.cluster is None:
+        raise ConfigError("--target needs a cluster", "give the address of its scheduler: --cluster ADDRESS")
     space, objectives = None, arguments.objective or ["latency"]
     if arguments.without or arguments.cluster is None:
         space = default_space(
@@ -90,22 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     }
     if arguments.cluster is None:
         return _printed(tune(model, **asked), arguments)
-    with connected(arguments.cluster, tls=tls) as client:
-        if not arguments.target:
-            return _printed(tune(model, client=client, **asked), arguments)
-        studies = tune_targets(model, arguments.target, client, **asked)
-    print(studies)
-    for target, study in studies.items():
-        _save_beside(study, target, arguments)
-    return 1 if studies.errors else 0
-
-
-def _save_beside(study: Study, target: str, arguments: argparse.Namespace) -> None:
-    """Save the study of a target as FILE-TARGET, if a file was named."""
-    if arguments.output:
-        path, word = Path(arguments.output), re.sub(r"\W+", "-", target)
-        saved = study.save(path.with_name(f"{path.stem}-{word}{path.suffix}"))
-        print(f"saved {path_text(saved)}", file=sys.stderr)
+    with connected(arguments.cluster) as client:
+        return _printed(on(client, arguments.target).tune(model, **asked), arguments)
 
 
 def _printed(study: Study, arguments: argparse.Namespace) -> int:

@@ -45,6 +45,10 @@ class Inputs:
         """Return the record of the inputs, without data."""
         return InputsRecord(self.made_by, self.seed, self.shapes, self.guesses)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to a worker of a cluster: read-only views cannot be pickled."""
+        return make_inputs, (tuple(map(dict, self.feeds)), self.made_by, self.seed, self.guesses)
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per input of the first feed; columns input, value."""
         import pandas as pd

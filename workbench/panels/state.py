@@ -74,7 +74,6 @@ class BenchState(HasTraits):
     scenario = Unicode("sweep", help="the kind of result whose fields the tab scenarios shows")
     space = Any(None, help="the Space that the tab tune offers, or None before it was looked for")
     study = Any(None, help="the Study of the tab tune, or None")
-    targets = Any(None, help="the TargetStudies that the study is one of, or None")
     selected = Tuple(help="names of the nodes that are selected in every view")
 
     # Configs

@@ -1,14 +1,12 @@
-"""Searching the best config from the panels, here or on a Dask cluster: the jobs, and code that does it."""
+"""Searching the best config from the panels: the jobs, and code that does it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.api.tuning import default_space, tune, tune_targets
+from workbench.api.tuning import default_space, tune
 from workbench.config import Config
 from workbench.config.literals import call, literal, text_literal
 from workbench.panels.actions import Action
@@ -20,22 +18,6 @@ from workbench.records.goal import Goal, Objective
 from workbench.records.space import Space
 from workbench.results.form import Source
 from workbench.results.study import Study
-from workbench.results.target_studies import TargetStudies
-from workbench.search.cluster.connection import connected
-from workbench.search.cluster.workers import Cluster, ClusterWorker
-
-if TYPE_CHECKING:
-    from distributed import Client
-
-PATIENCE_S = 5.0  # for a scheduler: a person waits
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterChoice:
-    """The address of a scheduler, empty for this machine, and the kinds of machine that are searched for."""
-
-    address: str = ""
-    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +30,6 @@ class TuneChoice:
     left_out: tuple[str, ...] = ()
     second: Objective | None = None  # the other axis of the front
     callers: int = 4
-    cluster: ClusterChoice = field(default_factory=ClusterChoice)
 
     @property
     def objectives(self) -> Objective | tuple[Objective, ...]:
@@ -75,13 +56,10 @@ def find_space(choice: TuneChoice, request: Request, job: Job) -> Space:
     return default_space(request.subject.model, objective=choice.objectives, limits=choice.goal, **options)
 
 
-def search(choice: TuneChoice, space: Space | None, request: Request, job: Job) -> Study | TargetStudies:
-    """Search the best config from A, here or on the cluster that was chosen."""
-    subject, cluster = request.subject, choice.cluster
-    if cluster.address and not choice.left_out:
-        varied = None  # each machine makes its own space
-    else:
-        varied = (space or find_space(choice, request, job)).without(*choice.left_out)
+def search(choice: TuneChoice, space: Space | None, request: Request, job: Job) -> Study:
+    """Search the best config from A."""
+    subject = request.subject
+    varied = (space or find_space(choice, request, job)).without(*choice.left_out)
     arguments = (varied, choice.objectives, choice.goal, choice.budget_s)
     options = {
         **common_options(request, job),
@@ -90,12 +68,7 @@ def search(choice: TuneChoice, space: Space | None, request: Request, job: Job) 
         "progress": job.tell,
         "callers": choice.callers,
     }
-    if not cluster.address:
-        return tune(subject.model, *arguments, on_round=job.keep, **options)
-    with scheduler_at(cluster.address, job) as client:
-        if cluster.targets:
-            return tune_targets(subject.model, cluster.targets, client, *arguments, **options)
-        return tune(subject.model, *arguments, client=client, on_round=job.keep, **options)
+    return tune(subject.model, *arguments, on_round=job.keep, **options)
 
 
 def common_options(request: Request, job: Job) -> dict[str, Any]:
@@ -111,39 +84,21 @@ def common_options(request: Request, job: Job) -> dict[str, Any]:
     }
 
 
-@contextmanager
-def scheduler_at(address: str, job: Job) -> Iterator[Client]:
-    """Connect to a cluster, in a job: a scheduler that does not answer takes seconds."""
-    job.step(f"connecting to {address}")
-    with connected(address, timeout_s=PATIENCE_S, cancel=job.cancel) as client:
-        yield client
-
-
-def workers_at(address: str, job: Job) -> list[ClusterWorker]:
-    """Return the workers of a cluster that measure."""
-    with scheduler_at(address, job) as client:
-        cluster = Cluster(client)
-        cluster.check_target(None)
-        return cluster.workers()
-
-
 def keep_space(state: BenchState, _: Request, space: Space) -> None:
     """Offer the space in the tab."""
     with state.hold_trait_notifications():
         state.run_error, state.space = None, space
 
 
-def keep_study(state: BenchState, _: Request, made: Study | TargetStudies) -> None:
-    """Show the study in the tab; of several targets, that of the first."""
-    targets = made if isinstance(made, TargetStudies) else None
-    study = made if targets is None else next(iter(targets.values()))
+def keep_study(state: BenchState, _: Request, study: Study) -> None:
+    """Show the study in the tab."""
     with state.hold_trait_notifications():
-        state.run_error, state.targets, state.study = None, targets, study
+        state.run_error, state.study = None, study
 
 
 def tune_code(request: Request, choice: TuneChoice) -> str:
     """Return the code from the model to the study."""
-    subject, cluster, inputs = request.subject, choice.cluster, inputs_lines(request.subject)
+    subject, inputs = request.subject, inputs_lines(request.subject)
     under_load = "throughput" in (choice.objective, choice.second)
     limits = {name: literal(limit) for name, limit in asdict(choice.goal).items() if limit is not None}
     named = {
@@ -170,13 +125,5 @@ def tune_code(request: Request, choice: TuneChoice) -> str:
     if choice.left_out:
         names = ", ".join(map(text_literal, choice.left_out))
         lines.append(f"space = wb.default_space(model{same}).without({names})")
-    imports = ["import workbench as wb"]
-    if cluster.address:
-        imports.append("from distributed import Client")
-        lines.append(f"client = Client({text_literal(cluster.address)})")
-        arguments += "" if cluster.targets else ", client=client"
-    result, made = "study", f"wb.tune(model{arguments})"
-    if cluster.targets:
-        result = "studies"
-        made = f"wb.tune_targets(model, {literal(cluster.targets)}, client{arguments})"
-    return "\n".join([*imports, "", *lines, "", f"{result} = {made}", result])
+    made = f"study = wb.tune(model{arguments})"
+    return "\n".join(["import workbench as wb", "", *lines, "", made, "study"])

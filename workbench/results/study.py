@@ -6,7 +6,6 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,9 +28,6 @@ from workbench.search.study import run_study
 
 if TYPE_CHECKING:
     import pandas as pd
-    from distributed import Client
-
-    from workbench.search.cluster.workers import Cluster
 
 
 class Study(Measured):
@@ -144,20 +140,17 @@ class Study(Measured):
         cancel: threading.Event | None = None,
         limits: Limits | None = None,
         keep: bool = True,
-        client: Client | None = None,
     ) -> Self:
         """Search on with the earlier rounds kept, also after a kill; return the whole study.
 
-        A reopened study needs its model (`attach`), the same machine and the same versions; `client` finds
-        the machine in a Dask cluster.
+        A reopened study needs its model (`attach`), the same machine and the same versions.
         """
         if self._request is None:
             raise missing_model("the search cannot go on: the model is not at hand", "continue_()")
         request = replace(
             self._request, budget_s=budget_s, earlier=self.record, limits=limits or self._request.limits
         )
-        cluster = None if client is None else cluster_of(client)
-        return type(self).searched(request, progress=progress, cancel=cancel, keep=keep, cluster=cluster)
+        return type(self).searched(request, progress=progress, cancel=cancel, keep=keep)
 
     @classmethod
     def searched(
@@ -167,11 +160,9 @@ class Study(Measured):
         progress: bool | Callable[[Progress], None] = True,
         cancel: threading.Event | None = None,
         keep: bool = True,
-        cluster: Cluster | None = None,
-        target: str | None = None,
         on_round: Callable[[Study], None] = lambda _: None,
     ) -> Self:
-        """Run the search, here or on a cluster; with `keep` its rounds are in the history when measured."""
+        """Run the search; with `keep` its rounds are in the history when measured."""
         structure = request.model.structure.SerializeToString()
 
         def store(record: StudyRecord) -> None:
@@ -182,13 +173,8 @@ class Study(Measured):
             store(record)
             on_round(cls(record, structure=structure))
 
-        run: Callable[..., StudyRecord] = run_study
-        if cluster is not None:
-            from workbench.search.cluster.client import run_on_cluster
-
-            run = partial(run_on_cluster, cluster=cluster, target=target)
         with bar(progress) as on_progress:
-            record = run(request, on_progress=on_progress, on_measured=report, cancel=cancel)
+            record = run_study(request, on_progress=on_progress, on_measured=report, cancel=cancel)
         store(record)
         study = cls(record, structure=structure)
         study._request = replace(request, space=record.space)
@@ -204,13 +190,6 @@ class Study(Measured):
     def to_python(self, model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs the best config."""
         return self.best.to_python(model)
-
-
-def cluster_of(client: Client) -> Cluster:
-    """Return the cluster of a Dask client."""
-    from workbench.search.cluster.workers import Cluster
-
-    return Cluster(client)
 
 
 def _store(record: StudyRecord, structure: bytes) -> None:

@@ -119,24 +119,19 @@ def _is_batch_norm(evidence: Evidence, name: str, source: str) -> bool:
 def batch_norm_not_folded(evidence: Evidence) -> FindingRecords:
     """Batch normalization was not folded into the convolution."""
     assert evidence.explained is not None
-    account, graph = evidence.explained.provenance.account, evidence.prepared
-    sources = {node.node: node.sources for node in account.optimized}
-    kinds = {source.node: source.op_type for source in account.sources}
+    graph = evidence.prepared
     left: dict[str, tuple[str, ...]] = {}
     foldable = False
-    for source in account.sources:
+    for source in evidence.explained.provenance.account.sources:
         node = graph.by_key.get(source.node)
-        if source.op_type != "BatchNormalization" or node is None or not source.into:
-            continue
         own = tuple(end for end in source.into if _is_batch_norm(evidence, end, source.node))
-        together = {name for end in source.into for name in sources.get(end, ())}
-        if not own and len(source.into) <= sum(kinds.get(name) == "Conv" for name in together):
-            continue  # as many nodes as convolutions: it is part of one of them
+        if source.op_type != "BatchNormalization" or node is None or not own:
+            continue
         maker = graph.producers.get(node.inputs[0])
         readers = graph.readers.get(node.outputs[0], ())
         before = maker is not None and maker.op_type == "Conv"
         if before or any(reader.op_type == "Conv" for reader in readers):
-            left[source.node] = own or source.into
+            left[source.node] = own
             alone = before and maker is not None and len(graph.readers.get(maker.outputs[0], ())) == 1
             foldable |= alone or (not before and len(readers) == 1)
     runs = evidence.named(end for ends in left.values() for end in ends)

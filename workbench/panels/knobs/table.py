@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 import traitlets as t
 
-from workbench.config import Config, catalogue
+from workbench.config import Config, Provider, catalogue
 from workbench.errors import WorkbenchError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
@@ -19,6 +19,7 @@ from workbench.panels.knobs.option_row import found_options
 from workbench.panels.knobs.row import MORE, SettingRow
 from workbench.panels.knobs.rows import found_rows, other_rows, standing_rows
 from workbench.panels.request import LABELS
+from workbench.panels.sections.providers import do_not_work
 from workbench.text import counted, one_line, quoted
 
 NAMES = {"A": "A baseline", "B": "B candidate"}
@@ -59,7 +60,7 @@ class KnobTable:
         self.widget = W.VBox([self.view, self.status], classes="wbp-knobs")
         self.refused: dict[tuple[str, str], str] = {}  # (label, row) → the text that was refused
         names = ["a", "b", "more", "editing", "refused", "result", "preview", "dims", "seed", "data"]
-        names += ["budget_s", "smallest_effect", "pacing_s", "clock", "environments"]
+        names += ["budget_s", "smallest_effect", "pacing_s", "clock", "environments", "doctor"]
         self.state.observe(lambda _: self.refresh(), names=names)
         self.state.observe(lambda _: bench.preview_inputs(), names=["model", "dims", "seed", "data"])
         follow(self.view, self.refresh, "search")
@@ -79,6 +80,8 @@ class KnobTable:
                     self.copy(label, row)
                 case "open":
                     self._open(text, self.state.editing)
+                case "look" if self.state.doctor is None and self.state.job is None:
+                    self.bench.look_at_machine()
                 case "edit":
                     self.state.editing = label
                 case "duplicate":
@@ -150,9 +153,17 @@ class KnobTable:
             "label": row.label,
             "help": row.help,
             "options": [*row.settings, *([MORE] if row.more else [])],
+            "apart": self._apart(row),
             "typed": row.typed,
             "cells": [self._cell(row, label, config, configs["A"]) for label, config in configs.items()],
         }
+
+    def _apart(self, row: SettingRow) -> dict[str, str]:
+        """Return which values of a row do not work here, with why."""
+        if row.key != "providers":
+            return {}
+        reasons = do_not_work(self.state.doctor)
+        return {Provider(name).short_name: why for name, why in reasons.items()}
 
     def _cell(self, row: SettingRow, label: str, config: Config, baseline: Config) -> dict[str, Any]:
         error = self.state.refused.get((label, row.key))

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.config import Config, Provider, catalogue
+from workbench.config.provider import CPU
 from workbench.panels import widgets as W
 from workbench.panels.handlers import button, on_change, shown_in
 from workbench.panels.markup import note_html, text
@@ -15,6 +16,9 @@ from workbench.panels.sections.section import Section
 
 if TYPE_CHECKING:
     from workbench.diagnosis import Doctor
+
+
+APART = "── do not work here ──"  # between the providers that work and the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +55,15 @@ class ProvidersSection(Section):
         doctor, listed = self.state.doctor, config.providers
         names = [provider.name for provider in listed]
         left = [card for card in catalogue().providers if card.name not in names]
-        chosen, options = (
-            self.choice.value,
-            [(f"{card.alias}: {state_of(doctor, card.name)}", card.name) for card in left],
-        )
+        apart = do_not_work(doctor)
+        works = [(f"{card.alias}: {state_of(doctor, card.name)}", card.name) for card in left]
+        works = [option for option in works if option[1] not in apart]
+        broken = [(f"{card.alias}: {apart[card.name]}", card.name) for card in left if card.name in apart]
+        chosen, options = self.choice.value, [*works, *([(APART, ""), *broken] if broken else [])]
         if list(self.choice.options) != options:
             self.choice.options = options
-            self.choice.value = chosen if chosen in [card.name for card in left] else left[0].name
+            names = [name for _, name in options]
+            self.choice.value = chosen if chosen in names else names[0]
         boxes = [self._box(place, provider.name) for place, provider in enumerate(listed)]
         for place, (box, provider) in enumerate(zip(boxes, listed, strict=True), 1):
             box.why.value = reason(doctor, provider.name)
@@ -122,6 +128,20 @@ class ProvidersSection(Section):
         card = catalogue().provider(name)
         sentence = f"{card.hardware} {card.strengths} {card.limits} From: {card.wheel}"
         self.about.value = f'<div class="wbp-note">{text(sentence)}{reason(self.state.doctor, name)}</div>'
+
+
+def do_not_work(doctor: Doctor | None) -> dict[str, str]:
+    """Return why each provider that does not work here does not; nothing where nobody checked."""
+    if doctor is None:
+        return {}
+    checks = {check.name: check for check in doctor.survey.providers}
+    reasons = {}
+    for card in catalogue().providers:
+        check = checks.get(card.name)
+        if card.name != CPU and (check is None or check.state != "works"):
+            missing = check.missing[:1] if check is not None else ()
+            reasons[card.name] = f"{missing[0]} was not found" if missing else state_of(doctor, card.name)
+    return reasons
 
 
 def state_of(doctor: Doctor | None, name: str) -> str:

@@ -64,7 +64,10 @@ class Cell {
   choice(row, cell, short) {
     if (!this.select) {
       this.select = el("select");
-      this.select.onfocus = () => this.name(false);
+      this.select.onfocus = () => {
+        this.name(false);
+        if (row.key === "providers") this.send({ act: "look" });
+      };
       this.select.onblur = () => this.name(this.short);
       this.select.onchange = () => {
         const value = this.select.value;
@@ -75,20 +78,27 @@ class Cell {
     }
     const others = row.options.includes(cell.value) ? [] : [cell.value];
     const all = [...others, ...row.options, ...(row.typed ? [OTHER] : [])];
-    if (this.options !== all.join("\n")) {
-      this.options = all.join("\n");
-      this.select.replaceChildren(...all.map((text) => el("option", { value: text, textContent: text })));
+    const state = JSON.stringify([all, row.apart]);
+    if (this.options !== state) {
+      this.options = state;
+      this.apart = row.apart ?? {};
+      const option = (text) => el("option", { value: text, textContent: text });
+      const works = (text) => !(text in this.apart);
+      const broken = all.filter((text) => !works(text)).map(option);
+      this.select.replaceChildren(...all.filter(works).map(option));
+      if (broken.length) this.select.append(el("optgroup", { label: "do not work here" }, ...broken));
     }
     this.short = short;
-    if (document.activeElement !== this.select) this.name(short);
+    this.name(short && document.activeElement !== this.select);
     this.held = cell.value;
     return this.put(this.select);
   }
 
-  // An open list has every value in full, "default: 2" beside "2".
+  // An open list has every value in full, "default: 2" beside "2", and why a value does not work here.
   name(short) {
     for (const option of this.select.options) {
-      const text = inShort(option.value, short);
+      const why = document.activeElement === this.select && this.apart[option.value];
+      const text = inShort(option.value, short) + (why ? `: ${why}` : "");
       if (option.textContent !== text) option.textContent = text;
     }
   }

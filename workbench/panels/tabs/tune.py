@@ -9,16 +9,16 @@ from workbench.errors import WorkbenchError
 from workbench.figures.words import plain
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.handlers import button, buttons_of, follow, on_change, shown_in
+from workbench.panels.handlers import button, buttons_of, follow, shown_in
 from workbench.panels.markup import note_html, text
 from workbench.panels.table import TableWidget
 from workbench.panels.tabs.figure import titled_figure
-from workbench.panels.tabs.tune_fields import ClusterFields, GoalFields
+from workbench.panels.tabs.tune_fields import GoalFields
 from workbench.panels.tuning import TuneChoice, space_action, tune_action, tune_code
 from workbench.records.display import config_in_words
 from workbench.records.study import StudyRecord
 from workbench.results.study import Study
-from workbench.text import counted, one_line
+from workbench.text import counted
 
 EMPTY = (
     "Tune searches the best config for a goal, starting from A: every change alone, the good ones together, "
@@ -26,7 +26,6 @@ EMPTY = (
     "only with a limit on accuracy or error. Cancel keeps every finished round in the history."
 )
 COLUMNS = ["label", "config", "ratio", "low", "high", "rounds", "peak_rss_bytes", "load_s", "state", "reason"]
-OF_TARGETS = ["target", "cpu", "cores", "best", "ratio", "low", "high", "ended"]
 
 
 class TunePage:
@@ -34,17 +33,17 @@ class TunePage:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        self.goal, self.cluster = GoalFields(), ClusterFields(bench)
+        self.goal = GoalFields()
         self.status, self.size, self.axes, self.answer = W.HTML(), W.HTML(), W.VBox([]), W.VBox([])
         self.buttons = buttons_of(
             self.status,
             ("What may vary", "Find what may pay for this model here", self._look),
             ("Start", "Search the best config, starting from A", self._start),
             ("Copy as Python", "The code that does the same", self._copy),
-            ("More limits, cluster", "Limits of time and size; machines of a cluster", self._unfold),
+            ("More limits", "Limits of time and size", self._unfold),
         )
         row = W.HBox([*self.buttons.values(), self.size], classes="wbp-tools")
-        self.fold = W.VBox([self.goal.further, self.cluster.widget])
+        self.fold = W.VBox([self.goal.further])
         W.set_shown(self.fold, False)
         self.checks: dict[str, W.Checkbox] = {}
         self.table: TableWidget | None = None
@@ -80,7 +79,6 @@ class TunePage:
             return
         if job is None:
             self._partial = self.shown = None
-            self.state.targets = None
             self.state.study = so_far
         elif so_far is not self._partial:
             self._partial = so_far
@@ -97,8 +95,7 @@ class TunePage:
             figure = study.figure()
             figure.update_layout(clickmode="event+select")  # a point that is clicked stands out
             drawn = titled_figure(figure, study.record.headline)
-            choice, overview = self._targets(study)
-            self.answer.children = [state, *choice, drawn, self._uses(study), self.table, *overview]
+            self.answer.children = [state, drawn, self._uses(study), self.table]
         self.shown = study
 
     def _candidates(self, study: Study) -> TableWidget:
@@ -127,20 +124,6 @@ class TunePage:
         follow(self.table, show, "picked")
         return W.HBox([*uses, name], classes="wbp-tools")
 
-    def _targets(self, study: Study) -> tuple[list[W.Widget], list[W.Widget]]:
-        """Return the choice of a target and the best config of each, if the study is one of several."""
-        targets = self.state.targets
-        if targets is None or study not in targets.values():
-            return [], []
-        names = [(one_line(name), name) for name in targets]
-        current = next(name for name, other in targets.items() if other is study)
-        choice = W.Dropdown(options=names, value=current, description="target")
-        on_change(choice, lambda name: setattr(self.state, "study", targets[name]), status=self.status)
-        frame = targets.to_frame().reindex(columns=OF_TARGETS)
-        return [choice], [
-            TableWidget.of_frame(frame, "The best config of each target, against the defaults there.")
-        ]
-
     def _pick(self, point: str) -> None:
         """Pick the row of a point that was clicked in the figure."""
         with shown_in(self.status):
@@ -160,7 +143,7 @@ class TunePage:
         goal = self.goal
         return TuneChoice(
             goal.objective.value, goal.goal, goal.budget.value, self.left_out, goal.second_objective,
-            goal.callers.value, self.cluster.choice,
+            goal.callers.value,
         )  # fmt: skip
 
     @property
@@ -182,7 +165,7 @@ class TunePage:
         return picked[-1] if picked else study.record.best
 
     def _unfold(self) -> None:
-        """Show the further limits and the cluster, or hide them again."""
+        """Show the further limits, or hide them again."""
         W.set_shown(self.fold, self.fold.layout.display == "none")
 
     def _look(self) -> None:
@@ -227,10 +210,10 @@ class TunePage:
 
     def _new_model(self, _: object) -> None:
         with self.state.hold_trait_notifications():
-            self.state.space = self.state.targets = self.state.study = None
+            self.state.space = self.state.study = None
 
     def _enable(self) -> None:
-        for pressed in (self.buttons["What may vary"], self.buttons["Start"], self.cluster.find):
+        for pressed in (self.buttons["What may vary"], self.buttons["Start"]):
             pressed.disabled = self.state.job is not None
 
 

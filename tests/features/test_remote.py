@@ -1,0 +1,202 @@
+"""`wb.on` with a real cluster of processes: answers, tags, cancel, and everything that is lost."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import distributed
+import pytest
+
+import workbench as wb
+from tests.models import tiny
+from workbench.cli import main
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+QUICK: dict[str, Any] = {"budget_s": 3.0, "progress": False, "keep": False}
+LONG: dict[str, Any] = {"budget_s": 600.0, "keep": False}
+TWO = (wb.Config(intra_op_threads=1), wb.Config(level="disabled", intra_op_threads=1))
+
+
+@pytest.fixture
+def client() -> Iterator[Any]:
+    """A client of a cluster of one process, which is not started again."""
+    loopback = ["--host", "127.0.0.1", "--no-dashboard"]
+    program = [sys.executable, "-m"]
+    scheduler = subprocess.Popen(
+        [*program, "distributed.cli.dask_scheduler", "--port", "0", "--scheduler-file", "s.json", *loopback],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    worker = subprocess.Popen(
+        [*program, "distributed.cli.dask_worker", "--scheduler-file", "s.json", *loopback, "--nthreads", "1",
+         "--no-nanny", "--resources", "measuring=1 edge=1"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        with distributed.Client(scheduler_file="s.json", timeout=60, set_as_default=False) as connected:
+            connected.wait_for_workers(1, timeout=60)
+            connected.processes = {"scheduler": scheduler, "worker": worker}
+            yield connected
+    finally:
+        for process in (worker, scheduler):
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return Path(tiny.save(tiny.mlp(), tmp_path))
+
+
+class Started:
+    """A progress callback that notes when the measuring has begun, and then calls `then`."""
+
+    def __init__(self, then: Any) -> None:
+        self.then, self.doing, self.thread = then, list[str](), threading.Event()
+
+    def __call__(self, progress: Any) -> None:
+        self.doing.append(progress.doing)
+        if progress.round and not self.thread.is_set():
+            self.thread.set()
+            self.then()
+
+
+def test_a_comparison_is_measured_there_and_comes_back_as_a_bundle(client: Any, model: Path) -> None:
+    seen = Started(lambda: None)
+    inputs = wb.load(model).inputs(seed=3)
+    there = wb.on(client, "edge")
+    result = there.compare(model, *TWO, inputs=inputs, **{**QUICK, "progress": seen, "keep": True})
+    assert isinstance(result, wb.Comparison)
+    assert [run.config for run in result.runs] == [*TWO]
+    assert all(run.failure is None and run.latency.median_s > 0 for run in result.runs)
+    assert result.about.inputs == inputs.record()
+    assert wb.history().open(result.about.id).record == result.record
+    assert result.measure_more(budget_s=2.0, progress=False).runs[0].failure is None, "the model is attached"
+    assert any(doing.startswith("sending ") for doing in seen.doing)
+    assert seen.thread.is_set(), "rounds are seen as they come"
+    again = Started(lambda: None)
+    study = there.tune(
+        model, wb.Space.of(level=("disabled",)), **{**QUICK, "budget_s": 10.0, "progress": again}
+    )
+    assert isinstance(study, wb.Study)
+    assert not any(doing.startswith("sending ") for doing in again.doing), "the worker has kept the model"
+
+
+def test_what_cannot_be_asked_for_is_said_at_once(client: Any, model: Path, tmp_path: Path) -> None:
+    with pytest.raises(wb.ClusterError, match="has the tag 'gpu'; they have 'edge'"):
+        wb.on(client, "gpu").compare(model, *TWO, **QUICK)
+    with pytest.raises(wb.ConfigError, match="cannot travel"):
+        wb.on(client).compare(model, *TWO, inputs=(part for part in "generator"), **QUICK)
+    with pytest.raises(wb.ConfigError, match="folder"):
+        wb.on(client).compare(model, *TWO, inputs=tmp_path, **QUICK)
+    with pytest.raises(AttributeError, match="measures no model"):
+        wb.on(client).open  # noqa: B018
+    with pytest.raises(wb.WorkbenchError, match="takes tokens"):
+        wb.on(client).decode(model, progress=False)
+    with pytest.raises(wb.ConfigError, match="no client of"):
+        wb.on("tcp://127.0.0.1:1")  # type: ignore[arg-type]
+
+
+def test_cancel_ends_the_call_and_frees_the_worker(client: Any, model: Path) -> None:
+    cancel = threading.Event()
+    with pytest.raises(wb.Cancelled):
+        wb.on(client).compare(
+            model, *TWO, budget_s=600.0, progress=Started(cancel.set), cancel=cancel, keep=False
+        )
+    assert wb.on(client).measure(model, TWO[0], **QUICK).record.run.failure is None
+
+
+def test_a_frozen_worker_is_noticed_and_hears_no_cancel_but_the_caller_does(client: Any, model: Path) -> None:
+    worker, cancel = client.processes["worker"], threading.Event()
+
+    def freeze() -> None:
+        worker.send_signal(signal.SIGSTOP)
+        cancel.set()
+
+    with pytest.raises(wb.Cancelled):
+        wb.on(client).compare(
+            model, *TWO, budget_s=600.0, progress=Started(freeze), cancel=cancel, keep=False
+        )
+    worker.send_signal(signal.SIGCONT)
+    frozen = Started(lambda: worker.send_signal(signal.SIGSTOP))
+    with pytest.raises(wb.ClusterError, match="silent"):
+        wb.on(client).compare(model, *TWO, **LONG, progress=frozen)
+
+
+@pytest.mark.parametrize(("lost", "reason"), [("worker", "left the cluster"), ("scheduler", "went away")])
+def test_a_worker_or_a_scheduler_that_dies_is_said(client: Any, model: Path, lost: str, reason: str) -> None:
+    killed = Started(client.processes[lost].kill)
+    with pytest.raises(wb.ClusterError, match=reason):
+        wb.on(client).compare(model, *TWO, **LONG, progress=killed)
+
+
+def test_a_poisoned_answer_is_an_error_with_a_fix(client: Any, model: Path) -> None:
+    def poison(answer: Any) -> None:
+        from workbench.features.remote import on_worker
+
+        on_worker.perform = lambda *_: answer
+
+    for answer in (b"PK\x03\x04 no bundle", {"no": "bytes"}, None):
+        client.run(poison, answer)
+        with pytest.raises(wb.ClusterError) as caught:
+            wb.on(client).compare(model, *TWO, **QUICK)
+        assert caught.value.fix
+
+
+def test_a_call_whose_client_died_stops(client: Any, model: Path) -> None:
+    code = (
+        "import sys, distributed, workbench as wb\n"
+        "client = distributed.Client(scheduler_file='s.json', set_as_default=False)\n"
+        f"wb.on(client).compare({str(model)!r}, wb.Config(), wb.Config(level='disabled'), budget_s=600.0, "
+        "progress=lambda progress: progress.round and print('measuring', flush=True))\n"
+    )
+    caller = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert caller.stdout is not None
+    caller.stdout.readline()
+    caller.kill()
+    caller.wait()
+    assert wb.on(client).measure(model, TWO[0], **QUICK).record.run.failure is None
+
+
+def test_two_calls_take_turns(client: Any, model: Path) -> None:
+    spans = []
+
+    def measure() -> None:
+        began = Started(lambda: spans.append(time.monotonic()))
+        wb.on(client).measure(model, TWO[0], budget_s=3.0, progress=began, keep=False)
+        spans.append(time.monotonic())
+
+    threads = [threading.Thread(target=measure) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert spans == sorted(spans)
+    assert len(spans) == 4
+
+
+def test_the_command_tunes_there(client: Any, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    address = client.scheduler.address
+    space = ["--without", "intra_op_threads"]
+    assert (
+        main(["tune", str(model), "--cluster", address, "--target", "edge", "--budget", "15", "--quiet"]) == 0
+    )
+    assert space
+    assert "best" in capsys.readouterr().out
+    assert main(["tune", str(model), "--target", "edge"]) == 2
+    assert "--target needs a cluster" in capsys.readouterr().err
+    assert main(["tune", str(model), "--cluster", "tcp://127.0.0.1:1", "--budget", "5"]) != 0
+    assert "no Dask scheduler" in capsys.readouterr().err

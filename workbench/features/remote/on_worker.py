@@ -1,0 +1,142 @@
+"""The functions that a Dask worker runs: keep the files of a call, make the call, return its bundle."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import shutil
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from workbench import home
+from workbench._version import __version__
+from workbench.background import check_cancel
+from workbench.errors import ModelError
+from workbench.locked_folder import alone
+from workbench.measurement.limits import Progress
+from workbench.models import Model
+from workbench.models.fingerprint import fingerprint
+from workbench.results.registry import KINDS
+from workbench.results.result import packed
+from workbench.stored_files import trim
+
+EVERY_S = 0.5  # between two events of a call
+LOCK = "measuring.lock"  # held by the one call that measures on the machine
+
+
+@dataclass(frozen=True, slots=True)
+class SentFile:
+    """A model with its weights, or a data file, by its hash; the worker keeps it."""
+
+    sha256: str
+    names: tuple[str, ...]  # the file first, then those of its weights
+    model: str | None  # the model's name; None: a data file
+
+    @property
+    def folder(self) -> Path:
+        """Where a worker keeps it."""
+        return home.cache_folder() / "cluster" / self.sha256
+
+
+def missing(files: tuple[SentFile, ...]) -> tuple[str, tuple[SentFile, ...]]:
+    """Return the version of this worker's workbench, and which of these files it has not got."""
+    return __version__, tuple(file for file in files if not file.folder.is_dir())
+
+
+def store(file: SentFile, name: str, offset: int, data: bytes) -> None:
+    """Write a part of a file into a folder that is not in use yet."""
+    folder = _arriving(file)
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ModelError(f"{name!r} is outside the folder of its model", "keep the weights beside the model")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("r+b" if offset else "wb") as target:
+        target.seek(offset)
+        target.write(data)
+
+
+def perform(kind: str, key: str, files: tuple[SentFile, ...], arguments: Any, options: Any) -> bytes:
+    """Call the public function that makes this kind of result with what was sent; return the bundle."""
+    import distributed
+
+    worker = distributed.get_worker()
+    said_s = 0.0
+
+    def report(progress: Progress) -> None:
+        nonlocal said_s
+        if time.monotonic() - said_s > EVERY_S:
+            said_s = time.monotonic()
+            said = asdict(replace(progress, verdicts=(), samples=()))
+            worker.log_event(key, json.dumps(said))
+
+    def report_step(step: str) -> None:
+        report(Progress(step, 0, 0.0, 0.0, None, None))
+
+    function = KINDS.named(kind).function
+    with _while_wanted(worker, key) as cancel:
+
+        def wait() -> None:
+            report_step("waiting: something else is measured on this machine")
+            check_cancel(cancel)
+
+        with alone(home.cache_folder() / LOCK, wait):
+            for file in files:
+                _take(file)
+            ours = {"progress": report, "cancel": cancel, "keep": False, "on_step": report_step}
+            known = inspect.signature(function).parameters
+            options = {**_received(options), **{name: ours[name] for name in ours if name in known}}
+            return packed(function(*_received(arguments), **options), weights=True)
+
+
+def _received(value: Any) -> Any:
+    """Return an argument with the files that this worker has in place of those that were sent."""
+    if isinstance(value, SentFile):
+        path = value.folder / value.names[0]
+        return path if value.model is None else Model(path, value.model)
+    if isinstance(value, Mapping):
+        return {name: _received(part) for name, part in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(_received, value))
+    return value
+
+
+def _take(file: SentFile) -> None:
+    """Move a file that has arrived into its place, after its hash was compared."""
+    arriving = _arriving(file)
+    if file.folder.is_dir():
+        shutil.rmtree(arriving, ignore_errors=True)
+        return
+    if fingerprint(arriving / file.names[0], file.names[1:]) != file.sha256:
+        shutil.rmtree(arriving, ignore_errors=True)
+        raise ModelError(
+            f"{file.names[0]} did not arrive whole: its hash differs", "call again: it is sent anew"
+        )
+    arriving.rename(file.folder)
+    trim(file.folder.parent)
+
+
+def _arriving(file: SentFile) -> Path:
+    return file.folder.with_name(f".{file.sha256}")
+
+
+@contextmanager
+def _while_wanted(worker: Any, key: str) -> Iterator[threading.Event]:
+    """Yield an event that is set once nobody waits for this task: it was cancelled, or its client is gone."""
+    cancel, ended = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(EVERY_S):
+            task = worker.state.tasks.get(key)
+            if task is None or task.state == "cancelled":
+                cancel.set()
+
+    threading.Thread(target=watch, name=f"watches {key}", daemon=True).start()
+    try:
+        yield cancel
+    finally:
+        ended.set()
