@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 from hypothesis import given
@@ -13,6 +16,8 @@ from hypothesis import given
 from tests.config.ort_models import answer, write_model
 from tests.config.strategies import configs
 from workbench.config import Config, Provider
+from workbench.config.script_inputs import draw_code
+from workbench.records.comparison import InputsRecord
 
 # Runs the script, saves the graph that its session made, and reports what took effect.
 REPORT = """
@@ -186,3 +191,78 @@ def test_a_constant_of_ort_is_no_text_in_the_script() -> None:
     script = Config(level="extended", intra_op_threads=2).to_python("model.onnx")
     assert "options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED\n" in script
     assert "options.intra_op_num_threads = 2\n" in script
+
+
+def described(**kinds: tuple[str, str]) -> InputsRecord:
+    """Return inputs by name: the text of the shape, and the guess in words."""
+    shapes = tuple((name, shape) for name, (shape, _) in kinds.items())
+    return InputsRecord(
+        "random, seed 0", 0, shapes, tuple(f"{name}: {words}" for name, (_, words) in kinds.items())
+    )
+
+
+def drawn(record: InputsRecord, **types: str) -> dict[str, np.ndarray[Any, Any]]:
+    """Run the script's `draw` on a session with inputs of these types."""
+    names: dict[str, Any] = {"np": np}
+    exec(draw_code(record), names)
+    inputs = [SimpleNamespace(name=name, type=types.get(name, "tensor(int64)")) for name, _ in record.shapes]
+    arrays: dict[str, np.ndarray[Any, Any]] = names["draw"](inputs, 1)
+    return arrays
+
+
+def test_a_script_draws_values_of_the_kinds_that_were_measured() -> None:
+    record = described(
+        ids=("int64[2,128]", "drawn from 0 to 30,521, the rows of 'words' that they index"),
+        types=("int64[2,128]", "token types: zeros"),
+        mask=("int32[2,128]", "a mask of ones"),
+        places=("int64[2,4]", "positions from 3 up, at most 5"),
+        shape=("int64[2]", "the shape [1, -1]"),
+        steps=("int64[]", "8, a small count"),
+        image=("float32[1,3,8,8]", "an image: evenly drawn from 0 to 1"),
+        half=("float32[2,2]", "drawn from the normal distribution"),
+        on=("bool[1]", "True, as its node needs"),
+    )
+    arrays = drawn(record, image="tensor(float)", half="tensor(float16)")
+    assert arrays["ids"].shape == (2, 128)
+    assert 1_000 < arrays["ids"].max() <= 30_521
+    assert not arrays["types"].any()
+    assert arrays["mask"].dtype == np.int32
+    assert arrays["mask"].all()
+    assert arrays["places"].tolist() == [[3, 4, 5, 5]] * 2
+    assert arrays["shape"].tolist() == [1, -1]
+    assert arrays["steps"] == 8
+    assert 0 <= arrays["image"].min() < arrays["image"].max() <= 1
+    assert (arrays["image"].dtype, arrays["half"].dtype) == (np.float32, np.float16), (
+        "as the session takes it"
+    )
+    assert arrays["on"].tolist() == [True]
+
+
+def test_of_given_inputs_a_script_knows_the_sizes_and_guesses_the_kinds() -> None:
+    record = replace(
+        described(token_type_ids=("int64[1,7]", "drawn from 5 to 6"), x=("int64[3]", "")),
+        made_by="mine.npz (given)",
+        guesses=(),
+    )
+    arrays = drawn(record)
+    assert arrays["token_type_ids"].tolist() == [[0] * 7]
+    assert arrays["x"].shape == (3,)
+    assert "'mine.npz (given)', of which only the sizes are known here" in draw_code(record)
+
+
+def test_hostile_inputs_stay_literals() -> None:
+    evil = "'\"\"\"\n# \u2028'); import os; os.system('true') #\n"
+    record = described(**{evil: ("float32[1]", evil)})
+    text = Config().to_python("m.onnx", inputs=replace(record, made_by=f"random{evil}"))
+    assert not any(
+        isinstance(node, ast.Attribute) and node.attr == "system" for node in ast.walk(ast.parse(text))
+    )
+    for shape in ("float32[-1]", "float32[1,x]", "sequence of 2: float32[1]", "f()[1]", "float32[1]\n"):
+        assert "SIZES = " in draw_code(described(x=(shape, "")))
+
+
+def test_a_script_of_a_path_says_which_sizes_it_takes() -> None:
+    text = Config(precision="float16").to_python("net.onnx", sizes={"batch": 2})
+    assert "SIZES = {'batch': 2}" in text
+    assert "SIZES has no size of the axis" in text
+    assert "on {shapes}" in text

@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.models import tiny
-from workbench.preparation.exporting import axis_sizes, stacked_examples, write_folder
+from workbench.preparation.exporting import stacked_examples, write_folder
 
 
 @pytest.fixture
@@ -47,7 +47,3 @@ def test_an_input_may_be_called_as_an_argument_of_savez(model: Any, tmp_path: Pa
     assert (folder / "model.onnx").read_bytes() == model.path.read_bytes()
     with pytest.raises(wb.ConfigError, match="exists"):
         write_folder(folder, model, "", {})
-
-
-def test_axes_have_the_sizes_of_the_random_inputs(model: Any) -> None:
-    assert axis_sizes(model) == {"batch": model.inputs().feeds[0]["x"].shape[0]}

@@ -15,6 +15,7 @@ from onnx import helper
 
 import workbench as wb
 from sample_models.evaluation import read_calibration_set
+from tests.models import tiny
 from tests.preparation.test_failures import UNKNOWN_SHAPES, save, weight
 from workbench.models.samples import sample_path
 from workbench.preparation.runnable import cast_feeds
@@ -144,6 +145,24 @@ def test_an_exported_folder_has_all_that_its_script_needs(tmp_path: Path) -> Non
     assert "one call: " in printed
     with pytest.raises(wb.ConfigError, match="exists"):
         prepared.export(folder)
+
+
+@pytest.mark.real
+def test_the_script_of_an_opened_model_times_its_own_inputs(tmp_path: Path) -> None:
+    """Token types index a table of two rows, and the free axes have the sizes of the bench."""
+    model = wb.load(tiny.save(tiny.bert_like(), tmp_path))
+    shapes = ", ".join(f"{name} {list(array.shape)}" for name, array in model.inputs().feeds[0].items())
+    for config in (wb.Config(level="basic"), wb.Config(fusion=wb.TransformerFusion())):
+        (tmp_path / "script.py").write_text(config.to_python(model), "utf-8")
+        assert f"the median of 21, on {shapes}" in _run_as_program(tmp_path)
+
+
+@pytest.mark.real
+def test_the_script_of_a_result_times_the_inputs_that_were_measured(tmp_path: Path) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    result = wb.measure(path, inputs=wb.load(path).inputs(batch=5), budget_s=0.3, progress=False, keep=False)
+    (tmp_path / "script.py").write_text(result.to_python(path), "utf-8")
+    assert "on x [5, " in _run_as_program(tmp_path)
 
 
 def _run_as_program(folder: Path) -> str:

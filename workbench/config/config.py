@@ -14,6 +14,7 @@ from workbench.config import (
     rules,
     runtime,
     script,
+    script_inputs,
     script_steps,
     script_text,
 )
@@ -22,6 +23,7 @@ from workbench.config.foreign import check_trusted
 from workbench.config.parts import check_fields as check_part_fields
 from workbench.config.parts import part_types
 from workbench.config.plan import SessionPlan, session_plan
+from workbench.config.script_inputs import draw_code, inputs_of_model
 from workbench.cpu import usable_cores
 from workbench.errors import ConfigError
 from workbench.text import did_you_mean, listed, quoted
@@ -108,34 +110,43 @@ class Config(ConfigFields):
         *,
         sizes: Mapping[str, int] | None = None,
         sample: str | None = None,
+        inputs: script_inputs.Described | None = None,
     ) -> str:
-        """Return a plain onnxruntime script that prepares the model at a path and makes this session of it.
+        """Return a plain onnxruntime script that prepares the model and makes this session of it.
 
-        For another engine the script is one of that engine; `sample` names the sample whose architecture
-        PyTorch builds, by default the model's file name.
+        `model` is a path, or what `wb.load` returned. For another engine the script is one of that engine;
+        `sample` names the sample whose architecture PyTorch builds, by default the model's name.
 
         What it prepares is written into `folder`, by default one named after the model in the folder where
         the script runs; nothing is written beside the model.
         Static int8 reads its calibration examples from `calibration.npz`: an array for each input, all
-        examples along the first axis. Without that file it draws random ones by seeds. Run as a program, the
-        script warms up and times a call on random inputs, where axes of these names have these `sizes`.
+        examples along the first axis. Without that file it draws random ones by seeds. Run as a program, a
+        script that prepares a file, or knows its inputs, warms up and times a call. Its inputs have the sizes
+        and kinds of `inputs` (`wb.Inputs`, or those of a result), by default those of an opened model; of a
+        path alone they are random, where axes of these names have these `sizes`.
         """
         check_trusted(self)
-        steps = None
+        described = inputs or inputs_of_model(model, {**dict(self.free_dimensions), **(sizes or {})})
+        draw, steps = draw_code(described, sizes), None
         if self.changes_model:
             on_ort = self.replace(engine=None)
-            steps = script_steps.steps(on_ort, model, on_ort.runtime_only.plan(), folder, sizes)
+            steps = script_steps.steps(on_ort, model, on_ort.runtime_only.plan(), folder, draw)
         if self.engine is not None:
             file, before = (model, ()) if steps is None else (steps.file, script_text.lines(steps))
-            threads = self.intra_op_threads
+            threads, name = self.intra_op_threads, sample or getattr(model, "name", None)
             return engine_script.engine_script(
-                self.engine, threads, file, self.runtime, before=before, sample=sample
+                self.engine, threads, file, self.runtime, before=before, sample=name
             )
-        if steps is None:
+        if steps is None and described is None:
             return script.script(self.plan(), model, self.runtime)
-        steps.imports.append(script_text.TIME)
-        steps.add_draw()
-        text = script.script(self.session_config.plan(), steps.file, self.runtime, script_text.lines(steps))
+        if steps is None:
+            imports = f"{script_text.TIME}\n\nimport numpy as np\nimport onnxruntime as ort"
+            text = script.script(self.plan(), model, self.runtime, (imports, draw))
+        else:
+            steps.imports.append(script_text.TIME)
+            steps.add_draw()
+            plan = self.session_config.plan()
+            text = script.script(plan, steps.file, self.runtime, script_text.lines(steps))
         return text + script_text.TIMING
 
     def _repr_html_(self) -> str:

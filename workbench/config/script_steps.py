@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.config import defaults
@@ -75,10 +74,13 @@ def steps(
     model: str | os.PathLike[str],
     plan: SessionPlan,
     folder: str | os.PathLike[str] | None = None,
-    sizes: Mapping[str, int] | None = None,
+    draw: str | None = None,
 ) -> Steps:
-    """Return the code of every step and the file that the session loads; `plan` optimizes a saved graph."""
-    script = Steps(model, folder, sizes)
+    """Return the code of every step and the file that the session loads; `plan` optimizes a saved graph.
+
+    `draw` is the code that makes inputs, by default for any session.
+    """
+    script = Steps(model, folder, draw)
     if isinstance(config.precision, PreparedModel):
         script.file = config.precision.model or script.file
     if config.rewrites:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
+
+from workbench.config.script_inputs import draw_code
 
 APART = "import contextlib\nimport tempfile"
 TIME = "import time"
@@ -17,25 +19,6 @@ SAVE = """onnx.save(
     location="model.onnx.data" if LARGE else None,
 )"""
 
-_DRAW = '''SIZES = %(sizes)r  # of axes without a size, by name; others get 1
-
-
-def draw(inputs, seed):
-    """Return random arrays for the inputs of a session: numbers near 0, small integers, masks of ones."""
-    random = np.random.default_rng(seed)
-    types = {"float": "float32", "double": "float64"}
-    feeds = {}
-    for value in inputs:
-        kind = value.type.removeprefix("tensor(").removesuffix(")")
-        shape = [size if isinstance(size, int) else SIZES.get(size, 1) for size in value.shape]
-        dtype = np.dtype(types.get(kind, kind))
-        if "mask" in value.name or dtype.kind == "b":
-            feeds[value.name] = np.ones(shape, dtype)
-        elif dtype.kind in "iu":
-            feeds[value.name] = random.integers(0, 10, shape).astype(dtype)
-        else:
-            feeds[value.name] = random.standard_normal(shape).astype(dtype)
-    return feeds'''
 TIMING = """
 
 if __name__ == "__main__":  # a first look, on random inputs
@@ -44,13 +27,14 @@ if __name__ == "__main__":  # a first look, on random inputs
         for _ in range(5):
             run(feeds)
     except Exception as error:
-        raise SystemExit(f"not timed: these random inputs do not fit, change SIZES or give your own: {error}")
+        raise SystemExit(f"not timed: these inputs do not fit, change draw() or give your own: {error}")
     latencies_s = []
     for _ in range(21):
         start = time.perf_counter()
         run(feeds)
         latencies_s.append(time.perf_counter() - start)
-    print(f"one call: {1e3 * sorted(latencies_s)[10]:.3f} ms, the median of 21")
+    shapes = ", ".join(f"{name} {list(array.shape)}" for name, array in feeds.items())
+    print(f"one call: {1e3 * sorted(latencies_s)[10]:.3f} ms, the median of 21, on {shapes}")
 """
 
 
@@ -61,14 +45,14 @@ class Steps:
         self,
         model: str | os.PathLike[str],
         folder: str | os.PathLike[str] | None,
-        sizes: Mapping[str, int] | None = None,
+        draw: str | None = None,
     ) -> None:
         self.model = os.fspath(model)
         self.folder = Path(folder if folder is not None else f"{Path(model).stem}-prepared")
         self.file = self.model
         self.imports: list[str] = ["import onnx"]
         self.blocks: list[str] = [f"MODEL = {self.model!r}", _LARGE]
-        self._draw = _DRAW % {"sizes": dict(sizes or {})}
+        self._draw = draw or draw_code(None)
 
     def next(self, word: str, suffix: str = ".onnx") -> tuple[str, str]:
         """Return the file that this step reads and the file that it writes, in the output folder."""

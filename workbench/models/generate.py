@@ -130,7 +130,11 @@ class _Maker:
     ) -> tuple[values.Array, str]:
         if _POSITION.search(name):
             start = self._sizes.past()
-            return values.along_last_axis(element, dims, start, reads.bound), f"positions from {start} up"
+            last = None if reads.bound is None else max(reads.bound - 1, 0)
+            end = "" if last is None or start + (dims or (1,))[-1] - 1 <= last else f", at most {last}"
+            return values.along_last_axis(
+                element, dims, start, reads.bound
+            ), f"positions from {start} up{end}"
         if _TYPES.search(name):
             return values.constant(element, dims, 0), "token types: zeros"
         if _MASK.search(name) and (reads.bound is None or reads.bound > 1):

@@ -47,6 +47,9 @@ class Model:
             () if structure else external_files(self.structure, path, path_text(path))
         )
 
+    def __fspath__(self) -> str:
+        return str(self.path)
+
     @property
     def sha256(self) -> str:
         """Return the hash of the file and its external data, computed at first use and cached."""

@@ -134,7 +134,7 @@ class Bench:
             if number != self._previews:
                 return None
             inputs = subject.inputs()
-            return InputsPreview(inputs.shapes, inputs.guesses)
+            return InputsPreview(inputs.shapes, inputs.guesses, made_by=inputs.made_by)
 
         self.in_background(
             work, partial(setattr, state, "preview"),
@@ -265,7 +265,10 @@ class Bench:
         """Return the code of the `result`, of the `panels` as they are, or the plain script of `A` or `B`."""
         state = self.state
         if kind in state.configs:
-            return state.config(kind).to_python(state.model.path if state.model else "model.onnx")
+            compared, model = state.request().comparison, state.model
+            inputs = state.preview if compared is None else compared.record.inputs
+            has_inputs = inputs is not None and inputs.shapes
+            return state.config(kind).to_python(model or "model.onnx", inputs=inputs if has_inputs else None)
         if kind == "result" and state.result is not None:
             return state.result_code or code.opening_code(state.result)
         return code.compare_code(state.request())

@@ -51,6 +51,7 @@ class InputsPreview:
     shapes: tuple[tuple[str, str], ...] = ()
     guesses: tuple[str, ...] = ()
     error: Exception | None = None
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.config import Precision, StaticInt8
 from workbench.config.script_steps import CALIBRATION
-from workbench.errors import ConfigError, InputError, StorageError
+from workbench.errors import ConfigError, StorageError
 from workbench.models.model import Model, copy_model
 from workbench.preparation.calibration import source_of
 
@@ -31,21 +31,6 @@ def write_folder(folder: Path, model: Model, script: str, examples: Examples) ->
         problem = f"{folder} cannot be written: {error.strerror or error}"
         raise StorageError(problem, "give a folder that you may write to, on a disk with room") from error
     return folder
-
-
-def axis_sizes(model: Model) -> dict[str, int]:
-    """Return the size of each symbolic axis in the random inputs of a model; nothing where it takes none."""
-    try:
-        feed = model.inputs().feeds[0]
-    except InputError:
-        return {}
-    sizes = {}
-    for value in model.structure.graph.input:
-        shape = getattr(feed.get(value.name), "shape", ())
-        for axis, size in zip(value.type.tensor_type.shape.dim, shape, strict=False):
-            if axis.dim_param:
-                sizes[axis.dim_param] = int(size)
-    return sizes
 
 
 def stacked_examples(model: Model, precision: Precision | None, data: Any) -> Examples:

@@ -19,7 +19,7 @@ from workbench.models.loading import load
 from workbench.models.model import Model
 from workbench.preparation import cache
 from workbench.preparation.calibration import Spooled, few_examples, spool
-from workbench.preparation.exporting import axis_sizes, stacked_examples, write_folder
+from workbench.preparation.exporting import stacked_examples, write_folder
 from workbench.preparation.external_file import check_precision, prepared_file
 from workbench.preparation.nodes import appeared, check_written_names
 from workbench.preparation.step import MODEL, RANGES, Answer, Step, key_of
@@ -80,7 +80,7 @@ class Prepared:
 
         It writes into `folder`, as that of `Config.to_python`.
         """
-        return self.asked.to_python(self.source, folder, sizes=axis_sizes(self.original))
+        return self.asked.to_python(self.original, folder)
 
     def export(self, folder: str | os.PathLike[str]) -> Path:
         """Write a new folder, and return it: the model file with its weights, and `script.py`.

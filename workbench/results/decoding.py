@@ -99,7 +99,7 @@ class Decoding(Result):
 
 def decoding_script(config: Config, model: str | os.PathLike[str]) -> str:
     """Return the script of the config's session, and the loop over tokens."""
-    return f"{config.to_python(model).removesuffix(TIMING)}\n\n{_LOOP}\n"
+    return f"{config.to_python(os.fspath(model)).removesuffix(TIMING)}\n\n{_LOOP}\n"
 
 
 KIND = ResultKind(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from workbench.config import Config
 from workbench.errors import ConfigError, StorageError, WorkbenchError
-from workbench.records.comparison import ComparisonRecord
+from workbench.records.comparison import ComparisonRecord, InputsRecord
 from workbench.records.display import csv_of
 from workbench.results.registry import KINDS
 from workbench.text import printable, quoted
@@ -163,7 +163,10 @@ def _write(result: Any, folder: Path, tables: TableFormat) -> None:
     for label, config in configs_of(result.saved).items():
         path = _file(folder / "configs", label, ".json")
         path.write_text(json.dumps(config.to_dict(), indent=1) + "\n", encoding="utf-8")
-        index["configs"][label] = {"config": _within(folder, path), **_script(folder, label, config, model)}
+        index["configs"][label] = {
+            "config": _within(folder, path),
+            **_script(folder, label, config, model, result.about.inputs),
+        }
     picture = _file(folder / "pictures", "result", ".png")
     picture.write_bytes(result.still().to_png())
     index["pictures"].append(_within(folder, picture))
@@ -180,10 +183,12 @@ def _empty(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _script(folder: Path, label: str, config: Config, model: str | None) -> dict[str, str]:
+def _script(
+    folder: Path, label: str, config: Config, model: str | None, inputs: InputsRecord | None
+) -> dict[str, str]:
     """Write plain code of a config, or say why there is none; `model` is its name."""
     try:
-        code = config.to_python("model.onnx", sample=model)
+        code = config.to_python("model.onnx", sample=model, inputs=inputs)
     except WorkbenchError as error:
         return {"no_script": error.problem}
     path = _file(folder / "scripts", label, ".py")

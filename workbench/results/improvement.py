@@ -44,7 +44,7 @@ class Improvement(Result):
 
     def to_python(self, model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs the final config."""
-        return self.config.to_python(model)
+        return self.config.to_python(model, inputs=self.about.inputs)
 
     def figure(self) -> go.Figure | None:
         """Draw the speed-ups; return None where nothing was tried."""

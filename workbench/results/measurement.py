@@ -42,7 +42,7 @@ class Measurement(Continued):
 
     def to_python(self, model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs the config."""
-        return self.run.config.to_python(model)
+        return self.run.config.to_python(model, inputs=self.about.inputs)
 
     def document(self) -> Document:
         """Return its page: the figures, every sample, and how it was measured."""

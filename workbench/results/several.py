@@ -108,7 +108,8 @@ class SeveralComparisons(ConfigChoice, Result):
         configs = self._configs()
         if label not in configs:
             raise ConfigError(f"there is no config {label!r}", f"the configs are: {listed(configs)}")
-        return configs[label].to_python(model)
+        inputs = {measured.inputs for _, measured in self._measured()}
+        return configs[label].to_python(model, inputs=inputs.pop() if len(inputs) == 1 else None)
 
     def _add_result(self, page: Document) -> None:
         """Add figure and table, the doubts of each comparison, and the origin."""

@@ -189,7 +189,7 @@ class Study(Measured):
 
     def to_python(self, model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs the best config."""
-        return self.best.to_python(model)
+        return self.best.to_python(model, inputs=self.about.inputs)
 
 
 def _store(record: StudyRecord, structure: bytes) -> None:
