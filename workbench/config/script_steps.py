@@ -58,14 +58,27 @@ ort.InferenceSession(  # products stay MatMul, which is all that the quantizer t
     providers=["CPUExecutionProvider"],
     disabled_optimizers=["MatMulAddFusion", "MatMul_BatchNormalization_Fusion"],
 )"""
-_UNSHARE = """model = onnx.load(%(source)r)
+_FLATTEN = """model = onnx.load(%(source)r)
 constants = {tensor.name: tensor for tensor in model.graph.initializer}
+for place, node in enumerate(model.graph.node):  # the quantizer fails on the bias (1, n) of a Gemm
+    bias = constants.get(node.input[2]) if node.op_type == "Gemm" and len(node.input) > 2 else None
+    if bias is not None and len(bias.dims) == 2 and bias.dims[0] == 1:
+        flat = model.graph.initializer.add()
+        flat.CopyFrom(bias)
+        del flat.dims[0]
+        flat.name = node.input[2] = f"{bias.name}_flat_{place}"
+"""
+_UNSHARE = """constants = {tensor.name: tensor for tensor in model.graph.initializer}
 for place, node in enumerate(model.graph.node):  # the quantizer writes a bias with the scales of one reader
     if node.op_type in ("Conv", "ConvTranspose", "Gemm") and len(node.input) > 2:
         if node.input[2] in constants:
             bias = model.graph.initializer.add()
             bias.CopyFrom(constants[node.input[2]])
             bias.name = node.input[2] = f"{bias.name}_{place}"
+"""
+_RAISE_OPSET = """opsets = {entry.domain: entry.version for entry in model.opset_import}
+if opsets.get("", opsets.get("ai.onnx", 13)) < 13:
+    model = onnx.version_converter.convert_version(model, 13)  # the first with a scale for each channel
 """
 
 
@@ -172,9 +185,13 @@ quantize_dynamic(
 
 
 def _static(script: Steps, settled: StaticInt8) -> None:
+    source, target = script.next("ready")
+    ready = _FLATTEN % {"source": source}
     if settled.format == "qoperator":
-        source, target = script.next("unshared")
-        script.blocks.append(_UNSHARE % {"source": source} + SAVE % {"model": "model", "target": target})
+        ready += _UNSHARE
+    elif settled.per_channel:
+        ready += _RAISE_OPSET
+    script.add("import onnx.version_converter", ready + SAVE % {"model": "model", "target": target})
     script.add_draw()
     source, target = script.next("int8")
     options: dict[str, object] = {"CalibTensorRangeSymmetric": False}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from workbench.config import DynamicInt8, StaticInt8, WeightOnly, defaults
@@ -12,17 +14,15 @@ from workbench.models.model import Model
 from workbench.preparation.calibration import RANDOM_NOTE, Spooled
 from workbench.preparation.nodes import appeared, in_words, nodes_before_and_after, resolve
 from workbench.preparation.step import RANGES, Answer, Step, Summary
+from workbench.rewrites.scopes import opset_of
+from workbench.text import listed
 
 PRODUCTS = ("MatMul", "Gemm", "Attention", "MultiHeadAttention", "LSTM", "GRU", "RNN")
 # Dynamic int8 makes a ConvInteger of each Conv, which is many times slower than float32. The patch embedding
 # of a vision transformer and the first layers of a speech model are below this share, a ConvNeXt is above.
 LEAST_CONVOLUTIONS = 0.1
-_EXPLANATIONS = {
-    r"unknown initializers/tensors.*\{([^}]{0,200})": (
-        "ORT's quantizer to integer operators loses a constant that several nodes share: {}",
-        "use format='qdq', which has no such fault and which ORT's kernels are made for",
-    )
-}
+PER_CHANNEL_OPSET = 13  # the first one whose DequantizeLinear takes a scale for each channel
+BODIES = "leave precision out, or export the model without If, Loop and Scan: only the branch that is used"
 
 
 def suited_int8(model: Model) -> StaticInt8 | DynamicInt8:
@@ -49,7 +49,7 @@ def _simplifying(name: str, job: str, did: str) -> Step:
     def summarize(answer: Answer) -> Summary:
         return f"{did}: {nodes_before_and_after(answer)}", ()
 
-    return Step(name, job, lambda _: {}, summarize, generation=2)
+    return Step(name, job, lambda _: {}, summarize, generation=3)
 
 
 def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
@@ -69,9 +69,35 @@ def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
                 f"{count} convolution{'s' * (count > 1)} became ConvInteger, which is slower than float32 on "
                 "most processors: StaticInt8 is for convolutions",
             )
-        return f"{in_words(made)}; {_weights(settled)}{_since(reason)}", notes
+        return f"{in_words(made)}; {_weights(settled)}{_since(reason)}", (*notes, *_in_float(answer))
 
-    return Step("dynamic int8", "preparing.dynamic", arguments, summarize, generation=2)
+    return Step("dynamic int8", "preparing.dynamic", arguments, summarize, generation=3)
+
+
+def per_channel_opset(examples: Spooled) -> Step:
+    """Return the step that converts a file to the first opset with a scale for each channel."""
+
+    def summarize(answer: Answer) -> Summary:
+        if answer["problem"]:
+            return f"opset {answer['opset']} stays", (f"it cannot be converted: {answer['problem']}",)
+        why = "which has a scale for each channel; the same outputs on an example"
+        return f"opset {answer['opset']} became {PER_CHANNEL_OPSET}, {why}", ()
+
+    return Step(
+        "opset",
+        "preparing.opset",
+        lambda _: {},
+        summarize,
+        data={"examples": str(examples.folder)},
+        depends_on=(examples.record.sha256,),
+    )
+
+
+def needs_opset(asked: StaticInt8, original: Model) -> bool:
+    """Return whether the file's opset lacks a scale for each channel, which this quantization writes."""
+    settled = defaults.static_int8(asked, family())[0]
+    old = opset_of(original.structure) < PER_CHANNEL_OPSET
+    return bool(old and settled.per_channel and settled.format == "qdq")
 
 
 def calibration(asked: StaticInt8, examples: Spooled) -> Step:
@@ -107,12 +133,12 @@ def static_int8(asked: StaticInt8, original: Model) -> Step:
 
     def summarize(answer: Answer) -> Summary:
         made = _made(answer, "there is no operator left that ORT quantizes")
-        chosen = f"{settled.activation} activations, {_weights(settled)}"
-        return f"{in_words(made)}; {chosen}{_since(reason)}", notes
+        used = replace(settled, per_channel=answer["settled"].get("per_channel", settled.per_channel))
+        chosen = f"{settled.activation} activations, {_weights(used)}{_since(reason)}"
+        changes = "".join(f"; {change}" for change in answer["changes"])
+        return f"{in_words(made)}; {chosen}{changes}", (*notes, *answer["changes"], *_in_float(answer))
 
-    return Step(
-        "static int8", "preparing.static", arguments, summarize, _EXPLANATIONS, needs=(RANGES,), generation=4
-    )
+    return Step("static int8", "preparing.static", arguments, summarize, needs=(RANGES,), generation=5)
 
 
 def weight_only(asked: WeightOnly, original: Model) -> Step:
@@ -143,11 +169,27 @@ def _arguments(
 def _made(answer: Answer, why: str) -> dict[str, int]:
     """Return the number of integer operators by type; refuse a result without any, for this reason."""
     made = appeared(answer)
+    if not made and answer.get("bodies"):
+        raise PrepareError(
+            f"no node became integer: {_bodies(answer)}, which ORT's quantizer leaves in float", BODIES
+        )
     if not made:
         raise PrepareError(
             f"no node became integer: {why}", "leave precision out for this model, or choose another one"
         )
     return made
+
+
+def _in_float(answer: Answer) -> tuple[str, ...]:
+    """Return a note on the costly operators that stay in float in bodies, if any do."""
+    return (f"in float: {_bodies(answer)}",) if answer["bodies"] else ()
+
+
+def _bodies(answer: Answer) -> str:
+    inside = Counter[str]()
+    for counts in answer["bodies"].values():
+        inside.update(counts)
+    return f"{in_words(inside)} in the bodies of {listed(answer['bodies'], 3)}"
 
 
 def _weights(settled: DynamicInt8 | StaticInt8) -> str:

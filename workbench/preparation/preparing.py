@@ -143,7 +143,7 @@ def prepare(
     return Prepared(
         model=progress.model,
         config=config.session_config,
-        asked=_filled(config, progress.arguments),
+        asked=_filled(config, progress.arguments, progress.settled),
         original=source,
         calibration_data=calibration,
         record=Preparation(
@@ -158,12 +158,13 @@ def prepare(
     )
 
 
-def _filled(config: Config, arguments: dict[str, dict[str, Any]]) -> Config:
-    """Fill in values from the graph: a fusion's kind, heads and width, and the names of excluded nodes as
-    the quantizer sees them."""
+def _filled(config: Config, arguments: dict[str, dict[str, Any]], settled: dict[str, Any]) -> Config:
+    """Fill in values from the graph: a fusion's kind, heads and width, the names of excluded nodes as
+    the quantizer sees them, and what its retries settled."""
     precision, applied, fusion = config.precision, config.arithmetic, config.fusion
     if isinstance(applied, StaticInt8 | DynamicInt8 | WeightOnly):
-        filled = replace(applied, exclude=tuple(arguments[applied.LABEL]["exclude"]))
+        exclude = tuple(arguments[applied.LABEL]["exclude"])
+        filled = replace(applied, **{**settled, "exclude": exclude})
         precision = replace(precision, precision=filled) if isinstance(precision, PreparedModel) else filled
     if fusion is not None:
         used = arguments[fusion.LABEL]
@@ -199,6 +200,7 @@ class _Progress:
         self.records: list[StepRecord] = []
         self.stages: list[Model] = []
         self.arguments: dict[str, dict[str, Any]] = {}  # of each step's job
+        self.settled: dict[str, Any] = {}  # settings that a job changed, so that it could do its work
         self._cancel = cancel
         self._on_step = on_step
         self._custom_ops = custom_ops
@@ -212,6 +214,8 @@ class _Progress:
             arguments = self.arguments[step.name] = step.arguments(self.model)
             entry = self._entry(step, arguments)
             answer = entry.answer
+            self.settled |= answer.get("settled", {})
+            arguments |= self.settled
             did, notes, statistics = _record_parts(step, answer)
             before = self.model.file_bytes
             if step.product == RANGES:

@@ -37,11 +37,10 @@ def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[
         steps += [int8.preprocessing(), int8.dynamic_int8(precision, original)]
     elif isinstance(precision, StaticInt8):
         assert examples is not None
-        steps += [
-            int8.preprocessing(),
-            int8.calibration(precision, examples),
-            int8.static_int8(precision, original),
-        ]
+        steps.append(int8.preprocessing())
+        if int8.needs_opset(precision, original):
+            steps.append(int8.per_channel_opset(examples))
+        steps += [int8.calibration(precision, examples), int8.static_int8(precision, original)]
     elif isinstance(precision, WeightOnly):
         steps += [int8.folding(), int8.weight_only(precision, original)]
     elif isinstance(precision, Float16 | BFloat16):

@@ -30,6 +30,7 @@ JOBS = (
     "preparing.half",
     "preparing.inference",
     "preparing.naming",
+    "preparing.opset",
     "preparing.preprocess",
     "preparing.rewrite",
     "preparing.saving",

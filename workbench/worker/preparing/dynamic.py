@@ -8,7 +8,7 @@ import onnx
 from onnx import TensorProto
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from workbench.worker.preparing import files
+from workbench.worker.preparing import files, retries
 
 
 def run(
@@ -34,4 +34,5 @@ def run(
         use_external_data_format=files.is_large(source),
         extra_options={"DefaultTensorType": TensorProto.FLOAT},
     )
-    return files.answer(source, target, [])
+    bodies = retries.in_bodies(onnx.load(source, load_external_data=False))
+    return files.answer(source, target, [], bodies=bodies)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import onnx
+import onnxruntime as ort
 from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.registry import QLinearOpsRegistry
 
 from workbench.rewrites.scopes import reads_of
-from workbench.worker.preparing import files
+from workbench.worker.preparing import files, retries
 from workbench.worker.preparing.calibrate import METHODS
 
 TYPES = {
@@ -22,38 +23,61 @@ WITH_BIAS = ("Conv", "ConvTranspose", "Gemm")  # the bias is the third input
 FORMATS = {"qdq": QuantFormat.QDQ, "qoperator": QuantFormat.QOperator}
 
 
-def run(
-    source: str,
-    target: str,
-    ranges: str,
-    format: str,
-    activation: str,
-    weight: str,
-    per_channel: bool,
-    reduce_range: bool,
-    calibrator: str,
-    op_types: list[str],
-    exclude: list[str],
-) -> dict[str, Any]:
+def run(source: str, target: str, ranges: str, **asked: Any) -> dict[str, Any]:
+    """Quantize as asked, or with the changes that avoid a known failure; check that ORT loads the file."""
+    model = onnx.load(source, load_external_data=False)
+    settings = asked
+    changes = [*retries.known_beforehand(model, asked)]
+    if changes:
+        settings = changes[-1].settings
+    first: Exception | None = None
+    while True:
+        try:
+            quantize(source, target, ranges, settings)
+            ort.InferenceSession(target, quiet(), providers=["CPUExecutionProvider"])
+            break
+        except Exception as error:  # noqa: BLE001 - ORT's tools raise bare exceptions of any kind
+            first = first or error
+            change = retries.after(error, model, settings, asked)
+            if change is None or len(changes) >= retries.MOST_RETRIES:
+                raise retries.refused(first, changes) from first
+            settings = change.settings
+            changes.append(change)
+    settled = {name: settings[name] for name in asked if settings[name] != asked[name]}
+    reasons = [change.reason for change in changes if change.setting in settled]
+    bodies = retries.in_bodies(model)
+    return files.answer(source, target, [], changes=reasons, settled=settled, bodies=bodies)
+
+
+def quiet() -> ort.SessionOptions:
+    """Return options of a session that only shows whether a file loads."""
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    return options
+
+
+def quantize(source: str, target: str, ranges: str, settings: dict[str, Any]) -> None:
+    """Quantize once with ORT's quantizer."""
     QLinearOpsRegistry.pop("Where", None)  # the integer form of Where leaves its inputs undefined
-    float_model = unshared(source, target) if format == "qoperator" else source
-    quantize_static(
-        float_model,
-        target,
-        None,
-        quant_format=FORMATS[format],
-        op_types_to_quantize=op_types or None,
-        per_channel=per_channel,
-        reduce_range=reduce_range,
-        activation_type=TYPES[activation],
-        weight_type=TYPES[weight],
-        nodes_to_exclude=exclude,
-        use_external_data_format=files.is_large(source),
-        calibrate_method=METHODS[calibrator],
-        calibration_cache_path=ranges,
-    )
-    files.forget(float_model, source)
-    return files.answer(source, target, [])
+    float_model = unshared(source, target) if settings["format"] == "qoperator" else source
+    try:
+        quantize_static(
+            float_model,
+            target,
+            None,
+            quant_format=FORMATS[settings["format"]],
+            op_types_to_quantize=settings["op_types"] or None,
+            per_channel=settings["per_channel"],
+            reduce_range=settings["reduce_range"],
+            activation_type=TYPES[settings["activation"]],
+            weight_type=TYPES[settings["weight"]],
+            nodes_to_exclude=settings["exclude"],
+            use_external_data_format=files.is_large(source),
+            calibrate_method=METHODS[settings["calibrator"]],
+            calibration_cache_path=ranges,
+        )
+    finally:
+        files.forget(float_model, source)
 
 
 def unshared(source: str, target: str) -> str:
