@@ -48,6 +48,11 @@ def test_a_faster_candidate_by_equality() -> None:
     )
 
 
+@pytest.mark.parametrize("kind", ["unknown", "tie"])
+def test_a_difference_that_was_not_found_is_in_no_tile(kind: str) -> None:
+    assert [tile.change for tile in picture(kind=kind, ratio=1.0, low=0.99, high=1.01).tiles[:2]] == ["", ""]
+
+
 def test_a_slower_candidate_has_the_inverse_ratio_and_interval() -> None:
     slower = picture(kind="slower", ratio=0.5, low=0.4, high=0.625)
     assert (slower.head, slower.effect, slower.lines) == (

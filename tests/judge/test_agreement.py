@@ -86,11 +86,13 @@ def test_equal_values_of_every_type_agree(value: Any) -> None:
     assert compared(value, value).agrees is True
 
 
-@pytest.mark.parametrize("value", [np.full(3, np.nan), np.zeros((0, 4), np.float32), [np.zeros(0)]])
+@pytest.mark.parametrize(
+    "value", [np.full(3, np.nan), np.full(3, np.inf), np.zeros((0, 4), np.float32), [np.zeros(0)]]
+)
 def test_equal_outputs_without_a_value_are_no_agreement(value: Any) -> None:
     row = compared(value, value)
     assert row.agrees is None
-    assert "NaN or empty" in row.reason
+    assert "NaN, infinite or empty" in row.reason
 
 
 def test_a_single_output_with_values_is_enough() -> None:

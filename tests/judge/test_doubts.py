@@ -84,7 +84,7 @@ def test_load_that_is_not_the_user_s_has_a_fix_that_helps(circumstances: dict[st
 
 def test_equal_outputs_without_values_are_a_doubt() -> None:
     row = OutputAgreement("B", "y", None, NO_VALUES, None, None, None, 3, 0)
-    assert "NaN or empty" in doubts(agreement=(row,))["outputs"].evidence
+    assert "NaN, infinite or empty" in doubts(agreement=(row,))["outputs"].evidence
 
 
 def test_a_system_that_reports_nothing_is_a_doubt() -> None:

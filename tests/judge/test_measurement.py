@@ -27,6 +27,16 @@ def test_the_sentence_names_model_config_and_figures() -> None:
     assert "runs/s" in text
 
 
+def test_a_figure_without_an_interval_says_why() -> None:
+    record = examples.measurement()
+    (run,) = record.measured.runs
+    measured = replace(record.measured, runs=(replace(run, processes=run.processes[:2]),))
+    text = replace(record, measured=measured).headline
+    assert text.count("(no interval from 2 processes)") >= 4
+    for figure in text.split(": ", 1)[1].split("; "):
+        assert figure.endswith(")"), figure
+
+
 def test_a_percentile_without_enough_samples_says_so() -> None:
     record = replace(examples.measurement(), percentiles=(99.9,))
     (estimate,) = record.unsettled

@@ -71,6 +71,16 @@ def test_throughput_is_the_inverse_of_the_mean() -> None:
     assert throughput(measured).value == pytest.approx(1 / 0.003)
 
 
+def test_no_figure_reaches_beyond_what_was_measured() -> None:
+    """Sessions of 1, 1.2 and 20 ms: an interval that would reach below zero has no lower end."""
+    scattered = run("A", [process(number, [block(s)]) for number, s in enumerate((0.001, 0.0012, 0.02))])
+    middle, rate = mean(scattered), throughput(scattered)
+    assert (middle.low, rate.high) == (None, None)
+    assert middle.note == rate.note == "the sessions differ too much for an interval"
+    stopped = run("A", [process(number, [block(0.0)]) for number in range(3)])
+    assert throughput(stopped).value is None
+
+
 def test_nothing_measured_is_nothing_told() -> None:
     assert throughput(run("A", [])).value is None
     assert all(estimate.value is None for estimate in percentiles(run("A", [])))

@@ -22,7 +22,9 @@ def row(**changes: Any) -> OutputAgreement:
 
 
 def loading(load_s: float | None) -> Run:
-    return run("A", [] if load_s is None else [replace(process(1, [block(0.001)]), load_s=load_s)])
+    """Return a run of three processes, the slowest of which loads in a tenth more."""
+    times_s = [] if load_s is None else [load_s, load_s * 1.05, load_s * 1.1]
+    return run("A", [replace(process(1, [block(0.001)]), load_s=time_s) for time_s in times_s])
 
 
 @pytest.mark.parametrize(
@@ -53,8 +55,12 @@ def test_the_headline(changes: dict[str, Any], words: str) -> None:
 def test_no_speed_stands_beside_outputs_that_differ(ratio: float | None) -> None:
     verdict = replace(VERDICT, kind="outputs differ", ratio=ratio, reason="B's outputs differ from A's")
     assert headline(verdict) == "B's outputs differ from A's"
-    slow = replace(comparison().runs[1], processes=(replace(process(1, [block(0.001)]), load_s=9.0),))
-    record = comparison(candidate=slow)
+    record = comparison()
+    baseline, slow = (
+        replace(run, processes=loading(load_s).processes)
+        for run, load_s in zip(record.runs, (0.1, 9.0), strict=True)
+    )
+    record = replace(record, runs=(baseline, slow))
     assert "loads" in sentence(record, VERDICT)
     assert "loads" not in sentence(record, verdict)
 
@@ -83,11 +89,18 @@ def test_outputs(rows: list[OutputAgreement], words: str) -> None:
     assert outputs_in_words("B", tuple(rows)) == words
 
 
+def test_load_times_that_overlap_or_of_a_process_or_two_are_no_difference() -> None:
+    once = run("B", [replace(process(1, [block(0.001)]), load_s=0.5)])
+    assert load_in_words(loading(0.1), once) == ""
+    scattered = run("B", [replace(process(1, [block(0.001)]), load_s=time_s) for time_s in (0.1, 0.5, 0.6)])
+    assert load_in_words(loading(0.1), scattered) == ""
+
+
 @pytest.mark.parametrize(
     ("before_s", "after_s", "words"),
     [
-        (0.1, 0.35, "loads in 350 ms instead of 100 ms"),
-        (12.0, 3.0, "loads in 3,000 ms instead of 12,000 ms"),
+        (0.1, 0.35, "loads in 350 to 385 ms instead of 100 to 110 ms"),
+        (12.0, 3.0, "loads in 3,000 to 3,300 ms instead of 12,000 to 13,200 ms"),
         (0.001, 0.02, ""),  # many times longer, and nobody would feel it
         (1.0, 1.1, ""),
         (None, 1.0, ""),

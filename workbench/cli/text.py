@@ -74,10 +74,7 @@ def _figures(run: Run) -> Iterator[str]:
     """Format each percentile with its interval, or with the reason for a missing interval."""
     for percentile in percentiles(run):
         yield _estimate(percentile, 1e3, " ms")
-    if all(sample > 0 for sample in run.latency.samples_s):
-        yield _estimate(throughput(run), 1.0, " runs/s")
-    else:  # only after a clock error, or from a foreign file
-        yield "not known: some runs took no time"
+    yield _estimate(throughput(run), 1.0, " runs/s")
 
 
 def _estimate(estimate: Estimate, factor: float, unit: str) -> str:

@@ -14,6 +14,7 @@ from workbench.judge.wording import (
     NOTABLE_LOAD_S,
     NOTABLE_LOAD_SHARE,
     fallback_in_words,
+    notable_load,
     notable_memory,
     ratio_digits,
 )
@@ -88,8 +89,8 @@ def verdict_picture(
     failure = failed is not None and verdict.kind == "unknown"
     agreement = [output for output in record.agreement if output.label == verdict.label]
     times = _times(baseline, candidate, effect)
-    if verdict.stated_ratio is None:
-        times = [replace(tile, change="") for tile in times]  # it would be the ratio in other words
+    if verdict.kind not in effects:
+        times = [replace(tile, change="") for tile in times]  # it would be a difference that is not known
     return VerdictPicture(
         label=verdict.label,
         kind=verdict.kind,
@@ -230,6 +231,8 @@ def _load(baseline: Run, candidate: Run) -> Tile:
         return tile
     if abs(after_s - before_s) < max(NOTABLE_LOAD_S, NOTABLE_LOAD_SHARE * before_s):
         return replace(tile, change="the same")
+    if not notable_load(baseline, candidate):
+        return replace(tile, change="")
     return replace(tile, effect="loss" if after_s > before_s else "gain")
 
 

@@ -14,7 +14,7 @@ from workbench.worker.values import NOT_COMPARABLE
 
 FLOAT32_LEAST_SQNR_DB = 60.0  # a rewrite of a float32 graph: 0.1 % of the output; reordered sums reach 100 dB
 OWN_CHANGES = "A's own output changes from process to process (random operators?)"
-NO_VALUES = "every output is NaN or empty, so there is nothing to compare"
+NO_VALUES = "every output is NaN, infinite or empty, so there is nothing to compare"
 DIFFERING_SHARE = 0.05  # share of integers (class indices, tokens) that other arithmetic may change
 TOLERANCE = 1e-3  # share of the baseline's largest magnitude: reordered float32 sums stay below
 
@@ -152,11 +152,11 @@ def _compare(
 
 
 def _has_values(outputs: Mapping[str, Any]) -> bool:
-    """Return whether any output of a run contains a value other than NaN."""
+    """Return whether any output of a run contains a value that is neither NaN nor infinite."""
     for leaf in _leaves(list(outputs.values())):
         if not isinstance(leaf, np.ndarray) or (leaf.size and leaf.dtype.kind not in "fc"):
             return True
-        if leaf.size and not np.isnan(_wide(leaf)).all():
+        if leaf.size and np.isfinite(_wide(leaf)).any():
             return True
     return False
 

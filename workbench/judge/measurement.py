@@ -108,10 +108,10 @@ def unit_of(estimate: Estimate) -> tuple[str, float]:
 def in_words(estimate: Estimate) -> str:
     """Return a figure with its interval, or why it is not known."""
     unit, factor = unit_of(estimate)
-    value, low, high = astuple(estimate.times(factor))[1:4]
+    value, low, high, note = astuple(estimate.times(factor))[1:]
     if value is None:
         return f"{estimate.name} not known ({estimate.note})"
-    interval = "" if low is None or high is None else f" ({in_digits(low)} to {in_digits(high)})"
+    interval = f" ({note})" if low is None or high is None else f" ({in_digits(low)} to {in_digits(high)})"
     return f"{estimate.name} {in_digits(value)} {unit}{interval}"
 
 

@@ -28,6 +28,8 @@ NEEDED: dict[float, int] = {50.0: 5, 90.0: 64, 95.0: 130, 99.0: 662, 99.9: 6_636
 MIN_PROCESSES = 3
 MIN_FOR_MEDIAN = 6  # sessions of which the smallest and the largest value enclose the median: 96.9 %
 NOTHING = "nothing was measured"
+NO_TIME = "the runs took less than a tick of the clock"
+TOO_DIFFERENT = "the sessions differ too much for an interval"
 LEAST_S = 1e-9  # no run is shorter than a clock tick, whatever an untrusted record claims
 MOST_S = 1e12  # and none is longer than 30,000 years, so that squares add up to a finite number
 
@@ -99,15 +101,18 @@ def mean(run: Run) -> Estimate:
         return Estimate("mean", value, note=_no_interval(sessions))
     variance = sessions / (sessions - 1) * float(((counts / counts.sum() * (means - value)) ** 2).sum())
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * math.sqrt(variance)
-    return Estimate("mean", value, max(value - half, LEAST_S), value + half)
+    if value - half < LEAST_S:
+        return Estimate("mean", value, high=value + half, note=TOO_DIFFERENT)
+    return Estimate("mean", value, value - half, value + half)
 
 
 def throughput(run: Run) -> Estimate:
     """Return the throughput of consecutive runs per second: the inverse of the mean latency."""
     latency = mean(run)
+    if latency.value is not None and latency.value < LEAST_S:
+        return Estimate("throughput", note=NO_TIME)
     value, low, high = (
-        None if seconds is None else 1 / max(seconds, LEAST_S)
-        for seconds in (latency.value, latency.high, latency.low)
+        None if seconds is None else 1 / seconds for seconds in (latency.value, latency.high, latency.low)
     )
     return Estimate("throughput", value, low, high, latency.note)
 

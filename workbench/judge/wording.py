@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from statistics import median
 
 from workbench.judge.other_file import TIMING_ONLY, is_other_net
+from workbench.judge.percentiles import MIN_PROCESSES
 from workbench.measurement.providers import asked_for, short_name
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.records.run import Run
@@ -116,13 +118,24 @@ def notable_memory(before_bytes: int, after_bytes: int) -> bool:
 
 
 def load_in_words(baseline: Run, candidate: Run) -> str:
-    """Return the load times in words if the difference is noticeable."""
-    before_s, after_s = baseline.load_s, candidate.load_s
-    if before_s is None or after_s is None:
+    """Return the load times of all processes in words if the difference is noticeable and certain."""
+    if not notable_load(baseline, candidate):
         return ""
-    if abs(after_s - before_s) < max(NOTABLE_LOAD_S, NOTABLE_LOAD_SHARE * before_s):
-        return ""
-    return f"loads in {after_s * 1e3:,.0f} ms instead of {before_s * 1e3:,.0f} ms"
+    before, after = (
+        f"{min(times_s) * 1e3:,.0f} to {max(times_s) * 1e3:,.0f} ms"
+        for times_s in ([process.load_s for process in run.processes] for run in (baseline, candidate))
+    )
+    return f"loads in {after} instead of {before}"
+
+
+def notable_load(baseline: Run, candidate: Run) -> bool:
+    """Return whether every process of one config loads sooner than every process of the other, notably."""
+    before, after = ([process.load_s for process in run.processes] for run in (baseline, candidate))
+    if min(len(before), len(after)) < MIN_PROCESSES:
+        return False
+    apart_s = abs(median(after) - median(before))
+    is_notable = apart_s >= max(NOTABLE_LOAD_S, NOTABLE_LOAD_SHARE * median(before))
+    return is_notable and (max(before) < min(after) or max(after) < min(before))
 
 
 def report(record: ComparisonRecord, shares: Mapping[str, float] | None = None) -> str:

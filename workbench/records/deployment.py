@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LEAST_ROUNDS = 3  # for an interval
+NO_INTERVAL = f"no interval from fewer than {_LEAST_ROUNDS} rounds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +164,29 @@ def _checked(check: DeploymentCheck) -> str:
     overhead = check.overhead_s
     parts = [outputs, f"ready after {check.ready_s:.1f} s"]
     if overhead is not None and check.bare_s is not None:
-        interval = (
-            ""
-            if overhead.low is None or overhead.high is None
-            else f" ({in_ms(overhead.low)} to {in_ms(overhead.high)})"
-        )
-        parts.append(f"HTTP adds {in_ms(overhead.value)}{interval} to {in_ms(check.bare_s)} of the session")
+        parts.append(f"{_added(overhead)} to {in_ms(check.bare_s)} of the session")
     for callers in check.callers:
         rate = check.throughput(callers)
         if rate is not None:
-            parts.append(f"{in_digits(rate.value)} requests/s from {counted(callers, 'caller')}")
+            interval = _ends(rate, in_digits)
+            parts.append(f"{in_digits(rate.value)} requests/s ({interval}) from {counted(callers, 'caller')}")
     return "; ".join(parts)
+
+
+def _added(overhead: Interval) -> str:
+    """Return what HTTP adds, as far as it is known: it cannot take time away."""
+    if overhead.low is None or overhead.high is None or overhead.high <= 0:
+        reason = NO_INTERVAL if overhead.high is None else "the session itself was slower in these rounds"
+        return f"what HTTP adds is not known ({reason})"
+    if overhead.low <= 0:
+        return f"HTTP adds at most {in_ms(overhead.high)}"
+    return f"HTTP adds {in_ms(overhead.value)} ({_ends(overhead, in_ms)})"
+
+
+def _ends(interval: Interval, in_words: Callable[[float], str | None]) -> str:
+    if interval.low is None or interval.high is None:
+        return NO_INTERVAL
+    return f"{in_words(max(interval.low, 0.0))} to {in_words(interval.high)}"
 
 
 def _interval(values: list[float | None]) -> Interval | None:
