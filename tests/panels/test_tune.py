@@ -35,6 +35,51 @@ def test_the_space_is_offered_as_check_boxes_with_its_size(
     assert page.choice.left_out == ("intra_op_threads",)
 
 
+def test_the_space_follows_the_limits_though_it_was_looked_for_before_they_were_typed(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[wb.Space] = []
+    with_int8 = SPACE.including(precision=(wb.DynamicInt8(),))
+
+    def default_space(*_: Any, limits: Goal, **__: Any) -> wb.Space:
+        return with_int8 if limits.max_accuracy_drop else SPACE
+
+    def tune(_: Any, space: wb.Space, *__: Any, **___: Any) -> wb.Study:
+        searched.append(space)
+        return wb.Study(study())
+
+    monkeypatch.setattr(tuning, "default_space", default_space)
+    monkeypatch.setattr(tuning, "tune", tune)
+    page = TunePage(bench)
+    bench.start(tuning.space_action(page.choice), wait=True)
+    bench.ui.settle()
+    page.checks["level"].value = False
+    page.goal.limits["max_accuracy_drop"].value = "1"
+    assert "Start looks again" in page.size.value
+    page.buttons["Copy as Python"].click()
+    assert "found for another goal" in page.status.value
+    page.buttons["Start"].click()
+    if (job := bench.jobs.running) is not None:
+        wait_for(job)
+    bench.ui.settle()
+    assert searched == [with_int8.without("level")]
+    assert {name: check.value for name, check in page.checks.items()} == {
+        "level": False, "intra_op_threads": True, "precision": True,
+    }  # fmt: skip
+    assert page.size.value == "3 changes, 6 combinations, at most 120 s"
+    page.buttons["Copy as Python"].click()
+    assert "found for another goal" not in page.status.value
+    code = tune_code(bench.request(), page.choice)
+    assert "limits=limits" in code
+    assert '.without("level")' in code
+    page.goal.limits["max_accuracy_drop"].value = ""
+    page.checks["precision"].value = False
+    page.buttons["Start"].click()
+    if (job := bench.jobs.running) is not None:
+        wait_for(job)
+    assert searched[-1] == SPACE.without("level"), "int8 that was left out is not there to leave out"
+
+
 def test_start_searches_what_is_checked_from_a(
     bench: wb.Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

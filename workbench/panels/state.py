@@ -73,6 +73,7 @@ class BenchState(HasTraits):
     forms_made: Dict[str, Anything] = Dict(help="the forms by which the parts were made, by kind")
     scenario = Unicode("sweep", help="the kind of result whose fields the tab scenarios shows")
     space = Any(None, help="the Space that the tab tune offers, or None before it was looked for")
+    space_for = Any(None, help="goal, config and inputs that the space was looked for; None: it was given")
     study = Any(None, help="the Study of the tab tune, or None")
     selected = Tuple(help="names of the nodes that are selected in every view")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
@@ -41,12 +42,28 @@ class TuneChoice:
 
 def space_action(choice: TuneChoice) -> Action:
     """Return the action that finds what may vary."""
-    return Action("What may vary", partial(find_space, choice), keep_space)
+    return Action("What may vary", partial(find_space, choice), partial(keep_space, choice))
 
 
 def tune_action(choice: TuneChoice, space: Space | None) -> Action:
-    """Return the action that searches; without a space the default one is searched."""
-    return Action("Tune", partial(search, choice, space), keep_study)
+    """Return the action that searches; without a space the default one is searched, and then offered."""
+    found: list[Space] = []
+
+    def keep(state: BenchState, request: Request, study: Study) -> None:
+        for offered in found:
+            keep_space(choice, state, request, offered)
+        keep_study(state, request, study)
+
+    return Action("Tune", partial(search, choice, space, found.append), keep)
+
+
+def looked_for(choice: TuneChoice, request: Request) -> tuple[object, ...]:
+    """Return what the default space follows: another one of these may bring another space."""
+    subject = request.subject
+    return (
+        choice.objectives, choice.goal, subject.a, subject.data, subject.dims, subject.calibration,
+        subject.seed, request.pacing_s,
+    )  # fmt: skip
 
 
 def find_space(choice: TuneChoice, request: Request, job: Job) -> Space:
@@ -56,10 +73,15 @@ def find_space(choice: TuneChoice, request: Request, job: Job) -> Space:
     return default_space(request.subject.model, objective=choice.objectives, limits=choice.goal, **options)
 
 
-def search(choice: TuneChoice, space: Space | None, request: Request, job: Job) -> Study:
-    """Search the best config from A."""
+def search(
+    choice: TuneChoice, space: Space | None, offer: Callable[[Space], None], request: Request, job: Job
+) -> Study:
+    """Search the best config from A; `offer` gets a space that was found first."""
     subject = request.subject
-    varied = (space or find_space(choice, request, job)).without(*choice.left_out)
+    if space is None:
+        offer(space := find_space(choice, request, job))
+    names = {axis.name for axis in space.axes}  # another goal may not vary what was left out
+    varied = space.without(*(name for name in choice.left_out if name in names))
     arguments = (varied, choice.objectives, choice.goal, choice.budget_s)
     options = {
         **common_options(request, job),
@@ -84,10 +106,10 @@ def common_options(request: Request, job: Job) -> dict[str, Any]:
     }
 
 
-def keep_space(state: BenchState, _: Request, space: Space) -> None:
+def keep_space(choice: TuneChoice, state: BenchState, request: Request, space: Space) -> None:
     """Offer the space in the tab."""
     with state.hold_trait_notifications():
-        state.run_error, state.space = None, space
+        state.run_error, state.space, state.space_for = None, space, looked_for(choice, request)
 
 
 def keep_study(state: BenchState, _: Request, study: Study) -> None:

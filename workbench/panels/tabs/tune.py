@@ -14,7 +14,7 @@ from workbench.panels.markup import note_html, text
 from workbench.panels.table import TableWidget
 from workbench.panels.tabs.figure import titled_figure
 from workbench.panels.tabs.tune_fields import GoalFields
-from workbench.panels.tuning import TuneChoice, space_action, tune_action, tune_code
+from workbench.panels.tuning import TuneChoice, looked_for, space_action, tune_action, tune_code
 from workbench.records.display import config_in_words
 from workbench.records.study import StudyRecord
 from workbench.results.study import Study
@@ -55,6 +55,8 @@ class TunePage:
             [self.goal.first, row, self.fold, self.status, self.axes, self.answer], classes="wbp-page"
         )
         follow(self.state, self._offer, "space")
+        follow(self.state, self._count, "a", "seed", "data", "calibration")
+        self.goal.observe(lambda _: self._count())
         self.state.observe(self._new_model, names="model")
         follow(self.state, self._watch, "job")
         self.state.observe(lambda _: self._draw(self.state.study), names="study")
@@ -175,21 +177,33 @@ class TunePage:
         choice = self.choice
         if self.checks and len(choice.left_out) == len(self.checks):
             raise WorkbenchError("Nothing may vary.", "Check at least one setting.")
-        self.bench.start(tune_action(choice, self.state.space))
+        self.bench.start(tune_action(choice, None if self._is_stale() else self.state.space))
 
     def _copy(self) -> None:
+        if self.left_out and self._is_stale():
+            raise WorkbenchError(
+                "What may vary was found for another goal, config or inputs.",
+                "Press What may vary, or Start, which look again.",
+            )
         self.bench.page.copy(tune_code(self.bench.request(), self.choice), self.status)
+
+    def _is_stale(self) -> bool:
+        """Return whether the space that is offered was looked for something else than what is asked now."""
+        sought = self.state.space_for
+        return sought is not None and sought != looked_for(self.choice, self.bench.request())
 
     def _use(self, label: str) -> None:
         self.state.set_config(label, self.picked)
         self.status.value = note_html(f"{label} is set. Press Compare to measure it.")
 
     def _offer(self) -> None:
-        """Show a check box for each axis of the space."""
-        space = self.state.space
+        """Show a check box for each axis of the space; what was left out stays so."""
+        space, left_out = self.state.space, self.left_out
         axes = () if space is None else space.axes
         self.checks = {
-            axis.name: W.Checkbox(True, description=f"{axis.name} ({len(axis.options)})", indent=False)
+            axis.name: W.Checkbox(
+                axis.name not in left_out, description=f"{axis.name} ({len(axis.options)})", indent=False
+            )
             for axis in axes
         }
         for check in self.checks.values():
@@ -202,6 +216,12 @@ class TunePage:
         if space is None:
             self.size.value = ""
             return
+        try:
+            if self._is_stale():
+                self.size.value = text("found for another goal, config or inputs; Start looks again")
+                return
+        except WorkbenchError:  # a field is being typed; Start says what is wrong
+            return
         rest = space.without(*self.left_out)
         changes, seconds = len(rest.moves), self.goal.budget.value
         self.size.value = text(
@@ -210,7 +230,7 @@ class TunePage:
 
     def _new_model(self, _: object) -> None:
         with self.state.hold_trait_notifications():
-            self.state.space = self.state.study = None
+            self.state.space = self.state.space_for = self.state.study = None
 
     def _enable(self) -> None:
         for pressed in (self.buttons["What may vary"], self.buttons["Start"]):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from workbench.panels import widgets as W
 from workbench.panels.handlers import follow
 from workbench.records.goal import MOST_CALLERS, OBJECTIVES, OF_OUTPUTS, Goal, Objective
@@ -39,6 +42,11 @@ class GoalFields:
         self.further = W.HBox([p99, load, file, speedup], classes="wbp-tools")
         for field in (self.objective, self.second):
             follow(field, self._fit, "value")
+
+    def observe(self, changed: Callable[[Any], None]) -> None:
+        """Call `changed` whenever the objective or a limit changes."""
+        for field in (self.objective, self.second, *self.limits.values()):
+            field.observe(changed, names="value")
 
     @property
     def goal(self) -> Goal:
