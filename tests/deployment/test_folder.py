@@ -47,7 +47,11 @@ def triton_config(path: Path) -> Any:
 def test_a_python_server_needs_nothing_of_the_workbench(model: Model, tmp_path: Path) -> None:
     result = wb.deploy(model, wb.Config(intra_op_threads=1, spinning=False), tmp_path / "out")
     names = {file.path for file in result.record.files}
-    assert names >= {"server.py", "session.py", "requirements.txt", "Dockerfile", "README.md", "client.py"}
+    assert names == {
+        *("server.py", "session.py", "deployment.json", "examples.npz", "model/model.onnx"),
+        *("client.py", "requirements.txt", "Dockerfile", "README.md"),
+    }
+    assert len((tmp_path / "out" / "server.py").read_text("utf-8").splitlines()) <= 300
     for path in (tmp_path / "out").rglob("*.py"):
         imported = {
             name.split(".")[0]
@@ -192,9 +196,9 @@ def test_triton_says_what_it_cannot_express(tmp_path: Path, model: Model) -> Non
         spinning=False,
         session_entries={"session.use_device_allocator_for_initializers": "1"},
     )
-    result = wb.deploy(model, config, tmp_path / "out", "triton", concurrency=3, max_batch=16)
+    result = wb.deploy(model, config, tmp_path / "out", "triton", concurrency=3)
     written = triton_config(tmp_path / "out" / "tiny" / "config.pbtxt")
-    assert written.max_batch_size == (16 if contract_of(model).batchable else 0)
+    assert written.max_batch_size == (8 if contract_of(model).batchable else 0)
     assert written.instance_group[0].count == 3
     assert written.optimization.graph.level == 1
     assert {key: value.string_value for key, value in written.parameters.items()} == {
@@ -236,9 +240,9 @@ def test_a_model_with_sequences_is_refused_by_name(tmp_path: Path) -> None:
     "changes",
     [
         {"concurrency": 0},
-        {"max_batch": True},
+        {"max_queue": True},
         {"timeout_s": -1},
-        {"max_wait_s": float("nan")},
+        {"max_body_bytes": float("nan")},
         {"kind": "go"},
     ],
 )
@@ -250,5 +254,5 @@ def test_bad_bounds_are_refused_first(changes: dict[str, Any], tmp_path: Path) -
 def test_examples_are_the_inputs_of_the_bench(model: Model, tmp_path: Path) -> None:
     wb.deploy(model, wb.Config(), tmp_path / "out", seed=3)
     with np.load(tmp_path / "out" / "examples.npz", allow_pickle=False) as arrays:
-        (name,) = json.loads(str(arrays["names"]))
-        assert np.array_equal(arrays["input_0"], model.inputs(seed=3).feeds[0][name])
+        (expected,) = model.inputs(seed=3).feeds[0].values()
+        assert np.array_equal(arrays["input_0"], expected)

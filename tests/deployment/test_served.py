@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import urllib.error
 import urllib.request
@@ -14,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
+from onnx import helper
 
 import workbench as wb
 from tests.models import tiny
@@ -123,8 +126,7 @@ def test_prometheus_reads_its_metrics(server: Server) -> None:
         b'inference_requests_total{status="400"}',
         b"inference_request_duration_seconds_bucket",
         b"inference_run_duration_seconds_count",
-        b"inference_batch_size_bucket",
-        b"inference_queue_length",
+        b"inference_requests_in_flight",
     ):
         assert name in text
 
@@ -146,6 +148,47 @@ def test_a_check_holds_it_against_the_measured_config(deployed: wb.Deployment, t
     assert str(again) == str(checked)
     with pytest.raises(wb.DeployError, match="opened from a file"):
         again.check(progress=False)
+
+
+def test_a_scalar_input_is_served_as_measured(tmp_path: Path) -> None:
+    node = helper.make_node("Add", ["x", "y"], ["z"])
+    proto = tiny.model([node], [tiny.tensor("x", []), tiny.tensor("y", ["n"])], [tiny.tensor("z", ["n"])])
+    deployment = wb.deploy(tiny.save(proto, tmp_path), wb.Config(intra_op_threads=1), tmp_path / "out")
+    check = deployment.check(callers=(1,), rounds=1, block_s=0.05, progress=False, keep=False).record.check
+    assert check is not None
+    assert check.agrees
+
+
+KERNEL = """
+import sys
+import workbench as wb
+
+def report(progress):
+    if "HTTP" in progress.doing:
+        print(progress.doing, flush=True)
+        sys.stdin.read()
+
+wb.deploy(sys.argv[1], wb.Config(intra_op_threads=1), sys.argv[2]).check(progress=report, keep=False)
+"""
+
+
+def test_a_killed_kernel_leaves_no_process_of_its_check(tmp_path: Path) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    kernel = subprocess.Popen(
+        [sys.executable, "-c", KERNEL, str(path), str(tmp_path / "out")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with kernel:
+        assert kernel.stdout is not None
+        assert b"measuring through HTTP" in kernel.stdout.readline()
+        children = psutil.Process(kernel.pid).children(recursive=True)
+        assert [child for child in children if "server.py" in child.cmdline()]
+        kernel.kill()
+        _, alive = psutil.wait_procs(children, timeout=30)
+        for child in alive:
+            child.kill()
+    assert not alive
 
 
 def test_an_int8_model_is_served_as_measured(tmp_path: Path) -> None:

@@ -34,8 +34,6 @@ def deploy(
     calibration: Any = None,
     fallback: bool = False,
     concurrency: int | LoadTest = 1,
-    max_batch: int = 8,
-    max_wait_s: float = 0.0,
     max_queue: int = 256,
     max_body_bytes: int = 64 << 20,
     timeout_s: float = 30.0,
@@ -46,9 +44,8 @@ def deploy(
     `kind` is "python", a server of the Open Inference Protocol with exact requirements and a Dockerfile, or
     "triton", a model repository. The prepared model travels with it. `fallback=False` makes the server refuse
     to start when an execution provider of the config does not. `concurrency` is the number of runs at once,
-    or a load test of this config, whose best number of callers is taken. Where the first dimension is free,
-    up to `max_batch` rows that wait run together; `max_wait_s` is what a request may wait for others while
-    the session is idle. With `runtime=` in the config the requirements are the versions of that environment.
+    or a load test of this config, whose best number of callers is taken. With `runtime=` in the config the
+    requirements are the versions of that environment.
     `result.check()` starts the server and compares it with the measured config.
 
     >>> import workbench as wb
@@ -59,11 +56,10 @@ def deploy(
         concurrency = concurrency.best_callers(config)
     if kind not in KINDS:
         raise ConfigError(f"kind={quoted(kind)} is no kind of deployment", f"give one of {', '.join(KINDS)}")
-    for label, number in (("concurrency", concurrency), ("max_batch", max_batch), ("max_queue", max_queue)):
+    for label, number in (("concurrency", concurrency), ("max_queue", max_queue)):
         fix = "give a whole number of at least 1"
         check_number(label, number, fix, what="count", least=1, whole=True)
-    bounds = {"max_wait_s": max_wait_s, "timeout_s": timeout_s, "max_body_bytes": max_body_bytes}
-    for label, bound in bounds.items():
+    for label, bound in (("timeout_s", timeout_s), ("max_body_bytes", max_body_bytes)):
         check_number(label, bound, "give a number that is not negative", what="bound", least=0)
     loaded = load(model)
     check_fit(loaded, config)
@@ -74,8 +70,6 @@ def deploy(
         name=file_name(name or loaded.name),
         fallback=fallback,
         concurrency=concurrency,
-        max_batch=max_batch,
-        max_wait_s=max_wait_s,
         max_queue=max_queue,
         max_body_bytes=int(max_body_bytes),
         timeout_s=timeout_s,

@@ -22,8 +22,6 @@ def add_to(commands: Commands) -> None:
     deploy.add_argument("--name", help="of the model in the server's addresses; default: that of the model")
     deploy.add_argument("--fallback", action="store_true", help="start without a provider that is missing")
     deploy.add_argument("--concurrency", type=int, default=1, metavar="N", help="runs at once")
-    deploy.add_argument("--max-batch", type=int, default=8, metavar="N", help="most rows of one run")
-    deploy.add_argument("--max-wait", type=float, default=0.0, metavar="S", help="wait for other requests")
     deploy.add_argument("--check", action="store_true", help="start it, compare outputs and latency")
 
 
@@ -42,8 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
         calibration=arguments.calibration,
         fallback=arguments.fallback,
         concurrency=arguments.concurrency,
-        max_batch=arguments.max_batch,
-        max_wait_s=arguments.max_wait,
     )
     if arguments.check:
         result = result.check(progress=shows_progress(arguments))

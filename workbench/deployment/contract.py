@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from onnx.helper import np_dtype_to_tensor_dtype
+from onnx import TensorProto
 
-from workbench.deployment.serving.protocol import DTYPES, Tensor
 from workbench.errors import DeployError
 from workbench.models.declared import Declared, TensorType, declared_inputs, declared_outputs
 from workbench.models.model import Model
 from workbench.text import shorten
 
-# The words for ONNX's types.
-DATATYPES = {int(np_dtype_to_tensor_dtype(np.dtype(kind))): name for name, kind in DTYPES.items()}
+BYTES = "BYTES"  # texts
+_OTHER_NAMES = {"FLOAT16": "FP16", "FLOAT": "FP32", "DOUBLE": "FP64", "STRING": BYTES}
+_SAME_NAMES = ("BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64")
+DATATYPES: dict[int, str] = {  # of the protocol, by the number in TensorProto
+    TensorProto.DataType.Value(name): _OTHER_NAMES.get(name, name) for name in (*_OTHER_NAMES, *_SAME_NAMES)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """An input or output of the model; -1 is a free dimension."""
+
+    name: str
+    datatype: str
+    shape: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

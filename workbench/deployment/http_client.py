@@ -86,7 +86,7 @@ class Client:
         return connection.infer(self.model, self.inputs, outputs=self.outputs_wanted)
 
     def _input(self, name: str, datatype: str, value: Any) -> Any:
-        array = np.ascontiguousarray(value)
+        array = np.asarray(value, order="C")  # np.ascontiguousarray makes a scalar one-dimensional
         tensor = triton.InferInput(name, list(array.shape), datatype)
         tensor.set_data_from_numpy(array, binary_data=True)
         return tensor

@@ -34,9 +34,12 @@ class Server:
         self._began = time.perf_counter()
         with log.open("wb") as file:
             self._process = subprocess.Popen(
-                [python, "server.py", "--host", "127.0.0.1", "--port", str(self._port)],
+                [
+                    *(python, "server.py", "--host", "127.0.0.1", "--port", str(self._port)),
+                    "--until-stdin-ends",
+                ],
                 cwd=folder,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,  # its end closes with this process, however that ends
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # the deployment stays as it was written
@@ -101,6 +104,8 @@ class Server:
             except subprocess.TimeoutExpired:
                 self._process.kill()
         self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
 
     @property
     def code(self) -> int | None:

@@ -10,7 +10,7 @@ from workbench.deployment.contract import Contract
 from workbench.errors import DeployError
 from workbench.worker.packages import ONNXRUNTIME, Packages, packages_of
 
-SERVER_PACKAGES = ("numpy", "fastapi", "uvicorn", "prometheus-client")
+SERVER_PACKAGES = ("numpy", "fastapi", "uvicorn", "prometheus-client", "pydantic")
 EXTRA = 'pip install "ort-workbench[serve]"'
 _GPU = ("CUDAExecutionProvider", "TensorrtExecutionProvider")
 _OWN_BUILDS = {
@@ -46,10 +46,10 @@ or `docker build -t {name} . && docker run -p 8000:8000 {name}`. Then:
 
 | address | answer |
 |---|---|
-| `GET /v2/health/live`, `GET /v2/health/ready` | 200; ready only once the session is loaded and has run |
+| `GET /v2/health/live`, `GET /v2/health/ready` | 200, once the session is loaded and has run |
 | `GET /v2/models/{name}` | inputs, outputs, and the execution providers in effect |
 | `POST /v2/models/{name}/infer` | outputs; JSON or binary tensors |
-| `GET /metrics` | Prometheus: latency, run time, rows a run, queue length, requests by status |
+| `GET /metrics` | Prometheus: latency, run time, requests in flight, requests by status |
 
 | input | type | shape |
 |---|---|---|
@@ -59,8 +59,8 @@ or `docker build -t {name} . && docker run -p 8000:8000 {name}`. Then:
 |---|---|---|
 {outputs}
 
-Limits stand in `deployment.json`: `max_body_bytes` (413), `max_queue` (503), `timeout_s` (408, 503),
-`concurrency` (runs at once), `max_batch` and `max_wait_s`. {batching}
+Limits stand in `deployment.json`: `max_body_bytes`, `max_json_bytes`, `max_elements` of a tensor in JSON or
+of texts (413), `max_queue` (503), `timeout_s` (408, 503), `concurrency` (runs at once).
 SIGTERM ends the server after the requests that run. Providers: {providers}. {fallback}
 The server checks the SHA-256 of its model files when it starts. It listens on 127.0.0.1 unless told
 otherwise, and it has no authentication and no TLS: put it behind a proxy that has.
@@ -102,9 +102,6 @@ def readme(
     return _README.format(
         name=name,
         config=cell(config),
-        batching="Waiting requests are joined along the first dimension, which is free."
-        if contract.batchable
-        else "Requests are not joined: the first dimension of this model is fixed.",
         providers=", ".join(providers),
         fallback="It starts without those that are missing, and says so in the model's metadata."
         if fallback

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from workbench.config import Config
 from workbench.config.plan import ON_NVIDIA, session_plan
 from workbench.config.provider import CPU
 from workbench.config.runtime import name_of
-from workbench.deployment.contract import Contract
-from workbench.deployment.serving.protocol import BYTES, Array, Tensor
+from workbench.deployment.contract import BYTES, Contract, Tensor
 
 LEVELS = {"all": None, None: None, "extended": 1, "basic": -1, "disabled": 2}  # of `optimization.graph.level`
 _PARAMETERS = {  # of the config: the backend's parameter
@@ -26,20 +26,15 @@ _TENSORRT = {  # options that the backend calls by another name
     "trt_int8_calibration_table_name": "int8_calibration_table_name",
     "trt_int8_use_native_calibration_table": "int8_use_native_calibration_table",
 }
+_MAX_BATCH = 8  # rows of one run, where the first dimension is free
 _PRECISIONS = {"trt_fp16_enable": "FP16", "trt_int8_enable": "INT8"}
 
 
 def config_text(
-    name: str,
-    config: Config,
-    contract: Contract,
-    examples: dict[str, Array],
-    *,
-    max_batch: int,
-    instances: int,
+    name: str, config: Config, contract: Contract, examples: dict[str, Any], *, instances: int
 ) -> str:
     """Return config.pbtxt."""
-    batched = contract.batchable and max_batch > 0
+    batched = contract.batchable
     on_gpu = any(provider.name in ON_NVIDIA for provider in config.providers)
     sides = [("input", tensor) for tensor in contract.inputs]
     sides += [("output", tensor) for tensor in contract.outputs]
@@ -47,7 +42,7 @@ def config_text(
         f"name: {_text(name)}",
         'backend: "onnxruntime"',
         'default_model_filename: "model.onnx"',
-        f"max_batch_size: {max_batch if batched else 0}",
+        f"max_batch_size: {_MAX_BATCH if batched else 0}",
         *(f"{side} {{ {_declared(tensor, batched=batched)} }}" for side, tensor in sides),
         f"instance_group {{ count: {instances} kind: {'KIND_GPU' if on_gpu else 'KIND_CPU'} }}",
         *(["dynamic_batching { }"] if batched else []),
@@ -117,7 +112,7 @@ def _parameter(key: str, value: str) -> str:
     return f"parameters {{ key: {_text(key)} value: {{ string_value: {_text(value)} }} }}"
 
 
-def _warm_up(contract: Contract, examples: dict[str, Array], *, batched: bool) -> str:
+def _warm_up(contract: Contract, examples: dict[str, Any], *, batched: bool) -> str:
     inputs = []
     for tensor in contract.inputs:
         sizes = examples[tensor.name].shape[1:] if batched else examples[tensor.name].shape

@@ -1,1 +1,1 @@
-"""The server in a deployment. Its files are copied there and import nothing else of the workbench."""
+"""The files of a deployment that are the same for each model; they import nothing of the workbench."""
