@@ -1,7 +1,7 @@
 """What serving costs, and other engines beside ONNX Runtime: `python -m benchmarks.serving`.
 
 The part `server` deploys samples and measures the bare session and HTTP with 1, 4 and 16 callers,
-interleaved; then the same model behind a FastAPI server as tutorials write it, without batching. The part
+interleaved; then the same model behind a FastAPI server as tutorials write it, without a queue. The part
 `engines` compares ONNX Runtime with the engines that are installed, here or in `--runtime`.
 """
 
@@ -20,19 +20,18 @@ from workbench.records.comparison import Verdict
 CALLERS = (1, 4, 16)
 SERVED = ("digits-conv", "mobilenetv2")
 COMPARED = ("digits-conv", "mobilenetv2", "resnet50", "bert-base", "gpt2")
-NAIVE = '''"""A server as tutorials write it: one JSON request, one run, on the event loop."""
+NAIVE = '''"""A server as tutorials write it: the session runs on the event loop, without a queue."""
+
+import argparse
+import json
 
 import session
-import numpy as np
 import uvicorn
+from bounded import FOLDER, JSON_LENGTH, Model
 from fastapi import FastAPI, Request
-from serving.hosted import Deployment, Hosted
-from serving.protocol import HEADER_LENGTH, read_request, write_response
-from starlette.responses import Response
-import argparse
 
-deployment = Deployment.read()
-loaded = session.make_session(deployment.model)
+model = Model(json.loads((FOLDER / "deployment.json").read_text()), session)
+root = f"/v2/models/{model.settings['name']}"
 app = FastAPI()
 
 
@@ -41,26 +40,22 @@ async def ready():
     return {}
 
 
-@app.get(f"/v2/models/{deployment.name}")
+@app.get(root)
 async def metadata():
-    return {"providers": loaded.get_providers()}
+    return {"providers": model.providers}
 
 
-@app.post(f"/v2/models/{deployment.name}/infer")
+@app.post(f"{root}/infer")
 async def infer(request: Request):
     body = await request.body()
-    asked = read_request(body, request.headers.get(HEADER_LENGTH), deployment.inputs, deployment.outputs)
-    values = session.run(loaded, asked.feeds)
-    outputs = dict(zip([tensor.name for tensor in deployment.outputs], values))
-    content, headers = write_response(deployment.name, "1", asked, outputs, deployment.outputs)
-    return Response(content, headers=headers)
+    return model.answer(body, request.headers.get(JSON_LENGTH, str(len(body))))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--host")
     parser.add_argument("--port", type=int)
-    options = parser.parse_args()
+    options, _ = parser.parse_known_args()
     uvicorn.run(app, host=options.host, port=options.port, log_level="warning")
 '''
 
@@ -93,7 +88,9 @@ def served(rounds: int, block_s: float) -> None:
             for kind in ("ours", "naive"):
                 deployment = wb.deploy(name, wb.Config(intra_op_threads=1), Path(folder) / kind)
                 if kind == "naive":
-                    (Path(folder) / kind / "server.py").write_text(NAIVE)
+                    server = Path(folder) / kind / "server.py"
+                    server.rename(server.with_name("bounded.py"))
+                    server.write_text(NAIVE)
                 checked = deployment.check(
                     CALLERS, rounds=rounds, block_s=block_s, progress=False, keep=False
                 )
