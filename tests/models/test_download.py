@@ -8,8 +8,10 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
+from onnx import numpy_helper
 
 from tests.models import tiny
 from tests.models.hostile import ENDLESS, endless
@@ -64,6 +66,33 @@ def test_weights_beside_it_come_too(web: Site, tmp_path: Path) -> None:
     web.pages["/x/tiny.onnx"] = Page(tiny.save_external(tiny.mlp(), tmp_path).read_bytes())
     web.pages["/x/tiny.onnx.data"] = Page((tmp_path / "tiny.onnx.data").read_bytes())
     assert load(f"{web.address}/x/tiny.onnx").describe().external[0].name == "tiny.onnx.data"
+
+
+def external(web: Site, folder: Path, value: float) -> str:
+    """Serve a model with its weights beside it; return its pinned address."""
+    proto = tiny.mlp()
+    proto.producer_name = f"version {value}"
+    for tensor in proto.graph.initializer:
+        tensor.CopyFrom(numpy_helper.from_array(np.full(tuple(tensor.dims), value, np.float32), tensor.name))
+    folder.mkdir()
+    model = tiny.save_external(proto, folder).read_bytes()
+    web.pages["/x/tiny.onnx"] = Page(model)
+    web.pages["/x/tiny.onnx.data"] = Page((folder / "tiny.onnx.data").read_bytes())
+    return f"{web.address}/x/tiny.onnx#sha256={hashlib.sha256(model).hexdigest()}"
+
+
+def test_weights_beside_a_pinned_model_are_taken_from_the_cache_as_they_came_with_it(
+    web: Site, tmp_path: Path
+) -> None:
+    first = external(web, tmp_path / "first", 1.0)
+    weights = load(first).path.with_name("tiny.onnx.data")
+    load(first)
+    assert web.asked == ["GET /x/tiny.onnx", "GET /x/tiny.onnx.data"]
+    weights.write_bytes(bytes(weights.stat().st_size))  # damaged on the disk
+    load(first)
+    assert weights.read_bytes() == (tmp_path / "first" / "tiny.onnx.data").read_bytes()
+    load(external(web, tmp_path / "second", 2.0))  # the model of another hash has weights of its own
+    assert weights.read_bytes() == (tmp_path / "second" / "tiny.onnx.data").read_bytes()
 
 
 def test_redirects_are_followed(web: Site) -> None:
@@ -270,6 +299,15 @@ def test_the_hub_offline_uses_its_cache(hub: Site, monkeypatch: pytest.MonkeyPat
     with pytest.raises(DownloadError, match="cannot be reached"):
         load("hf://org/repo/onnx/other.onnx")
     assert hub.asked
+
+
+def test_a_hub_that_drips_headers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr("workbench.models.hub._ANSWER_S", 0.1)
+    with endless("headers") as address:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        with pytest.raises(DownloadError, match="sent less than"):
+            load("hf://org/repo/onnx/model.onnx", timeout_s=20)
 
 
 @pytest.mark.usefixtures("hub")

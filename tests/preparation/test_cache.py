@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ import pytest
 
 import workbench as wb
 from tests.amount import amount
+from tests.worker.harness import interpreter
 from workbench import home
 from workbench.preparation import cache
 
@@ -200,6 +202,21 @@ def test_a_prepared_model_is_found_again_and_remade_when_damaged() -> None:
     again = wb.prepare("digits-vit", config)
     assert [step.cached for step in again.steps] == [True, False]
     assert again.record.sha256 == first.record.sha256
+
+
+@pytest.mark.real
+def test_a_graph_saved_by_another_environment_is_saved_anew_by_its_next_onnxruntime(tmp_path: Path) -> None:
+    packages = tmp_path / "packages"
+    python = interpreter(tmp_path, f'PYTHONPATH="{packages}" exec "$PYTHON" "$@"')
+    config = wb.Config(saved_graph="ort", runtime=python)
+    cached = []
+    for version in ("1.20.0", "1.20.0", "1.21.0"):
+        shutil.rmtree(packages, ignore_errors=True)
+        info = packages / f"onnxruntime-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: onnxruntime\nVersion: {version}\n")
+        cached += [step.cached for step in wb.prepare("digits-conv", config).steps]
+    assert cached == [False, True, False]
 
 
 _ASK = """

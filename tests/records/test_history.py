@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import io
 import sqlite3
 import threading
+import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -90,6 +92,42 @@ def test_another_of_the_same_id_is_refused(history: History) -> None:
         history.add(made("a", model="other"))
     assert "delete('a')" in caught.value.fix
     assert history.open("a") == made("a")
+
+
+def test_the_same_record_compressed_by_another_zlib_is_the_same(history: History) -> None:
+    history.add(made("a"))
+    with contextlib.closing(sqlite3.connect(history.path)) as connection, connection:
+        (blob,) = connection.execute("SELECT bundle FROM records").fetchone()
+        other = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(blob)) as old, zipfile.ZipFile(other, "w") as new:
+            for name in old.namelist():
+                new.writestr(name, old.read(name))
+        assert other.getvalue() != blob
+        connection.execute("UPDATE records SET bundle = ?", (other.getvalue(),))
+    assert history.add(made("a")) == "a"
+    with pytest.raises(HistoryError, match="another record"):
+        history.add(made("a", model="other"))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("created_utc", "'yesterday'"), ("ratio", "'fast'"), ("model", "CAST(x'ff' AS BLOB)"),
+     ("note", "CAST(x'ff41' AS TEXT)"), ("cpu", "x'00'")],
+)  # fmt: skip
+def test_one_damaged_row_leaves_the_history_listed_and_can_be_deleted(
+    history: History, column: str, value: str
+) -> None:
+    for identity in ("good", "bad"):
+        history.add(made(identity))
+    with contextlib.closing(sqlite3.connect(history.path)) as connection, connection:
+        connection.execute(f"UPDATE records SET {column} = {value} WHERE id = 'bad'")
+    opened = ResultHistory(history.path)
+    assert {entry.id for entry in opened.entries(since="1960-01-01")} == {"good", "bad"}
+    assert set(opened.to_frame()["id"]) == {"good", "bad"}
+    assert "2 records" in repr(opened)
+    assert "bad" in opened._repr_html_()
+    opened.delete("bad")
+    assert [entry.id for entry in opened.entries()] == ["good"]
 
 
 def test_open_by_the_start_of_an_id(history: History) -> None:

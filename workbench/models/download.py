@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import json
 import re
 import threading
 from contextlib import closing
@@ -37,6 +38,7 @@ _CHUNK_BYTES = 1 << 18
 _STALL_S = 30.0  # a server silent for this long counts as dead
 _SLOW_S = 60.0  # a server that sends almost nothing for this long counts as dead too
 _PIN = re.compile(r"sha256=([0-9a-fA-F]{64})")
+_NOTE = ".beside.json"  # the hashes of the weight files beside a pinned model
 _SAFE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -70,11 +72,25 @@ def _fetch_all(fetch: _Fetch, url: str, pin: str | None, watch: Watch, stop: thr
     path = folder / _file_name(url)
     if not (pin and path.exists() and file_sha256(path, stop) == pin):
         fetch.to(url, path, pin, watch, check=True)
-    for location in beside_locations(read_structure(path), path.name, shorten(_public(url))):
-        beside = path.parent / location
-        if not (pin and beside.exists()):
-            fetch.to(urljoin(url, quote(location)), beside, None, watch, check=False)
+    known = _hashes_beside(folder, pin)
+    locations = beside_locations(read_structure(path), path.name, shorten(_public(url)))
+    for location in locations:
+        beside = folder / location
+        if not (location in known and beside.exists() and file_sha256(beside, stop) == known[location]):
+            known[location] = fetch.to(urljoin(url, quote(location)), beside, None, watch, check=False)
+    if pin and locations:
+        note = {"model": pin, "beside": {location: known[location] for location in locations}}
+        (folder / _NOTE).write_text(json.dumps(note), encoding="utf-8")
     return path
+
+
+def _hashes_beside(folder: Path, pin: str | None) -> dict[str, str]:
+    """Return the hashes of the weight files as they came with the pinned model; empty without a pin."""
+    try:
+        note = json.loads((folder / _NOTE).read_text(encoding="utf-8")) if pin else {}
+        return dict(note["beside"]) if note["model"] == pin else {}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return {}
 
 
 class _SafeRedirects(HTTPRedirectHandler):
@@ -109,8 +125,11 @@ class _Fetch:
         ):
             self._opener.add_handler(handler)
 
-    def to(self, url: str, path: Path, pin: str | None, watch: Watch, *, check: bool) -> None:
-        """Download into a temporary file beside `path`; rename it only once it is complete and verified."""
+    def to(self, url: str, path: Path, pin: str | None, watch: Watch, *, check: bool) -> str:
+        """Download into a temporary file beside `path`; rename it only once it is complete and verified.
+
+        Return its SHA-256.
+        """
         label = shorten(_public(url))
         temporary: Path | None = None
         try:
@@ -131,6 +150,7 @@ class _Fetch:
             if check:
                 _check_head(temporary, label)
             temporary.replace(path)
+            return digest
         except HTTPError as error:
             raise DownloadError(
                 f"{label}: the server answers {error.code} {shorten(error.reason)}", _status_fix(error.code)

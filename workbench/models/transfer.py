@@ -25,13 +25,13 @@ class Watch:
         """Prepare the watch. `slow_s`: how long the download may stay below the minimum rate."""
         self._label, self._timeout_s, self._progress, self._slow_s = label, timeout_s, progress, slow_s
         self._began = time.monotonic()
-        self._window: tuple[float, int] | None = None  # start of the period, bytes received by then
+        self._window: tuple[float, int, float] | None = None  # start, bytes received by then, seconds
         self._received = 0  # over all files
         self._latest: tuple[int, int | None] | None = None
 
-    def begin(self) -> None:
+    def begin(self, slow_s: float | None = None) -> None:
         """Expect bytes from now on. The download's thread calls this method, `note` and `end`."""
-        self._window = time.monotonic(), self._received
+        self._window = time.monotonic(), self._received, slow_s or self._slow_s
 
     def note(self, added: int, done: int, total: int | None) -> None:
         """Count the received bytes, in all and of the current file."""
@@ -59,11 +59,10 @@ class Watch:
                 "Allow more time with load(..., timeout_s=…), or download it elsewhere and load its path",
             )
         window = self._window
-        if window is not None and now - window[0] > self._slow_s:
+        if window is not None and now - window[0] > window[2]:
             if self._received - window[1] < _LEAST_BYTES:
                 raise DownloadError(
-                    f"{self._label}: the server sent less than {bytes_text(_LEAST_BYTES)} "
-                    f"in {self._slow_s:g} s",
+                    f"{self._label}: the server sent less than {bytes_text(_LEAST_BYTES)} in {window[2]:g} s",
                     "Try again later, or download the file elsewhere and load its path",
                 )
             self.begin()

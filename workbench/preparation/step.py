@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.models.model import Model
-from workbench.records.machine import ONNXRUNTIME, installed
-from workbench.worker.packages import versions_of
+from workbench.worker.packages import ONNXRUNTIME, packages_of
 
 Answer = Mapping[str, Any]
 Summary = tuple[str, tuple[str, ...]]  # the effect in one sentence, and notes for the user
@@ -46,8 +45,11 @@ class Step:
 
 
 def key_of(step: Step, source_sha256: str, arguments: Mapping[str, Any], needed: Mapping[str, str]) -> str:
-    """Return the key of a result: a hash of the input file, the step, its arguments and the versions."""
-    versions = versions_of(PACKAGES)
+    """Return the key of a result: a hash of the input file, the step, its arguments and the versions.
+
+    The versions are those of the environment that runs the step.
+    """
+    packages = packages_of(step.python, (*ONNXRUNTIME, *PACKAGES))
     ingredients = {
         "source": source_sha256,
         "job": step.job,
@@ -56,6 +58,6 @@ def key_of(step: Step, source_sha256: str, arguments: Mapping[str, Any], needed:
         "depends_on": step.depends_on,
         "needed": dict(needed),
         "python": None if step.python == sys.executable else step.python,
-        "versions": [installed(*ONNXRUNTIME), *(versions.get(name) for name in PACKAGES)],
+        "versions": dict(packages.versions),
     }
     return hashlib.sha256(json.dumps(ingredients, sort_keys=True).encode()).hexdigest()[:40]

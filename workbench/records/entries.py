@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import NoneType
+from typing import Any
 
 from workbench.errors import HistoryError
 from workbench.records.comparison import ComparisonRecord, verdict_cells
@@ -40,6 +43,14 @@ class Entry:
         )
 
 
+_NO_TIME = "1970-01-01T00:00:00+00:00"  # of a damaged row, so that it comes last
+_NUMBER = (int, float, NoneType)
+_TYPES = {
+    **dict.fromkeys(("id", "created_utc", "kind", "model", "model_sha256", "cpu", "note"), str),
+    **dict.fromkeys(("ratio", "low", "high"), _NUMBER),
+    "verdict": (str, NoneType),
+    "bundle_bytes": int,
+}
 COLUMNS = tuple(Entry.__dataclass_fields__)
 
 
@@ -59,6 +70,20 @@ def entry_of(record: object, kind: str, about: Origin, note: str, bundle_bytes: 
         note=storable(note),
         bundle_bytes=bundle_bytes,
     )
+
+
+def entry_from(row: Sequence[Any]) -> Entry:
+    """Return the entry of a row of the file; of a damaged row one that is listed and can be deleted."""
+    entry = Entry(*row)
+    try:
+        moment(entry.created_utc)
+        if all(isinstance(getattr(entry, name), types) for name, types in _TYPES.items()):
+            return entry
+    except HistoryError:
+        pass
+    identity = str(entry.id)
+    note = f"this row is damaged: wb.history().delete({identity!r}) removes it"
+    return Entry(identity, _NO_TIME, "damaged", "", "", None, None, None, None, "", note, 0)
 
 
 def _folds(part: str, whole: str) -> bool:
