@@ -45,7 +45,7 @@ class Entry:
 
 _NO_TIME = "1970-01-01T00:00:00+00:00"  # of a damaged row, so that it comes last
 _NUMBER = (int, float, NoneType)
-_TYPES = {
+_TYPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("id", "created_utc", "kind", "model", "model_sha256", "cpu", "note"), str),
     **dict.fromkeys(("ratio", "low", "high"), _NUMBER),
     "verdict": (str, NoneType),
