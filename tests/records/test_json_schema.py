@@ -16,27 +16,31 @@ from tests.amount import amount
 from tests.factories.records import comparison, failed_run
 from tests.records.hostile import good_members
 from tests.records.strategies import comparisons
+from workbench.cli import main
 from workbench.records.bundle import pack_record
 from workbench.records.comparison import ComparisonRecord
-from workbench.records.json_schema import FOLDER, as_text, schemas
+from workbench.records.json_schema import MANIFEST, as_text, schema_of
 from workbench.results.registry import KINDS
 
-SCHEMAS = schemas(KINDS)
+SCHEMAS = {name: schema_of(name, KINDS) for name in (MANIFEST, *KINDS.names)}
 
 
 @functools.cache
 def validator(name: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(json.loads((FOLDER / name).read_text("utf-8")))
+    return jsonschema.Draft202012Validator(SCHEMAS[name])
 
 
 def validate(data: Any, name: str) -> None:
     validator(name).validate(data)
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_the_committed_schema_is_up_to_date(name: str) -> None:
-    """When this fails: `python -m workbench.results.registry`; for a released version, add a step first."""
-    assert (FOLDER / name).read_text("utf-8") == as_text(SCHEMAS[name])
+def test_the_command_prints_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    assert capsys.readouterr().out.splitlines() == [*SCHEMAS]
+    assert main(["schema", "cold start"]) == 0
+    assert json.loads(capsys.readouterr().out) == SCHEMAS["cold start"]
+    assert main(["schema", "no such kind"]) == 2
+    assert "comparison" in capsys.readouterr().err
 
 
 def test_the_schemas_are_schemas() -> None:
@@ -57,17 +61,17 @@ def record_json(record: ComparisonRecord) -> Any:
 
 @pytest.mark.parametrize("record", [comparison(), comparison(candidate=failed_run())])
 def test_real_records_fit(record: ComparisonRecord) -> None:
-    validate(record_json(record), "comparison-1.json")
+    validate(record_json(record), "comparison")
 
 
 @given(comparisons())
 @settings(max_examples=amount(15, 4))
 def test_any_record_fits(record: ComparisonRecord) -> None:
-    validate(record_json(record), "comparison-1.json")
+    validate(record_json(record), "comparison")
 
 
 def test_the_manifest_fits() -> None:
-    validate(json.loads(good_members()["manifest.json"]), "manifest-1.json")
+    validate(json.loads(good_members()["manifest.json"]), MANIFEST)
 
 
 @pytest.mark.parametrize(
@@ -87,4 +91,4 @@ def test_what_the_reader_refuses_does_not_fit(place: tuple[Any, ...], value: Any
         node = node[key]
     node[place[-1]] = value
     with pytest.raises(jsonschema.ValidationError):
-        validate(data, "comparison-1.json")
+        validate(data, "comparison")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +16,7 @@ from tests.factories.results import every_kind, further
 from tests.records import forks
 from workbench.cli import main
 from workbench.records.display import config_in_words
-from workbench.results.folder import json_of, tables_of
+from workbench.results.folder import tables_of
 from workbench.results.history import History
 from workbench.results.registry import KINDS
 
@@ -46,25 +45,6 @@ def test_a_comparison_is_tables_configs_scripts_and_a_picture(tmp_path: Path) ->
 
 def every_sample(run: object) -> list[float]:
     return [s for process in run.processes for block in process.blocks for s in block.samples_s]  # type: ignore[attr-defined]
-
-
-def test_tables_as_json_have_every_digit_and_null_for_absent_values(tmp_path: Path) -> None:
-    result = wb.Comparison(ordinary())
-    folder = result.export(tmp_path / "out", "json")
-    assert not list(folder.rglob("*.csv"))
-    samples = json.loads((folder / "tables/samples.json").read_text())
-    assert [row["latency_s"] for row in samples] == [s for run in result.runs for s in every_sample(run)]
-    frame = pd.DataFrame({"a": [float("nan"), float("inf")], "b": [None, (1, 2)], "c": [True, False]})
-    assert json.loads(json_of(frame)) == [
-        {"a": None, "b": None, "c": True},
-        {"a": "inf", "b": "(1, 2)", "c": False},
-    ]
-
-
-@pytest.mark.parametrize("kind", KINDS.names)
-def test_every_table_can_be_json(kind: str) -> None:
-    for name, frame in tables_of(every_kind()[kind]):
-        assert len(json.loads(json_of(frame))) == len(frame), name
 
 
 @pytest.mark.parametrize("kind", KINDS.names)
@@ -110,55 +90,11 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    with pytest.raises(wb.ConfigError, match="no format"):
-        wb.Comparison(comparison()).export(tmp_path / "out", "xlsx")  # type: ignore[arg-type]
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("kind", ["comparison", "sweep", "matrix", "load test", "decoding"])
-def test_every_table_is_written_as_parquet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    """pandas writes the file; each column has one type that Parquet knows."""
-    written: dict[str, pd.DataFrame] = {}
-
-    def to_parquet(frame: pd.DataFrame, path: Path, *, index: bool) -> None:
-        assert index is False
-        written[path.stem] = frame
-        path.write_bytes(b"PAR1")
-
-    monkeypatch.setattr("workbench.results.folder.find_spec", lambda _: object())
-    monkeypatch.setattr(pd.DataFrame, "to_parquet", to_parquet)
-    result = wb.Comparison(ordinary()) if kind == "comparison" else further()[kind]
-    index = json.loads((result.export(tmp_path / "out", "parquet") / "index.json").read_text())
-    assert {Path(name).stem for name in index["tables"]} == set(written)
-    assert all(name.endswith(".parquet") for name in index["tables"])
-    for name, frame in tables_of(result):
-        assert list(written[name].columns) == list(frame.columns)
-        for column in (head for head, kind in written[name].dtypes.items() if kind.kind == "O"):
-            types = {type(value) for value in written[name][column].dropna()}
-            assert types <= {bool, int, float, str}
-            assert len(types) <= 1, f"{name}.{column} has values of {types}"
-
-
-def test_parquet_needs_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if find_spec("pyarrow") is not None:
-        wb.Comparison(comparison()).export(tmp_path / "out", "parquet")
-        assert len(pd.read_parquet(tmp_path / "out/tables/samples.parquet"))
-    monkeypatch.setattr("workbench.results.folder.find_spec", lambda _: None)
-    with pytest.raises(wb.ConfigError, match="pip install pyarrow"):
-        wb.Comparison(comparison()).export(tmp_path / "other", "parquet")
-    assert not (tmp_path / "other").exists()
-
-
 def test_the_command_writes_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundle = wb.Comparison(comparison()).save(tmp_path / "c.ortbench")
     assert main(["export", str(bundle), str(tmp_path / "out")]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / "out")
     assert (tmp_path / "out/index.json").exists()
-    assert main(["export", str(bundle), str(tmp_path / "json"), "--json"]) == 0
-    assert (tmp_path / "json/tables/samples.json").exists()
 
 
 def test_the_history_has_configs_in_columns(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from workbench.cli import (
     comparing,
     decoding,
     deploying,
+    describing,
     evaluating,
     explaining,
     exporting,
@@ -39,8 +40,8 @@ from workbench.text import printable
 
 COMMANDS = (  # in the order of the help
     comparing, checking, measuring, load_testing, sweeping, decoding, matrix, versions, explaining,
-    evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting, cleaning, lab,
-    lessons,
+    evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting, describing,
+    cleaning, lab, lessons,
 )  # fmt: skip
 
 

@@ -22,12 +22,6 @@ def add_to(commands: Commands) -> None:
     export = add_command(commands, "export", run_export, text)
     add(export, "source")
     export.add_argument("folder", help="a new or empty folder")
-    formats = export.add_mutually_exclusive_group()
-    titles = {"csv": "CSV, the default", "json": "JSON", "parquet": "Parquet, which needs pyarrow"}
-    for name, title in titles.items():
-        text = f"tables as {title}"
-        formats.add_argument(f"--{name}", dest="tables", action="store_const", const=name, help=text)
-    export.set_defaults(tables="csv")
 
 
 def run_report(arguments: argparse.Namespace) -> int:
@@ -41,5 +35,5 @@ def run_report(arguments: argparse.Namespace) -> int:
 
 def run_export(arguments: argparse.Namespace) -> int:
     """Write the folder and print its path."""
-    print(opened(arguments.source).export(arguments.folder, arguments.tables))
+    print(opened(arguments.source).export(arguments.folder))
     return 0

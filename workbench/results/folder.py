@@ -7,23 +7,19 @@ import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
-from importlib.util import find_spec
-from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.errors import ConfigError, StorageError, WorkbenchError
 from workbench.records.comparison import ComparisonRecord, InputsRecord
 from workbench.records.display import csv_of
 from workbench.results.registry import KINDS
-from workbench.text import printable, quoted
+from workbench.text import printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TableFormat: TypeAlias = Literal["csv", "json", "parquet"]
-FORMATS = get_args(TableFormat)
 UNITS = {  # by the end of a column's name
     "_s": "seconds",
     "_ms": "milliseconds",
@@ -38,16 +34,15 @@ UNITS = {  # by the end of a column's name
 }
 
 
-def export_folder(result: Any, folder: Path, tables: TableFormat) -> Path:
+def export_folder(result: Any, folder: Path) -> Path:
     """Write the files into a new or empty folder and return it; remove what a failed export has written."""
-    _check_format(tables)
     existed = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise ConfigError(f"{folder} is not empty", "give a new folder: files in it stay as they are")
         try:
-            _write(result.shared(), folder, tables)
+            _write(result.shared(), folder)
         except BaseException:
             _empty(folder)
             if not existed:
@@ -112,32 +107,7 @@ def samples_frame(record: ComparisonRecord) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def json_of(frame: pd.DataFrame) -> str:
-    """Return the rows as a JSON list of objects, with null for absent values and every digit of numbers."""
-    present = frame.astype(object).where(frame.notna(), None)
-    rows = [
-        {str(column): _json_value(value) for column, value in row.items()}
-        for row in present.to_dict("records")
-    ]
-    return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _json_value(value: Any) -> Any:
-    """Return infinity and objects as text, which JSON has no words for."""
-    plain = _scalar(value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else value)
-    return str(plain) if isinstance(plain, float) and not isfinite(plain) else plain
-
-
-def _check_format(tables: str) -> None:
-    if tables not in FORMATS:
-        raise ConfigError(f"tables={quoted(tables)} is no format", 'give "csv", "json" or "parquet"')
-    if tables == "parquet" and find_spec("pyarrow") is None:
-        raise ConfigError(
-            "Parquet needs pyarrow, which is not installed", 'pip install pyarrow, or give "csv" or "json"'
-        )
-
-
-def _write(result: Any, folder: Path, tables: TableFormat) -> None:
+def _write(result: Any, folder: Path) -> None:
     index: dict[str, Any] = {
         "id": result.about.id,
         "created_utc": result.about.created_utc,
@@ -150,13 +120,8 @@ def _write(result: Any, folder: Path, tables: TableFormat) -> None:
         "bundle": "result.ortbench",
     }
     for name, frame in tables_of(result):
-        path = _file(folder / "tables", name, f".{tables}")
-        if tables == "csv":
-            path.write_text(csv_of(frame), encoding="utf-8", newline="")
-        elif tables == "json":
-            path.write_text(json_of(frame), encoding="utf-8")
-        else:
-            one_type_a_column(frame).to_parquet(path, index=False)
+        path = _file(folder / "tables", name, ".csv")
+        path.write_text(csv_of(frame), encoding="utf-8", newline="")
         columns = {str(column): _unit(str(column)) for column in frame.columns}
         index["tables"][_within(folder, path)] = {"name": name, "rows": len(frame), "columns": columns}
     model = None if result.about.model is None else result.about.model.name
@@ -214,22 +179,3 @@ def _within(folder: Path, path: Path) -> str:
 def _unit(column: str) -> str | None:
     ends = sorted(UNITS, key=len, reverse=True)
     return next((UNITS[end] for end in ends if column.endswith(end)), None)
-
-
-def one_type_a_column(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table as Parquet takes it: columns of several types, of lists or of objects as text."""
-
-    def column(values: pd.Series[Any]) -> pd.Series[Any]:
-        if values.dtype.kind != "O":
-            return values
-        known = values[values.notna()].map(_scalar)
-        if len({type(value) for value in known}) > 1:
-            known = known.map(str)
-        return known.reindex(values.index).where(values.notna(), None)
-
-    return frame.apply(column)
-
-
-def _scalar(value: Any) -> Any:
-    """Return lists and other objects as text."""
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

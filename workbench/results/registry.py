@@ -1,8 +1,7 @@
 """The one list of result kinds: how each is saved, opened, made, exported and offered in the panels.
 
 A kind is one module with a `KIND` and its name in `NAMES`. Modules are imported when their kind is asked for.
-`python -m workbench.results.registry` writes anew the JSON schemas in workbench/records/schema, and
-offers.json.
+`python -m workbench.results.registry` writes offers.json anew.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from importlib import import_module
 from typing import Any, Literal, TypeAlias, cast
 
 from workbench.records.bundle import Bundle
-from workbench.records.json_schema import FOLDER, as_text, schemas
 from workbench.records.kinds import Kind, Kinds, Part
 from workbench.results.form import Field, Source, source_of
 from workbench.results.offers import FILE as OFFERS
@@ -165,10 +163,8 @@ KINDS = Registry({name: f"workbench.results.{name.replace(' ', '_')}" for name i
 
 
 def main() -> None:
-    """Write the schemas of today's version and what the panels offer; schemas of earlier versions stay."""
+    """Write what the panels offer."""
     OFFERS.write_text(json.dumps([asdict(kind.offer) for kind in KINDS], indent=1) + "\n", "utf-8")
-    for name, schema in schemas(KINDS).items():
-        (FOLDER / name).write_text(as_text(schema), "utf-8")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from platform import python_version
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from workbench._version import __version__
 from workbench.config import Config
@@ -125,17 +125,15 @@ class Result(Exportable):
         """
         return write_atomically(path, packed(self, weights=weights))
 
-    def export(
-        self, folder: str | os.PathLike[str], tables: Literal["csv", "json", "parquet"] = "csv"
-    ) -> Path:
+    def export(self, folder: str | os.PathLike[str]) -> Path:
         """Write it as a folder of plain files, and return that folder.
 
-        Every table as CSV, JSON or Parquet (`tables`), the configs as JSON and as scripts, the picture, the
+        Every table as CSV, the configs as JSON and as scripts, the picture, the
         bundle, and `index.json`, which names the files and the unit of every column.
         """
         from workbench.results.folder import export_folder
 
-        return export_folder(self, Path(folder).expanduser(), tables)
+        return export_folder(self, Path(folder).expanduser())
 
     def shared(self) -> Self:
         """Return the result that a reader of its bundle has, without any path of this machine."""

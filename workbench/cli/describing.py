@@ -1,0 +1,26 @@
+"""`workbench schema`: the JSON schema of what a bundle holds."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli.commands import Commands, add_command
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its options."""
+    text = "print the JSON schema of a kind of result, as a bundle holds it"
+    schema = add_command(commands, "schema", run, text, "workbench schema comparison > comparison.json")
+    schema.add_argument("kind", nargs="?", help="a kind of result, or manifest; without it: list them all")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the schema, or the names of the kinds."""
+    from workbench.records.json_schema import MANIFEST, as_text, schema_of
+    from workbench.results.registry import KINDS
+
+    if arguments.kind is None:
+        print("\n".join((MANIFEST, *KINDS.names)))
+    else:
+        print(as_text(schema_of(arguments.kind, KINDS)), end="")
+    return 0
