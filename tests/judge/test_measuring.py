@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -53,6 +54,30 @@ def test_every_config_must_be_settled(tmp_path: Path) -> None:
     measuring = world.compare(tmp_path, budget_s=60.0)
     assert [verdict.kind for verdict in measuring.verdicts] == ["faster", "tie"]
     assert measuring.verdicts[1].rounds > 3
+
+
+def test_a_budget_for_less_than_three_usual_rounds_holds_three_shorter_ones(tmp_path: Path) -> None:
+    world = World({"A": 0.05, "B": 0.03}, start_s=0.5)
+    usual = world.compare(tmp_path, budget_s=60.0)
+    usual_round_s = usual.elapsed_s / usual.rounds
+    short = World({"A": 0.05, "B": 0.03}, start_s=0.5).compare(tmp_path, budget_s=2.7 * usual_round_s)
+    (verdict,) = short.verdicts
+    assert (short.rounds, verdict.kind) == (3, "faster")
+    assert short.elapsed_s <= short.budget_s
+
+
+def test_a_budget_too_short_for_three_rounds_is_said_at_the_first_with_the_seconds_needed(
+    tmp_path: Path,
+) -> None:
+    reports: list[Progress] = []
+    world = World({"A": 0.001, "B": 0.001}, start_s=4.0)
+    measuring = world.compare(tmp_path, budget_s=12.0, measured=reports.append)
+    first = next(report for report in reports if report.round == 1 and report.fraction is not None)
+    assert re.match(r"12 s are too short for 3 rounds, about 2[4-9] s: ", first.doing)
+    (verdict,) = measuring.verdicts
+    assert re.fullmatch(
+        r"1 round is too few for an interval; 3 are needed, about 1[6-9] s more", verdict.reason
+    )
 
 
 def test_outputs_that_differ_are_measured_in_a_second_process_whatever_the_budget(tmp_path: Path) -> None:

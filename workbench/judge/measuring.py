@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -11,13 +12,14 @@ from workbench.errors import RunFailed
 from workbench.judge.compare_request import DEFAULT_BUDGET_S, CompareRequest, busy_budget_s, default_budget_s
 from workbench.judge.continuing import final_looks, last_round
 from workbench.judge.evidence import Evidence
-from workbench.judge.pairs import cycle_log_ratios
+from workbench.judge.pace import Pace, shortened
+from workbench.judge.pairs import MIN_CLEAN_CYCLES, cycle_log_ratios
 from workbench.judge.race import SELECTION_SHARE, Race
 from workbench.judge.sequential import CONFIDENCE, MIN_ROUNDS, interval, planned_look
 from workbench.judge.verdict import Criteria, is_enough, judge
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import OnProgress, Progress
-from workbench.measurement.rounds import Round
+from workbench.measurement.rounds import MIN_CYCLES, WARM_UP_BOUND_S, Round
 from workbench.measurement.surroundings import Surroundings
 from workbench.records.comparison import Verdict
 from workbench.text import shorten
@@ -58,6 +60,7 @@ class Measuring:
         self._settled: set[str] = set()
         self._race = Race()
         self._round_s: float | None = None
+        self._pace = Pace(0.0)
         self._least_sampling_s = SAMPLING_S * len(candidates)
 
     @property
@@ -71,12 +74,14 @@ class Measuring:
         while True:
             round_began_s = self.elapsed_s
             self._pass()
-            costs_s.append(self.elapsed_s - round_began_s)
+            if self._pace.share == 1.0:
+                costs_s.append(self.elapsed_s - round_began_s)
             if self._request.budget_s is None and not self.took_longer:
                 self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
                 self.budget_s *= self._budget_factor()
             self._round_s = median(costs_s)
-            out_of_time = self.elapsed_s + self._round_s > self._ends_s and not self._must_repeat()
+            self._pace = self._pace_for(costs_s)
+            out_of_time = self.elapsed_s + self._pace.round_s > self._ends_s and not self._must_repeat()
             self._select(out_of_time)
             self.verdicts = self._judge(final=out_of_time)
             if out_of_time and self._may_take_longer(self._round_s):
@@ -87,6 +92,25 @@ class Measuring:
             if out_of_time or self._is_settled():
                 self.verdicts = self._judge(final=True)
                 return
+
+    def _pace_for(self, costs_s: Sequence[float]) -> Pace:
+        """Return how long the next rounds may take so that a given budget holds the rounds of an interval."""
+        missing = MIN_ROUNDS - len(self.evidence.run("A").processes)
+        left_s = self._ends_s - self.elapsed_s
+        if self._request.budget_s is None or missing <= 0 or missing * costs_s[0] <= left_s:
+            return Pace(median(costs_s))
+        runs = [self.evidence.run(label) for label in self._request.labels]
+        first = [process for run in runs for process in run.processes[-self._passes :][:1]]
+        return shortened(costs_s[0], first, left_s / missing)
+
+    @property
+    def _needed_s(self) -> float | None:
+        """Return the seconds that the rounds of an interval take, where the budget is too short for them."""
+        missing = MIN_ROUNDS - len(self.evidence.run("A").processes)
+        if self._round_s is None or missing <= 0:
+            return None
+        needed_s = self.elapsed_s + missing * self._pace.round_s
+        return needed_s if needed_s > self._ends_s else None
 
     def _budget_factor(self) -> float:
         """Return how many times the default budget this request may take."""
@@ -144,8 +168,10 @@ class Measuring:
                 self._report,
                 began=self._began,
                 pacing_s=self._request.pacing_s,
-                sampling_s=self._sampling_s(),
-                waits_for_clean=self._waits_for_clean(),
+                sampling_s=self._sampling_s() * self._pace.share,
+                waits_for_clean=self._waits_for_clean() and self._pace.share == 1.0,
+                warm_up_s=WARM_UP_BOUND_S * self._pace.share,
+                least_cycles=MIN_CYCLES if self._pace.share == 1.0 else MIN_CLEAN_CYCLES,
             ).run(group, with_outputs=with_outputs)
             self.evidence.add(outcomes)
             if self.evidence.failure("A") is not None:
@@ -230,6 +256,8 @@ class Measuring:
         elapsed_s = self.elapsed_s
         known = self._round_s is not None  # the first round shows the cost of a round
         ends_s = self._ends_s
+        if (needed_s := self._needed_s) is not None:
+            doing = f"{ends_s:g} s are too short for {MIN_ROUNDS} rounds, about {needed_s:.0f} s: {doing}"
         self._on_progress(
             Progress(
                 doing=f"{BUSY}: {doing}" if self.took_longer else doing,

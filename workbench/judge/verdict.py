@@ -152,10 +152,9 @@ def _conclude(
         return "unknown", failure
     if estimate is None or len(ratios) < MIN_ROUNDS:
         rounds = "1 round is" if len(ratios) == 1 else f"{len(ratios)} rounds are"
-        return (
-            "unknown",
-            f"{rounds} too few for an interval; {MIN_ROUNDS} are needed{_more(ratios, criteria)}",
-        )
+        missing_s = (MIN_ROUNDS - len(ratios)) * (criteria.round_s or 0.0)
+        more = f", about {max(1.0, missing_s):.0f} s more" if missing_s else ""
+        return "unknown", f"{rounds} too few for an interval; {MIN_ROUNDS} are needed{more}"
     if _is_absurd(estimate):
         return "unknown", (
             f"the {len(ratios)} rounds differ so much that an interval would span more than a hundredfold"

@@ -33,6 +33,8 @@ class Round(ProcessRound):
     pacing_s: float | None = None
     sampling_s: float = 0.5  # for all configs together
     waits_for_clean: bool = True  # sample longer until enough cycles are clean
+    warm_up_s: float = WARM_UP_BOUND_S  # of each process at most
+    least_cycles: int = MIN_CYCLES
     awake: Participant | None = field(default=None, init=False)  # the one not frozen while all sample
     continues: bool = field(default=False, init=False)  # whether its block follows one of its own
 
@@ -91,7 +93,7 @@ class Round(ProcessRound):
             "warm_up",
             "warm-up",
             floor_s=WARM_UP_FLOOR_S,
-            bound_s=WARM_UP_BOUND_S,
+            bound_s=self.warm_up_s,
             floor_runs=WARM_UP_FLOOR_RUNS,
             pacing_s=self.pacing_s,
         )
@@ -108,7 +110,7 @@ class Round(ProcessRound):
             cycles += 1
             spent_s = self.surroundings.clock() - began
             enough = clean if spent_s < PATIENCE * self.sampling_s else cycles
-            if spent_s >= self.sampling_s and enough >= MIN_CYCLES:
+            if spent_s >= self.sampling_s and enough >= self.least_cycles:
                 return
 
     def _cycle(self, cycle: Sequence[Participant]) -> bool:
