@@ -35,6 +35,23 @@ def stuck(rng: random.Random) -> float:
     return rng.gauss(0, 0.02) + math.log(2) * ((rng.random() < 0.1) - (rng.random() < 0.1))
 
 
+def heavy_tailed(scatter: float) -> Draw:
+    """Student's t with three degrees of freedom: now and then a round is far off."""
+    return lambda rng: scatter * rng.gauss(0, 1) / math.sqrt(rng.gammavariate(1.5, 2) / 3)
+
+
+def drifting(scatter: float, correlation: float = 0.3) -> Draw:
+    """Rounds of which each resembles the one before: a machine that warms up, a load that comes and goes."""
+    latest: list[float] = []
+
+    def draw(rng: random.Random) -> float:
+        step = rng.gauss(0, 1)
+        latest[:] = [correlation * latest[0] + math.sqrt(1 - correlation**2) * step if latest else step]
+        return scatter * latest[0]
+
+    return draw
+
+
 def measure(
     pairs: list[Pair],
     rng: random.Random,
@@ -97,6 +114,18 @@ def test_equal_configs_are_called_different_in_at_most_one_in_a_hundred(
     tries = amount(400)
     verdicts = counts(draw, 0.0, finals, tries, population)
     assert verdicts["faster"] + verdicts["slower"] <= max(1, tries // 100)
+
+
+@pytest.mark.parametrize("population", ["undisturbed", "all"])
+@pytest.mark.parametrize("finals", [(8,), (12,), (27,), (4, 9, 14, 20)], ids=str)
+@pytest.mark.parametrize("scatter", [0.01, 0.03, 0.05, 0.2])
+@pytest.mark.parametrize("draw", [heavy_tailed, drifting])
+def test_rounds_that_drift_or_have_heavy_tails_are_called_different_in_at_most_one_in_twenty(
+    draw: Callable[[float], Draw], scatter: float, finals: tuple[int, ...], population: Population
+) -> None:
+    tries = amount(400, 100)
+    verdicts = counts(draw(scatter), 0.0, finals, tries, population)
+    assert verdicts["faster"] + verdicts["slower"] <= 0.05 * tries
 
 
 @pytest.mark.parametrize(

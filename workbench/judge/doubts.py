@@ -13,13 +13,13 @@ from workbench.judge.agreement import NO_VALUES
 from workbench.judge.load_doubts import MORE_TIME, Circumstances, counted, other_load
 from workbench.judge.other_file import is_other_net
 from workbench.judge.pairs import Pair
+from workbench.judge.verdict import NOISY_SCATTER
 from workbench.records.comparison import Doubt, OutputAgreement, Verdict
 from workbench.records.machine import Machine
 from workbench.records.run import Run
 from workbench.text import in_ms
 
 FEW_ROUNDS = 5
-PAIR_SPREAD = 0.03  # standard deviation of the log ratio between process pairs
 DRIFT = 0.10  # change of the baseline's latency from the first to the last third
 _PROVIDER_LIST = re.compile(r"\s*(when using|Falling back to|using) \[")
 _BACKENDS = ("TensorRT", "CUDA", "cuDNN", "OpenVINO", "DirectML", "ROCm", "QNN")
@@ -101,7 +101,7 @@ def _spread(
                 f"the interval stands on {len(ratios)} rounds only",
                 MORE_TIME,
             )
-        if len(ratios) >= 3 and stdev(ratios) > PAIR_SPREAD:
+        if len(ratios) >= 3 and stdev(ratios) > NOISY_SCATTER:
             yield Doubt(
                 "noise",
                 run.label,

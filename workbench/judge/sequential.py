@@ -2,9 +2,12 @@
 
 One number per round, Student's t over the rounds (Yuen's where some are trimmed), and a part of the 5 % error
 spent at each planned look.
-The parts come from a simulation (`total_error` repeats it): whichever look is the last, the chance that the
-interval ever missed the truth is at most 5 %. A final look between two planned ones spends the part of the
-next; measuring on from there skips that one. On a busy machine the parts are smaller, 1 % over all looks.
+The parts come from a simulation of independent normal rounds (`total_error` repeats it): whichever look is
+the last, the chance that the interval ever missed the truth is at most 5 %. They sum to 6.2 %, more than
+that, since a look that misses shares its rounds with others that miss. Heavy tails spend less; rounds that
+are correlated from one to the next spend more, and docs/measuring.md says what verdicts then claim.
+A final look between two planned ones spends the part of the next; measuring on from there skips that one.
+On a busy machine the parts are smaller, 1 % over all looks.
 """
 
 from __future__ import annotations
