@@ -1,4 +1,4 @@
-"""Every call on small trained models of other people, which `.ci/run` unpacks: it works, or says what to do."""
+"""Every call on small trained models of other people, unpacked by `.ci/run`: it works, or says what to do."""
 
 from __future__ import annotations
 
