@@ -16,6 +16,7 @@ from workbench.figures.numbers import NumbersRow, numbers_table
 from workbench.figures.strips import density
 from workbench.figures.verdict_picture import RatioAxis, Tile, VerdictPicture, verdict_picture
 from workbench.records.comparison import ComparisonRecord, Doubt
+from workbench.records.run import Stage
 from workbench.report.banner import STYLE, numbers_html, verdict_html
 
 
@@ -160,13 +161,24 @@ def test_doubts_are_one_line_that_unfolds() -> None:
     assert "<details" not in verdict_html(ordinary())
 
 
-def test_texts_of_strangers_are_escaped() -> None:
-    record = comparison(drawn_run("A", 0.002), failed("B", HOSTILE), model=HOSTILE, kind="unknown")
-    record = replace(record, verdicts=(replace(record.verdict, reason=HOSTILE, low=None),),
-                     doubts=(Doubt(HOSTILE, None, HOSTILE, HOSTILE),))  # fmt: skip
-    for html in (verdict_html(record), numbers_html(numbers_table(record))):
-        assert "<img" not in html
-        assert "&lt;img" in html
+@pytest.mark.parametrize("stage", ["load", "provider"])
+def test_texts_of_strangers_are_escaped(stage: Stage) -> None:
+    """Labels, names of providers, reasons and doubts, of one candidate and of two."""
+    image = "<img src=x onerror=alert(1)>"
+    config = Config(providers=[image], allow_unknown=True)
+    broken = failed("B", HOSTILE)
+    assert broken.failure is not None
+    broken = replace(broken, label=image, config=config, failure=replace(broken.failure, stage=stage))
+    for more in ((), (replace(drawn_run("C", 0.001), label=f"{image}2"),)):
+        record = comparison(drawn_run("A", 0.002), broken, *more, model=HOSTILE, kind="unknown")
+        record = replace(
+            record,
+            verdicts=tuple(replace(verdict, reason=HOSTILE, low=None) for verdict in record.verdicts),
+            doubts=(Doubt(HOSTILE, image, HOSTILE, HOSTILE),),
+        )
+        for html in (verdict_html(record), numbers_html(numbers_table(record))):
+            assert "<img" not in html
+            assert "&lt;img" in html
 
 
 @settings(max_examples=amount(15, 4))

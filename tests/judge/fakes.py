@@ -65,6 +65,9 @@ class World:
     clock: Clock = field(default_factory=Clock)
     workers: list[str] = field(default_factory=list)  # labels, as they were started
     sessions: list[str] = field(default_factory=list)  # labels, as sessions were made
+    living: list[FakeWorker] = field(default_factory=list)  # the processes of the current round
+    blocks: list[tuple[str, bool]] = field(default_factory=list)  # (label, whether all others stood still)
+    freezes: bool = True  # whether a process that is asked to stand still does
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.seed)
@@ -72,7 +75,9 @@ class World:
     def start(self, folder: Path, *, name: str, **_: Any) -> Any:
         label = name.split("-")[0]
         self.workers.append(label)
-        return FakeWorker(self, folder, name, label)
+        worker = FakeWorker(self, folder, name, label)
+        self.living.append(worker)
+        return worker
 
     def compare(
         self, folder: Path, *, measured: Callable[[Any], None] = lambda _: None, **changes: Any
@@ -107,6 +112,7 @@ class FakeWorker:
 
     pid = -1
     can_freeze = True
+    is_frozen = False
 
     def __init__(self, world: World, folder: Path, name: str, label: str) -> None:
         self.name = name
@@ -123,9 +129,16 @@ class FakeWorker:
         return answer
 
     def freeze(self) -> None:
-        pass
+        self.is_frozen = self._world.freezes
 
-    thaw = kill = close = freeze
+    def thaw(self) -> None:
+        self.is_frozen = False
+
+    def kill(self) -> None:
+        if self in self._world.living:
+            self._world.living.remove(self)
+
+    close = kill
 
     def log_text(self) -> str:
         return self._world.log
@@ -168,6 +181,8 @@ class FakeWorker:
         return self._runs(8, {"steady": True})
 
     def _block(self, seconds: float, min_runs: int, **_: Any) -> Message:
+        others = [worker for worker in self._world.living if worker is not self]
+        self._world.blocks.append((self._label, all(worker.is_frozen for worker in others)))
         count = max(min_runs, round(seconds / self._run_s), 1)
         nanoseconds = round(count * self._run_s * 1e9)
         return self._runs(count, {"wall_ns": nanoseconds, "cpu_ns": nanoseconds, "run_delay_ns": 0})

@@ -203,3 +203,27 @@ def test_nothing_else_takes_longer_than_the_default_budget(
 def test_a_config_that_failed_or_is_decided_is_not_measured_for_longer(tmp_path: Path) -> None:
     world = World({"A": 0.0005, "B": 0.0005, "C": 0.0001}, failing=frozenset("B"), **BUSY)
     assert not world.compare(tmp_path, longer_if_busy=True).took_longer
+
+
+def test_all_others_stand_still_while_a_config_is_sampled(tmp_path: Path) -> None:
+    world = World({"A": 0.001, "B": 0.001, "C": 0.002})
+    measuring = world.compare(tmp_path, budget_s=20.0)
+    assert {label for label, _ in world.blocks} == {"A", "B", "C"}
+    assert all(alone for _, alone in world.blocks)
+    assert measuring.evidence.partners_were_frozen()
+
+
+def test_a_partner_that_goes_on_is_in_the_record(tmp_path: Path) -> None:
+    measuring = World({"A": 0.001, "B": 0.001}, freezes=False).compare(tmp_path, budget_s=5.0)
+    assert not measuring.evidence.partners_were_frozen()
+
+
+def test_orders_vary_from_cycle_to_cycle_and_each_cycle_mirrors_itself(tmp_path: Path) -> None:
+    world = World({"A": 0.001, "B": 0.001, "C": 0.001})
+    world.compare(tmp_path, budget_s=20.0)
+    turns = [label for label, _ in world.blocks]
+    cycles = [tuple(turns[start : start + 6]) for start in range(0, len(turns), 6)]
+    assert len({cycle[:3] for cycle in cycles}) == 6, "every order of three"
+    assert all(cycle[3:] == cycle[2::-1] for cycle in cycles)
+    of_round = [cycles[0][:3], *(cycle[:3] for cycle in cycles[1:6])]
+    assert len(set(of_round)) > 1, "within one round too"

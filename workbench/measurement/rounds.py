@@ -69,7 +69,7 @@ class Round(ProcessRound):
                         participant.finish_record(self.number)
             for participant in self.participants:
                 participant.outcome.log_text = participant.worker.log_text()
-                participant.outcome.was_frozen = participant.worker.can_freeze
+                participant.outcome.was_frozen &= participant.worker.can_freeze
                 participant.worker.kill()  # all at once: a large model takes a while to leave memory
         return self.outcomes
 
@@ -155,6 +155,8 @@ class Round(ProcessRound):
             return None
         start_s = self.surroundings.clock() - self.began
         answer = None
+        for other in self.alive():
+            other.outcome.was_frozen &= other is participant or other.worker.is_frozen
         with participant.attempt("run"):
             answer = self._run_block(participant)
         if answer is None:

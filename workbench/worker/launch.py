@@ -120,6 +120,11 @@ class Worker:
             self._frozen = True
             self.can_freeze &= freezing.stop(self._process.pid, self._pid)
 
+    @property
+    def is_frozen(self) -> bool:
+        """Return whether the child was asked to stand still and did not go on since."""
+        return self._frozen
+
     def thaw(self) -> None:
         if self._frozen:
             self._frozen = False
