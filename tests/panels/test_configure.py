@@ -7,8 +7,10 @@ from typing import Any
 
 import ipywidgets as W
 import pytest
+from onnx import helper
 
 import workbench as wb
+from tests.models import tiny
 from tests.panels.conftest import settle
 from workbench.config import KNOBS, pass_help, shipped_passes
 from workbench.measurement.providers import ProviderState
@@ -294,6 +296,19 @@ def test_sizes_of_inputs_and_dimensions_fixed_for_ort(bench: wb.Workbench, colum
     assert bench.state.dims == ()
     settle(bench)
     assert "float32" in inputs.preview.value
+
+
+def test_the_size_of_an_unnamed_axis_is_given_by_input_and_axis(
+    bench: wb.Workbench, column: Configure, tmp_path: Path
+) -> None:
+    node = helper.make_node("Relu", ["x"], ["y"], "relu")
+    ends = [tiny.tensor(name, ["?", 3, "?", "?"]) for name in "xy"]
+    bench.load(tiny.save(tiny.model([node], ends[:1], ends[1:]), tmp_path), wait=True)
+    inputs = section(column, "inputs")
+    inputs.sizes["x.2"][0].value, inputs.sizes["x.3"][0].value = "48", "192"
+    assert inputs.sizes["x.2"][1].disabled
+    settle(bench)
+    assert "float32[1,3,48,192]" in inputs.preview.value
 
 
 def test_every_button_and_control_says_what_it_does(column: Configure) -> None:

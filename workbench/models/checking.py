@@ -49,9 +49,15 @@ def check_feed(feed: Mapping[str, Any], model: ModelProto, guesses: list[str]) -
             f"No value is given for {listed([declared.name for declared in absent])}",
             "Give " + "; ".join(str(declared) for declared in absent[:8]),
         )
+    return check_values(feed, known, guesses) | {declared.name: None for declared in missing}
+
+
+def check_values(
+    values: Mapping[str, Any], declared: Mapping[str, Declared], guesses: list[str]
+) -> dict[str, Any]:
+    """Return the values of some inputs in the form that ORT takes."""
     checker = _Checker(guesses)
-    values = {name: checker.value(value, known[name], known[name].type) for name, value in feed.items()}
-    return values | {declared.name: None for declared in missing}
+    return {name: checker.value(value, declared[name], declared[name].type) for name, value in values.items()}
 
 
 class _Checker:

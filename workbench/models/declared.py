@@ -12,6 +12,8 @@ from workbench.text import shorten
 
 Dim: TypeAlias = int | str | None  # fixed, symbolic, or undeclared
 
+UNNAMED = ("", "?")  # as exporters call an axis without a name: each one has a size of its own
+
 _ELEMENTS: dict[int, str] = {
     number: {"FLOAT": "float32", "DOUBLE": "float64"}.get(name, name.lower())
     for name, number in TensorProto.DataType.items()
@@ -153,5 +155,6 @@ def _dim(dim: object) -> Dim:
             return value if value >= 0 else None  # older exporters write -1 for a free dim
         case "dim_param":
             name = dim.dim_param  # type: ignore[attr-defined]
-            return (name if isinstance(name, str) else ascii(name)) or None
+            name = name if isinstance(name, str) else ascii(name)
+            return None if name.strip() in UNNAMED else name
     return None

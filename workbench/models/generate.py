@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,11 @@ from workbench.models.declared import (
     declared_inputs,
     element_name,
 )
-from workbench.models.inputs import Inputs, make_inputs
+from workbench.models.inputs import Inputs, given_values, make_inputs
 from workbench.models.scope import Scope
-from workbench.models.sizes import Sizes, tensor_of
+from workbench.models.sizes import RATE, SAMPLES, Sizes, is_state, tensor_of
 from workbench.models.uses import Role, Uses, uses
-from workbench.text import folded, shorten
+from workbench.text import folded, listed, shorten
 
 _SEQUENCE_ITEMS = 2
 _MOST_ITEMS = 4096  # in the sequences of all inputs: nested sequences double the items at each level
@@ -41,14 +42,28 @@ _IMAGE = re.compile(r"image|pixel|^img")
 
 
 def random_inputs(
-    model: ModelProto, name: str, seed: int, dims: Mapping[str, int], usual: Mapping[str, int]
+    model: ModelProto, name: str, seed: int, given: Mapping[str, Any], usual: Mapping[str, int]
 ) -> Inputs:
-    """Draw one feed for every input without a default. `usual`: sizes from the model's card."""
+    """Draw one feed for every input without a default, except those that are given.
+
+    `given` has sizes by the names of dims, and values by the names of inputs, whose sizes count for all
+    inputs. `usual`: sizes from the model's card.
+    """
     inputs = declared_inputs(model)
+    fixed, dims = given_values(model, given)
     sizes = Sizes(model, inputs, dims, usual)
     maker = _Maker(model, sizes, np.random.default_rng(seed), name)
-    feed = {declared.name: maker.value(declared, declared.type) for declared in inputs}
-    return make_inputs([feed], f"random, seed {seed}", seed, [*sizes.guesses, *maker.guesses])
+    feed = {
+        declared.name: fixed[declared.name]
+        if declared.name in fixed
+        else maker.value(declared, declared.type)
+        for declared in inputs
+    }
+    guesses = [*sizes.guesses, *maker.guesses]
+    if not fixed:
+        return make_inputs([feed], f"random, seed {seed}", seed, guesses)
+    drawn = f"random, seed {seed}, except" if len(fixed) < len(feed) else "all given:"
+    return make_inputs([feed], f"{drawn} {listed(list(fixed), 8)}", None, guesses)
 
 
 class _Maker:
@@ -108,6 +123,12 @@ class _Maker:
             special = self._special(*reads.roles[0], element, dims)
             if special is not None:
                 return special
+        if reads.branches:
+            chosen = ", ".join(shorten(branch) for branch in reads.branches)
+            self.guesses.append(
+                f"the values of {shorten(declared.name)} choose a branch ({chosen}): other values run other "
+                "nodes, which are not measured"
+            )
         if element == TensorProto.BOOL:
             return self._boolean(name, dims)
         if values.is_integer(element):
@@ -115,7 +136,12 @@ class _Maker:
         if _MASK.search(name):
             return values.constant(element, dims, 1.0), "a mask of ones"
         if _IMAGE.search(name) or (len(dims) == 4 and dims[1] in (1, 3) and not _CACHE.search(name)):
+            if reads.of_bytes:
+                drawn = values.uniform(self._rng, element, dims, 0.0, 255.0)
+                return drawn, "an image: evenly drawn from 0 to 255, which its first node scales"
             return values.uniform(self._rng, element, dims, 0.0, 1.0), "an image: evenly drawn from 0 to 1"
+        if is_state(name) and len(dims) >= 2:
+            return values.constant(element, dims, 0.0), "zeros: the state that a stream begins with"
         return values.normal(self._rng, element, dims), "drawn from the normal distribution"
 
     def _boolean(self, name: str, dims: tuple[int, ...]) -> tuple[values.Array, str]:
@@ -145,6 +171,14 @@ class _Maker:
             last = max(reads.bound - 1, 0)
             table = shorten(reads.table or "")
             why = f"drawn from 0 to {last:,}, the rows of {table!r} that they index"
+            return values.integers(self._rng, element, dims, 0, last + 1), why
+        if prod(dims) == 1 and (reads.compared or RATE.search(name)):
+            value = int(reads.compared[0]) if reads.compared else SAMPLES
+            why = "with which its reader compares it" if reads.compared else "a usual sample rate"
+            return values.constant(element, dims, value), f"{value}, {why}"
+        if len(reads.compared) > 1 and min(reads.compared) >= 0:
+            last = int(max(reads.compared))
+            why = f"drawn from 0 to {last:,}, the values that they are compared with"
             return values.integers(self._rng, element, dims, 0, last + 1), why
         if element == TensorProto.UINT8 and len(dims) >= 3:
             return values.integers(self._rng, element, dims, 0, 256), "an image: drawn from 0 to 255"

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.models.checking import check_feed
+from workbench.models.checking import check_feed, check_values
+from workbench.models.declared import declared_inputs
 from workbench.models.values import MAX_BYTES
 from workbench.records.comparison import InputsRecord
 from workbench.text import bytes_text, path_text, shorten
@@ -89,6 +90,30 @@ def given_inputs(
         f"A {type(source).__name__} holds no inputs",
         "Give the path of an .npz file, a dict from input name to array, or an iterable of such dicts",
     )
+
+
+def given_values(model: ModelProto, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Part what is given by name into checked values of inputs, and sizes, those of the values included."""
+    inputs = {declared.name: declared for declared in declared_inputs(model)}
+    symbols = {dim for declared in inputs.values() for dim in declared.dims if isinstance(dim, str)}
+    values = {
+        name: value
+        for name, value in given.items()
+        if name in inputs and not (name in symbols and isinstance(value, int))
+    }
+    dims = {name: size for name, size in given.items() if name not in values}
+    checked = check_values(values, inputs, [])
+    for name, value in checked.items():
+        sizes = zip(inputs[name].dims, getattr(value, "shape", ()), strict=False)
+        for axis, (dim, size) in enumerate(sizes):
+            if isinstance(dim, str) and dims.setdefault(dim, size) != size:
+                raise InputError(
+                    f"{shorten(name)!r} has {size} for the dim {shorten(dim)!r}, given as {dims[dim]}",
+                    "Leave the dim out: the array has it",
+                )
+            if dim is None:
+                dims[f"{name}.{axis}"] = size
+    return checked, dims
 
 
 def read_npz(path: Path) -> dict[str, Any]:

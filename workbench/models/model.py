@@ -77,20 +77,22 @@ class Model:
         source: Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
         *,
         seed: int = 0,
-        **dims: int,
+        **given: Any,
     ) -> Inputs:
         """Make random inputs that the model accepts, or check your own: an .npz file, a dict, dicts.
 
-        Dims are given by symbolic name (`batch=8`) or by input and axis (`**{"x.0": 8}`).
+        Dims are given by symbolic name (`batch=8`) or by input and axis (`**{"x.0": 8}`), values by the name
+        of their input (`pixels=array`): its sizes then count for the other inputs too.
         """
         from workbench.models.generate import random_inputs
         from workbench.models.inputs import given_inputs
 
         if source is None:
-            return random_inputs(self.structure, self.name, seed, dims, self.usual_dims)
-        if dims:
+            return random_inputs(self.structure, self.name, seed, given, self.usual_dims)
+        if given:
             raise InputError(
-                "Dims go with random inputs only", "Leave them out: your data have their own sizes"
+                "Dims and single arrays go with random inputs only",
+                "Leave them out: your data have their own sizes",
             )
         return given_inputs(source, self.structure)
 

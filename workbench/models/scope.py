@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Any
 
-from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+import numpy as np
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
 from workbench.models.declared import TensorType, value_type
 from workbench.models.structure import bodies
 
 _MAX_CALLS = 16  # nested functions; deeper ones are not followed
 _MAX_STEPS = 64  # pass-through nodes between a table and its reader
+_MAX_CONSTANT = 4096  # elements of a constant that is read
 _SAME_SHAPE = frozenset({"Identity", "Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "Dropout"})
 
 
@@ -84,6 +88,17 @@ class Scope:
             else:
                 return None
         return None
+
+    def constant(self, name: str) -> np.ndarray[Any, Any] | None:
+        """Return the values of a small stored number or table, None of anything else."""
+        tensor = self._stored.get(name)
+        if tensor is None or prod(tensor.dims) > _MAX_CONSTANT or tensor.data_location:
+            return None
+        try:
+            values = numpy_helper.to_array(tensor)
+        except (ValueError, TypeError, KeyError):  # its data were left out, or are no tensor
+            return None
+        return values if values.dtype.kind in "biuf" else None
 
     def _note(self, graph: GraphProto | FunctionProto) -> None:
         for node in graph.node:

@@ -26,6 +26,7 @@ BATCH = 1
 SEQUENCE = 128  # tokens: long enough to take time, short enough for every common position table
 IMAGE = 224  # pixels per side: the training size of most classifiers
 FRAMES = 3000  # spectrogram frames: Whisper's 30 s
+CHUNK = 512  # audio samples of one run of a streaming model: 32 ms
 SAMPLES = 16_000  # audio samples: one second at the rate of speech models
 CHANNELS = 3
 OTHER = 8
@@ -37,6 +38,8 @@ _SEQUENCE = re.compile(r"seq|len|token|time|^t$|^s$|^l$")
 _SIDE = re.compile(r"height|width|^h$|^w$|image_size")
 _CHANNEL = re.compile(r"channel|^c$")
 _POSITIONS = re.compile(r"position|pos_emb|wpe|pos_enc")
+_STATE = re.compile(r"^(h|c|hx|cx)(_?(\d+|n|in|prev|state))?$|state|hidden|rnn|lstm|gru")
+RATE = re.compile(r"^sr$|^rate$|sampl\w*_?rate")
 _SOUND = re.compile(r"audio|waveform|wave|speech|input_values|pcm")
 _SPECTRUM = re.compile(r"mel|spectro|fbank|input_features")
 _OPERATORS: dict[type, Callable[[int, int], int]] = {
@@ -55,6 +58,11 @@ def is_batch(name: str) -> bool:
     return _BATCH.search(folded(name)) is not None
 
 
+def is_state(name: str) -> bool:
+    """Return whether an input of this name is the state that a recurrent network hands on."""
+    return _STATE.search(folded(name)) is not None
+
+
 class Sizes:
     """Sizes for the free dims of a model's inputs, one per symbol; `guesses` lists them in words."""
 
@@ -70,6 +78,8 @@ class Sizes:
         self._has_past = any(
             _PAST.search(folded(declared.name)) and tensor_of(declared.type) for declared in inputs
         )
+        self._has_rate = any(RATE.search(folded(declared.name)) for declared in inputs)
+        self._has_state = any(is_state(declared.name) and declared.dims for declared in inputs)
         self._fit = min(SEQUENCE, positions_of(model) or SEQUENCE)
         self._image = _image_side(model) or IMAGE
         self._given = _checked(inputs, given)
@@ -128,7 +138,11 @@ class Sizes:
     def _guess(self, dim: str, declared: Declared, kind: TensorType, axis: int) -> tuple[int, str]:
         low, name, rank = folded(dim), folded(declared.name), len(kind.dims or ())
         if _BATCH.search(low):
-            return BATCH, "a batch"
+            return self._batch(), "a batch"
+        if not low and axis == 1 and rank == 3 and is_state(name):
+            return self._batch(), "the batch of a state"
+        if self._has_rate and axis == rank - 1 == 1 and kind.element == 1 and not is_state(name):
+            return (CHUNK, "32 ms of sound") if self._has_state else (SAMPLES, "one second of sound")
         if _TOTAL.search(low) or ("mask" in name and self._has_past and axis == rank - 1 and axis > 0):
             return self._past_size() + self._sequence_size(), "the cache and the new tokens"
         if _PAST.search(low) or (_PAST.search(name) and rank == 4 and axis == 2):
@@ -144,8 +158,13 @@ class Sizes:
         if _SEQUENCE.search(low) or (axis == 1 and rank == 2 and kind.element in (6, 7)):
             return self._sequence_size(), "a sequence"
         if axis == 0:
-            return BATCH, "the first axis, taken for a batch"
+            return self._batch(), "the first axis, taken for a batch"
         return OTHER, "nothing says how large"
+
+    def _batch(self) -> int:
+        """Return the batch that the user gave to any input, else one item."""
+        given = (size for dim, size in self._given.items() if is_batch(dim) or dim.endswith(".0"))
+        return next(given, BATCH)
 
     def _settled(self, *, past: bool) -> int | None:
         """Return the size that the user or an earlier input gave to a dim of this kind."""

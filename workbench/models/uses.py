@@ -25,6 +25,8 @@ _FIRST = frozenset(  # operators whose output holds the values of their first in
     )
 )
 _ANY = frozenset({"Concat", "SequenceConstruct", "Max", "Min"})
+_COMPARING = frozenset(("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"))
+_LOGIC = frozenset(("Not", "And", "Or", "Xor"))
 # reader → (table's input, axis attribute, default axis)
 _INDEX: dict[tuple[str, int], tuple[int, str, int]] = {
     ("Gather", 1): (0, "axis", 0),
@@ -81,6 +83,9 @@ class Uses:
     bound: int | None
     table: str | None  # the table's name; None with a bound: an index into a value of unknown extent
     roles: tuple[tuple[Role, tuple[int, ...] | None], ...]  # with the dims that the role depends on, if known
+    compared: tuple[float, ...] = ()  # the constants that the values are compared with
+    branches: tuple[str, ...] = ()  # the If nodes whose branch the values choose
+    of_bytes: bool = False  # the first reader expects 0 to 255
 
 
 def uses(scope: Scope, name: str) -> Uses:
@@ -88,6 +93,9 @@ def uses(scope: Scope, name: str) -> Uses:
     bound: int | None = None
     table: str | None = None
     roles: list[tuple[Role, tuple[int, ...] | None]] = []
+    compared: list[float] = []
+    of_bytes = False
+    branches: list[str] = []
     for where, node, position in _readers(scope, name):
         extent = _extent(where, node, position)
         if extent is not None and (bound is None or extent[0] < bound):
@@ -97,7 +105,37 @@ def uses(scope: Scope, name: str) -> Uses:
             role = "axes"
         if role is not None:
             roles.append((role, _role_dims(where, node, role)))
-    return Uses(bound, table, tuple(roles))
+        if node.op_type in _COMPARING and len(node.input) == 2:
+            constant = where.constant(node.input[1 - position])
+            compared += [] if constant is None else constant.reshape(-1).tolist()
+        branches += _branches(where, node)
+        of_bytes |= _takes_bytes(where, node, position)
+    return Uses(bound, table, tuple(roles), tuple(compared), tuple(dict.fromkeys(branches)), of_bytes)
+
+
+def _takes_bytes(where: Scope, node: NodeProto, position: int) -> bool:
+    """Return whether the reader brings values of 0 to 255 to a smaller range."""
+    if position != 0 or len(node.input) != 2:
+        return False
+    constant = where.constant(node.input[1])
+    if constant is None or not constant.size:
+        return False
+    largest = float(abs(constant).max())
+    return (
+        (node.op_type == "Div" and 50 <= largest <= 256)
+        or (node.op_type == "Sub" and 50 <= largest <= 255)
+        or (node.op_type == "Mul" and 0 < largest <= 1 / 50)
+    )
+
+
+def _branches(where: Scope, node: NodeProto) -> Iterator[str]:
+    """Yield the names of the If nodes that the reader decides, itself or through logic on its outcome."""
+    if node.op_type == "If":
+        yield node.name or "If"
+    if node.op_type in _COMPARING and node.output:
+        for _, reader, _ in _readers(where, node.output[0]):
+            if reader.op_type == "If":
+                yield reader.name or "If"
 
 
 def _readers(scope: Scope, name: str) -> Iterator[tuple[Scope, NodeProto, int]]:
@@ -122,7 +160,7 @@ def _passed_on(where: Scope, node: NodeProto, position: int) -> Iterator[tuple[S
         )
         return
     yield from ((where, name) for name in carried(node, position))
-    whole = node.op_type in _ANY or (node.op_type in _FIRST and position == 0)
+    whole = node.op_type in _ANY or node.op_type in _LOGIC or (node.op_type in _FIRST and position == 0)
     if whole or (node.op_type == "Where" and position > 0):
         yield from ((where, name) for name in node.output if name)
 

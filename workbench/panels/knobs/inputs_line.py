@@ -46,8 +46,8 @@ def sizes_in(model: Any, shapes: tuple[tuple[str, str], ...]) -> dict[str, str]:
         numbers = shape.partition("[")[2].rstrip("]").split(",")
         if isinstance(kind, TensorType) and len(kind.dims or ()) == len(numbers):
             sizes |= {
-                dim: number
-                for dim, number in zip(kind.dims or (), numbers, strict=True)
-                if isinstance(dim, str)
+                dim or f"{name}.{axis}": number
+                for axis, (dim, number) in enumerate(zip(kind.dims or (), numbers, strict=True))
+                if not isinstance(dim, int)
             }
     return sizes

@@ -59,7 +59,11 @@ class InputsSection(Section):
         self.preview.value = preview_html(self.state.preview)
 
     def _row(self, name: str) -> W.Widget:
-        return W.HBox([W.Label(value=name), *self.sizes[name]], classes="wbp-dimension")
+        size, fixed = self.sizes[name]
+        if name in unnamed(self.state.model):
+            fixed.disabled, fixed.placeholder = True, "unnamed"
+            fixed.tooltip = "ORT knows the free dimensions by name, and this one has none"
+        return W.HBox([W.Label(value=name), size, fixed], classes="wbp-dimension")
 
     def _size(self, unset: str, hint: str, set_size: Callable[[str, str], None], name: str) -> W.TextField:
         box = W.TextField(placeholder=unset, tooltip=hint)
@@ -87,13 +91,23 @@ def preview_html(preview: InputsPreview | None) -> str:
 
 
 def dimensions(model: Any) -> list[str]:
-    """Return the names of a model's free dimensions, in the order of its inputs."""
+    """Return the names of a model's free dimensions, in the order of its inputs; of unnamed ones `x.2`."""
     if model is None:
         return []
+    return list(dict.fromkeys(name or f"{declared}.{axis}" for declared, axis, name in _free(model)))[
+        :MOST_DIMENSIONS
+    ]
+
+
+def unnamed(model: Any) -> set[str]:
+    """Return the names, made of an input and an axis, of dimensions without a name of their own."""
+    return {f"{declared}.{axis}" for declared, axis, name in _free(model) if name is None}
+
+
+def _free(model: Any) -> list[tuple[str, int, str | None]]:
     from workbench.models.sizes import free_dims  # and onnx with it
 
-    names = (name for _, _, name in free_dims(model.describe().inputs) if name is not None)
-    return list(dict.fromkeys(names))[:MOST_DIMENSIONS]
+    return list(free_dims(model.describe().inputs))
 
 
 def whole(name: str, typed: str) -> dict[str, int]:
