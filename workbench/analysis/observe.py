@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from onnx import ModelProto
 
-from workbench.analysis.graph import Graph, informed, name_nodes, read_graph, unnamed
+from workbench.analysis.graph import Graph, informed, name_nodes, read_graph, unnamed, with_branch_constants
 from workbench.analysis.provenance.same import same_graph
 from workbench.analysis.weightless import with_shapes, write_weightless
 from workbench.background import in_background
@@ -265,7 +265,8 @@ def read_chain(first: Observation, answer: Mapping[str, Any]) -> Observation:
 
 def _graph(file: str, source: Graph) -> Graph:
     """Read a graph that ORT saved without its weights; tensors of the source keep their names."""
-    return informed(read_graph(ModelProto.FromString(Path(file).read_bytes())), source)
+    saved = read_graph(ModelProto.FromString(Path(file).read_bytes()))
+    return informed(with_branch_constants(saved, source), source)
 
 
 def _check_names(config: Config, observation: Observation, registered: Iterable[Sequence[Any]]) -> None:

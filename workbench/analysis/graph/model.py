@@ -14,6 +14,8 @@ ELEMENT_BYTES = {  # of onnx.TensorProto's data types; 4-bit types count as half
     14: 8.0, 15: 16.0, 16: 2.0, 17: 1.0, 18: 1.0, 19: 1.0, 20: 1.0, 21: 0.5, 22: 0.5, 23: 0.5, 24: 1.0,
 }  # fmt: skip
 
+BODIES = ("then_branch", "else_branch", "body")  # attributes of If, Loop and Scan
+
 
 @dataclass(frozen=True, slots=True)
 class TensorInfo:
@@ -107,3 +109,24 @@ def informed(graph: Graph, source: Graph) -> Graph:
     """Return the graph with types and shapes of the tensors that the source has too: ORT saves neither."""
     infos = {name: source.infos[name] for name in graph.producers if name in source.infos}
     return replace(graph, infos=infos | dict(graph.infos))
+
+
+def with_branch_constants(graph: Graph, source: Graph) -> Graph:
+    """Return a saved graph with the Constant nodes of bodies that ORT writes where it changed no node.
+
+    In a file with weights beside, those in bodies of the main graph become initializers of the same names.
+    """
+    bodies = {f"{node.key}/{body}" for node in source.nodes if not node.scope for body in BODIES}
+    inside = [node for node in source.nodes if node.scope in bodies and node.kind == "Constant"]
+    restored = {node.outputs[0]: node for node in inside if node.outputs[0] in graph.constants}
+    if not restored or _without_constants(graph) != _without_constants(source):
+        return graph
+    constants = {name: info for name, info in graph.constants.items() if name not in restored}
+    infos = {name: graph.constants[name] for name in restored}
+    nodes = (*restored.values(), *graph.nodes)
+    return replace(graph, nodes=nodes, constants=constants, infos=infos | dict(graph.infos))
+
+
+def _without_constants(graph: Graph) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return key, kind and inputs of each node but the Constant nodes, in the order of keys."""
+    return sorted((node.key, node.kind, node.inputs) for node in graph.nodes if node.kind != "Constant")
