@@ -14,6 +14,7 @@ from workbench.analysis.memory.by_node import MEMORY_BUDGET_S, memory_as_asked, 
 from workbench.analysis.memory.settings import settings_of, settings_seen
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.profile.session_profile import read_profile as read
+from workbench.analysis.roofline.machine_peaks import keep_peaks
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
 from workbench.api.comparing import compare
@@ -154,12 +155,17 @@ def memory_settings(
 def peaks(threads: Iterable[int] | None = None, *, cancel: threading.Event | None = None) -> Peaks:
     """Measure what this machine can do through ORT per thread count, by default one and all cores.
 
+    Rooflines use what was measured last; call it again when the machine is quieter.
+
     >>> import workbench as wb
     >>> wb.peaks.__name__
     'peaks'
     """
     counts = tuple(threads or sorted({1, usable_cores()}))
-    return Peaks(measure_peaks(counts, cancel=cancel), origin_of(None))
+    table = measure_peaks(counts, cancel=cancel)
+    for row in table.rows:
+        keep_peaks(row)
+    return Peaks(table, origin_of(None))
 
 
 def roofline(

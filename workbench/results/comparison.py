@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.analysis.fidelity.accuracy import accuracy
-from workbench.analysis.roofline.peaks import PeakRow
 from workbench.figures.accuracy import agreement_chart
 from workbench.figures.resources import resources_chart
 from workbench.judge.percentiles import percentiles_frame
@@ -91,18 +90,21 @@ class Comparison(ResultWithParts):
             self.parts = (*(other for other in self.parts if other.name != part.name), part)
 
         inputs = self._inputs or inputs_again(self._model, self.record)
-        before, peaks = self.parts, dict[int, PeakRow]()
+        before = self.parts
+        held = [part for part in before if not (again and part.kind in chosen)]
+        examined = [
+            ExaminedRun(
+                run=run, comparison=self.record, model=self._model, inputs=inputs,
+                calibration=self._calibration, records={part.name: part.record for part in held},
+                on_part=keep, on_step=on_step, cancel=cancel,
+            )
+            for run in self.runs
+            if run.failure is None
+        ]  # fmt: skip
         try:
-            for run in self.runs:
-                if run.failure is None:
-                    held = [part for part in self.parts if not (again and part.kind in chosen)]
-                    examined = ExaminedRun(
-                        run=run, comparison=self.record, model=self._model, inputs=inputs,
-                        calibration=self._calibration, records={part.name: part.record for part in held},
-                        machine_peaks=peaks, on_part=keep, on_step=on_step, cancel=cancel,
-                    )  # fmt: skip
-                    for kind in chosen:
-                        examined.record(kind)
+            for kind in chosen:  # of every run, before the next one: what is quick is there first
+                for one in examined:
+                    one.record(kind)
         finally:
             if self.parts is not before:
                 self._update_history()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.profile.saved import profile_of
 from workbench.analysis.profile.session_profile import Profile
-from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.config import Config
 from workbench.cpu import usable_cores
 from workbench.errors import ConfigError, ModelError, WorkbenchError
@@ -36,7 +36,6 @@ class ExaminedRun:
     inputs: Inputs
     calibration: Any
     records: dict[str, Any]  # by the name of the part; grows
-    machine_peaks: dict[int, PeakRow]  # by thread count; all runs share them
     on_part: Callable[[Part], None]
     on_step: Callable[[str], None] | None
     cancel: threading.Event | None
@@ -61,7 +60,9 @@ class ExaminedRun:
         if name not in self.records:
             examine = KINDS.named(kind).examine
             assert examine is not None, f"{kind} cannot be examined"
+            began_s = time.monotonic()
             self.records[name] = examine(self)
+            self.announce(f"{kind} took {time.monotonic() - began_s:.1f} s")
             about = origin_of(self.model, self.config, self.inputs, cancel=self.cancel)
             self.on_part(Part(name, self.records[name], about))
         return self.records[name]
@@ -84,13 +85,10 @@ class ExaminedRun:
         """Return the profile of the run, made where it is missing."""
         return profile_of(self.record("profile")).scaled_to(self.run.latency.median_s)
 
-    def peaks(self, *, again: bool = False) -> PeakRow:
-        """Measure the machine's peaks once per thread count, or `again` and keep the best."""
-        count, known = self.run.threads or usable_cores(), self.machine_peaks
-        if again or count not in known:
-            peaks = measure_peaks((count,), cancel=self.cancel).rows[0]
-            known[count] = peaks.best_of(known.get(count, peaks))
-        return known[count]
+    @property
+    def threads(self) -> int:
+        """The threads that the run had, for the peaks of the machine."""
+        return self.run.threads or usable_cores()
 
 
 def check_kinds(kinds: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from workbench.analysis.memory.by_node import memory_of
 from workbench.analysis.profile.saved import ProfileRecord, check, profile_of, record_of
 from workbench.analysis.profile.session_profile import Profile as Data
+from workbench.analysis.roofline.machine_peaks import machine_peaks
 from workbench.analysis.roofline.node_limits import measured_roofline, roofline
-from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
+from workbench.analysis.roofline.peaks import PeakRow
 from workbench.analysis.threads.sharing import Sharing, sharing_of
 from workbench.cpu import usable_cores
 from workbench.figures.profile import op_type_chart
@@ -82,12 +83,12 @@ class Profile(Data, Result):
         return Memory(memory_of(self), self._about)
 
     def roofline(self, peaks: PeakRow | None = None, *, cancel: threading.Event | None = None) -> Roofline:
-        """Set each node against this machine's peaks, by default measured now with its config's threads."""
+        """Set each node against this machine's peaks, by default those with its config's threads."""
         config = None if self._about is None else self._about.config
         count = (config and config.intra_op_threads) or usable_cores()
         if peaks is not None:
             return Roofline(roofline(self, peaks), self._about)
-        measured = measured_roofline(self, lambda: measure_peaks((count,), cancel=cancel).rows[0])
+        measured = measured_roofline(self, lambda again: machine_peaks(count, again=again, cancel=cancel))
         return Roofline(measured, self._about)
 
     def document(self) -> Document:

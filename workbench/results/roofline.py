@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.analysis.roofline.node_limits import RooflineRecord, roofline
+from workbench.analysis.roofline.machine_peaks import machine_peaks
+from workbench.analysis.roofline.node_limits import RooflineRecord, measured_roofline
 from workbench.analysis.roofline.peaks import check_peaks
 from workbench.errors import BundleError
 from workbench.results.examining import ExaminedRun
@@ -37,8 +38,9 @@ def examine(run: ExaminedRun) -> RooflineRecord:
     """Set the nodes of the run's profile against the peaks of this machine."""
     profile = run.profile()
     run.announce("roofline")
-    record = roofline(profile, run.peaks())
-    return roofline(profile, run.peaks(again=True)) if record.beyond_peaks else record
+    return measured_roofline(
+        profile, lambda again: machine_peaks(run.threads, again=again, cancel=run.cancel)
+    )
 
 
 KIND = ResultKind(

@@ -45,6 +45,7 @@ STORES = {
     ),
     "named": Store("cache/named", f"copies of models whose nodes have no names; {_AGAIN}"),
     "hashes": Store("cache/hashes", f"hashes of model files; {_AGAIN}"),
+    "peaks": Store("cache/peaks", "what this machine can do at most, for rooflines; measured again"),
     "engines": Store("cache/tensorrt", f"TensorRT engines; {_AGAIN}"),
     "published": Store(
         "data/published", "files laid out for Netron and speedscope; they expire after a week"

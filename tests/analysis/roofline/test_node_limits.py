@@ -73,11 +73,11 @@ def test_peaks_that_nodes_contradict_are_measured_again(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(node_limits, "roofline", at)
     rows = [PeakRow(1, 50e9, 400e9, 10e9, 1.5), PeakRow(1, 120e9, 300e9, 10e9)]
-    record = measured_roofline(None, lambda: rows.pop(0))  # type: ignore[arg-type]
+    record = measured_roofline(None, lambda _: rows.pop(0))  # type: ignore[arg-type]
     assert record.peaks == PeakRow(1, 120e9, 400e9, 10e9)
     assert record.doubts == ()
     rows = [PeakRow(1, 120e9, 400e9, 10e9)]
-    assert measured_roofline(None, lambda: rows.pop(0)).doubts == ()  # type: ignore[arg-type]
+    assert measured_roofline(None, lambda _: rows.pop(0)).doubts == ()  # type: ignore[arg-type]
 
 
 @pytest.mark.real

@@ -157,10 +157,12 @@ def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
     return RooflineRecord(tuple(nodes), peaks, profile.run_s)
 
 
-def measured_roofline(profile: Profile, measure: Callable[[], PeakRow]) -> RooflineRecord:
-    """Set the nodes against peaks; measure the peaks once more if nodes ran faster than they allow."""
-    record = roofline(profile, measure())
-    return roofline(profile, record.peaks.best_of(measure())) if record.beyond_peaks else record
+def measured_roofline(profile: Profile, peaks: Callable[[bool], PeakRow]) -> RooflineRecord:
+    """Set the nodes against peaks; measure disturbed ones again if nodes ran faster than they allow."""
+    record = roofline(profile, peaks(False))
+    if not record.beyond_peaks or record.peaks.others_cores is None:
+        return record
+    return roofline(profile, record.peaks.best_of(peaks(True)))
 
 
 def limit_of(op_type: str, cost: Cost, peaks: PeakRow) -> tuple[float | None, Bound | None]:
