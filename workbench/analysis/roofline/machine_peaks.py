@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
+from workbench.background import check_cancel
 from workbench.errors import WorkbenchError
 from workbench.home import cache_folder
 from workbench.measurement.machine import read_machine
@@ -25,6 +26,7 @@ RATES = ("float32_flops", "int8_flops", "bytes_per_s", "others_cores")
 
 def machine_peaks(count: int, *, again: bool = False, cancel: threading.Event | None = None) -> PeakRow:
     """Return the peaks at a thread count, measured if none are kept; `again` keeps the best of both."""
+    check_cancel(cancel)
     place = _place(count)
     kept = None if place is None else _read(place, count)
     if kept is not None and not again:
