@@ -146,6 +146,16 @@ def test_an_unsteady_warm_up() -> None:
     assert "warm-up" in doubts(unsteady)
 
 
+def test_threads_from_the_environment_are_a_doubt_unless_the_config_sets_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "threads from the environment" not in doubts()
+    monkeypatch.setenv("ORT_INTRA_OP_NUM_THREADS", "3")
+    assert "ORT_INTRA_OP_NUM_THREADS='3'" in doubts()["threads from the environment"].evidence
+    given = [quiet(label, config=Config(intra_op_threads=2)) for label in "AB"]
+    assert "threads from the environment" not in doubts(*given)
+
+
 def test_threads_above_the_quota_or_the_cores() -> None:
     assert doubts(machine=machine(quota_cores=1.0))["quota"].fix == "set intra_op_threads=1"
     assert "threads" in doubts(quiet("A", threads=8))

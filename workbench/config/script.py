@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from workbench.config.plan import SessionPlan
+from workbench.config.thread_variables import variables_in_effect
 
 _NO_TELEMETRY = 'import os\n\nos.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime is imported'
 # As the worker binds: inputs once, outputs once their shapes are known, nothing allocated after that.
@@ -66,6 +67,8 @@ def script(
 
 
 def options_of(plan: SessionPlan) -> Iterator[str]:
+    for variable in variables_in_effect(dict(plan.attributes)):
+        yield f"# {variable} was in effect where this was written: set it here too, or other threads run"
     yield "options = ort.SessionOptions()"
     for name, value in plan.attributes:
         literal = f"ort.{value}" if isinstance(value, str) else repr(value)

@@ -1,0 +1,25 @@
+"""The environment variables from which ORT takes a number of threads that the session leaves open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+
+VARIABLES = {  # of a session option; ORT 1.31.1 reads each where the option is 0
+    "intra_op_num_threads": "ORT_INTRA_OP_NUM_THREADS",
+    "inter_op_num_threads": "ORT_INTER_OP_NUM_THREADS",
+}
+
+
+def variables_in_effect(attributes: Collection[str]) -> tuple[str, ...]:
+    """Return "NAME='value'" of each variable that decides, given the options that a session sets.
+
+    The inter-op threads exist in parallel mode only.
+    """
+    open_options = [name for name in VARIABLES if name not in attributes]
+    if "execution_mode" not in attributes:
+        open_options = [name for name in open_options if name != "inter_op_num_threads"]
+    names = [VARIABLES[option] for option in open_options]
+    return tuple(
+        f"{name}={os.environ[name]!r}" for name in names if os.environ.get(name, "0") not in ("", "0")
+    )
