@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,9 +13,9 @@ from tests.factories.comparisons import HOSTILE, ordinary
 from tests.factories.graphs import fused
 from tests.panels.conftest import settle
 from workbench.measurement.limits import Progress
+from workbench.panels.folded import clock_text
 from workbench.panels.jobs import Job, JobView
 from workbench.panels.live import progress_html, strip_svg
-from workbench.panels.stale import clock_text, stale_words
 from workbench.panels.tabs.results import MARK, TABS
 
 TITLES = [tab.title for tab in TABS]
@@ -54,40 +53,16 @@ def test_without_samples_nothing_is_drawn_and_names_are_text() -> None:
 
 @pytest.mark.parametrize("job", ["Compare", "Measure longer"])
 def test_the_banner_is_there_while_something_runs(bench: wb.Workbench, job: str) -> None:
-    live, stale = bench.panels.live, bench.panels.stale
+    live, folded = bench.panels.live, bench.panels.folded
     assert live.widget.layout.display == "none"
     bench.state.job = JobView(job, "round 1", 1.0)
     assert live.widget.layout.display is None
     assert "round 1" in live.progress.value
-    assert "wbp-dimmed" in stale.widget._dom_classes
+    assert "wbp-dimmed" in folded.widget._dom_classes
     bench.state.job = JobView("Roofline", "peaks", 1.0)
-    assert "wbp-dimmed" not in stale.widget._dom_classes, "its verdict stays"
+    assert "wbp-dimmed" not in folded.widget._dom_classes, "its verdict stays"
     bench.state.job = None
-    assert "wbp-dimmed" not in stale.widget._dom_classes
-
-
-def test_a_result_about_other_configs_is_greyed_and_restored(bench: wb.Workbench) -> None:
-    result, stale = measured(bench), bench.panels.stale
-    asked = bench.request().subject
-    assert stale.row.layout.display == "none"
-    bench.set("level", "disabled")
-    bench.state.seed = 7
-    assert f"of {result.record.model.name}, " in stale.text.value
-    assert "not what is set now" in stale.text.value
-    assert "wbp-stale" in stale.widget._dom_classes
-    stale._restore()
-    assert bench.request().subject == asked
-    assert "wbp-stale" not in stale.widget._dom_classes
-
-
-def test_a_result_from_the_history_restores_its_configs(bench: wb.Workbench) -> None:
-    record = ordinary()
-    named = wb.Comparison(replace(record, model=replace(record.model, name=bench.state.model.name)))
-    bench.show(named)
-    assert stale_words(bench.state)
-    bench.panels.stale._restore()
-    assert tuple(bench.state.configs.values()) == tuple(run.config for run in record.runs)
-    assert stale_words(bench.state) == ""
+    assert "wbp-dimmed" not in folded.widget._dom_classes
 
 
 def test_the_time_of_a_result_is_local_with_its_day_if_that_is_not_today() -> None:

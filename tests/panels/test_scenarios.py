@@ -181,4 +181,3 @@ def test_a_real_sweep_is_kept_with_the_comparison(bench: wb.Workbench) -> None:
     bench.state.forms = {"sweep": {"sizes": "batch=1, 2"}}
     bench.run("sweep", wait=True)
     assert [point.sizes for point in bench.result.made("sweep").points] == [(("batch", 1),), (("batch", 2),)]
-    assert not bench.state.parts_apart

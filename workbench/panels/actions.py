@@ -11,7 +11,7 @@ from workbench.config import Config
 from workbench.errors import ConfigError, WorkbenchError
 from workbench.panels.code import compare_code, more_code
 from workbench.panels.jobs import Job
-from workbench.panels.request import Request, Subject
+from workbench.panels.request import Request
 from workbench.panels.state import BenchState
 from workbench.results.registry import KINDS, ResultKind
 
@@ -64,25 +64,21 @@ def show_comparison(state: BenchState, request: Request, comparison: Comparison)
 COMPARE = Action("Compare", compare, show_comparison)
 
 
-def more_action(comparison: Comparison, subject: Subject | None, code: str) -> Action:
+def more_action(comparison: Comparison, code: str, *, reopened: bool) -> Action:
     """Return the action that measures further rounds of the comparison on the screen.
 
-    `subject` and `code` are those of the comparison; a reopened one has none and needs the open model.
+    `code` makes the comparison; that of a reopened one attaches the open model.
     """
 
     def measure_more(request: Request, job: Job) -> Comparison:
-        if not comparison.has_model:
-            job.step("checking the model")
-            chosen = request.subject
-            comparison.attach(chosen.model, calibration=chosen.calibration or None)
         return comparison.measure_more(
             budget_s=request.budget_s or MORE_S, progress=job.tell, cancel=job.cancel
         )
 
     def show(state: BenchState, request: Request, longer: Comparison) -> None:
-        attached = request.subject if subject is None else None
+        attached = request.subject if reopened else None
         made_by = more_code(code, attached, request.budget_s or MORE_S)
-        state.show_comparison(longer, subject, made_by)
+        state.show_comparison(longer, request.subject, made_by)
 
     return Action("Measure longer", measure_more, show)
 

@@ -15,6 +15,7 @@ from workbench.panels.actions import COMPARE, Action, action_of, more_action
 from workbench.panels.fixes import fix_action, fix_code
 from workbench.panels.jobs import Done, Failed, Job, Jobs, wait_for
 from workbench.panels.recent import open_model, recent, with_recent
+from workbench.panels.reopening import find_model, set_found
 from workbench.panels.request import InputsPreview, Request
 from workbench.panels.shared_modules import import_shared
 from workbench.panels.state import BenchState
@@ -156,7 +157,7 @@ class Bench:
         result = self.state.result
         if result is None:
             raise WorkbenchError("There is no comparison to measure longer.", "Press Compare first.")
-        self.start(more_action(result, self.state.result_subject, self.code("result")), wait=wait)
+        self.start(more_action(result, self.code("result"), reopened=not self.state.result_code), wait=wait)
 
     def try_fix(self, label: str, finding: FindingRecord, *, wait: bool = False) -> None:
         """Measure the fix of a finding of A or B against the config that it was found in."""
@@ -198,9 +199,14 @@ class Bench:
         """Ask the running job to end; return whether there was one."""
         return self.jobs.cancel()
 
-    def show(self, result: Any) -> None:
-        """Put a comparison from the history or a bundle into the results."""
-        self.state.show_comparison(result)
+    def show(self, result: Any, *, wait: bool = False) -> None:
+        """Show a comparison from the history or a bundle; set its configs, and its model if that is here."""
+        state = self.state
+        state.show_comparison(result)
+        if state.model is None and self.opening.running is None:
+            look = partial(find_model, result.record, tuple(state.recent))
+            done, failed = partial(set_found, state, result), partial(setattr, state, "model_error")
+            self._wait(self.opening.start("opening", look, done, failed), wait)
 
     def start(self, action: Action, *, wait: bool = False) -> None:
         """Run an action for the panels as they are; a failure leaves the older results."""
@@ -265,10 +271,7 @@ class Bench:
         """Return the code of the `result`, of the `panels` as they are, or the plain script of `A` or `B`."""
         state = self.state
         if kind in state.configs:
-            compared, model = state.request().comparison, state.model
-            inputs = state.preview if compared is None else compared.record.inputs
-            has_inputs = inputs is not None and inputs.shapes
-            return state.config(kind).to_python(model or "model.onnx", inputs=inputs if has_inputs else None)
+            return code.script(state.request(), kind, state.preview)
         if kind == "result" and state.result is not None:
             return state.result_code or code.opening_code(state.result)
         return code.compare_code(state.request())

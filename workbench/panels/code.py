@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.config import Config
 from workbench.config.fields import BY_FIELD
 from workbench.config.literals import call, literal, text_literal
-from workbench.panels.request import LABELS, Request, Subject
+from workbench.panels.request import LABELS, InputsPreview, Request, Subject
 from workbench.results.form import Source, source_of
 from workbench.results.registry import KINDS, ResultKind
 
@@ -29,6 +29,15 @@ def compare_code(request: Request) -> str:
     options = given(inputs=Source("inputs") if inputs else None, **request.compare_options())
     made = f"result = wb.compare(model, {', '.join(configs)}{options})"
     return "\n".join(["import workbench as wb", "", *lines, "", *inputs, made, "result"])
+
+
+def script(request: Request, label: str, preview: InputsPreview | None) -> str:
+    """Return the plain script of a config, which times the measured inputs, else those that are set."""
+    compared, subject = request.comparison, request.subject
+    inputs = preview if compared is None else compared.record.inputs
+    config = (subject.a, subject.b, *subject.more)[LABELS.index(label)]
+    has_inputs = inputs is not None and inputs.shapes
+    return config.to_python(subject.model or "model.onnx", inputs=inputs if has_inputs else None)
 
 
 def part_of_new_code(request: Request, part: str, expression: str) -> str:

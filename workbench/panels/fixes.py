@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.config.literals import text_literal
+from workbench.errors import WorkbenchError
 from workbench.panels.actions import Action
 from workbench.panels.code import config_code, given, inputs_lines, model_line
 from workbench.panels.jobs import Job
@@ -27,7 +28,12 @@ def fix_name(label: str, finding: FindingRecord) -> str:
 
 def fix_action(state: BenchState, label: str, finding: FindingRecord) -> Action:
     """Return the action that tries the fix of a finding, as the results hold it now."""
-    findings = state.held_parts("findings")[label]
+    findings = state.held_parts("findings").get(label)
+    if findings is None:
+        raise WorkbenchError(
+            "These findings are about something else than what is set now.",
+            "Press show above the results, or Find again.",
+        )
     work = partial(try_fix, findings, finding, state.result)
     return Action(fix_name(label, finding), work, partial(keep_tried, (findings.record, finding)))
 

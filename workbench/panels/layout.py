@@ -5,11 +5,11 @@ from __future__ import annotations
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.configure import Configure
+from workbench.panels.folded import Folded
 from workbench.panels.live import Live
 from workbench.panels.markup import bug_html
 from workbench.panels.model_row import ModelRow
 from workbench.panels.run_row import RunRow
-from workbench.panels.stale import Stale
 from workbench.panels.suggestion import Suggestion
 from workbench.panels.tabs.results import Results
 from workbench.report.banner import STYLE as VERDICT
@@ -28,9 +28,9 @@ class Layout:
         self.configure = Configure(bench, self.run_row.widget)
         self.bug = W.HTML()
         bench.state.observe(self._show_bug, names="bug")
-        self.live, self.stale = Live(bench), Stale(bench, self.results.widget)
+        self.live, self.folded = Live(bench), Folded(bench, self.results.widget)
         self.suggestion = Suggestion(bench)
-        right = W.VBox([self.live.widget, self.suggestion.widget, self.stale.widget])
+        right = W.VBox([self.live.widget, self.suggestion.widget, self.folded.widget])
         body = W.HBox([self.configure.widget, right], classes="wbp-body")
         bridge = bench.page.bridge
         self.root = W.VBox([W.HTML(STYLE), self.model_row.widget, body, self.bug, bridge], classes="wbp")

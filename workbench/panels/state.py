@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from typing import Any as Anything
 
-from traitlets import Any, Dict, HasTraits, Instance, Int, Tuple, Unicode
+from traitlets import Any, Dict, HasTraits, Instance, Int, Tuple, Unicode, observe
 
 from workbench.config import Config
+from workbench.panels.answers import MOST_FOLDED, NOTHING, Answer, configs_of, is_file_of
 from workbench.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject
 
 if TYPE_CHECKING:
     from workbench.results.comparison import Comparison
 
+SUBJECT = ("model", "a", "b", "more", "dims", "seed", "data", "calibration")  # what a result is about
 MOST_PAST = 200  # steps that undo remembers
 
 
@@ -55,7 +58,7 @@ class BenchState(HasTraits):
     bug = Unicode("", help="the traceback of a bug of the workbench")
 
     result = Any(None, help="the Comparison that the results show")
-    result_subject = Any(None, help="the Subject of the result; None for a result from the history")
+    result_subject = Any(None, help="the Subject of the result; None if its model is not open here")
     result_code = Unicode("", help="the code that makes the result; empty: the result was made elsewhere")
     parts: Dict[str, Anything] = Dict(
         help="further results that no comparison holds, by name: explanations, profiles, …"
@@ -63,7 +66,7 @@ class BenchState(HasTraits):
     parts_subject = Any(None, help="the Subject of the parts")
     parts_made = Int(0, help="grows when further results were made")
     made = Unicode("", help="the kind of the further results that were made last")
-    parts_apart = Any(False, help="whether the parts are about other configs than the result")
+    folded = Tuple(help="Answers about something else than what is set, the newest last")
     tried: Dict[tuple[Anything, Anything], Anything] = Dict(
         help="(the findings, one of them) → the FixResult of its fix"
     )
@@ -141,6 +144,46 @@ class BenchState(HasTraits):
 
     # Requests and their results
 
+    @observe(*SUBJECT)
+    def _settle(self, _: object = None) -> None:
+        """Fold what is about something else than what is set; show again what is about that."""
+        subject, shown = self.request().subject, self._answer()
+        if not shown.is_about(subject):
+            folded = self.folded if shown.is_empty else (*self.folded, shown)
+            again = next((answer for answer in reversed(folded) if answer.is_about(subject)), NOTHING)
+            self._show(again, folded)
+        elif shown.subject is None and self.model is not None:  # its model was opened
+            self._show(shown, self.folded)
+
+    def _answer(self) -> Answer:
+        return Answer(self.result_subject or self.parts_subject, self.result, self.result_code, self.parts)
+
+    def _show(self, answer: Answer, folded: tuple[Answer, ...]) -> None:
+        """Show an answer about what is set; `folded` are the others."""
+        if answer.result is not None and answer.subject is None and self.model is not None:
+            answer.result.attach(self.model, calibration=self.calibration or None)
+            answer = replace(answer, subject=self.request().subject)
+        others = (other for other in folded if other.result is None or other.result is not answer.result)
+        with self.hold_trait_notifications():
+            self.folded = tuple(other for other in others if other is not answer)[-MOST_FOLDED:]
+            self.parts_subject = answer.subject
+            self.result_subject = None if answer.result is None else answer.subject
+            self.result_code, self.result, self.parts = answer.code, answer.result, dict(answer.parts)
+
+    def set_subject(self, answer: Answer) -> None:
+        """Set what an answer is about, which shows it; a model that is not known here is closed."""
+        subject, result = answer.subject, answer.result
+        with self.hold_trait_notifications():
+            if subject is not None:
+                self.model, self.source = subject.model, subject.source
+                self.dims, self.seed = subject.dims, subject.seed
+                self.data, self.calibration = subject.data, subject.calibration
+                self.set_configs(dict(zip(LABELS, (subject.a, subject.b, *subject.more), strict=False)))
+            elif result is not None:
+                if self.model is not None and not is_file_of(result.record, self.model):
+                    self.model = self.source = None
+                self.set_configs(configs_of(result.record))
+
     def request(self) -> Request:
         """Return a snapshot of the panels, with the results that are about the same subject."""
         subject = Subject(
@@ -155,21 +198,29 @@ class BenchState(HasTraits):
         )  # fmt: skip
 
     def show_comparison(self, result: Comparison, subject: Subject | None = None, code: str = "") -> None:
-        """Put a comparison into the results; without a subject it comes from the history or a bundle."""
-        with self.hold_trait_notifications():
-            self.run_error, self.parts, self.parts_apart = None, {}, False
-            self.parts_subject = self.result_subject = subject
-            self.result_code, self.result = code, result
+        """Put a comparison into the results; without a subject it comes from the history or a bundle.
+
+        Then what was compared is set. A measurement that ends after something else was set is folded.
+        """
+        answer = Answer(subject, result, code, {})
+        self.run_error = None
+        if subject is None:
+            self.set_subject(answer)
+        if answer.is_about(self.request().subject):
+            self._show(answer, self.folded)
+        else:
+            self.folded = (*self.folded, answer)[-MOST_FOLDED:]
 
     def show_parts(self, request: Request, parts: Mapping[str, Anything], kind: str = "") -> None:
-        """Put further results of a kind beside the comparison, unless it holds them already."""
-        held = request.comparison is not None and request.comparison is self.result
+        """Put further results of a kind into the results; a comparison of the same subject holds its own."""
+        is_shown = self.request().subject == request.subject
         with self.hold_trait_notifications():
             self.run_error = None
-            before = self.parts if self.parts_subject == request.subject else {}
-            self.parts_subject = request.subject
-            self.parts = {} if held else {**before, **parts}
-            self.parts_apart = bool(self.parts) and self.result is not None
+            if request.comparison is None and is_shown:
+                self.parts = {**self.parts, **parts}
+                self.parts_subject = request.subject
+            elif request.comparison is None:
+                self.folded = (*self.folded, Answer(request.subject, None, "", parts))[-MOST_FOLDED:]
             self.made = kind
             self.forms_made = {**self.forms_made, kind: request.forms.get(kind, {})}
             self.parts_made += 1

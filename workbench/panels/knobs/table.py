@@ -179,7 +179,7 @@ class KnobTable:
 def best_label(state: Any) -> str:
     """Return the label of the fastest config of the comparison; empty if that is not settled."""
     result = state.result
-    if result is None or state.result_subject is None or state.result_subject != state.request().subject:
+    if result is None:
         return ""
     verdicts: Iterable[Any] = result.record.verdicts
     faster = [verdict for verdict in verdicts if verdict.kind == "faster" and verdict.ratio is not None]

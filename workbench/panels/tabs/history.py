@@ -9,11 +9,11 @@ from workbench.api.comparing import history
 from workbench.errors import WorkbenchError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
+from workbench.panels.folded import clock_text
 from workbench.panels.handlers import button, buttons_of, error_to, follow, on_change, own_changes, shown_in
 from workbench.panels.markup import note_html
 from workbench.panels.request import LABELS
 from workbench.panels.shared_modules import import_shared
-from workbench.panels.stale import clock_text
 from workbench.panels.table import TableWidget
 from workbench.panels.tabs.history_rows import COLUMNS, PIN, rows_of, split_note, words_of
 from workbench.records.entries import Entry

@@ -58,10 +58,6 @@ def part_cards(state: BenchState, kind: Offer) -> list[Card]:
     ]
 
 
-APART = (
-    '<div class="wbp-note" role="status">⚠ This is about A and B as they were in the panels when it '
-    "was made, not about those of the verdict above.</div>"
-)
 BOTH = "both"
 BEST = ("sweep", "matrix")  # further results that know their best config within limits
 
@@ -71,7 +67,7 @@ class TabPage:
 
     def __init__(self, bench: Bench, tab: Tab) -> None:
         self.bench, self.state, self.tab = bench, bench.state, tab
-        self.status, self.apart, self.content = W.HTML(), W.HTML(), W.VBox([], classes="wbp-cards")
+        self.status, self.content = W.HTML(), W.VBox([], classes="wbp-cards")
         self.offers = {
             offer.name: offer
             for offer in KINDS.offered(tab.title)
@@ -90,9 +86,7 @@ class TabPage:
         tools = [self.tools.widget] if self.tools else []
         self.below = W.VBox([])  # the limits, while there is a result to ask
         below = [self.below] if tab.has_limits else []
-        self.widget = W.VBox(
-            [self.bar, self.status, self.apart, *tools, self.content, *below], classes="wbp-page"
-        )
+        self.widget = W.VBox([self.bar, self.status, *tools, self.content, *below], classes="wbp-page")
         self.cards: dict[str, CardWidget] = {}
         self.fresh = False  # the cards show the state as it is
         self.is_shown = False
@@ -118,7 +112,6 @@ class TabPage:
             self.cards = {card.name: CardWidget(self.bench, card) for card in cards}
             _offer(self.which, list(dict.fromkeys(card.title for card in cards)))
             self._enable()
-        self.apart.value = APART if self.state.parts_apart and self.cards else ""
         self._turn()
         if stale and self.tools is not None:
             self.tools.refresh()

@@ -1,0 +1,135 @@
+"""No number stands under a name that it does not belong to: an answer folds, and comes back whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from tests.models import tiny
+from tests.panels.conftest import settle
+from workbench.panels.folded import clock_text, last_words, missing_words
+from workbench.panels.tabs.history import HistoryPage
+
+
+def of_model(model: Any, **changes: Any) -> wb.Comparison:
+    """Return an ordinary comparison of a model."""
+    return wb.Comparison(replace(ordinary(), model=model.record(), **changes))
+
+
+def measured(bench: wb.Workbench) -> wb.Comparison:
+    """Put a comparison of what is set into the results."""
+    result = of_model(bench.state.model)
+    bench.b = result.runs[1].config
+    bench.state.show_comparison(result, bench.request().subject)
+    return result
+
+
+def test_another_model_folds_the_answer_to_one_line(bench: wb.Workbench, tmp_path: Path) -> None:
+    result, panels = measured(bench), bench.panels
+    assert bench.result is result
+    assert panels.folded.row.layout.display == "none"
+    other = tmp_path / "other"
+    other.mkdir()
+    bench.load(str(tiny.save(tiny.conv_net(), other, "conv.onnx")), wait=True)
+    settle(bench)
+    assert bench.result is None
+    words, when = last_words(bench.state), clock_text(result.record.created_utc)
+    assert words.startswith("last: tiny, ")
+    assert words.endswith(f"1.83× faster, {when}")
+    assert words in panels.folded.text.value
+    assert "1.83" not in panels.results.banner.verdict.value
+    panels.folded.show.click()
+    assert bench.state.model.name == "tiny"
+    assert bench.result is result
+    assert last_words(bench.state) == ""
+
+
+def test_other_configs_and_inputs_fold_it_and_setting_them_back_shows_it(bench: wb.Workbench) -> None:
+    result = measured(bench)
+    asked = bench.request().subject
+    bench.set("level", "disabled")
+    assert bench.result is None
+    bench.state.undo()
+    assert bench.result is result, "undo brings it back"
+    bench.state.seed = 7
+    assert bench.result is None
+    bench.panels.folded.show.click()
+    assert bench.result is result
+    assert bench.request().subject == asked
+
+
+def test_what_was_made_without_a_comparison_folds_too(bench: wb.Workbench) -> None:
+    bench.state.show_parts(bench.request(), {"levels/B": wb.Levels(examples.levels())}, "levels")
+    bench.set("level", "basic")
+    assert bench.state.held_parts("levels") == {}
+    assert last_words(bench.state) == "last: tiny, levels"
+    bench.state.undo()
+    assert list(bench.state.held_parts("levels")) == ["B"]
+
+
+def test_a_comparison_that_ends_after_something_else_was_set_is_folded(bench: wb.Workbench) -> None:
+    asked, result = bench.request().subject, of_model(bench.state.model)
+    bench.set("level", "disabled")
+    bench.state.show_comparison(result, asked)
+    assert bench.result is None
+    bench.state.undo()
+    assert bench.result is result
+
+
+def test_a_comparison_from_elsewhere_brings_its_configs_and_closes_another_model(bench: wb.Workbench) -> None:
+    first = measured(bench)
+    stranger = wb.Comparison(replace(ordinary(), model=replace(ordinary().model, name="theirs")))
+    bench.set("level", "disabled")
+    bench.show(stranger, wait=True)
+    assert bench.result is stranger
+    assert bench.state.model is None
+    assert list(bench.state.configs.values()) == [run.config for run in stranger.runs]
+    assert missing_words(bench.state).startswith("This is of theirs, ")
+    with pytest.raises(wb.WorkbenchError, match="No model is open"):
+        bench.compare()
+    bench.load(str(bench.state.recent[0]), wait=True)
+    assert bench.result is None
+    assert last_words(bench.state).startswith("last: theirs, ")
+    assert [answer.result for answer in bench.state.folded] == [first, stranger]
+
+
+def test_a_model_of_the_same_name_is_not_the_same_model(bench: wb.Workbench) -> None:
+    result = of_model(bench.state.model)
+    other = replace(result.record.model, sha256="0" * 64)
+    bench.show(wb.Comparison(replace(result.record, model=other)), wait=True)
+    assert bench.state.model is None
+
+
+def test_open_in_the_history_finds_the_model_its_inputs_and_attaches_it(
+    bench: wb.Workbench, own_home: Path, tmp_path: Path
+) -> None:
+    del own_home
+    model = bench.state.model
+    inputs = model.inputs(seed=3, batch=5).record()
+    wb.history().add(of_model(model, inputs=inputs).record)
+    other = tmp_path / "other"
+    other.mkdir()
+    bench.load(str(tiny.save(tiny.conv_net(), other, "conv.onnx")), wait=True)
+    page = HistoryPage(bench)
+    page.show()
+    assert page.table is not None
+    page.table.picked = [page.table.rows[0][-1]]
+    page.buttons["Open"].click()
+    settle(bench)
+    opening = bench.opening.running
+    if opening is not None:
+        opening.finished.wait()
+    settle(bench)
+    assert bench.state.model.name == "tiny"
+    assert (bench.state.dims, bench.state.seed) == ((("batch", 5),), 3)
+    assert bench.result.has_model
+    assert bench.state.result_subject == bench.request().subject
+    assert missing_words(bench.state) == ""
+    bench.state.dims = ()
+    assert bench.result is None

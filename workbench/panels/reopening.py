@@ -1,0 +1,67 @@
+"""The model of a comparison that was made elsewhere or earlier, as far as it is on this machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import WorkbenchError
+from workbench.models.samples import sample_names
+from workbench.panels.answers import is_file_of
+from workbench.panels.jobs import Job
+from workbench.panels.state import BenchState
+from workbench.records.comparison import ComparisonRecord, InputsRecord
+
+_SIZES = re.compile(r"\w+\[([\d,]*)\]")
+
+
+def find_model(record: ComparisonRecord, recent: Iterable[str], job: Job) -> tuple[Any, str] | None:
+    """Return the compared model with the source that opens it: the sample of its name, or a recent file.
+
+    Nothing is downloaded. None: it is not here.
+    """
+    from workbench.models import load  # and onnx with it
+
+    name = record.model.name
+    files = (source for source in recent if Path(source).stem == name and Path(source).is_file())
+    for source in (*([name] if name in sample_names() else []), *files):
+        job.step(f"looking for {name}")
+        try:
+            model = load(source)
+        except WorkbenchError:
+            continue
+        if is_file_of(record, model):
+            model.describe()
+            return model, source
+    return None
+
+
+def set_found(state: BenchState, result: Any, found: tuple[Any, str] | None) -> None:
+    """Set the model of a comparison that is on the screen, and the sizes of its inputs."""
+    if found is None or state.model is not None or state.result is not result:
+        return
+    inputs = result.record.inputs
+    with state.hold_trait_notifications():
+        state.model_error = None
+        state.model, state.source = found
+        state.dims, state.seed, state.data = sizes_of(state.model, inputs), inputs.seed or 0, ""
+
+
+def sizes_of(model: Any, inputs: InputsRecord) -> tuple[tuple[str, int], ...]:
+    """Return the sizes of free axes in recorded inputs; none where the default random inputs are these."""
+    try:
+        if model.inputs(seed=inputs.seed or 0).shapes == inputs.shapes:
+            return ()
+    except WorkbenchError:
+        return ()
+    shapes, sizes = dict(inputs.shapes), dict[str, int]()
+    for value in model.structure.graph.input:
+        known = _SIZES.fullmatch(shapes.get(value.name, ""))
+        if known is not None:
+            axes = value.type.tensor_type.shape.dim
+            for axis, size in zip(axes, filter(None, known[1].split(",")), strict=False):
+                if axis.dim_param:
+                    sizes[axis.dim_param] = int(size)
+    return tuple(sizes.items())
