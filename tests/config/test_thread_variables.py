@@ -20,9 +20,12 @@ def test_a_script_names_the_variable_that_decides(monkeypatch: pytest.MonkeyPatc
 def test_inter_op_threads_are_open_in_parallel_mode_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ORT_INTRA_OP_NUM_THREADS", raising=False)
     monkeypatch.setenv("ORT_INTER_OP_NUM_THREADS", "4")
-    assert variables_in_effect(()) == ()
-    assert variables_in_effect(("execution_mode",)) == ("ORT_INTER_OP_NUM_THREADS='4'",)
-    assert variables_in_effect(("execution_mode", "inter_op_num_threads")) == ()
+    parallel, sequential = wb.Config(execution_mode="parallel"), wb.Config(execution_mode="sequential")
+    assert variables_in_effect(dict(wb.Config().plan().attributes)) == ()
+    assert variables_in_effect(dict(sequential.plan().attributes)) == ()
+    assert variables_in_effect(dict(parallel.plan().attributes)) == ("ORT_INTER_OP_NUM_THREADS='4'",)
+    given = parallel.replace(inter_op_threads=2)
+    assert variables_in_effect(dict(given.plan().attributes)) == ()
 
 
 def test_the_session_file_of_a_deployment_names_it_too(monkeypatch: pytest.MonkeyPatch) -> None:

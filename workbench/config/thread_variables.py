@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Mapping
 
 VARIABLES = {  # of a session option; ORT 1.31.1 reads each where the option is 0
     "intra_op_num_threads": "ORT_INTRA_OP_NUM_THREADS",
@@ -11,13 +11,13 @@ VARIABLES = {  # of a session option; ORT 1.31.1 reads each where the option is 
 }
 
 
-def variables_in_effect(attributes: Collection[str]) -> tuple[str, ...]:
+def variables_in_effect(attributes: Mapping[str, object]) -> tuple[str, ...]:
     """Return "NAME='value'" of each variable that decides, given the options that a session sets.
 
     The inter-op threads exist in parallel mode only.
     """
-    open_options = [name for name in VARIABLES if name not in attributes]
-    if "execution_mode" not in attributes:
+    open_options = [name for name in VARIABLES if not attributes.get(name)]
+    if attributes.get("execution_mode") != "ExecutionMode.ORT_PARALLEL":
         open_options = [name for name in open_options if name != "inter_op_num_threads"]
     names = [VARIABLES[option] for option in open_options]
     return tuple(
