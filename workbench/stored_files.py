@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +13,15 @@ from pathlib import Path
 
 MOST_BYTES = 20 << 30  # of one folder of what can be made again
 UNUSED_S = 7 * 24 * 3600.0  # a notebook that stayed open over the weekend still finds its model
+
+
+def check_regular(path: Path) -> None:
+    """Raise an OSError for a pipe or a device, which could deliver data for ever or never."""
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", str(path))
 
 
 @dataclass(frozen=True, slots=True)

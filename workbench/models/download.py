@@ -31,7 +31,7 @@ from workbench.models.fingerprint import file_sha256
 from workbench.models.sniff import HEAD_BYTES, not_onnx
 from workbench.models.structure import read_structure
 from workbench.models.transfer import Progress, Sockets, Watch
-from workbench.stored_files import trim
+from workbench.stored_files import check_regular, trim
 from workbench.text import bytes_text, shorten
 
 _CHUNK_BYTES = 1 << 18
@@ -87,6 +87,7 @@ def _fetch_all(fetch: _Fetch, url: str, pin: str | None, watch: Watch, stop: thr
 def _hashes_beside(folder: Path, pin: str | None) -> dict[str, str]:
     """Return the hashes of the weight files as they came with the pinned model; empty without a pin."""
     try:
+        check_regular(folder / _NOTE)
         note = json.loads((folder / _NOTE).read_text(encoding="utf-8")) if pin else {}
         return dict(note["beside"]) if note["model"] == pin else {}
     except (OSError, ValueError, LookupError, TypeError, RecursionError):

@@ -13,7 +13,7 @@ from pathlib import Path
 from workbench.background import check_cancel
 from workbench.errors import ModelError, StorageError
 from workbench.home import cache_folder
-from workbench.stored_files import trim
+from workbench.stored_files import check_regular, trim
 from workbench.text import path_text
 
 _CHUNK_BYTES = 1 << 20
@@ -79,6 +79,7 @@ def _note(path: Path) -> Path | None:
 
 def _remembered(note: Path, state: list[int]) -> str | None:
     try:
+        check_regular(note)
         known = json.loads(note.read_text(encoding="utf-8"))
         digest = known["sha256"] if known["state"] == state else None
     except (OSError, ValueError, KeyError, TypeError):  # no cached hash, or a foreign file: hash the file

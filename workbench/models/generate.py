@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Any
 
@@ -53,6 +53,7 @@ def random_inputs(
     fixed, dims = given_values(model, given)
     sizes = Sizes(model, inputs, dims, usual)
     maker = _Maker(model, sizes, np.random.default_rng(seed), name)
+    maker.choose_dims(declared for declared in inputs if declared.name not in fixed)
     feed = {
         declared.name: fixed[declared.name]
         if declared.name in fixed
@@ -73,8 +74,15 @@ class _Maker:
         self._sizes = sizes
         self._rng = rng
         self._model_name = shorten(model_name)
+        self._dims: dict[str, tuple[int, ...]] = {}
         self._total = 0
         self._items = 0
+
+    def choose_dims(self, inputs: Iterable[Declared]) -> None:
+        """Choose the dims of all tensor inputs; refuse them together before one of them is filled."""
+        for declared in inputs:
+            if isinstance(declared.type, TensorType) and not declared.type.sparse:
+                self._dims[declared.name] = self._sized(declared, declared.type)
 
     def value(self, declared: Declared, kind: ValueType) -> Any:
         """Make a value of any type."""
@@ -106,13 +114,19 @@ class _Maker:
         self.guesses.append(f"{shorten(declared.name)}: {what}")
 
     def _tensor(self, declared: Declared, kind: TensorType) -> values.Array:
+        dims = self._dims.get(declared.name)
+        if dims is None:  # of an item of a sequence, an optional value or a map
+            dims = self._sized(declared, kind)
+        array, why = self._content(declared, kind.element, dims)
+        self._say(declared, why)
+        return array
+
+    def _sized(self, declared: Declared, kind: TensorType) -> tuple[int, ...]:
         what = f"The input {shorten(declared.name)!r}"
         dims = self._sizes.of(declared, kind)
         self._total += values.nbytes(kind.element, dims, what)
         values.refuse_above(self._total, f"{what} of {self._model_name}")
-        array, why = self._content(declared, kind.element, dims)
-        self._say(declared, why)
-        return array
+        return dims
 
     def _content(self, declared: Declared, element: int, dims: tuple[int, ...]) -> tuple[values.Array, str]:
         name = folded(declared.name)

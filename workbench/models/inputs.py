@@ -18,6 +18,7 @@ from workbench.models.checking import check_feed, check_values
 from workbench.models.declared import declared_inputs
 from workbench.models.values import MAX_BYTES
 from workbench.records.comparison import InputsRecord
+from workbench.stored_files import check_regular
 from workbench.text import bytes_text, path_text, shorten
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def read_npz(path: Path) -> dict[str, Any]:
     """Read every array of the archive by name."""
     label = path_text(path)
     try:
+        check_regular(path.expanduser())
         with zipfile.ZipFile(path.expanduser()) as archive:
             total = sum(entry.file_size for entry in archive.infolist())
         if total > MAX_BYTES:

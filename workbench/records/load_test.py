@@ -13,6 +13,7 @@ from workbench.records.preparation import Preparation
 from workbench.records.run import Failure
 from workbench.text import counted
 
+_LEAST_SPAN_S = 1e-9  # rates over less are no numbers that statistics can use
 Shared = Literal["threads", "arena"]
 
 
@@ -119,6 +120,8 @@ def check_load_test(record: LoadTestRecord, fix: str) -> None:
             if not fits or len(part.waited_s) not in (0, len(part.latency_s)):
                 raise BundleError(f"runs: a slice of {run.label[:40]!r} contradicts itself.", fix)
             check_seconds((*part.latency_s, *part.waited_s, *part.caller_spans_s), "slices", fix)
+            if any(0 < span_s < _LEAST_SPAN_S for span_s in (*part.caller_spans_s, part.wall_s)):
+                raise BundleError("slices: expected spans of a nanosecond or more.", fix)
     for row in record.verdicts:
         if row.verdict.label not in labels[1:] or row.point not in record.points:
             raise BundleError("verdicts: expected one of a candidate and a point.", fix)

@@ -12,12 +12,20 @@ from types import TracebackType
 from workbench import home
 from workbench.errors import StorageError
 from workbench.locked_folder import PREFIX, locked_folder, sweep
+from workbench.text import path_text
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_GONE = frozenset({errno.ENOENT, errno.ENOTDIR})
 _NO_ROOM_BYTES = 1 << 20  # less than any graph that ORT failed to write for another reason
 _HOME = ("the folder for kept files", "WORKBENCH_HOME")
 _TEMPORARY = ("the temporary folder", "TMPDIR")
 _CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EIO})
+
+
+REMOVED = (
+    "load the model again with wb.load: `workbench clean`, or a cleaner of temporary files, removes files "
+    "that a running kernel may still use"
+)
 
 
 class WorkerFolder:
@@ -60,13 +68,19 @@ def no_room(error: OSError, stage: str = "", *, temporary_file: bool = False) ->
         ours = {temporary / part: temporary for part in file.parts if part.startswith(PREFIX)}
         ours.update((place, place) for place in homes)
         folder = next((ours[place] for place in ours if file.is_relative_to(place)), None)
+        if folder is not None and error.errno in _GONE and folder.is_dir():
+            return StorageError(f"{path_text(file)} is gone{_during(stage)}", REMOVED)
     elif full and not temporary_file:
         folder = min((temporary, *homes), key=_free_bytes)
     if folder is None:
         return None
     role, variable = _TEMPORARY if folder == temporary else _HOME
-    reason = f"{error.strerror or error}{f' (during {stage})' if stage else ''}"
+    reason = f"{error.strerror or error}{_during(stage)}"
     return home.unusable(folder, role, variable, reason, full=full)
+
+
+def _during(stage: str) -> str:
+    return f" (during {stage})" if stage else ""
 
 
 def full_disk(stage: str) -> StorageError | None:

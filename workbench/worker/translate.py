@@ -43,6 +43,10 @@ _RULES: tuple[tuple[str, str], ...] = (
         "keep the model's external data files beside it, in the same folder, and complete",
     ),
     (
+        r"NO_SUCHFILE|File doesn't exist",
+        "the file was moved or removed, for example by `workbench clean`: load the model again with wb.load",
+    ),
+    (
         r"Got invalid dimensions for output|IO binding takes tensors of numbers only",
         "this model's inputs or outputs cannot be bound to buffers: leave io_binding off",
     ),

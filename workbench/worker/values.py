@@ -48,7 +48,7 @@ def write_values(path: Path | IO[bytes], feeds: Sequence[Feed]) -> None:
             return {"member": name, "dtype": array.dtype.name, "shape": array.shape}
 
         tree = [{str(name): encode(value) for name, value in feed.items()} for feed in feeds]
-        file.writestr("values.json", json.dumps(tree))
+        file.writestr(zipfile.ZipInfo("values.json"), json.dumps(tree))  # dated 1980, whatever the clock says
 
 
 def read_values(path: Path | IO[bytes]) -> list[dict[str, Value]]:

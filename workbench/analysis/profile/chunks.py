@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from workbench.errors import ProfileError
+from workbench.stored_files import check_regular
 
 CHUNK_BYTES = 1 << 18  # what fits the second-level cache when decoded: larger chunks decode slower
 MAX_EVENT_BYTES = 64 << 20
@@ -38,6 +39,7 @@ class ReadDamage:
 def batches(path: Path, reading: ReadDamage) -> Iterator[list[Any]]:
     """Yield lists of decoded events in file order; raise ProfileError when the file is no trace at all."""
     try:
+        check_regular(path)
         with path.open("rb") as file:
             yield from _Cutter(file, path, reading).batches()
     except OSError as error:
