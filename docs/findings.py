@@ -14,8 +14,9 @@ whether time, memory or accuracy is lost, and what would fix it. `finding.try_fi
 against the config as it is and returns `kept`, `reason`, `verdict`, `agreement`, `config` and `model_file`;
 `wb.improve(model)` and `workbench improve MODEL` try them all, largest gain first, and keep what was
 measured better. A fix for memory, loading or accuracy is kept only where it costs no time. At the end
-`wb.improve` measures the first config against the last one anew; if that says slower, or that the outputs
-differ, it goes back to the first one. A rule that needs a fact nobody made (a cold start, a thread scan) is
+`wb.improve` measures the first config against the last one again, a single fix in further rounds of its own
+comparison; if that says slower, that the outputs differ, or contradicts the steps, it goes back to the first
+one. `budget_s` bounds all of it; what there was no time for is listed with its predicted gain. A rule that needs a fact nobody made (a cold start, a thread scan) is
 listed as such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for what a
 config loses in accuracy and for fixes that change the arithmetic (`max_accuracy_drop=`,
 `--max-accuracy-drop 1%`); `calibration=` (`--calibration DATA`) names the data of static int8.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -11,12 +12,14 @@ import pytest
 from tests.advisor.evidence import evidence
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run
+from tests.factories.comparisons import run as run_of
 from workbench.advisor.look import look
 from workbench.api import advising
 from workbench.api.advising import _in_time, _with_accuracy, improve
 from workbench.config import Config, DynamicInt8
 from workbench.records.comparison import Kind
 from workbench.records.findings import FindingRecord, FindingsRecord
+from workbench.records.run import Run
 from workbench.results.comparison import Comparison
 from workbench.results.findings import Finding
 from workbench.results.fix_result import FixResult
@@ -48,19 +51,40 @@ def fix_to(config: Config, rule: str = FINDING.id) -> FindingRecord:
     return replace(FINDING, id=rule, fix=replace(FINDING.fix, kind="config", config=config))
 
 
+LOOK_S = 5.0  # on a clock that looking and measuring move
+
+
 @pytest.fixture
-def improved(monkeypatch: pytest.MonkeyPatch) -> Any:
+def spent() -> list[float]:
+    """What each look and each measurement took, in seconds."""
+    return []
+
+
+@pytest.fixture
+def improved(monkeypatch: pytest.MonkeyPatch, spent: list[float]) -> Any:
     """A function that improves a model whose findings, by config, and whose last verdict are given."""
 
-    def run(findings: dict[Config, FindingRecord], last: Comparison, **options: Any) -> Improvement:
+    def run(
+        findings: dict[Config, Any], last: Comparison, step: Comparison | None = None, **options: Any
+    ) -> Improvement:
         def looked(facts: Any) -> FindingsRecord:
-            finding = findings.get(facts.config)
-            return replace(RECORD, config=facts.config, findings=() if finding is None else (finding,))
+            spent.append(LOOK_S)
+            found = findings.get(facts.config, ())
+            found = (found,) if isinstance(found, FindingRecord) else found
+            return replace(RECORD, config=facts.config, findings=found)
 
-        def try_fix(self: Finding, *_: Any, **__: Any) -> FixResult:
+        def try_fix(self: Finding, budget_s: float, **_: Any) -> FixResult:
+            spent.append(budget_s)
             changed = self.record.fix.config
             assert changed is not None
-            return FixResult(self.record, True, "faster", changed, measured("faster", 1.2, self.config))
+            comparison = step or measured("faster", 1.2, self.config)
+            is_kept = comparison.verdict.kind == "faster"
+            config = changed if is_kept else self.config
+            return FixResult(self.record, is_kept, comparison.verdict.kind, config, comparison)
+
+        def measure_again(*_: Any, budget_s: float, **__: Any) -> Comparison:
+            spent.append(budget_s)
+            return last
 
         monkeypatch.setattr(advising, "load", lambda _: MODEL)
         monkeypatch.setattr(
@@ -70,7 +94,9 @@ def improved(monkeypatch: pytest.MonkeyPatch) -> Any:
         )
         monkeypatch.setattr(advising, "look", looked)
         monkeypatch.setattr(advising, "with_tried", lambda record, *_: (record, frozenset()))
-        monkeypatch.setattr(advising, "compare", lambda *_, **__: last)
+        monkeypatch.setattr(advising, "compare", measure_again)
+        monkeypatch.setattr(Comparison, "measure_more", measure_again)
+        monkeypatch.setattr(advising.time, "monotonic", lambda: sum(spent))
         monkeypatch.setattr(advising, "origin_of", lambda *_, **__: examples.about())
         monkeypatch.setattr(Finding, "try_fix", try_fix)
         return improve("model.onnx", START, progress=False, keep=False, **options)
@@ -96,6 +122,69 @@ def test_the_first_config_stays_if_all_fixes_are_worse(improved: Any, kind: Kind
     assert better.comparison is None
     assert [step.kept for step in better.steps] == [False]
     assert "Measured anew" in better.record.ended
+
+
+TWO = (
+    fix_to(ONE_THREAD),
+    replace(fix_to(Config(intra_op_threads=2), "second"), title="A second one", gain=FINDING.gain),
+)
+
+
+def test_the_budget_is_spent_on_fixes_and_not_exceeded(improved: Any, spent: list[float]) -> None:
+    better = improved({START: fix_to(ONE_THREAD)}, measured("faster", 1.2), budget_s=30.0)
+    assert [step.kept for step in better.steps] == [True]
+    assert 29.0 <= sum(spent) <= 31.0
+
+
+def test_what_there_was_no_time_for_is_listed_with_its_predicted_gain(
+    improved: Any, spent: list[float]
+) -> None:
+    better = improved({START: TWO}, measured("faster", 1.2), measured("tie", 0.99), budget_s=22.0)
+    assert [step.finding.id for step in better.steps] == [FINDING.id]
+    assert better.record.ended == "The budget is spent."
+    predicted = TWO[1].gain.speed_up
+    assert predicted is not None
+    assert better.record.skipped == (
+        f"A second one: about {predicted:.2f}× faster ({TWO[1].confidence}); there was no time to try it",
+    )
+    assert sum(spent) < 22.0
+
+
+def faster_then(factor: float) -> tuple[Comparison, Comparison]:
+    """Return five rounds in which B takes 0.96 of A's time, and those with five in which it takes another."""
+    baseline = drawn_rounds("A", [0.001] * 10)
+    candidate = drawn_rounds("B", [0.00096] * 5 + [0.001 * factor] * 5)
+    first = comparison(
+        *(replace(run, processes=run.processes[:5]) for run in (baseline, candidate)), kind="faster"
+    )
+    step = replace(first.verdict, ratio=1.036, low=1.015, high=1.057)
+    both = replace(first, runs=(baseline, candidate))
+    pooled = replace(first.verdict, kind="unknown", ratio=1.0, low=0.97, high=1.03)
+    return Comparison(replace(first, verdicts=(step,))), Comparison(replace(both, verdicts=(pooled,)))
+
+
+def drawn_rounds(label: str, middles_s: list[float]) -> Run:
+    """Return a run with a round of this typical latency each."""
+    noise = random.Random(label)
+    rounds = [[[s * noise.uniform(0.999, 1.001) for _ in range(20)] for _ in range(8)] for s in middles_s]
+    return run_of(label, rounds)
+
+
+def test_further_rounds_that_contradict_the_step_are_said_to(improved: Any) -> None:
+    step, pooled = faster_then(1.036)
+    better = improved({START: fix_to(ONE_THREAD)}, pooled, step)
+    assert better.config == START
+    assert [step.kept for step in better.steps] == [False]
+    assert "contradict each other" in better.record.ended
+    assert "1.036× (1.015 to 1.057) at first, and 0.965× (" in better.record.ended
+
+
+def test_further_rounds_that_agree_with_the_step_are_counted_with_it(improved: Any) -> None:
+    step, pooled = faster_then(0.97)
+    better = improved({START: fix_to(ONE_THREAD)}, pooled, step)
+    assert better.config == ONE_THREAD
+    assert better.comparison is not None
+    assert len(better.comparison.runs[1].processes) == 10
 
 
 @pytest.mark.parametrize(

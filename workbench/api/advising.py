@@ -16,6 +16,8 @@ from workbench.api.accuracy import accuracy
 from workbench.api.comparing import compare
 from workbench.api.running import kept
 from workbench.config import Config
+from workbench.judge.continuing import last_round
+from workbench.judge.measured_again import contradiction, verdict_after
 from workbench.measurement.limits import Progress
 from workbench.models import Inputs, Model, load
 from workbench.models.examples import examples
@@ -31,7 +33,9 @@ from workbench.results.improvement import Improvement
 from workbench.results.result import origin_of
 
 BUDGET_S = 180.0
-STEP_S = 15.0  # less than this is no measurement
+STEP_S = 15.0  # the most that one fix may take
+LEAST_S = 6.0  # about three rounds of a small model; less is no measurement
+TRIAL_SHARE = 0.6  # of the time that is left; the rest measures the last config against the first
 LEAST_RATIO = 0.95  # of a fix for memory, load or accuracy whose effect on the time is not settled
 
 
@@ -91,9 +95,10 @@ def improve(
     """Try the findings one after the other, keep what was measured better, look again, until nothing is left.
 
     A fix that changes the arithmetic (int8, 16 bits) is tried only with `max_accuracy_drop`, and kept only if
-    the accuracy on the evaluation set, or on `data`, drops by no more than that in all. The result's
-    comparison is measured anew after the last step; if it says slower, nothing is kept. `budget_s` bounds the
-    trying, by default to three minutes.
+    the accuracy on the evaluation set, or on `data`, drops by no more than that in all. The first config and
+    the last one are measured again after the last step, a single fix in further rounds of its own comparison;
+    if that says slower, or contradicts the steps, nothing is kept. `budget_s` bounds all of it, by default
+    to three minutes.
 
     >>> import workbench as wb
     >>> wb.improve.__name__
@@ -105,6 +110,7 @@ def improve(
     fed = loaded.inputs(inputs, seed=seed)
     until = time.monotonic() + (BUDGET_S if budget_s is None else budget_s)
     current, steps, skipped = start, list[ImprovementStep](), dict[str, str]()
+    fixes: list[FixResult] = []  # that were kept
     tried: set[str] = set()
     ended = "Nothing is left to try."
 
@@ -120,16 +126,19 @@ def improve(
         evidence = gather(loaded, current, fed, calibration=calibration, cancel=cancel, on_step=on_step)
         record_here, before = with_tried(look(evidence), loaded.fingerprint(cancel), evidence.machine.cpu)
         here = Findings.made({"A": record_here}, None, Subject(loaded, fed, calibration))
-        candidate = _next(here, tried, before, skipped, max_accuracy_drop)
-        if candidate is None:
+        candidates = _candidates(here, tried, before, skipped, max_accuracy_drop)
+        if not candidates:
             break
-        left_s = until - time.monotonic()
-        if left_s < 2 * STEP_S:
+        trial_s = TRIAL_SHARE * (until - time.monotonic())
+        if trial_s < LEAST_S:
             ended = "The budget is spent."
+            for finding in candidates:
+                skipped[finding.record.id] = f"{finding.record.headline}; there was no time to try it"
             break
+        candidate = candidates[0]
         tried.add(candidate.record.id)
         on_step(f"trying {candidate.record.title}")
-        result = candidate.try_fix(min(STEP_S, left_s / 2), progress=progress, cancel=cancel, keep=False)
+        result = candidate.try_fix(min(STEP_S, trial_s), progress=progress, cancel=cancel, keep=False)
         result = _with_accuracy(_in_time(result), evaluate, max_accuracy_drop)
         verdict = result.comparison.verdict
         steps.append(
@@ -138,14 +147,24 @@ def improve(
             )
         )
         current = result.config
+        fixes += [result] if result.kept else []
     comparison = None
     if current != start:
-        comparison = compare(
-            loaded, start, current, inputs=fed, calibration=calibration, seed=seed + 1, progress=progress,
-            cancel=cancel, keep=keep,
-        )  # fmt: skip
-        if reason := _worse(comparison):
-            ended = f"{ended} Measured anew, all kept fixes together are no gain, so none is kept: {reason}"
+        on_step("measuring the first config and the last one again")
+        left_s = max(LEAST_S, until - time.monotonic())
+        if len(fixes) == 1:
+            first = fixes[0].comparison
+            comparison = first.measure_more(budget_s=left_s, progress=progress, cancel=cancel, keep=keep)
+            again = verdict_after(comparison.record, last_round(first.record))
+        else:
+            comparison = compare(
+                loaded, start, current, inputs=fed, calibration=calibration, seed=seed + 1, budget_s=left_s,
+                progress=progress, cancel=cancel, keep=keep,
+            )  # fmt: skip
+            again = comparison.verdict
+        gains = [(step.ratio, step.low, step.high) for step in steps if step.kept]
+        if reason := _not_again(contradiction(gains, again), comparison):
+            ended = f"{ended} {reason}"
             steps = [replace(step, kept=False) for step in steps]
             current, comparison = start, None
     record = ImprovementRecord(
@@ -169,32 +188,33 @@ def _check_examples(model: Model, data: Any, calibration: Any) -> None:
         source_of(model, calibration, 1)
 
 
-def _next(
+def _candidates(
     here: Findings,
     tried: set[str],
     before: frozenset[str],
     skipped: dict[str, str],
     max_accuracy_drop: float | None,
-) -> Finding | None:
-    """Return the most promising finding that can be tried; note why others were not."""
+) -> list[Finding]:
+    """Return the findings that can be tried, the most promising first; note why others were not."""
+    candidates = []
     for finding in here:
         record = finding.record
         if record.id in tried:
             continue
         if record.id in before:
-            skipped[record.id] = f"{record.title}: {record.caution}"
+            skipped[record.id] = f"{record.headline}; {record.caution}"
         elif record.is_small:
-            skipped[record.id] = f"{record.title}: predicted below the bar"
+            skipped[record.id] = f"{record.headline}; predicted below the bar"
         elif record.fix.config is None or record.fix.kind != "config":
-            skipped[record.id] = f"{record.title}: {record.fix.text}"
+            skipped[record.id] = f"{record.headline}; to be done by hand: {record.fix.text}"
         elif changes_arithmetic(record, finding.config) and max_accuracy_drop is None:
             skipped[record.id] = (
-                f"{record.title}: it changes the arithmetic; give max_accuracy_drop to try it"
+                f"{record.headline}; it changes the arithmetic: give max_accuracy_drop to try it"
             )
         else:
             skipped.pop(record.id, None)
-            return finding
-    return None
+            candidates.append(finding)
+    return candidates
 
 
 def changes_arithmetic(record: FindingRecord, config: Config) -> bool:
@@ -212,13 +232,21 @@ def _in_time(result: FixResult) -> FixResult:
     return _refused(result, before, "it may be slower, and nothing slower is kept here")
 
 
-def _worse(comparison: Comparison) -> str:
-    """Return why the last config is worse than the first one, or nothing."""
+def _not_again(contradiction: str, comparison: Comparison) -> str:
+    """Return why the last config is not kept after it was measured again, or nothing."""
     after = comparison.runs[1]
+    if contradiction:
+        return (
+            f"Two measurements contradict each other, so no fix is kept: {contradiction}. The machine "
+            "changed in between; improve again when it is quiet."
+        )
     if after.failure is not None:
-        return f"it could not be run: {after.failure.problem}"
-    is_worse = comparison.verdict.kind in ("slower", "outputs differ")
-    return str(comparison).splitlines()[0] if is_worse else ""
+        worse = f"it could not be run: {after.failure.problem}"
+    elif comparison.verdict.kind in ("slower", "outputs differ"):
+        worse = str(comparison).splitlines()[0]
+    else:
+        return ""
+    return f"Measured anew, all kept fixes together are no gain, so none is kept: {worse}"
 
 
 def _with_accuracy(
