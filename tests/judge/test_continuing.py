@@ -11,9 +11,8 @@ from tests.factories.records import comparison
 from tests.factories.runs import machine
 from tests.judge.fakes import World
 from workbench.errors import ConfigError
-from workbench.judge.continuing import check_same_files, check_same_machine, check_same_software
+from workbench.judge.continuing import check_same_machine, check_same_software
 from workbench.judge.measuring import Measuring
-from workbench.measurement.candidate import Candidate
 from workbench.records.comparison import ComparisonRecord
 
 
@@ -68,14 +67,3 @@ def test_another_machine_is_refused() -> None:
     with pytest.raises(ConfigError, match="another machine"):
         check_same_machine(machine(), machine(cpu="another processor"))
     check_same_machine(machine(), machine(memory_bytes=1, platform="Linux-6.2-x86_64"))
-
-
-def test_a_race_does_not_go_on(tmp_path: Path) -> None:
-    world = World({"A": 0.001, "B": 0.002, "C": 0.0005, "D": 0.0009}, scatter=0.002)
-    raced = record_of(world.compare(tmp_path, budget_s=60.0, race=True))
-    same = [
-        Candidate(run.label, run.config, Path("m.onnx"), {}, Path("feeds"), preparation=run.preparation)
-        for run in raced.runs
-    ]
-    with pytest.raises(ConfigError, match="was a race"):
-        check_same_files(raced, same)

@@ -184,12 +184,11 @@ def test_an_answer_that_stays_open_on_a_busy_machine_ends_after_the_longer_budge
     [
         ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"budget_s": 9.5}),
         ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"longer_if_busy": False}),
-        ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"race": True}),
         ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"clock": "cpu"}),
         ({**BUSY, "run_s": {"A": 0.0005, "B": 0.0001}}, {}),
         ({"scatter": 0.06, "seed": 1, "run_s": {"A": 0.0005, "B": 0.00045}}, {}),
     ],
-    ids=["a budget", "a part of many", "a race", "processor time", "decided", "quiet"],
+    ids=["a budget", "a part of many", "processor time", "decided", "quiet"],
 )
 def test_nothing_else_takes_longer_than_the_default_budget(
     tmp_path: Path, world: dict[str, Any], changes: dict[str, Any]

@@ -42,7 +42,6 @@ def compare(
     least_sqnr_db: float | None = None,
     calibration: Any = None,
     clock: Clock = "wall",
-    race: bool = False,
     seed: int = 0,
     allow_fallback: bool = False,
     cancel: threading.Event | None = None,
@@ -61,8 +60,7 @@ def compare(
     `wb.prepare`). Outputs of configs with other arithmetic must reach `least_sqnr_db` of signal over noise
     (by default what suits their precision), all others agree within `tolerance`. `clock="cpu"` compares the
     processor time of each config at one thread in place of its latency, which a busy machine hardly
-    disturbs. `race=True` drops configs that are beaten and confirms the winner on fresh rounds. A config
-    none of whose nodes would run on a provider that it asks for is not measured, unless
+    disturbs. A config none of whose nodes would run on a provider that it asks for is not measured, unless
     `allow_fallback=True`. `keep` adds the result to the history. Ctrl-C or `cancel` stop it and leave no
     process behind.
 
@@ -96,7 +94,6 @@ def compare(
         least_sqnr_db=least_sqnr_db,
         calibration=calibration,
         clock=clock,
-        race=race,
         seed=seed,
         allow_fallback=allow_fallback,
         began=began,

@@ -63,9 +63,6 @@ def add_to(commands: Commands) -> None:
         default="wall",
         help="cpu: compare processor time at one thread, which other programs hardly disturb",
     )
-    compare.add_argument(
-        "--race", action="store_true", help="drop configs that are beaten, confirm the winner on fresh rounds"
-    )
     add(compare, "--fail-if", "--json", "--quiet", "--allow-fallback")
     compare.set_defaults(usage_error=compare.error)
 
@@ -92,7 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
         inputs=inputs,
         smallest_effect=arguments.smallest_effect,
         clock=arguments.clock,
-        race=arguments.race,
         seed=arguments.seed,
         **common(arguments),
     )

@@ -59,7 +59,6 @@ class CompareRequest:
     calibration: Any = None  # the `calibration` argument of wb.prepare
     clock: Clock = "wall"
     allow_fallback: bool = False  # measure a config whose providers took no node
-    race: bool = False  # drop beaten configs, confirm the winner on fresh rounds
     goal: PrecisionGoal | None = None  # what must be known of a single config; None: a comparison
     earlier: ComparisonRecord | None = None  # measuring continues from these rounds
     slow_downs: tuple[float, ...] = ()  # set by benchmarks.honesty

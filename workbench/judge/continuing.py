@@ -41,7 +41,7 @@ def check_same_software(earlier: Versions, now: Versions) -> None:
 
 
 def check_same_files(earlier: ComparisonRecord, candidates: Sequence[Candidate]) -> None:
-    """Refuse a race, a failed config, and a prepared model file that differs from the measured one."""
+    """Refuse a failed config, and a prepared model file that differs from the measured one."""
     for run, candidate in zip(earlier.runs, candidates, strict=True):
         if run.failure is not None:
             raise ConfigError(
@@ -49,11 +49,6 @@ def check_same_files(earlier: ComparisonRecord, candidates: Sequence[Candidate])
             )
         if candidate.failure is None:
             check_same_file(run.label, run.preparation, candidate.preparation)
-    if len({len(run.processes) for run in earlier.runs[1:]}) > 1:
-        raise ConfigError(
-            "this comparison was a race: its winner was selected on the earlier rounds",
-            "compare the winner with the baseline anew: wb.compare(model, a, winner)",
-        )
 
 
 def check_same_file(label: str, earlier: Preparation | None, now: Preparation | None) -> None:

@@ -14,7 +14,6 @@ from workbench.judge.continuing import final_looks, last_round
 from workbench.judge.evidence import Evidence
 from workbench.judge.pace import Pace, shortened
 from workbench.judge.pairs import MIN_CLEAN_CYCLES, cycle_log_ratios
-from workbench.judge.race import SELECTION_SHARE, Race
 from workbench.judge.sequential import CONFIDENCE, MIN_ROUNDS, interval, planned_look
 from workbench.judge.verdict import Criteria, is_enough, judge
 from workbench.measurement.candidate import Candidate
@@ -25,7 +24,6 @@ from workbench.records.comparison import Verdict
 from workbench.text import shorten
 
 SAMPLING_S = 0.65  # per round and config: most of the time that a round takes
-RACE_BUDGET = 2.0  # times the default: rounds to select and rounds to confirm
 BUSY = "the machine is busy, so it takes longer"
 
 
@@ -58,7 +56,6 @@ class Measuring:
         self._rng = random.Random(request.seed)
         self._passes = 0  # over all configs; several rounds per pass if memory is short
         self._settled: set[str] = set()
-        self._race = Race()
         self._round_s: float | None = None
         self._pace = Pace(0.0)
         self._least_sampling_s = SAMPLING_S * len(candidates)
@@ -82,7 +79,6 @@ class Measuring:
             self._round_s = median(costs_s)
             self._pace = self._pace_for(costs_s)
             out_of_time = self.elapsed_s + self._pace.round_s > self._ends_s and not self._must_repeat()
-            self._select(out_of_time)
             self.verdicts = self._judge(final=out_of_time)
             if out_of_time and self._may_take_longer(self._round_s):
                 self._take_longer()
@@ -114,9 +110,8 @@ class Measuring:
 
     def _budget_factor(self) -> float:
         """Return how many times the default budget this request may take."""
-        if self._request.goal is not None:
-            return self._request.goal.patience
-        return RACE_BUDGET if self._request.race else 1.0
+        goal = self._request.goal
+        return 1.0 if goal is None else goal.patience
 
     def _is_settled(self) -> bool:
         """Return whether more rounds would change nothing that was asked for."""
@@ -133,7 +128,7 @@ class Measuring:
     def _may_take_longer(self, round_s: float) -> bool:
         """Return whether a verdict is open on a busy machine, and enough rounds fit for another look."""
         asked = self._request
-        if not asked.longer_if_busy or asked.budget_s is not None or asked.race or self.took_longer:
+        if not asked.longer_if_busy or asked.budget_s is not None or self.took_longer:
             return False
         open_rounds = [verdict.rounds for verdict in self.verdicts if self._is_open(verdict)]
         if not open_rounds or not self._criteria("").is_busy:
@@ -158,7 +153,7 @@ class Measuring:
         compares = self._request.earlier is None and len(self._request.configs) > 1
         with_outputs = compares and (self._passes == 0 or self._must_repeat())
         self._passes += 1
-        for group in self._groups(self._race.running(self.evidence.alive())):
+        for group in self._groups(self.evidence.alive()):
             self.rounds += 1
             outcomes = Round(
                 self._surroundings,
@@ -203,22 +198,15 @@ class Measuring:
         first = self._request.earlier is None and self._passes == 1
         return first and self.evidence.outputs_differ()
 
-    def _select(self, out_of_time: bool) -> None:
-        """Drop the beaten configs of a race."""
-        if not self._request.race:
-            return
-        must_end = out_of_time or self.elapsed_s > SELECTION_SHARE * self.budget_s
-        self._race.select(self.evidence, self._criteria(""), last_round=self.rounds, must_end=must_end)
-        self._settled |= self._race.dropped
-
     def _judge(self, *, final: bool) -> tuple[Verdict, ...]:
         verdicts = []
         for label in self._request.labels[1:]:
             failures = ((name, self.evidence.failure(name)) for name in (label, "A"))
             reason = next((failure.of(name) for name, failure in failures if failure is not None), None)
             pairs, criteria = self.evidence.pairs(label), self._criteria(label)
-            verdict = judge(label, pairs, self.evidence.agreement, criteria, final=final, failure=reason)
-            verdicts.append(self._race.described(verdict))
+            verdicts.append(
+                judge(label, pairs, self.evidence.agreement, criteria, final=final, failure=reason)
+            )
         return tuple(verdicts)
 
     def _provisional(self, verdict: Verdict) -> Verdict:
@@ -239,14 +227,13 @@ class Measuring:
         return replace(verdict, ratio=ratio, low=low, high=high)
 
     def _criteria(self, label: str) -> Criteria:
-        criteria = Criteria(
+        return Criteria(
             smallest_effect=self._request.smallest_effect,
             population=self.evidence.population(),
             clock=self._request.clock,
             looks=self._looks.get(label, ()),
             round_s=self._round_s,
         )
-        return self._race.criteria(label, criteria)
 
     def _is_enough(self, verdict: Verdict) -> bool:
         pairs, criteria = self.evidence.pairs(verdict.label), self._criteria(verdict.label)

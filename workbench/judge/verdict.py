@@ -52,7 +52,6 @@ class Criteria:
     population: Population = "undisturbed"
     clock: Clock = "wall"
     looks: tuple[int, ...] = ()  # rounds at which an earlier verdict was final
-    after_round: int = 0  # only later rounds count
     round_s: float | None = None  # duration of another round; None: unknown
 
     @property
@@ -79,7 +78,7 @@ class Criteria:
 
     def ratios(self, pairs: Sequence[Pair]) -> list[float]:
         """Return the log ratios that count."""
-        log_ratios = (pair.of(self.population) for pair in pairs if pair.round > self.after_round)
+        log_ratios = (pair.of(self.population) for pair in pairs)
         return [log_ratio for log_ratio in log_ratios if log_ratio is not None]
 
 
