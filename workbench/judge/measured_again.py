@@ -15,8 +15,9 @@ Ends = tuple[float | None, float | None, float | None]  # a speed-up and the end
 def verdict_after(record: ComparisonRecord, last_round: int) -> Verdict:
     """Return the verdict on B of the rounds after this one alone."""
     first, second = record.runs[:2]
-    criteria = Criteria(record.protocol.smallest_effect, second.population, after_round=last_round)
-    return judge(second.label, pairs_of(first, second), record.agreement, criteria, final=True)
+    criteria = Criteria(record.protocol.smallest_effect, second.population)
+    later = [pair for pair in pairs_of(first, second) if pair.round > last_round]
+    return judge(second.label, later, record.agreement, criteria, final=True)
 
 
 def contradiction(gains: Sequence[Ends], again: Verdict) -> str:
