@@ -82,6 +82,17 @@ def far_outputs(number: int) -> Planted:
     return Planted(net.model(), config=_int8(number), calibration=RANDOM, facts=("comparison",))
 
 
+def joined_scales(number: int) -> Planted:
+    """Boxes of 0 to 640 and scores of 0 to 1 become one tensor, which has one scale."""
+    side, classes, most = ((16, 5, 640.0), (20, 20, 1280.0), (24, 2, 960.0))[number]
+    net = Net([1, 3, side, side], seed=number)
+    shared = net.add("Relu", net.add("Conv", "x", net.weight("stem", 16, 3, 3, 3), pads=[1, 1, 1, 1]))
+    boxes = net.add("Sigmoid", net.add("Conv", shared, net.weight("box", 4, 16, 1, 1)))
+    scores = net.add("Sigmoid", net.add("Conv", shared, net.weight("class", classes, 16, 1, 1)))
+    net.plant("Concat", net.add("Mul", boxes, net.constant("most", most)), scores, axis=1)
+    return Planted(net.model(), tuple(net.planted), STATIC, calibration=RANDOM, facts=("comparison",))
+
+
 def _dead_feature(number: int) -> tuple[Net, Array]:
     features, classes = ((64, 10), (128, 12), (256, 10))[number]
     net = Net([1, features], seed=number)
@@ -171,6 +182,7 @@ FLAWS = (
     Flaw("calibration on few examples", "few-calibration-examples", few_examples),
     Flaw("labels that int8 misses", "accuracy-lost", accuracy_lost),
     Flaw("outputs that int8 loses", "outputs-far-from-float", far_outputs),
+    Flaw("scores beside boxes", "channels-lost-in-a-common-scale", joined_scales),
     Flaw("a weight beyond float16", "weights-beyond-float16", beyond_float16),
     Flaw("biases behind Identity", "bias-behind-identity", hidden_bias),
     Flaw("int8 of a few products", "few-integer-kernels", few_integers),

@@ -141,6 +141,16 @@ def test_outputs_far_from_the_baseline() -> None:
     assert say("outputs-far-from-float", facts(Config(), agreement=(row,))) == []
 
 
+def test_channels_that_a_concat_destroys() -> None:
+    row = replace(ordinary().agreement[0], label="B", agrees=False, part="channel 0", tail=("g",))
+    (finding,) = say("channels-lost-in-a-common-scale", facts(STATIC, agreement=(row,)))
+    assert finding.nodes == ("g",)
+    assert finding.fix.config == Config(precision=StaticInt8(exclude=("g",)))
+    done = Config(precision=StaticInt8(exclude=("g",)))
+    for config, agreement in ((done, row), (DYNAMIC, row), (STATIC, replace(row, tail=()))):
+        assert say("channels-lost-in-a-common-scale", facts(config, agreement=(agreement,))) == []
+
+
 def test_weights_beyond_float16() -> None:
     half = Config(precision=Float16())
     (finding,) = say("weights-beyond-float16", facts(half, source_weights=weights(largest=70_000.0)))

@@ -142,7 +142,7 @@ def speed_check(low: float | None, high: float | None, max_slower: float, reason
 def error_check(record: ComparisonRecord, max_error: float | None) -> Check:
     """Return the check of the outputs; one that could not be compared leaves it open."""
     rows = [row for row in record.agreement if row.label == record.verdict.label]
-    errors = [row.relative_error for row in rows if row.relative_error is not None]
+    errors = [error for row in rows for error in (row.relative_error, row.part_error) if error is not None]
     differing = next((row for row in rows if row.agrees is False and not _is_within(row, max_error)), None)
     if differing is not None:
         return Check("outputs", WORSE, f"{differing.output}: {differing.reason}")
@@ -158,4 +158,5 @@ def error_check(record: ComparisonRecord, max_error: float | None) -> Check:
 
 def _is_within(row: OutputAgreement, max_error: float | None) -> bool:
     """Return whether the user allows this error, whatever the arithmetic of the files asks for."""
-    return max_error is not None and row.relative_error is not None and row.relative_error <= max_error
+    errors = [error for error in (row.relative_error, row.part_error) if error is not None]
+    return max_error is not None and row.relative_error is not None and max(errors) <= max_error

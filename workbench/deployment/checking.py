@@ -85,6 +85,7 @@ def check_deployment(
             expected,
             read_values(temporary / "served"),
             least_sqnr_db=least_sqnr_db(prepared.asked, prepared.model),
+            structure=prepared.original.structure,
         )
         measured = []
         for _ in range(rounds):

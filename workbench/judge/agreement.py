@@ -8,8 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from onnx import ModelProto
 
+from workbench.measurement.slices import SliceError, SliceTally
+from workbench.models.tails import tail_of
 from workbench.records.comparison import OutputAgreement
+from workbench.text import listed, shorten
 from workbench.worker.values import NOT_COMPARABLE
 
 FLOAT32_LEAST_SQNR_DB = 60.0  # a rewrite of a float32 graph: 0.1 % of the output; reordered sums reach 100 dB
@@ -27,10 +31,12 @@ def compare_outputs(
     tolerance: float = TOLERANCE,
     least_sqnr_db: float | None = None,
     repeat: Sequence[Mapping[str, Any]] | None = None,
+    structure: ModelProto | None = None,
 ) -> tuple[OutputAgreement, ...]:
     """Return one row per output, over all feeds. `repeat` holds the baseline's outputs of another process.
 
-    `least_sqnr_db` is the error budget of other arithmetic, in place of the tolerance.
+    `least_sqnr_db` is the error budget of other arithmetic, in place of the tolerance. `structure`, the graph
+    of the source model, tells which node joins the channels that were refused with others.
     """
     tolerance_asked = Tolerance(tolerance, least_sqnr_db)
     names = list(baseline[0]) if baseline else []
@@ -45,9 +51,21 @@ def compare_outputs(
         )
         for name in names
     )
+    if structure is not None and least_sqnr_db is not None:
+        rows = tuple(_located(row, structure) for row in rows)
     if any(_has_values(outputs) for outputs in baseline):
         return rows
     return tuple(replace(row, agrees=None, reason=NO_VALUES) if row.agrees else row for row in rows)
+
+
+def _located(row: OutputAgreement, structure: ModelProto) -> OutputAgreement:
+    """Name the node that joins refused channels with others, and the remedy."""
+    tail = tail_of(structure, row.output) if row.part is not None else ()
+    if not tail:
+        return row
+    part, _, rest = row.reason.partition("; ")
+    advice = f"{part} after {shorten(tail[0])!r}: leave the tail in float, exclude=({listed(tail, 3)})"
+    return replace(row, tail=tail, reason=f"{advice}; {rest}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +85,11 @@ class Tolerance:
         """Return whether this share of integers may differ: none if both graphs compute in float32."""
         is_float32 = self.least_sqnr_db is None or self.least_sqnr_db >= FLOAT32_LEAST_SQNR_DB
         return differing <= (0.0 if is_float32 else DIFFERING_SHARE)
+
+    def refused_part(self, parts: SliceTally) -> SliceError | None:
+        """Return the worst part that has become constant or is too far off on its own scale."""
+        refused = [part for part in parts.groups() if not self.allows_error(part.relative, part.noise_share)]
+        return parts.ruined() or max(refused, key=lambda part: part.noise_share, default=None)
 
     def describe(self, relative: float, noise_share: float) -> str:
         if self.least_sqnr_db is None:
@@ -95,6 +118,7 @@ def _compare(
     if len(left) != len(right):
         return _row(label, name, False, f"{len(right)} values instead of {len(left)}")
     worst_abs, scale, noise, signal, nans, infs = 0.0, 0.0, 0.0, 0.0, 0, 0
+    parts = SliceTally()
     numeric, differing = False, 0.0
     for ours, theirs in zip(left, right, strict=True):
         if any(isinstance(value, str) and value.endswith(NOT_COMPARABLE) for value in (ours, theirs)):
@@ -125,6 +149,7 @@ def _compare(
         ):
             row = _row(label, name, False, "NaN or infinity at other places")
             return replace(row, nan_count=nans, inf_count=infs)
+        parts.add(first, second)
         with np.errstate(over="ignore"):  # the difference of the largest doubles exceeds the largest double
             error = np.abs(first[finite] - second[finite])
         worst_abs = max(worst_abs, float(error.max(initial=0.0)))
@@ -137,17 +162,21 @@ def _compare(
     relative = worst_abs / scale if scale > 0 else (0.0 if worst_abs == 0 else math.inf)
     noise_share = noise / signal if signal > 0 and noise < math.inf else (0.0 if noise == 0 else math.inf)
     agrees = tolerance.allows_error(relative, noise_share)
+    part = None if worst_abs == 0 else tolerance.refused_part(parts)
+    reason = "equal to the last bit" if worst_abs == 0 else tolerance.describe(relative, noise_share)
     return OutputAgreement(
         label=label,
         output=name,
-        agrees=agrees,
-        reason="equal to the last bit" if worst_abs == 0 else tolerance.describe(relative, noise_share),
+        agrees=agrees and part is None,
+        reason=reason if part is None else f"{part}; {reason}",
         max_abs_error=worst_abs if math.isfinite(worst_abs) else None,
         relative_error=relative if math.isfinite(relative) else None,
         sqnr_db=_decibels(signal, noise),
         nan_count=nans,
         inf_count=infs,
         least_sqnr_db=tolerance.least_sqnr_db,
+        part=None if part is None else part.where,
+        part_error=part.error if part is not None and math.isfinite(part.error) else None,
     )
 
 

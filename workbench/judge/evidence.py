@@ -211,6 +211,7 @@ class Evidence:
                 tolerance=self._request.tolerance,
                 least_sqnr_db=self._least_sqnr_db(outcome.label),
                 repeat=earlier,
+                structure=None if self._request.source is None else self._request.source.structure,
             )
             if earlier is not None:
                 control = compare_outputs("A", earlier, expected, tolerance=self._request.tolerance)

@@ -143,6 +143,7 @@ class TaskRounds(ABC, Generic[Record]):
                     read_values(outputs),
                     tolerance=self.compared.tolerance,
                     least_sqnr_db=required_sqnr_db(baseline.least_sqnr_db, candidate.least_sqnr_db),
+                    structure=None if self.compared.source is None else self.compared.source.structure,
                 )
         return tuple(rows)
 

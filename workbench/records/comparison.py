@@ -51,6 +51,9 @@ class OutputAgreement:
     nan_count: int | None
     inf_count: int | None
     least_sqnr_db: float | None = None  # required where the arithmetic differs; None: `tolerance` applied
+    part: str | None = None  # the channels that were refused on their own scale; None: the output as a whole
+    part_error: float | None = None  # as a share of these channels; 1: nothing is left of them
+    tail: tuple[str, ...] = ()  # the nodes from the one that joins these channels with others to the output
 
 
 @dataclass(frozen=True, slots=True)

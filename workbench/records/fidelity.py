@@ -57,6 +57,8 @@ class OutputFidelity:
     inf_count: int
     baseline_nan_count: int
     baseline_inf_count: int
+    worst_part: str | None = None  # channels that are on a scale of their own, or that have become constant
+    part_error: float | None = None  # root mean square, as a share of these channels
 
     @property
     def is_endless(self) -> bool:
@@ -136,11 +138,11 @@ class AccuracyRecord:
         return tuple(row for row in self.fidelity if row.label == label)
 
     def error(self, label: str) -> float | None:
-        """Return the largest rms_error of any output; infinite if one has no finite size, None if unknown."""
+        """Return the largest error of any output or part; infinite if one has no size, None if unknown."""
         rows = self.outputs(label)
         if any(row.is_endless for row in rows):
             return math.inf
-        known = [row.rms_error for row in rows if row.rms_error is not None]
+        known = [error for row in rows for error in (row.rms_error, row.part_error) if error is not None]
         return max(known) if known else None
 
     def to_frame(self) -> pd.DataFrame:

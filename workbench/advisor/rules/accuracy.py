@@ -147,6 +147,33 @@ def accuracy_lost(evidence: Evidence) -> FindingRecords:
 
 
 @rule(
+    "channels-lost-in-a-common-scale",
+    needs=("agreement",),
+    recognised="quantized channels that became constant, or too far off on their own scale, after a Concat",
+    advice="leave the tail in float: exclude=(the Concat and the nodes that only move its values)",
+    source="arithmetic: boxes up to 640 and scores up to 1 in 8 bits have one scale of 2.5",
+)
+def channels_lost_in_a_common_scale(evidence: Evidence) -> FindingRecords:
+    """A Concat joins large and small values, and one scale for both destroys the small ones."""
+    precision = evidence.config.precision
+    if not isinstance(precision, StaticInt8):
+        return
+    lost = [row for row in evidence.agreement or () if row.agrees is False and row.tail]
+    tail = tuple(dict.fromkeys(name for row in lost for name in row.tail))
+    if not tail or set(tail) <= set(precision.exclude):
+        return
+    exclude = tuple(dict.fromkeys((*precision.exclude, *tail)))
+    nodes = [node for node in evidence.source_nodes if node.name in tail]
+    yield finding(
+        f"{len(lost)} output{'s' * (len(lost) > 1)} lose{'s' * (len(lost) == 1)} channels in a scale that "
+        "suits others",
+        *(f"{row.output[:60]}: {row.reason[:200]}" for row in lost[:3]),
+        forecast=Forecast.unknown("accuracy", "sure", nodes or tail),
+        fix=precision_fix(evidence, "leave the tail in float: exclude=(…)", exclude=exclude),
+    )
+
+
+@rule(
     "outputs-far-from-float",
     needs=("agreement",),
     recognised="another arithmetic than the baseline's, and an output with an SQNR below 20 dB",

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from workbench.analysis.fidelity.intervals import mean
+from workbench.measurement.slices import SliceTally
 from workbench.records.fidelity import Mean, OutputFidelity
 from workbench.worker.values import NOT_COMPARABLE
 
@@ -38,6 +39,7 @@ class ErrorTally:
         self._top5: list[float] = []
         self._not_finite = dict.fromkeys(_NOT_FINITE, 0)
         self._items = 0
+        self._parts = SliceTally()
         self._infinite = False  # a value is finite on one side only, or infinite and different
 
     def add(self, baseline: Any, candidate: Any, items: int = 1) -> None:
@@ -57,6 +59,7 @@ class ErrorTally:
             self._not_finite[f"{side}inf_count"] += int(np.isinf(array).sum())
         if self._reason is None:
             self._reason = scores_reason(self._output, expected, self._asked)
+        self._parts.add(expected, actual)
         if items > 1 and expected.ndim and expected.shape[0] == items:
             for expected_item, actual_item in zip(expected, actual, strict=True):
                 self._item(expected_item[None], actual_item[None])
@@ -66,6 +69,7 @@ class ErrorTally:
     def row(self) -> OutputFidelity:
         """Return the figures of all runs."""
         known = self._problem is None and (self._elements > 0 or self._infinite)
+        part = self._parts.worst() if known and self._noise > 0 else None
         rms = _ratio(math.sqrt(self._noise), math.sqrt(self._signal)) if known else None
         return OutputFidelity(
             label=self._label,
@@ -83,6 +87,8 @@ class ErrorTally:
             scores=self._reason if known else None,
             top1=_mean(self._top1) if known else None,
             top5=_mean(self._top5) if known else None,
+            worst_part=None if part is None else str(part),
+            part_error=part.error if part is not None and math.isfinite(part.error) else None,
             **self._not_finite,
         )
 
