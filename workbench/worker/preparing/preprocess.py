@@ -28,7 +28,9 @@ def run(source: str, target: str) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # a failure leaves a file
             quant_pre_process(named, target, auto_merge=True, **where)
     except Exception as error:  # noqa: BLE001 - "Incomplete symbolic shape inference" is a bare Exception
-        notes.append(f"without symbolic shape inference, which failed: {str(error)[:200]}")
+        notes.append(
+            f"without symbolic shape inference, which failed: {str(error)[:200] or type(error).__name__}"
+        )
         quant_pre_process(named, target, skip_symbolic_shape=True, **where)
     files.forget(named, source)
     flatten_biases(target)
