@@ -27,9 +27,6 @@ that the structure proves it, *likely* that a share of the profile and a measure
 only a measurement can tell. The savings of fixes on different nodes add up: the list says what all of them
 are worth together, and after each kept fix the shares are computed anew.
 
-A fix that was measured slower, equal or with other outputs is remembered for this model, config, processor
-and version of ONNX Runtime: its finding says what was measured, and `wb.improve` does not try it again.
-
 `python -m benchmarks.findings --parts recall sound exact speed` plants flaws into sound models and counts how
 many are found with the right nodes, how many findings sound models have, and whether exact fixes are exact;
 `--parts gain improve` measures, so it needs a quiet machine. Each goes on where it was stopped, and

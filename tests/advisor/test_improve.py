@@ -93,7 +93,6 @@ def improved(monkeypatch: pytest.MonkeyPatch, spent: list[float]) -> Any:
             lambda _, config, *__, **___: SimpleNamespace(config=config, machine=SimpleNamespace(cpu="")),
         )
         monkeypatch.setattr(advising, "look", looked)
-        monkeypatch.setattr(advising, "with_tried", lambda record, *_: (record, frozenset()))
         monkeypatch.setattr(advising, "compare", measure_again)
         monkeypatch.setattr(Comparison, "measure_more", measure_again)
         monkeypatch.setattr(advising.time, "monotonic", lambda: sum(spent))

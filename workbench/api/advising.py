@@ -11,7 +11,6 @@ from typing import Any
 
 from workbench.advisor.gather import gather, known_accuracy
 from workbench.advisor.look import look
-from workbench.advisor.tried import with_tried
 from workbench.api.accuracy import accuracy
 from workbench.api.comparing import compare
 from workbench.api.running import kept
@@ -73,8 +72,7 @@ def findings(
         loaded, chosen, fed, known=known, calibration=calibration, cancel=cancel, on_step=on_step
     )
     about = origin_of(loaded, chosen, fed, cancel=cancel)
-    record, _ = with_tried(look(evidence), loaded.fingerprint(cancel), evidence.machine.cpu)
-    return Findings.made({"A": record}, about, Subject(loaded, fed, calibration))
+    return Findings.made({"A": look(evidence)}, about, Subject(loaded, fed, calibration))
 
 
 def improve(
@@ -124,9 +122,8 @@ def improve(
     while True:
         on_step("looking for findings")
         evidence = gather(loaded, current, fed, calibration=calibration, cancel=cancel, on_step=on_step)
-        record_here, before = with_tried(look(evidence), loaded.fingerprint(cancel), evidence.machine.cpu)
-        here = Findings.made({"A": record_here}, None, Subject(loaded, fed, calibration))
-        candidates = _candidates(here, tried, before, skipped, max_accuracy_drop)
+        here = Findings.made({"A": look(evidence)}, None, Subject(loaded, fed, calibration))
+        candidates = _candidates(here, tried, skipped, max_accuracy_drop)
         if not candidates:
             break
         trial_s = TRIAL_SHARE * (until - time.monotonic())
@@ -191,7 +188,6 @@ def _check_examples(model: Model, data: Any, calibration: Any) -> None:
 def _candidates(
     here: Findings,
     tried: set[str],
-    before: frozenset[str],
     skipped: dict[str, str],
     max_accuracy_drop: float | None,
 ) -> list[Finding]:
@@ -201,9 +197,7 @@ def _candidates(
         record = finding.record
         if record.id in tried:
             continue
-        if record.id in before:
-            skipped[record.id] = f"{record.headline}; {record.caution}"
-        elif record.is_small:
+        if record.is_small:
             skipped[record.id] = f"{record.headline}; predicted below the bar"
         elif record.fix.config is None or record.fix.kind != "config":
             skipped[record.id] = f"{record.headline}; to be done by hand: {record.fix.text}"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from workbench.advisor.gather import gather
 from workbench.advisor.known import Known
 from workbench.advisor.look import look
-from workbench.advisor.tried import remember, with_tried
 from workbench.config import Config
 from workbench.errors import WorkbenchError
 from workbench.measurement.limits import Progress
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 
 ERROR_GAIN = 0.10  # of the error against float32; a fix for accuracy is kept from this part on
-SETTLED = ("slower", "tie", "outputs differ")  # verdicts after which a fix is not offered again
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +85,8 @@ class Finding:
         )  # fmt: skip
         if self.record.gain.subject == "accuracy" and comparison.runs[1].failure is None:
             kept, reason = self._errs_less(self.subject, changed, comparison, progress, cancel)
-            settled = not kept
         else:
             kept, reason = decide(self.record, comparison)
-            settled = not kept and comparison.verdict.kind in SETTLED
-        if settled:
-            model, cpu = self.subject.model, comparison.record.machine.cpu
-            remember(model.fingerprint(cancel), cpu, self.config, self.record, reason)
         if not kept:
             return FixResult(self.record, kept, reason, self.config, comparison)
         file = None  # the comparison loaded the model as it is
@@ -201,7 +194,7 @@ def examine(run: ExaminedRun) -> FindingsRecord:
         run.model, run.config, run.inputs, known=known, calibration=run.calibration, cancel=run.cancel,
         on_step=run.announce,
     )  # fmt: skip
-    return with_tried(look(evidence), run.model.fingerprint(run.cancel), evidence.machine.cpu)[0]
+    return look(evidence)
 
 
 KIND = ResultKind(
