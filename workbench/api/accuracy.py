@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.analysis.fidelity import accuracy as evaluation
-from workbench.api.running import check_configs, kept
+from workbench.api.running import check_configs, finding_inputs, kept
 from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
@@ -17,6 +17,7 @@ from workbench.results.accuracy import AccuracyTable
 from workbench.results.result import origin_of
 
 
+@finding_inputs
 def accuracy(
     model: Model | Any,
     *configs: Config,

@@ -13,7 +13,7 @@ from workbench.advisor.gather import gather, known_accuracy
 from workbench.advisor.look import look
 from workbench.api.accuracy import accuracy
 from workbench.api.comparing import compare
-from workbench.api.running import kept
+from workbench.api.running import finding_inputs, kept
 from workbench.config import Config
 from workbench.judge.continuing import last_round
 from workbench.judge.measured_again import contradiction, verdict_after
@@ -38,6 +38,7 @@ TRIAL_SHARE = 0.6  # of the time that is left; the rest measures the last config
 LEAST_RATIO = 0.95  # of a fix for memory, load or accuracy whose effect on the time is not settled
 
 
+@finding_inputs
 def findings(
     model: Model | Any,
     config: Config | None = None,
@@ -75,6 +76,7 @@ def findings(
     return Findings.made({"A": look(evidence)}, about, Subject(loaded, fed, calibration))
 
 
+@finding_inputs
 def improve(
     model: Model | Any,
     config: Config | None = None,

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from workbench.api.running import Feeds, inputs_of, measure_runs
+from workbench.api.running import Feeds, finding_inputs, inputs_of, measure_runs
 from workbench.api.subjects import Outputs, subjects_of
 from workbench.config import Config, PreparedModel
 from workbench.errors import ConfigError, WorkbenchError
@@ -29,6 +29,7 @@ from workbench.results.registry import KINDS
 from workbench.text import quoted
 
 
+@finding_inputs
 def compare(
     model: Model | tuple[Model | Any, Config] | Any,
     *subjects: Config | tuple[Model | Any, Config] | Any,

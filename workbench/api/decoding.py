@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbench.api.running import Feeds, kept, opened_for, request_for
+from workbench.api.running import Feeds, finding_inputs, kept, opened_for, request_for
 from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.errors import ConfigError, InputError
@@ -26,6 +26,7 @@ BUDGET_S = 60.0
 MOST_TOKENS = 100_000
 
 
+@finding_inputs
 def decode(
     model: Model | Any,
     *configs: Config,
@@ -69,7 +70,7 @@ def decode(
         fed = loaded.inputs(inputs, seed=seed)
     else:
         dims = decoding_dims(loaded.structure, names, count)
-        fed = random_inputs(loaded.structure, loaded.name, seed, dims, loaded.usual_dims)
+        fed = random_inputs(loaded.structure, loaded.name, seed, dims, loaded.usual)
     with request_for(
         loaded,
         configs,

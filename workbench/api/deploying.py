@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from workbench.api.running import Feeds
+from workbench.api.running import Feeds, finding_inputs
 from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.deployment.folder import KINDS, Kind, Serving, file_name, write_deployment
@@ -22,6 +22,7 @@ from workbench.results.result import origin_of
 from workbench.text import quoted
 
 
+@finding_inputs
 def deploy(
     model: Model | Any,
     config: Config,

@@ -12,7 +12,7 @@ from workbench.analysis.explanation import Explained
 from workbench.analysis.observe import BUDGET_S, Follow, observe
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.api.comparing import compare
-from workbench.api.running import Feeds, kept
+from workbench.api.running import Feeds, finding_inputs, kept
 from workbench.config import Config
 from workbench.measurement.limits import Progress
 from workbench.models import Model, load
@@ -24,6 +24,7 @@ from workbench.results.levels import Levels
 from workbench.results.result import origin_of
 
 
+@finding_inputs
 def explain(
     model: Model | Any,
     config: Config | None = None,

@@ -14,6 +14,7 @@ from workbench.analysis.fidelity.layer_groups import By
 from workbench.analysis.fidelity.layers import ITEMS, debug
 from workbench.analysis.slower.profiled_config import profile_config
 from workbench.api.comparing import compare
+from workbench.api.running import finding_inputs
 from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits
@@ -28,6 +29,7 @@ from workbench.results.sensitivity import OnProgress, Proposal, Sensitivity, che
 Latency = Literal["profile", "measured"]
 
 
+@finding_inputs
 def layer_errors(
     model: Model | Any,
     config: Config,
@@ -58,6 +60,7 @@ def layer_errors(
     return LayerErrors(record, origin_of(loaded, config, cancel=cancel))
 
 
+@finding_inputs
 def sensitivity(
     model: Model | Any,
     config: Config,

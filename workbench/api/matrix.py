@@ -18,6 +18,7 @@ from workbench.errors import ConfigError, RunFailed, WorkbenchError
 from workbench.judge.compare_request import check_seed
 from workbench.judge.matrix import MatrixRecord, MatrixRow
 from workbench.measurement.bar import bar
+from workbench.measurement.finding_inputs import with_running_inputs
 from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.models import Model, load
 from workbench.models.fit import check_fit
@@ -70,11 +71,17 @@ def matrix(
 
     def part_of(index: int, source: Any) -> Turn:
         def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
+            def run(given: Any) -> ComparisonRecord:
+                return measure_with(given, on_progress, budget_s)
+
+            return with_running_inputs(run, lambda: load(source), inputs_by[titles[index]], cancel=cancel)
+
+        def measure_with(given: Any, on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
             model = load(source)
             opened[index] = (model, model.fingerprint(cancel))
             _check_fits(model, chosen)
             calibrated = calibrations[index] = calibration_by[titles[index]]
-            fed = inputs_of(model, inputs_by[titles[index]], seed, chosen, calibrated)
+            fed = inputs_of(model, given, seed, chosen, calibrated)
             earlier = before.get(model.sha256)
             if earlier is not None and earlier.inputs.shapes == fed.record().shapes:
                 return earlier

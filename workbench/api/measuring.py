@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from workbench.api.running import PRECISION, Feeds, inputs_of, kept, measure_runs, opened_for
+from workbench.api.running import PRECISION, Feeds, finding_inputs, inputs_of, kept, measure_runs, opened_for
 from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.errors import ConfigError
@@ -25,6 +25,7 @@ PATIENCE = 6.0  # times the default budget: about a minute for a small model
 MOST_PRECISION = 1.0
 
 
+@finding_inputs
 def measure(
     model: Model | Any,
     config: Config | None = None,

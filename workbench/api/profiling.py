@@ -18,7 +18,7 @@ from workbench.analysis.roofline.machine_peaks import keep_peaks
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
 from workbench.api.comparing import compare
-from workbench.api.running import Feeds, kept
+from workbench.api.running import Feeds, finding_inputs, kept
 from workbench.config import Config
 from workbench.cpu import usable_cores
 from workbench.measurement.limits import Limits, Progress
@@ -39,6 +39,7 @@ THREADS_BUDGET_S = 30.0
 SETTINGS_BUDGET_S = 20.0
 
 
+@finding_inputs
 def profile(
     model: Model | Any,
     config: Config | None = None,
@@ -86,6 +87,7 @@ def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None
     return Profile.of(read(path, warmup_runs=warmup_runs))
 
 
+@finding_inputs
 def memory(
     model: Model | Any,
     config: Config | None = None,
@@ -197,6 +199,7 @@ def roofline(
     return table
 
 
+@finding_inputs
 def cold_start(
     model: Model | Any,
     *configs: Config,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from workbench.background import in_background
 from workbench.config import Config
@@ -15,6 +16,7 @@ from workbench.judge.compare import compare
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.goal import PrecisionGoal
 from workbench.measurement.bar import bar
+from workbench.measurement.finding_inputs import with_running_inputs
 from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.models import Inputs, Model, load
 from workbench.models.fit import check_fit
@@ -27,7 +29,9 @@ Feeds: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[st
 
 PRECISION = 0.05  # of a percentile: half the width of its interval
 
-R = TypeVar("R", bound=Result)
+K = TypeVar("K", bound=Result)
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def check_configs(configs: Iterable[Any], example: str) -> None:
@@ -53,6 +57,30 @@ def inputs_of(
     if inputs is None and (real := real_inputs(model, configs, calibration)) is not None:
         return real
     return model.inputs(inputs, seed=seed)
+
+
+def finding_inputs(function: Callable[P, R]) -> Callable[P, R]:
+    """Call the function, and once more where its random inputs failed and others that run were found."""
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        configs = [value for value in (*args[1:], *options.values()) if isinstance(value, Config)]
+        cancel: Any = options.get("cancel")
+        again: Any = function
+
+        def run(inputs: Any) -> R:
+            changed = {} if inputs is None else {"inputs": inputs}
+            result: R = again(*args, **{**options, **changed})
+            return result
+
+        def opened() -> Model:
+            source: Any = args[0] if args else options.get("model", options.get("subject"))
+            return load(source[0] if isinstance(source, tuple) else source)
+
+        config = configs[0] if configs else None
+        return with_running_inputs(run, opened, options.get("inputs"), config, cancel)
+
+    return call
 
 
 @contextmanager
@@ -94,7 +122,7 @@ def measure_runs(
         return compare(request, on_progress=on_progress, cancel=cancel)
 
 
-def kept(result: R, keep: bool) -> R:
+def kept(result: K, keep: bool) -> K:
     """Return the result, added to the history if it is to be kept."""
     if keep:
         result.keep()

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbench.api.running import Feeds, kept, opened_for, request_for
+from workbench.api.running import Feeds, finding_inputs, kept, opened_for, request_for
 from workbench.config import Config
 from workbench.deployment.checking import ROUNDS
 from workbench.errors import ConfigError
@@ -27,6 +27,7 @@ DURATION_S = 2.0
 MOST_SETUPS = 26  # labels of one letter
 
 
+@finding_inputs
 def load_test(
     model: Model | Deployment | Any,
     *configs: Config,

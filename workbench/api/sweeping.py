@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.api.in_turn import Turn, measured_in_turn
-from workbench.api.running import Feeds, inputs_of, kept, measure_runs, opened_for
+from workbench.api.running import Feeds, finding_inputs, inputs_of, kept, measure_runs, opened_for
 from workbench.api.sweep_axes import Sizes, axes_of
 from workbench.config import Config
 from workbench.errors import InputError
@@ -26,6 +26,7 @@ from workbench.results.sweep import Sweep
 EXAMPLE = "wb.sweep(model, wb.Config(…), batch=(1, 8, 32))"
 
 
+@finding_inputs
 def sweep(
     model: Model | Any,
     *configs: Config,
@@ -70,7 +71,7 @@ def sweep(
 
     def inputs_at(point: Sizes) -> Inputs:
         if point:
-            return random_inputs(loaded.structure, loaded.name, seed, dict(point), loaded.usual_dims)
+            return random_inputs(loaded.structure, loaded.name, seed, dict(point), loaded.usual)
         return inputs_of(loaded, inputs, seed, swept.configs, calibration)
 
     def part_at(point: Sizes) -> Turn:

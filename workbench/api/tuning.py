@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.api.running import inputs_of
+from workbench.api.running import finding_inputs, inputs_of
 from workbench.config import Config, DynamicInt8
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workbench.results.ablation import Ablation
 
 
+@finding_inputs
 def tune(
     model: Model | Any,
     space: Space | None = None,

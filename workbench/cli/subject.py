@@ -63,7 +63,7 @@ def read_inputs(arguments: argparse.Namespace, model: Model) -> Any:
         )
     dims = read_dims(arguments.dim)
     # Not model.inputs(**dims): an axis can have the name "seed" or "source".
-    return file or random_inputs(model.structure, model.name, arguments.seed, dims, model.usual_dims)
+    return file or random_inputs(model.structure, model.name, arguments.seed, dims, model.usual)
 
 
 def read_dims(texts: list[str]) -> dict[str, int]:

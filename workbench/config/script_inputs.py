@@ -21,7 +21,7 @@ _CONSTANTS = (  # the words for a value, or a part of the input's name → the v
 )
 _NAMES = ((re.compile(r"mask"), 1), (re.compile(r"type_id|segment"), 0))
 _COUNT = re.compile(
-    r"^(\d{1,18}), (?:a small count|a usual sample|with which)|every sequence (\d{1,18}) long"
+    r"^(\d{1,18}), (?:a small count|a usual sample|with which|found by trying)|every sequence (\d{1,18}) long"
 )
 _KNOWN = '''def draw(inputs, seed):
     """Return random arrays with the sizes and kinds of the inputs that the workbench runs."""

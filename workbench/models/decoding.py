@@ -11,7 +11,7 @@ from onnx import ModelProto, TensorProto
 
 from workbench.errors import InputError
 from workbench.models.declared import Declared, Dim, TensorType, declared_inputs, declared_outputs
-from workbench.models.sizes import positions_of
+from workbench.models.position_tables import positions_of
 from workbench.text import folded, listed, shorten
 
 _INTEGERS = (TensorProto.INT64, TensorProto.INT32)

@@ -27,6 +27,7 @@ from workbench.models.inputs import Inputs, given_values, make_inputs
 from workbench.models.scope import Scope
 from workbench.models.sizes import RATE, SAMPLES, Sizes, is_state, tensor_of
 from workbench.models.uses import Role, Uses, uses
+from workbench.models.usual import Usual
 from workbench.text import folded, listed, shorten
 
 _SEQUENCE_ITEMS = 2
@@ -41,18 +42,16 @@ _CACHE = re.compile(r"cache|past")
 _IMAGE = re.compile(r"image|pixel|^img")
 
 
-def random_inputs(
-    model: ModelProto, name: str, seed: int, given: Mapping[str, Any], usual: Mapping[str, int]
-) -> Inputs:
+def random_inputs(model: ModelProto, name: str, seed: int, given: Mapping[str, Any], usual: Usual) -> Inputs:
     """Draw one feed for every input without a default, except those that are given.
 
     `given` has sizes by the names of dims, and values by the names of inputs, whose sizes count for all
-    inputs. `usual`: sizes from the model's card.
+    inputs. `usual`: what is taken where nothing is given.
     """
     inputs = declared_inputs(model)
     fixed, dims = given_values(model, given)
     sizes = Sizes(model, inputs, dims, usual)
-    maker = _Maker(model, sizes, np.random.default_rng(seed), name)
+    maker = _Maker(model, sizes, np.random.default_rng(seed), name, usual)
     maker.choose_dims(declared for declared in inputs if declared.name not in fixed)
     feed = {
         declared.name: fixed[declared.name]
@@ -68,10 +67,13 @@ def random_inputs(
 
 
 class _Maker:
-    def __init__(self, model: ModelProto, sizes: Sizes, rng: np.random.Generator, model_name: str) -> None:
+    def __init__(
+        self, model: ModelProto, sizes: Sizes, rng: np.random.Generator, model_name: str, usual: Usual
+    ) -> None:
         self.guesses: list[str] = []
         self._scope = Scope(model, model.graph)
         self._sizes = sizes
+        self._usual = usual
         self._rng = rng
         self._model_name = shorten(model_name)
         self._dims: dict[str, tuple[int, ...]] = {}
@@ -133,6 +135,9 @@ class _Maker:
         if element == TensorProto.STRING:
             return values.words(self._rng, dims), "random words"
         reads = uses(self._scope, declared.name)
+        if declared.name in self._usual.values:
+            value = self._usual.values[declared.name]
+            return values.constant(element, dims, value), f"{value}, {self._usual.why}"
         if reads.roles and not (_MASK.search(name) and element == TensorProto.BOOL):
             special = self._special(*reads.roles[0], element, dims)
             if special is not None:

@@ -15,6 +15,7 @@ from workbench.models.description import Description, describe
 from workbench.models.external import ExternalFile, beside_locations, external_files
 from workbench.models.fingerprint import fingerprint
 from workbench.models.structure import read_structure
+from workbench.models.usual import FOUND, Usual
 from workbench.records.comparison import ModelRecord
 from workbench.text import path_text, shorten
 
@@ -64,6 +65,12 @@ class Model:
         """Return `sha256`; `cancel` stops the first read of a large file."""
         return fingerprint(self.path, [file.name for file in self.external], cancel)
 
+    @property
+    def usual(self) -> Usual:
+        """What the inputs are where nothing is given: as found by running the model, else the sample's."""
+        found = FOUND.get(self.fingerprint()) if FOUND else None
+        return found or Usual(self.usual_dims, "the sample's usual size")
+
     @cached_property
     def description(self) -> Description:
         return describe(self.structure, self.name, self.graph_bytes, self.external)
@@ -88,7 +95,7 @@ class Model:
         from workbench.models.inputs import given_inputs
 
         if source is None:
-            return random_inputs(self.structure, self.name, seed, given, self.usual_dims)
+            return random_inputs(self.structure, self.name, seed, given, self.usual)
         if given:
             raise InputError(
                 "Dims and single arrays go with random inputs only",

@@ -6,7 +6,6 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import isqrt
 
 from onnx import ModelProto
 
@@ -20,6 +19,8 @@ from workbench.models.declared import (
     TensorType,
     ValueType,
 )
+from workbench.models.position_tables import image_side, positions_of
+from workbench.models.usual import NOTHING_USUAL, Usual
 from workbench.text import folded, listed, nearest, shorten
 
 BATCH = 1
@@ -37,7 +38,6 @@ _TOTAL = re.compile(r"total|past.*\+|kv_|attention_mask")
 _SEQUENCE = re.compile(r"seq|len|token|time|^t$|^s$|^l$")
 _SIDE = re.compile(r"height|width|^h$|^w$|image_size")
 _CHANNEL = re.compile(r"channel|^c$")
-_POSITIONS = re.compile(r"position|pos_emb|wpe|pos_enc")
 _STATE = re.compile(r"^(h|c|hx|cx)(_?(\d+|n|in|prev|state))?$|state|hidden|rnn|lstm|gru")
 RATE = re.compile(r"^sr$|^rate$|sampl\w*_?rate")
 _SOUND = re.compile(r"audio|waveform|wave|speech|input_values|pcm")
@@ -71,7 +71,7 @@ class Sizes:
         model: ModelProto,
         inputs: Sequence[Declared],
         given: Mapping[str, int],
-        usual: Mapping[str, int],
+        usual: Usual = NOTHING_USUAL,
     ) -> None:
         self.guesses: list[str] = []
         self._symbols: dict[str, int] = {}
@@ -81,7 +81,7 @@ class Sizes:
         self._has_rate = any(RATE.search(folded(declared.name)) for declared in inputs)
         self._has_state = any(is_state(declared.name) and declared.dims for declared in inputs)
         self._fit = min(SEQUENCE, positions_of(model) or SEQUENCE)
-        self._image = _image_side(model) or IMAGE
+        self._image = image_side(model) or IMAGE
         self._given = _checked(inputs, given)
         self._usual = usual
         for name, axis, dim in free_dims(inputs):
@@ -91,9 +91,9 @@ class Sizes:
         for _, _, dim in free_dims(inputs):
             if isinstance(dim, str) and dim in self._given:
                 self._take_symbol(dim, self._given[dim])
-            elif isinstance(dim, str) and dim in usual and dim not in self._symbols:
-                self._symbols[dim] = usual[dim]
-                self.guesses.append(f"{_guess_of(dim)}{usual[dim]} (the sample's usual size)")
+            elif isinstance(dim, str) and dim in usual.sizes and dim not in self._symbols:
+                self._symbols[dim] = usual.sizes[dim]
+                self.guesses.append(f"{_guess_of(dim)}{usual.sizes[dim]} ({usual.why})")
         for declared in inputs:  # every size before any value is made: positions depend on the cache length
             kind = tensor_of(declared.type)
             if kind is not None:
@@ -118,9 +118,9 @@ class Sizes:
             if place in self._given:
                 return self._given[place]
             size, why = self._guess("", declared, kind, axis)
-            self.guesses.append(
-                f"{shorten(declared.name)}: axis {axis} has no size or name; made {size} ({why})"
-            )
+            if place in self._usual.sizes:
+                size, why = self._usual.sizes[place], self._usual.why
+            self.guesses.append(f"{_unnamed(declared.name, axis)}{size} ({why})")
             return size
         if dim not in self._symbols:
             size, why = self._computed(dim) or self._guess(dim, declared, kind, axis)
@@ -234,8 +234,17 @@ def is_guessed(dim: str, guesses: Iterable[str]) -> bool:
     return any(guess.startswith(_guess_of(dim)) for guess in guesses)
 
 
+def is_guessed_axis(name: str, axis: int, guesses: Iterable[str]) -> bool:
+    """Return whether the size of an unnamed axis was guessed."""
+    return any(guess.startswith(_unnamed(name, axis)) for guess in guesses)
+
+
 def _guess_of(dim: str) -> str:
     return f"dim {shorten(dim)} made "
+
+
+def _unnamed(name: str, axis: int) -> str:
+    return f"{shorten(name)}: axis {axis} has no size or name; made "
 
 
 def _checked(inputs: Sequence[Declared], given: Mapping[str, int]) -> dict[str, int]:
@@ -259,34 +268,3 @@ def _checked(inputs: Sequence[Declared], given: Mapping[str, int]) -> dict[str, 
             problem = f"The dim {shorten(asked)!r} is {shorten(repr(value))}"
             raise InputError(problem, "Give a whole number, 0 or more")
     return checked
-
-
-def positions_of(model: ModelProto) -> int | None:
-    """Return the rows of the smallest position table: a longer sequence would not fit."""
-    rows = [
-        int(tensor.dims[0])
-        for tensor in model.graph.initializer
-        if len(tensor.dims) == 2
-        and tensor.dims[0] > 1 < tensor.dims[1]
-        and _POSITIONS.search(folded(tensor.name))
-    ]
-    fit = min(rows, default=None)
-    if fit is not None and fit > 4 and (fit - 2) & (fit - 3) == 0:
-        return fit - 2  # RoBERTa's and BART's tables begin with two unused rows
-    return fit
-
-
-def _image_side(model: ModelProto) -> int | None:
-    """Return the image side that fits the position table of a vision transformer."""
-    patches = [
-        int(next((a.ints[0] for a in node.attribute if a.name == "kernel_shape" and len(a.ints) == 2), 0))
-        for node in model.graph.node
-        if node.op_type == "Conv"
-    ]
-    for tensor in model.graph.initializer:
-        if len(tensor.dims) == 3 and tensor.dims[0] == 1 and _POSITIONS.search(folded(tensor.name)):
-            for extra in (1, 0, 2):  # one class token, none, or a class and a distillation token
-                count = int(tensor.dims[1]) - extra
-                if count > 0 and isqrt(count) ** 2 == count and patches and 1 < patches[0] <= 64:
-                    return min(isqrt(count) * patches[0], 4096)
-    return None
