@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.analysis.fidelity import accuracy as evaluation
-from workbench.api.running import check_configs, finding_inputs, kept
+from workbench.api.running import check_configs, finding_inputs, kept, sized_as
 from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
@@ -48,7 +48,7 @@ def accuracy(
     'accuracy'
     """
     check_configs(configs, "wb.accuracy(model, wb.Config(), …)")
-    loaded = load(model)
+    loaded = sized_as(load(model), data)
     with bar(progress) as on_progress:
         record = evaluation.accuracy(
             loaded, configs or (Config(),), data=data, metric=metric, output=output, scores=scores,

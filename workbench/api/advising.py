@@ -65,6 +65,7 @@ def findings(
     data = replayed(data)
     _check_examples(loaded, data, calibration)
     fed = loaded.inputs(inputs, seed=seed)
+    loaded = loaded.with_inputs(fed)
     known = None
     if data is not None:
         on_step("accuracy")
@@ -108,6 +109,7 @@ def improve(
     data = replayed(data)
     _check_examples(loaded, data, calibration)
     fed = loaded.inputs(inputs, seed=seed)
+    loaded = loaded.with_inputs(fed)
     until = time.monotonic() + (BUDGET_S if budget_s is None else budget_s)
     current, steps, skipped = start, list[ImprovementStep](), dict[str, str]()
     fixes: list[FixResult] = []  # that were kept

@@ -65,6 +65,7 @@ def deploy(
     loaded = load(model)
     check_fit(loaded, config)
     fed = loaded.inputs(inputs, seed=seed)
+    loaded = loaded.with_inputs(fed)
     calibration = replayed(calibration)
     runnable = make_runnable(loaded, config, fed.feeds, calibration=calibration, cancel=cancel)
     serving = Serving(

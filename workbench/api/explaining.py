@@ -61,11 +61,13 @@ def explain(
             on_first(Explanation(first))
 
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    fed = loaded.inputs(inputs) if profile or inputs is not None else None
+    loaded = loaded if fed is None else loaded.with_inputs(fed)
     record = explanation.explain(
         loaded, chosen, passes=passes, budget_s=budget_s, calibration=calibration, cancel=cancel,
         on_first=None if on_first is None else early,
     )  # fmt: skip
-    feeds = loaded.inputs(inputs) if profile else None
+    feeds = fed if profile else None
     about, structure = origin_of(loaded, chosen, feeds, cancel=cancel), loaded.structure.SerializeToString()
     result = Explanation(record, about, structure=structure)
     if feeds is not None:

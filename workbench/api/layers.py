@@ -14,7 +14,7 @@ from workbench.analysis.fidelity.layer_groups import By
 from workbench.analysis.fidelity.layers import ITEMS, debug
 from workbench.analysis.slower.profiled_config import profile_config
 from workbench.api.comparing import compare
-from workbench.api.running import finding_inputs
+from workbench.api.running import finding_inputs, sized_as
 from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits
@@ -51,7 +51,7 @@ def layer_errors(
     >>> wb.layer_errors.__name__
     'layer_errors'
     """
-    loaded = load(model)
+    loaded = sized_as(load(model), data)
     with bar(progress) as on_progress:
         record = debug(
             loaded, config, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
@@ -87,7 +87,7 @@ def sensitivity(
     >>> wb.sensitivity.__name__
     'sensitivity'
     """
-    loaded, calibration = load(model), replayed(calibration)
+    loaded, calibration = sized_as(load(model), data), replayed(calibration)
     with bar(progress) as on_progress:
         variants = studying.layer_variants(
             loaded, config, by=by, data=data, calibration=calibration, items=items, seed=seed, limits=limits,

@@ -69,6 +69,7 @@ def why_slower(
     runs = _pair_of(comparison, label or comparison.verdict.label)
     inputs = inputs if inputs is not None else comparison._inputs
     fed = loaded.inputs(inputs, seed=seed)
+    loaded = loaded.with_inputs(fed)
 
     def profiled(run: Run) -> ProfiledConfig:
         return profile_config(

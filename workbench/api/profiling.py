@@ -258,4 +258,5 @@ def threads(
 
 def _opened(model: Any, inputs: Feeds, seed: int) -> tuple[Model, Inputs]:
     loaded = load(model)
-    return loaded, loaded.inputs(inputs, seed=seed)
+    fed = loaded.inputs(inputs, seed=seed)
+    return loaded.with_inputs(fed), fed

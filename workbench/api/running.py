@@ -59,6 +59,12 @@ def inputs_of(
     return model.inputs(inputs, seed=seed)
 
 
+def sized_as(model: Model, data: Any) -> Model:
+    """Return the model as random data size it, for a calibration without data of its own."""
+    is_random = isinstance(data, Inputs) and data.seed is not None
+    return model.with_inputs(data) if is_random else model
+
+
 def finding_inputs(function: Callable[P, R]) -> Callable[P, R]:
     """Call the function, and once more where its random inputs failed and others that run were found."""
 

@@ -109,9 +109,10 @@ def _request(
     precisions = [option for axis in axes for option in axis.options if option.precision is not None]
     if space is None and goal.allows_other_arithmetic:
         precisions = [Config(precision=DynamicInt8())]
+    measured_on = inputs_of(loaded, inputs, seed, (start, *precisions), calibration)
     request = StudyRequest(
-        model=loaded,
-        inputs=inputs_of(loaded, inputs, seed, (start, *precisions), calibration),
+        model=loaded.with_inputs(measured_on),
+        inputs=measured_on,
         space=space or Space(),
         base=start,
         objective=objectives[0],

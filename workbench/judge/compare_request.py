@@ -70,7 +70,7 @@ class CompareRequest:
         return cls(
             **{
                 "model": model.path,
-                "source": model,
+                "source": model.with_inputs(inputs),
                 "model_name": model.name,
                 "model_bytes": model.file_bytes,
                 "model_record": model.record,

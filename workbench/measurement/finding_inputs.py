@@ -15,7 +15,7 @@ from workbench.models.declared import declared_inputs
 from workbench.models.generate import random_inputs
 from workbench.models.sizes import free_dims, is_guessed, is_guessed_axis
 from workbench.models.tries import tries
-from workbench.models.usual import FOUND, Usual
+from workbench.models.usual import FOUND, Usual, sizes_in
 from workbench.text import shorten
 from workbench.worker.launch import Worker, WorkerFolder
 from workbench.worker.values import write_values
@@ -63,15 +63,15 @@ def find_inputs(
 
 def given_sizes(model: Model, inputs: Inputs) -> dict[str, int]:
     """Return the sizes of free dims in random inputs that were given, not guessed."""
-    shapes = {name: shape.partition("[")[2].rstrip("]").split(",") for name, shape in inputs.shapes}
-    given = {}
+    sizes, given = sizes_in(model.structure, inputs.shapes), {}
     for name, axis, symbol in free_dims(declared_inputs(model.structure)):
         if symbol is None:
             guessed = is_guessed_axis(name, axis, inputs.guesses)
         else:
             guessed = is_guessed(symbol, inputs.guesses)
-        if not guessed and shapes[name][axis : axis + 1]:
-            given[symbol or f"{name}.{axis}"] = int(shapes[name][axis])
+        dim = symbol or f"{name}.{axis}"
+        if not guessed and dim in sizes:
+            given[dim] = sizes[dim]
     return given
 
 

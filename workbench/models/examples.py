@@ -57,13 +57,19 @@ def examples(
         return data
     if data is None:
         name = trained_sample(model)
-        return _random(model, seed, most) if name is None else _of_sample(model, name, most, batch)
+        if name is not None:
+            return _of_sample(model, name, most, batch)
+        if model.fed is None:
+            return _random(model, seed, most)
+        data = model.fed
     if isinstance(data, (str, Path)):
         from workbench.models.samples import card, sample_names
 
         if str(data) in sample_names() and card(str(data)).kind == "trained":
             return _of_sample(model, str(data), most, batch)
         return _of_arrays(model, read_npz(Path(data)), f"{shorten(Path(data).name)} (given)", most, batch)
+    if isinstance(data, Inputs) and data.seed is not None and len(data.feeds) == 1:
+        return _random(model.with_inputs(data), data.seed, most)
     if isinstance(data, Inputs):
         return _of_feeds(model, data.feeds, None, data.made_by, most, real=data.seed is None)
     if isinstance(data, Mapping):
@@ -78,6 +84,15 @@ def examples(
         f"A {type(data).__name__} holds no examples",
         "Give the path of an .npz file with an array for every input and one called 'labels', a dict of such "
         "arrays, (feeds, labels), or an iterable of feeds",
+    )
+
+
+def as_run(model: Model) -> str:
+    """Return the words that name the sizes of random data where they are those of inputs that are run."""
+    if model.fed is None:
+        return ""
+    return ", sized as what is run: " + "; ".join(
+        f"{shorten(name)} {kind}" for name, kind in model.fed.shapes[:4]
     )
 
 
@@ -102,7 +117,8 @@ def _random(model: Model, seed: int, most: int | None) -> Examples:
     count = min(RANDOM_FEEDS, most or RANDOM_FEEDS)
     feeds = [model.inputs(seed=seed + turn).feeds[0] for turn in range(count)]
     return Examples(
-        tuple(feeds), (1,) * count, None, f"random, seeds {seed} to {seed + count - 1}", None, real=False,
+        tuple(feeds), (1,) * count, None, f"random, seeds {seed} to {seed + count - 1}{as_run(model)}", None,
+        real=False,
         notes=(NOT_REAL,),
     )  # fmt: skip
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
+from copy import copy
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from workbench.background import check_cancel
 from workbench.errors import InputError, ModelError
@@ -15,7 +16,7 @@ from workbench.models.description import Description, describe
 from workbench.models.external import ExternalFile, beside_locations, external_files
 from workbench.models.fingerprint import fingerprint
 from workbench.models.structure import read_structure
-from workbench.models.usual import FOUND, Usual
+from workbench.models.usual import FOUND, Usual, sizes_in
 from workbench.records.comparison import ModelRecord
 from workbench.text import path_text, shorten
 
@@ -42,6 +43,7 @@ class Model:
         self.name = name  # untrusted text
         self.path = path
         self.usual_dims = dict(usual_dims or {})  # sizes that a sample is meant to run at
+        self.fed: Inputs | None = None  # what stands for data where none are given
         self.structure: ModelProto = structure or read_structure(path)  # without the data of large tensors
         self.graph_bytes = _size(path)
         self.external: tuple[ExternalFile, ...] = (
@@ -69,7 +71,19 @@ class Model:
     def usual(self) -> Usual:
         """What the inputs are where nothing is given: as found by running the model, else the sample's."""
         found = FOUND.get(self.fingerprint()) if FOUND else None
-        return found or Usual(self.usual_dims, "the sample's usual size")
+        known = found or Usual(self.usual_dims, "the sample's usual size")
+        if self.fed is None:
+            return known
+        return Usual(sizes_in(self.structure, self.fed.shapes), "as in the inputs that are run", known.values)
+
+    def with_inputs(self, inputs: Inputs) -> Self:
+        """Return the same model, whose calibration and evaluation take these inputs unless others are given.
+
+        Random ones stand for their sizes: as many are drawn as are needed.
+        """
+        bound = copy(self)
+        bound.fed = inputs
+        return bound
 
     @cached_property
     def description(self) -> Description:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+from onnx import ModelProto
+
+from workbench.models.declared import declared_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +17,18 @@ class Usual:
     sizes: Mapping[str, int] = field(default_factory=dict)  # by the dim's name, or as in "x.2"
     why: str = ""
     values: Mapping[str, int] = field(default_factory=dict)  # by the input's name: all its elements
+
+
+def sizes_in(structure: ModelProto, shapes: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """Return the sizes of free dims in values of these types, `("x", "float32[1,128]")`."""
+    sizes: dict[str, int] = {}
+    dims = {declared.name: declared.dims for declared in declared_inputs(structure)}
+    for name, shape in shapes:
+        inside = shape.partition("[")[2].rstrip("]")
+        for axis, (dim, size) in enumerate(zip(dims.get(name, ()), inside.split(","), strict=False)):
+            if not isinstance(dim, int) and size.isdecimal():
+                sizes.setdefault(dim or f"{name}.{axis}", int(size))
+    return sizes
 
 
 NOTHING_USUAL = Usual()

@@ -16,7 +16,7 @@ from workbench.background import check_cancel
 from workbench.config import Config
 from workbench.config.quantization import RANDOM_SAMPLES
 from workbench.errors import InputError
-from workbench.models.examples import examples, trained_sample
+from workbench.models.examples import as_run, examples, trained_sample
 from workbench.models.inputs import Inputs, given_inputs, make_inputs, read_npz
 from workbench.models.model import Model
 from workbench.preparation.example import all_checked
@@ -134,7 +134,13 @@ def source_of(model: Model, data: Any, samples: int | None) -> Source:
     """Return the examples of the user's calibration data."""
     if data is None:
         sample = trained_sample(model)
-        return _random(model, samples) if sample is None else _set_named(sample, model)
+        if sample is not None:
+            return _set_named(sample, model)
+        if model.fed is None:
+            return _random(model, samples)
+        data = model.fed
+    if isinstance(data, Inputs) and data.seed is not None and len(data.feeds) == 1:
+        return _random(model.with_inputs(data), samples)
     if isinstance(data, Inputs):
         return Source(
             "inputs (given)", data.made_by, iter(data.feeds), data.seed, representative=data.seed is None
@@ -190,7 +196,7 @@ def _set_named(name: str, model: Model) -> Source:
 def _random(model: Model, samples: int | None) -> Source:
     count = samples or RANDOM_SAMPLES
     feeds = (model.inputs(seed=seed).feeds[0] for seed in range(count))
-    made_by = f"random, seeds 0 to {count - 1}"
+    made_by = f"random, seeds 0 to {count - 1}{as_run(model)}"
     return Source("random data, not representative", made_by, feeds, 0, representative=False)
 
 

@@ -91,10 +91,11 @@ class Comparison(ResultWithParts):
 
         inputs = self._inputs or inputs_again(self._model, self.record)
         before = self.parts
+        model = self._model.with_inputs(inputs)
         held = [part for part in before if not (again and part.kind in chosen)]
         examined = [
             ExaminedRun(
-                run=run, comparison=self.record, model=self._model, inputs=inputs,
+                run=run, comparison=self.record, model=model, inputs=inputs,
                 calibration=self._calibration, records={part.name: part.record for part in held},
                 on_part=keep, on_step=on_step, cancel=cancel,
             )

@@ -32,7 +32,7 @@ class Continued(Result):
 
     def with_model(self, model: Model, inputs: Inputs, calibration: Any, progress: bool = True) -> Self:
         """Keep at hand what was measured, so that more can be made or measured."""
-        self._model, self._inputs, self._calibration = model, inputs, calibration
+        self._model, self._inputs, self._calibration = model.with_inputs(inputs), inputs, calibration
         self._progress = progress
         return self
 
@@ -59,9 +59,12 @@ class Continued(Result):
         """Give a reopened result its model, the same one, so that what is missing can be made or measured."""
         loaded = load(model)
         check_same(loaded, self._rounds)
-        self._model, self._calibration = loaded, calibration
         if inputs is not None:
             self._inputs = loaded.inputs(inputs)
+        elif self._rounds.inputs.seed is not None:
+            self._inputs = inputs_again(loaded, self._rounds)
+        self._model = loaded if self._inputs is None else loaded.with_inputs(self._inputs)
+        self._calibration = calibration
         return self
 
     def measure_more(

@@ -15,8 +15,8 @@ from workbench.config import Config
 from workbench.cpu import usable_cores
 from workbench.errors import ConfigError, ModelError, WorkbenchError
 from workbench.models import Inputs, Model
-from workbench.models.declared import declared_inputs
-from workbench.models.sizes import free_dims
+from workbench.models.generate import random_inputs
+from workbench.models.usual import sizes_in
 from workbench.preparation.calibration import real_inputs
 from workbench.preparation.runnable import Runnable, make_runnable
 from workbench.records.comparison import ComparisonRecord
@@ -142,11 +142,5 @@ def inputs_again(model: Model, record: ComparisonRecord) -> Inputs:
             "which it does not hold",
             "give them again: result.attach(model, inputs=…)",
         )
-    free = {f"{name}.{axis}" for name, axis, _ in free_dims(declared_inputs(model.structure))}
-    dims: dict[str, Any] = {}
-    for name, shape in measured.shapes:
-        inside = shape.partition("[")[2].rstrip("]")
-        for axis, size in enumerate(filter(None, inside.split(","))):
-            if size.isdecimal() and f"{name}.{axis}" in free:
-                dims[f"{name}.{axis}"] = int(size)
-    return model.inputs(seed=measured.seed, **dims)
+    dims = sizes_in(model.structure, measured.shapes)
+    return random_inputs(model.structure, model.name, measured.seed, dims, model.usual)

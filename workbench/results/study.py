@@ -115,7 +115,7 @@ class Study(Measured):
         fed = inputs_again(loaded, record.selection) if inputs is None else loaded.inputs(inputs)
         protocol = record.selection.protocol
         self._request = StudyRequest(
-            model=loaded,
+            model=loaded.with_inputs(fed),
             inputs=fed,
             space=record.space,
             base=record.candidates[0].config,

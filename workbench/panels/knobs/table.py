@@ -62,7 +62,9 @@ class KnobTable:
         names = ["a", "b", "more", "editing", "refused", "result", "preview", "dims", "seed", "data"]
         names += ["budget_s", "smallest_effect", "pacing_s", "clock", "environments", "doctor"]
         self.state.observe(lambda _: self.refresh(), names=names)
-        self.state.observe(lambda _: bench.preview_inputs(), names=["model", "dims", "seed", "data", "result"])
+        self.state.observe(
+            lambda _: bench.preview_inputs(), names=["model", "dims", "seed", "data", "result"]
+        )
         follow(self.view, self.refresh, "search")
         bench.preview_inputs()
         self.environments = Environments(bench)

@@ -1,0 +1,73 @@
+"""One set of inputs for one question: what calibrates and evaluates has the sizes of what was compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+import workbench as wb
+from tests.models import tiny
+
+INT8 = wb.Config(precision=wb.StaticInt8(samples=2))
+SIZED = "sized as what is run: x float32[1,3,20,12]"
+QUICK: dict[str, Any] = {"budget_s": 1.0, "progress": False, "keep": False}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> wb.Model:
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], "conv", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["y"], "relu"),
+    ]
+    ends = [tiny.tensor("x", [1, 3, "high", "wide"])], [tiny.tensor("y", [1, 4, "high", "wide"])]
+    return wb.load(tiny.save(tiny.model(nodes, *ends, {"w": tiny.weights(4, 3, 3, 3)}), tmp_path))
+
+
+@pytest.fixture
+def inputs(model: wb.Model) -> wb.Inputs:
+    return model.inputs(high=20, wide=12)
+
+
+@pytest.mark.real
+def test_calibration_accuracy_and_findings_are_of_the_sizes_compared(
+    model: wb.Model, inputs: wb.Inputs, tmp_path: Path
+) -> None:
+    result = wb.compare(model, wb.Config(), INT8, inputs=inputs, **QUICK)
+    calibration = result.runs[1].preparation.calibration
+    assert calibration.made_by == f"random, seeds 0 to 1, {SIZED}"
+    assert SIZED in result.accuracy().record.data.made_by
+    result.examine("findings")
+    reopened = wb.open(result.save(tmp_path / "r.ortbench")).attach(model)
+    assert SIZED in reopened.accuracy(items=2).record.data.made_by
+
+
+@pytest.mark.real
+def test_own_inputs_calibrate_and_are_evaluated_where_nothing_else_is_given(model: wb.Model) -> None:
+    own = [{"x": np.full((1, 3, 8, 8), number, np.float32)} for number in (1, 2)]
+    result = wb.compare(model, wb.Config(), INT8, inputs=own, **QUICK)
+    calibration = result.runs[1].preparation.calibration
+    assert (calibration.made_by, calibration.count) == ("iterable of 2 (given)", 2)
+    assert calibration.representative
+    assert result.accuracy().record.data.made_by == "iterable of 2 (given)"
+
+
+@pytest.mark.real
+def test_a_deployment_and_its_script_have_them(model: wb.Model, inputs: wb.Inputs, tmp_path: Path) -> None:
+    deployed = wb.deploy(model, INT8, tmp_path / "served", inputs=inputs)
+    assert deployed.record is not None
+    prepared = wb.prepare(model.with_inputs(inputs), INT8)
+    assert SIZED in prepared.calibration.made_by
+    assert "(1, 3, 20, 12)" in prepared.to_python()
+
+
+@pytest.mark.real
+def test_random_inputs_as_data_stand_for_their_sizes(model: wb.Model, inputs: wb.Inputs) -> None:
+    table = wb.accuracy(model, wb.Config(), INT8, data=inputs, calibration=inputs, progress=False, keep=False)
+    assert SIZED in table.record.data.made_by
+    assert table.record.data.item_count == 8
+    errors = wb.layer_errors(model, INT8, data=inputs, progress=False)
+    assert SIZED in errors.record.made_by
