@@ -64,6 +64,54 @@ def test_a_deployment_and_its_script_have_them(model: wb.Model, inputs: wb.Input
     assert "(1, 3, 20, 12)" in prepared.to_python()
 
 
+class Reader:
+    """Hand out examples as the readers of ORT's own tools do."""
+
+    def __init__(self) -> None:
+        self.left = [{"x": np.zeros((1, 3, 8, 8), np.float32)} for _ in range(3)]
+
+    def get_next(self) -> dict[str, Any] | None:
+        return self.left.pop() if self.left else None
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "real"
+    made.mkdir()
+    for number in range(3):
+        np.save(made / f"{number}.npy", np.full((1, 3, 8, 8), number, np.float32))
+    return made
+
+
+@pytest.mark.real
+def test_real_data_come_from_a_folder_a_reader_or_a_generator(model: wb.Model, folder: Path) -> None:
+    for source, words in (
+        (folder, "3 examples of"),
+        (Reader(), "3 examples of reader"),
+        (({"x": np.zeros((1, 3, 8, 8), np.float32)} for _ in range(3)), "iterable of 3"),
+    ):
+        inputs = wb.measure(model, inputs=source, **QUICK).record.measured.inputs
+        assert inputs.made_by.startswith(words)
+        assert (inputs.shapes, inputs.seed) == ((("x", "float32[1,3,8,8]"),), None)
+    table = wb.accuracy(model, wb.Config(), INT8, data=folder, progress=False, keep=False)
+    assert table.record.data.made_by.startswith("3 examples of")
+    assert table.record.data.real
+
+
+def test_the_panels_take_a_folder_and_hand_their_sizes_to_what_takes_data(
+    model: wb.Model, folder: Path
+) -> None:
+    bench = wb.Workbench()
+    bench.load(str(model.path), wait=True)
+    bench.state.dims = (("high", 20), ("wide", 12))
+    assert "data=inputs" in bench.card_code("result", "layer errors/B")
+    bench.state.data = str(folder)
+    assert bench.request().subject.inputs().made_by.startswith("3 examples of")
+    bench.load("digits-conv", wait=True)
+    bench.state.data, bench.state.dims = "", (("batch", 4),)
+    assert "data=inputs" not in bench.card_code("result", "layer errors/B")  # it has a set of its own
+
+
 @pytest.mark.real
 def test_random_inputs_as_data_stand_for_their_sizes(model: wb.Model, inputs: wb.Inputs) -> None:
     table = wb.accuracy(model, wb.Config(), INT8, data=inputs, calibration=inputs, progress=False, keep=False)

@@ -12,6 +12,7 @@ from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Model, load
+from workbench.preparation.real_data import data_from
 from workbench.preparation.replayed import replayed
 from workbench.results.accuracy import AccuracyTable
 from workbench.results.result import origin_of
@@ -49,6 +50,7 @@ def accuracy(
     """
     check_configs(configs, "wb.accuracy(model, wb.Config(), …)")
     loaded = sized_as(load(model), data)
+    data = data_from(loaded, data, items)
     with bar(progress) as on_progress:
         record = evaluation.accuracy(
             loaded, configs or (Config(),), data=data, metric=metric, output=output, scores=scores,

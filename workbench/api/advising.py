@@ -21,6 +21,7 @@ from workbench.measurement.limits import Progress
 from workbench.models import Inputs, Model, load
 from workbench.models.examples import examples
 from workbench.preparation.calibration import source_of
+from workbench.preparation.real_data import inputs_from
 from workbench.preparation.replayed import replayed
 from workbench.records.fidelity import AccuracyRecord
 from workbench.records.findings import FindingRecord
@@ -64,7 +65,7 @@ def findings(
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
     data = replayed(data)
     _check_examples(loaded, data, calibration)
-    fed = loaded.inputs(inputs, seed=seed)
+    fed = inputs_from(loaded, inputs, seed=seed)
     loaded = loaded.with_inputs(fed)
     known = None
     if data is not None:
@@ -108,7 +109,7 @@ def improve(
     loaded, start, calibration = load(model), config or Config(), replayed(calibration)
     data = replayed(data)
     _check_examples(loaded, data, calibration)
-    fed = loaded.inputs(inputs, seed=seed)
+    fed = inputs_from(loaded, inputs, seed=seed)
     loaded = loaded.with_inputs(fed)
     until = time.monotonic() + (BUDGET_S if budget_s is None else budget_s)
     current, steps, skipped = start, list[ImprovementStep](), dict[str, str]()

@@ -17,6 +17,7 @@ from workbench.measurement.limits import Limits, Progress
 from workbench.models import Model
 from workbench.models.decoding import check_length, decoding_dims, decoding_names
 from workbench.models.generate import random_inputs
+from workbench.preparation.real_data import inputs_from
 from workbench.preparation.replayed import replayed
 from workbench.results.decoding import Decoding
 from workbench.results.result import origin_of
@@ -67,7 +68,7 @@ def decode(
     count = prompt if isinstance(prompt, int) else len(prompt)
     check_length(names, count, tokens)
     if inputs is not None:
-        fed = loaded.inputs(inputs, seed=seed)
+        fed = inputs_from(loaded, inputs, seed=seed)
     else:
         dims = decoding_dims(loaded.structure, names, count)
         fed = random_inputs(loaded.structure, loaded.name, seed, dims, loaded.usual)

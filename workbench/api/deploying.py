@@ -14,6 +14,7 @@ from workbench.deployment.folder import KINDS, Kind, Serving, file_name, write_d
 from workbench.errors import ConfigError
 from workbench.models import Model, load
 from workbench.models.fit import check_fit
+from workbench.preparation.real_data import inputs_from
 from workbench.preparation.replayed import replayed
 from workbench.preparation.runnable import make_runnable
 from workbench.results.deployment import Deployment
@@ -64,7 +65,7 @@ def deploy(
         check_number(label, bound, "give a number that is not negative", what="bound", least=0)
     loaded = load(model)
     check_fit(loaded, config)
-    fed = loaded.inputs(inputs, seed=seed)
+    fed = inputs_from(loaded, inputs, seed=seed)
     loaded = loaded.with_inputs(fed)
     calibration = replayed(calibration)
     runnable = make_runnable(loaded, config, fed.feeds, calibration=calibration, cancel=cancel)

@@ -16,6 +16,7 @@ from workbench.api.running import Feeds, finding_inputs, kept
 from workbench.config import Config
 from workbench.measurement.limits import Progress
 from workbench.models import Model, load
+from workbench.preparation.real_data import inputs_from
 from workbench.preparation.replayed import replayed
 from workbench.preparation.runnable import make_runnable
 from workbench.results.ablation import Ablation
@@ -61,7 +62,7 @@ def explain(
             on_first(Explanation(first))
 
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
-    fed = loaded.inputs(inputs) if profile or inputs is not None else None
+    fed = inputs_from(loaded, inputs) if profile or inputs is not None else None
     loaded = loaded if fed is None else loaded.with_inputs(fed)
     record = explanation.explain(
         loaded, chosen, passes=passes, budget_s=budget_s, calibration=calibration, cancel=cancel,

@@ -19,6 +19,7 @@ from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits
 from workbench.models import Model, load
+from workbench.preparation.real_data import data_from
 from workbench.preparation.replayed import replayed
 from workbench.records.display import values_of
 from workbench.records.sensitivity import Mode, SensitivityRecord
@@ -52,6 +53,7 @@ def layer_errors(
     'layer_errors'
     """
     loaded = sized_as(load(model), data)
+    data = data_from(loaded, data, items)
     with bar(progress) as on_progress:
         record = debug(
             loaded, config, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
@@ -88,6 +90,7 @@ def sensitivity(
     'sensitivity'
     """
     loaded, calibration = sized_as(load(model), data), replayed(calibration)
+    data = data_from(loaded, data, items)
     with bar(progress) as on_progress:
         variants = studying.layer_variants(
             loaded, config, by=by, data=data, calibration=calibration, items=items, seed=seed, limits=limits,

@@ -15,6 +15,7 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.measurement.limits import Limits
 from workbench.models import Inputs, Model, load
+from workbench.preparation.real_data import inputs_from
 from workbench.preparation.replayed import replayed
 from workbench.results.comparison import Comparison
 from workbench.results.result import origin_of
@@ -68,7 +69,7 @@ def why_slower(
         )  # fmt: skip
     runs = _pair_of(comparison, label or comparison.verdict.label)
     inputs = inputs if inputs is not None else comparison._inputs
-    fed = loaded.inputs(inputs, seed=seed)
+    fed = inputs_from(loaded, inputs, seed=seed)
     loaded = loaded.with_inputs(fed)
 
     def profiled(run: Run) -> ProfiledConfig:

@@ -23,6 +23,7 @@ from workbench.config import Config
 from workbench.cpu import usable_cores
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Inputs, Model, load
+from workbench.preparation.real_data import inputs_from
 from workbench.preparation.replayed import replayed
 from workbench.preparation.runnable import make_runnable
 from workbench.records.run import labels_of
@@ -258,5 +259,5 @@ def threads(
 
 def _opened(model: Any, inputs: Feeds, seed: int) -> tuple[Model, Inputs]:
     loaded = load(model)
-    fed = loaded.inputs(inputs, seed=seed)
+    fed = inputs_from(loaded, inputs, seed=seed)
     return loaded.with_inputs(fed), fed

@@ -21,6 +21,7 @@ from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.models import Inputs, Model, load
 from workbench.models.fit import check_fit
 from workbench.preparation.calibration import real_inputs
+from workbench.preparation.real_data import inputs_from
 from workbench.records.comparison import ComparisonRecord
 from workbench.results.result import Result
 from workbench.text import quoted
@@ -56,7 +57,7 @@ def inputs_of(
     """Return the inputs as given, or by default real examples where the model has some, else random ones."""
     if inputs is None and (real := real_inputs(model, configs, calibration)) is not None:
         return real
-    return model.inputs(inputs, seed=seed)
+    return inputs_from(model, inputs, seed=seed)
 
 
 def sized_as(model: Model, data: Any) -> Model:

@@ -16,6 +16,7 @@ from workbench.judge.load_request import LoadRequest, Sessions, check_load
 from workbench.judge.load_test import LoadRounds
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Model
+from workbench.preparation.real_data import inputs_from
 from workbench.preparation.replayed import replayed
 from workbench.records.load_test import LoadPoint
 from workbench.results.deployment import Deployment
@@ -83,7 +84,7 @@ def load_test(
             f"give a number of callers, and 1 to {MOST_SETUPS} configs times sessions",
         )
     loaded = opened_for(model, [config for config, _ in setups], "wb.load_test(model, wb.Config(…))")
-    fed = loaded.inputs(inputs, seed=seed)
+    fed = inputs_from(loaded, inputs, seed=seed)
     with request_for(
         loaded,
         [config for config, _ in setups],

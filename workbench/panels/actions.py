@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.errors import ConfigError, WorkbenchError
-from workbench.panels.code import compare_code, more_code
+from workbench.panels.code import argument_of_inputs, compare_code, more_code
 from workbench.panels.jobs import Job
 from workbench.panels.request import Request
 from workbench.panels.state import BenchState
@@ -144,9 +144,9 @@ def options_of(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
         "on_step": job.step,
         "keep": request.comparison is None,  # else the comparison keeps it
     }
-    if "inputs" in kind.takes:
+    if (name := argument_of_inputs(kind, request)) is not None:
         job.step("making inputs")
-        options["inputs"] = request.subject.inputs()
+        options[name] = request.subject.inputs()
     taken = set[str](kind.takes)
     own = {name: value for name, value in options.items() if name in taken}
     return {"cancel": job.cancel, **own, **request.options(kind)}

@@ -59,7 +59,7 @@ def kind_code(kind: ResultKind, request: Request) -> str:
     configs = shown if kind.scope == "config" else every
     lines = [model_line(subject), *(f"{name} = {config_code(config)}" for name, config in configs.items())]
     options = options_of(kind, request)
-    if "inputs" in options:
+    if any(isinstance(options.get(name), Source) for name in ("inputs", "data")):
         lines += inputs_lines(subject)
     made = kind.call_code(list(configs), options)
     return "\n".join(["import workbench as wb", "", *lines, "", f"result = {made}", "result"])
@@ -67,8 +67,21 @@ def kind_code(kind: ResultKind, request: Request) -> str:
 
 def options_of(kind: ResultKind, request: Request) -> dict[str, Any]:
     """Return the keywords of a kind's function; inputs that are not the default by their name."""
-    has_inputs = "inputs" in kind.takes and inputs_lines(request.subject)
-    return {**request.options(kind), **({"inputs": Source("inputs")} if has_inputs else {})}
+    name = argument_of_inputs(kind, request)
+    has_inputs = name is not None and inputs_lines(request.subject)
+    return {**request.options(kind), **({name: Source("inputs")} if name is not None and has_inputs else {})}
+
+
+def argument_of_inputs(kind: ResultKind, request: Request) -> str | None:
+    """Return the argument of a kind's function that takes the panels' inputs; a file goes there as it is."""
+    if "inputs" in kind.takes:
+        return "inputs"
+    subject = request.subject
+    if "data" not in kind.takes or not subject.dims or subject.data:
+        return None
+    from workbench.models.examples import trained_sample  # loads slowly
+
+    return "data" if trained_sample(subject.model) is None else None
 
 
 def reopening_code(result: Comparison, expression: str = "result") -> str:

@@ -40,7 +40,9 @@ class Subject:
     def inputs(self) -> Any:
         """Make the inputs, which takes time."""
         if self.data:
-            return self.model.inputs(self.data)
+            from workbench.preparation.real_data import inputs_from  # loads slowly
+
+            return inputs_from(self.model, self.data)
         return self.model.inputs(seed=self.seed, **dict(self.dims))
 
 

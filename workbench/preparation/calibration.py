@@ -153,6 +153,8 @@ def source_of(model: Model, data: Any, samples: int | None) -> Source:
         from workbench.preparation.datasets import read_dataset
 
         return Source(*read_dataset(data, model))
+    if hasattr(data, "get_next"):  # a CalibrationDataReader of ORT's own tools
+        return Source("reader (given)", "one example a call", iter(data.get_next, None))
     if isinstance(data, Mapping):
         return Source("dict (given)", STACKED, _stacked(data, model, "dict (given)"))
     if isinstance(data, Iterable) and not isinstance(data, (bytes, np.ndarray)):

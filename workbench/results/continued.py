@@ -14,6 +14,7 @@ from workbench.judge.goal import PrecisionGoal
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Inputs, Model, load
+from workbench.preparation.real_data import inputs_from
 from workbench.records.comparison import ComparisonRecord, Doubt
 from workbench.results.examining import check_same, inputs_again, missing_model
 from workbench.results.result import Result
@@ -60,7 +61,7 @@ class Continued(Result):
         loaded = load(model)
         check_same(loaded, self._rounds)
         if inputs is not None:
-            self._inputs = loaded.inputs(inputs)
+            self._inputs = inputs_from(loaded, inputs)
         elif self._rounds.inputs.seed is not None:
             self._inputs = inputs_again(loaded, self._rounds)
         self._model = loaded if self._inputs is None else loaded.with_inputs(self._inputs)

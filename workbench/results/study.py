@@ -14,6 +14,7 @@ from workbench.errors import WorkbenchError
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Model, load
+from workbench.preparation.real_data import inputs_from
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
 from workbench.records.study import StudyRecord, about_study, check_study
@@ -112,7 +113,7 @@ class Study(Measured):
         loaded = load(model)
         record = self.record
         check_same(loaded, record.selection)
-        fed = inputs_again(loaded, record.selection) if inputs is None else loaded.inputs(inputs)
+        fed = inputs_again(loaded, record.selection) if inputs is None else inputs_from(loaded, inputs)
         protocol = record.selection.protocol
         self._request = StudyRequest(
             model=loaded.with_inputs(fed),

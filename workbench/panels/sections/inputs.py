@@ -29,8 +29,8 @@ class InputsSection(Section):
             min=0, max=2**31 - 1, description="seed", tooltip="Of random inputs. Default 0."
         )
         self.data = W.TextField(
-            description="data", placeholder="path of an .npz; empty: random inputs",
-            tooltip="A file that numpy.savez wrote, with an array for every input",
+            description="data", placeholder="path of an .npz or of a folder; empty: random inputs",
+            tooltip="An .npz file with an array for every input, or a folder of images or .npy files",
         )  # fmt: skip
         on_change(self.seed, partial(setattr, self.state, "seed"))
         on_change(self.data, lambda path: setattr(self.state, "data", path.strip()))
