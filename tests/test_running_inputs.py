@@ -97,7 +97,7 @@ def test_every_call_finds_them(tmp_path: Path, name: str) -> None:
 def test_given_sizes_stay_and_only_the_guessed_ones_are_searched(tmp_path: Path) -> None:
     model = wb.load(tiny.save(text_line("given", rows=45), tmp_path))
     measured = wb.measure(model, inputs=model.inputs(width=144, seed=3), **QUICK).record.measured
-    assert measured.inputs.shapes == (("x", "float32[1,3,640,144]"),)
+    assert measured.inputs.shapes == (("x", "float32[1,3,320,144]"),)
     assert measured.inputs.seed == 3
 
 

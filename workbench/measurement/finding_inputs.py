@@ -20,7 +20,7 @@ from workbench.text import shorten
 from workbench.worker.launch import Worker, WorkerFolder
 from workbench.worker.values import write_values
 
-SEARCH_S = 5.0  # of runs, beside the start of the worker and the load of the model
+SEARCH_S = 8.0  # of runs, beside the start of the worker and the load of the model
 START_S, LOAD_S = 60.0, 300.0
 
 R = TypeVar("R")

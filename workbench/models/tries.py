@@ -11,8 +11,8 @@ from workbench.models.usual import Usual
 from workbench.models.values import is_integer
 from workbench.text import folded
 
-PICTURES = (  # height and width: first multiples of 64 and 32, then lines of text, then smaller pictures
-    (640, 640), (256, 256), (320, 320), (48, 320), (32, 320), (48, 192), (32, 100), (32, 128), (64, 256),
+PICTURES = (  # height and width: a multiple of 64, lines of text, which cost little, then larger pictures
+    (256, 256), (48, 320), (32, 320), (320, 320), (640, 640), (48, 192), (32, 100), (32, 128), (64, 256),
     (384, 384), (416, 416), (512, 512), (299, 299), (112, 112), (128, 128), (64, 64), (32, 32), (28, 28),
 )  # fmt: skip
 LENGTHS = (512, 16_000, 256, 576, 1, 1024, 128, 64, 32, 16, 80, 160, 320, 640, 3000, 8000, 48_000, 2, 4)
