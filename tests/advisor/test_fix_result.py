@@ -34,6 +34,12 @@ def test_a_result_without_a_measurement_has_none() -> None:
     assert str(result) == f"Not kept: {FINDING.title}. it was not measured"
 
 
+def test_what_a_terminal_obeys_is_visible() -> None:
+    result = wb.FixResult(replace(FINDING, title="\x1b[31mred"), False, "\x1b]0;mine\x07", Config(), None)
+    assert "\x1b" not in str(result) + repr(result)
+    assert "\\x1b[31mred" in str(result)
+
+
 @pytest.mark.real
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_kept_rewrite_has_its_model_file(

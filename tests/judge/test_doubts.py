@@ -146,14 +146,16 @@ def test_an_unsteady_warm_up() -> None:
     assert "warm-up" in doubts(unsteady)
 
 
-def test_threads_from_the_environment_are_a_doubt_unless_the_config_sets_them(
+def test_threads_that_the_worker_took_from_the_environment_are_a_doubt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "threads from the environment" not in doubts()
-    monkeypatch.setenv("ORT_INTRA_OP_NUM_THREADS", "3")
-    assert "ORT_INTRA_OP_NUM_THREADS='3'" in doubts()["threads from the environment"].evidence
-    given = [quiet(label, config=Config(intra_op_threads=2)) for label in "AB"]
-    assert "threads from the environment" not in doubts(*given)
+    monkeypatch.setenv("ORT_INTRA_OP_NUM_THREADS", "3")  # of this process: no worker reports it
+    for origin in ("config", "ORT's default"):
+        assert "threads from the environment" not in doubts(None, quiet("B", threads_from=(origin,)))
+    taken = quiet("B", threads_from=("ORT's default", "ORT_INTER_OP_NUM_THREADS=4"))
+    doubt = doubts(None, taken)["threads from the environment"]
+    assert doubt.label == "B"
+    assert doubt.evidence.endswith("of B from the environment: ORT_INTER_OP_NUM_THREADS=4")
 
 
 def test_threads_above_the_quota_or_the_cores() -> None:

@@ -223,6 +223,7 @@ def record_to_json(record: ComparisonRecord) -> dict[str, Any]:
                 "config": run.config.to_dict(),
                 "providers": run.providers,
                 "threads": run.threads,
+                "threads_from": run.threads_from,
                 "median_s": run.latency.median_s,
                 "load_s": run.load_s,
                 "first_run_s": run.first_run_s,

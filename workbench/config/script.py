@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from workbench.config.plan import SessionPlan
-from workbench.config.thread_variables import variables_in_effect
+from workbench.thread_variables import OBEYED_SINCE, thread_origins, variables_of
 
 _NO_TELEMETRY = 'import os\n\nos.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime is imported'
 # As the worker binds: inputs once, outputs once their shapes are known, nothing allocated after that.
@@ -67,8 +67,9 @@ def script(
 
 
 def options_of(plan: SessionPlan) -> Iterator[str]:
-    for variable in variables_in_effect(dict(plan.attributes)):
-        yield f"# {variable} was in effect where this was written: set it here too, or other threads run"
+    since = ".".join(map(str, OBEYED_SINCE))
+    for variable in variables_of(thread_origins(dict(plan.attributes), obeyed=True)):
+        yield f"# {variable} was set here, and ONNX Runtime {since} and newer obeys it: set it elsewhere too"
     yield "options = ort.SessionOptions()"
     for name, value in plan.attributes:
         literal = f"ort.{value}" if isinstance(value, str) else repr(value)

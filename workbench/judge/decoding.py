@@ -12,6 +12,7 @@ from workbench.judge.compare_request import CompareRequest
 from workbench.judge.decoding_points import WHATS, decode_pairs
 from workbench.judge.task_rounds import TaskRounds
 from workbench.judge.verdict import is_enough
+from workbench.judge.wording import thread_notes
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.interleaved import TaskAnswer, WorkerTask
 from workbench.measurement.limits import OnProgress
@@ -96,7 +97,7 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
                 for what in (WHATS if self._request.tokens > 1 else WHATS[:1])
                 for run in runs[1:]
             ),
-            notes=(),
+            notes=tuple(note for _, note in thread_notes(runs)),
         )
 
     def open(self, participant: Participant) -> None:

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median, stdev
 
 from workbench.config.fields import BY_FIELD
-from workbench.config.thread_variables import variables_in_effect
 from workbench.judge.agreement import NO_VALUES
 from workbench.judge.load_doubts import MORE_TIME, Circumstances, counted, other_load
 from workbench.judge.other_file import is_other_net
 from workbench.judge.pairs import Pair
 from workbench.judge.verdict import NOISY_SCATTER
+from workbench.judge.wording import thread_notes
 from workbench.records.comparison import Doubt, OutputAgreement, Verdict
 from workbench.records.machine import Machine
 from workbench.records.run import Run
@@ -197,16 +197,10 @@ def _unsteady(runs: Sequence[Run]) -> Iterable[Doubt]:
 
 def _threads(runs: Sequence[Run], machine: Machine) -> Iterable[Doubt]:
     quota = machine.quota_cores
+    for label, note in thread_notes(runs):
+        fix = "set intra_op_threads or inter_op_threads in the config, or unset the variables"
+        yield Doubt("threads from the environment", label, note, fix)
     for run in runs:
-        if run.config.engine is None and (
-            variables := variables_in_effect(dict(run.config.plan().attributes))
-        ):
-            yield Doubt(
-                "threads from the environment",
-                run.label,
-                f"ORT takes the threads of {run.label} from the environment: {', '.join(variables)}",
-                "set intra_op_threads or inter_op_threads in the config, or unset the variables",
-            )
         if run.threads is None:
             continue
         if quota is not None and run.threads > math.ceil(quota):

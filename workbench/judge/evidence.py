@@ -135,6 +135,7 @@ class Evidence:
             config=self._candidates[label].config,
             providers=last.providers if last else (),
             threads=last.threads if last else None,
+            threads_from=last.threads_from if last else (),
             io=last.io if last else None,
             processes=(*before, *(outcome.record for outcome in outcomes if outcome.record is not None)),
             log=tuple(log.parse(outcomes[0].log_text)[:MAX_LOG_LINES]) if outcomes else (),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.judge.load_request import MOST_REQUESTS
 from workbench.judge.pairs import LEAST_S, Pair, typical_s
 from workbench.judge.percentiles import Estimate, mean_of, percentile_of
-from workbench.judge.wording import headline
+from workbench.judge.wording import headline, thread_notes
 from workbench.records.comparison import Verdict, verdict_cells
 from workbench.records.display import config_in_words
 from workbench.records.load_test import LoadPoint, LoadRun, LoadSlice, LoadTestRecord
@@ -89,7 +89,7 @@ def load_notes(runs: Sequence[LoadRun], cores: int) -> tuple[str, ...]:
     slices = [part for run in runs for part in run.slices]
     wall_s = sum(part.wall_s for part in slices)
     others_s = sum(part.others_cpu_s or 0.0 for part in slices)
-    notes = []
+    notes = [note for _, note in thread_notes(runs)]
     if wall_s and others_s / wall_s > NOTABLE_OTHERS * cores:
         notes.append(
             f"other programs used {min(others_s / wall_s, cores):.1f} of {cores} cores meanwhile: "

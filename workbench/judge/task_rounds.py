@@ -36,6 +36,7 @@ class Gathered:
 
     providers: tuple[str, ...] = ()
     threads: int | None = None
+    threads_from: tuple[str, ...] = ()
     io: str | None = None
     rss_bytes: list[int] = field(default_factory=list)
     parts: list[Any] = field(default_factory=list)  # the records of its answers
@@ -110,6 +111,7 @@ class TaskRounds(ABC, Generic[Record]):
             gathered.failure = gathered.failure or outcome.failure
             if outcome.providers:
                 gathered.providers, gathered.threads = outcome.providers, outcome.threads
+                gathered.threads_from = outcome.threads_from
             gathered.io = outcome.io or gathered.io
             if number and outcome.rss_bytes is not None:
                 gathered.rss_bytes.append(outcome.rss_bytes)
@@ -124,6 +126,7 @@ class TaskRounds(ABC, Generic[Record]):
             "config": candidate.config,
             "providers": gathered.providers,
             "threads": gathered.threads,
+            "threads_from": gathered.threads_from,
             "rss_bytes": tuple(gathered.rss_bytes),
             "failure": gathered.failure,
             "preparation": candidate.preparation,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 
 from workbench.judge.other_file import TIMING_ONLY, is_other_net
 from workbench.judge.percentiles import MIN_PROCESSES
 from workbench.measurement.providers import asked_for, short_name
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
+from workbench.records.decoding import DecodeRun
+from workbench.records.load_test import LoadRun
 from workbench.records.run import Run
 from workbench.text import counted, in_mib, shorten
+from workbench.thread_variables import variables_of
 
 MOST_CHARACTERS = 6_000  # per line: keeps ORT's failure messages, cuts an untrusted megabyte
 NOTABLE_LOAD_S = 0.02
@@ -146,6 +149,14 @@ def report(record: ComparisonRecord, shares: Mapping[str, float] | None = None) 
         lines.append(f"  doubt ({doubt.kind}): {doubt.evidence}")
         lines.append(f"    fix: {doubt.fix}")
     return "\n".join(shorten(line, MOST_CHARACTERS) for line in lines)
+
+
+def thread_notes(runs: Iterable[Run | LoadRun | DecodeRun]) -> Iterator[tuple[str, str]]:
+    """Yield the label of each run that took a number of threads from a variable, and a sentence of it."""
+    for run in runs:
+        if variables := variables_of(run.threads_from):
+            names = ", ".join(variables)
+            yield run.label, f"ORT takes the threads of {run.label} from the environment: {names}"
 
 
 def ratio_digits(ratio: float) -> int:

@@ -35,6 +35,7 @@ class Outcome:
     providers: tuple[str, ...] = ()
     nodes_on: dict[str, int] | None = None  # how many nodes each provider took; None: not known
     threads: int | None = None
+    threads_from: tuple[str, ...] = ()  # empty: not known
     io: Literal["run", "binding"] | None = None
     versions: dict[str, str] = field(default_factory=dict)
     log_text: str = ""
@@ -88,6 +89,7 @@ class Participant:
         self.outcome.providers = tuple(answer["providers"])
         self.outcome.nodes_on = answer.get("nodes_on")
         self.outcome.threads = answer["threads"]
+        self.outcome.threads_from = tuple(answer.get("threads_from", ()))
         self.available = tuple(answer.get("available", ()))
 
     def finish(self) -> dict[str, Any]:

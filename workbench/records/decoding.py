@@ -51,6 +51,7 @@ class DecodeRun:
     passes: tuple[DecodePass, ...]
     failure: Failure | None
     preparation: Preparation | None
+    threads_from: tuple[str, ...] = ()  # origins of intra-op, then inter-op threads; empty: unknown
 
 
 @dataclass(frozen=True, slots=True)

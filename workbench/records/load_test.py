@@ -72,6 +72,7 @@ class LoadRun:
     slices: tuple[LoadSlice, ...]
     failure: Failure | None
     preparation: Preparation | None
+    threads_from: tuple[str, ...] = ()  # origins of intra-op, then inter-op threads; empty: unknown
 
     def at(self, point: LoadPoint) -> tuple[LoadSlice, ...]:
         """Return the slices of one amount of load."""

@@ -136,6 +136,7 @@ class Run:
     preparation: Preparation | None = None  # None: preparation failed, or an old bundle without preparations
     population: Population = "undisturbed"  # which blocks count; the same for all runs of a comparison
     nodes_on: tuple[tuple[str, int], ...] | None = None  # (provider, nodes it took); None: not known
+    threads_from: tuple[str, ...] = ()  # origins of intra-op, then inter-op threads; empty: unknown
 
     @property
     def blocks(self) -> list[Block]:

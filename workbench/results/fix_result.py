@@ -9,7 +9,7 @@ from typing import Any
 from workbench.config import Config
 from workbench.records.comparison import OutputAgreement, Verdict
 from workbench.records.findings import FindingRecord
-from workbench.text import in_mib, in_ms
+from workbench.text import in_mib, in_ms, printable
 
 MEMORY_GAIN = 0.05  # a fix for memory or load is kept from this part on
 LOAD_GAIN = 0.20
@@ -61,7 +61,7 @@ class FixResult:
 
     def __str__(self) -> str:
         text = f"{'Kept' if self.kept else 'Not kept'}: {self.finding.title}. {self.reason}"
-        return f"{text} ({self.prediction})" if self.prediction else text
+        return printable(f"{text} ({self.prediction})" if self.prediction else text, keep="\n")
 
     def __repr__(self) -> str:
         return f"<FixResult: {self}>"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 
+from workbench.thread_variables import OBEYED_SINCE, thread_origins
 from workbench.worker import sampling, serving, usage
 from workbench.worker.decoding import Decoder
 from workbench.worker.feeding import device_of, make_calls
@@ -18,6 +19,7 @@ from workbench.worker.host import Call, Host
 from workbench.worker.session import make_session, nodes_on, run_options, share
 from workbench.worker.values import Feed, read_values, write_values
 
+_READS_VARIABLES = tuple(map(int, ort.__version__.split(".")[:2])) >= OBEYED_SINCE
 # ORT sets these options once per process, by its first session.
 FIRST_SESSION_ONLY = frozenset({"session.set_denormal_as_zero"})
 
@@ -59,6 +61,7 @@ class SessionHost(Host):
             "rss_start_bytes": rss_start,
             "rss_loaded_bytes": usage.rss_bytes(),
             "threads": self._threads(started),
+            "threads_from": thread_origins(plan["attributes"], obeyed=_READS_VARIABLES),
             "inputs": [[arg.name, arg.type, arg.shape] for arg in self.session.get_inputs()],
             "outputs": [[arg.name, arg.type, arg.shape] for arg in self.session.get_outputs()],
         }, b""

@@ -1,0 +1,80 @@
+"""Variables of ORT that set numbers of threads: what a worker reports, and what a script says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from tests.models import tiny
+from workbench.deployment.session_file import session_file
+from workbench.thread_variables import thread_origins
+
+INTRA, INTER = "ORT_INTRA_OP_NUM_THREADS", "ORT_INTER_OP_NUM_THREADS"
+
+
+def origins(config: wb.Config, *, obeyed: bool = True) -> tuple[str, ...]:
+    return thread_origins(dict(config.plan().attributes), obeyed=obeyed)
+
+
+def test_inter_op_threads_exist_in_parallel_mode_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(INTRA, raising=False)
+    monkeypatch.setenv(INTER, "4")
+    parallel, sequential = wb.Config(execution_mode="parallel"), wb.Config(execution_mode="sequential")
+    assert origins(wb.Config()) == origins(sequential) == ("ORT's default",)
+    assert origins(parallel) == ("ORT's default", f"{INTER}=4")
+    assert origins(parallel.replace(inter_op_threads=2)) == ("ORT's default", "config")
+
+
+def test_an_ort_that_reads_no_variable_takes_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(INTRA, "3")
+    assert origins(wb.Config()) == (f"{INTRA}=3",)
+    assert origins(wb.Config(), obeyed=False) == ("ORT's default",)
+
+
+@pytest.mark.parametrize("value", ["", "0", "000"])
+def test_zero_leaves_the_number_to_ort(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(INTRA, value)
+    assert origins(wb.Config()) == ("ORT's default",)
+
+
+def test_a_value_is_printable_and_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(INTRA, "\x1b[31m\n" + "3" * 5000)
+    (origin,) = origins(wb.Config())
+    assert origin.isprintable()
+    assert len(origin) < 200
+
+
+def test_a_script_names_the_variable_that_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(INTRA, "3\nraise SystemExit")
+    script = wb.Config().to_python("model.onnx")
+    (line,) = [line for line in script.splitlines() if INTRA in line]
+    assert line.startswith(f"# {INTRA}=3\\nraise SystemExit was set here")
+    assert "ONNX Runtime 1.29 and newer obeys it" in line
+    assert "ORT_INTRA_OP" not in wb.Config(intra_op_threads=2).to_python("model.onnx")
+
+
+def test_the_session_file_of_a_deployment_names_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(INTRA, "3")
+    text = session_file(wb.Config().plan())
+    compile(text, "session.py", "exec")
+    assert f"# {INTRA}=3 was set" in text
+
+
+@pytest.mark.real
+def test_a_measurement_and_a_load_test_say_where_the_threads_came_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(INTRA, "3")
+    model = tiny.save(tiny.mlp(), tmp_path)
+    measured = wb.measure(model, budget_s=1, progress=False, keep=False)
+    assert (measured.run.threads, measured.run.threads_from) == (3, (f"{INTRA}=3",))
+    assert f"from the environment: {INTRA}=3" in str(measured)
+    given = wb.Config(intra_op_threads=1)
+    loaded = wb.load_test(model, wb.Config(), given, callers=1, duration_s=1, progress=False, keep=False)
+    assert [run.threads_from for run in loaded.record.runs] == [(f"{INTRA}=3",), ("config",)]
+    assert loaded.record.notes[0] == f"ORT takes the threads of A from the environment: {INTRA}=3"
+    assert f"{INTRA}=3" in str(loaded)
+    saved = wb.open(loaded.save(tmp_path / "load.ortbench"))
+    assert saved.record.runs[0].threads_from == (f"{INTRA}=3",)
