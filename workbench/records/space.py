@@ -188,6 +188,14 @@ def changes_of(config: Config, base: Config) -> int:
     return count
 
 
+def parts_of(change: Config) -> tuple[Config, ...]:
+    """Return the fields of a change, each alone; the whole change if a config refuses one of them."""
+    try:
+        return tuple(Config().replace(**{name: value}) for name, value in change.changed().items())
+    except ConfigError:
+        return (change,)
+
+
 def _settings(providers: tuple[Provider, ...]) -> set[tuple[str, ...]]:
     """Return the names of the providers, and their options; the CPU's is always there."""
     names = {(provider.name,) for provider in providers if provider.name != CPU}

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from workbench.config import Config
-from workbench.records.space import Space, changes_of, combined, merged
+from workbench.records.space import Space, changes_of, combined, merged, parts_of
 from workbench.records.study import Stage
 from workbench.search.standings import BASELINE, Gains, Standings
 
@@ -26,6 +26,7 @@ MOST_CROSSED = 4  # good changes that are combined with each other
 MOST_COMBINED = 6
 MOST_FINALISTS = 4
 HOPELESS = -0.45  # log gain: a change this bad alone is not tried on the leader
+LEAST_ROUNDS = 3  # of a config that is chosen over a leader with as many
 FIRST_BEYOND = 3.0  # standard errors: after one round the scatter is a guess
 SCREENING, FINAL = (1, 1), (1, 2, 3, 4)
 ADMITTED_SHARE = 0.8  # of the selection's time, after which nothing new is prepared: rounds need the rest
@@ -64,7 +65,27 @@ class Selection:
         for at in reversed(range(self._bench.objectives)):
             self._at = at
             self._race(self._finalists(), FINAL)
-        return self._winner()
+        return self._fewest()
+
+    def _fewest(self) -> str:
+        """Return the winner after races with it without each of its changes: what is worth nothing goes."""
+        winner = self._winner()
+        while winner != BASELINE:
+            fewer = self._admitted(self._one_fewer(winner), "on the leader")
+            self._race([winner, *fewer], FINAL)
+            standings = Standings(self._gains())
+            gaps = {
+                label: standings.gap(winner, label).middle
+                for label in fewer
+                if self._is_in(label)
+                and self._bench.may_lead(label)
+                and standings.rounds(label) >= LEAST_ROUNDS
+            }
+            smallest = min(gaps, key=gaps.__getitem__, default=winner)
+            if gaps.get(smallest, math.inf) > NEAR:
+                break
+            winner = smallest
+        return winner
 
     def _cross(self, moves: Sequence[tuple[str, Config, str]]) -> None:
         """Race the good changes together, then each change on the leader."""
@@ -118,16 +139,22 @@ class Selection:
         """Yield the leader with one more change, and with one change fewer."""
         config, standings = self._bench.configs[leader], Standings(self._gains())
         alone = {other: label for label, other in self._bench.configs.items()}
-        within = [change for _, change in self._space.moves if merged(config, change) == config]
-        for left_out in within if len(within) > 1 else ():
-            yield from self._merged(
-                self._base, [self._together([change for change in within if change != left_out])]
-            )
+        yield from self._one_fewer(leader)
         for _, change in self._space.moves:
             single = alone.get(merged(self._base, change) or self._base)
             hopeless = single is not None and standings.gain(single) < HOPELESS
             if not hopeless:
                 yield from self._merged(config, [change])
+
+    def _one_fewer(self, label: str) -> Iterator[Config]:
+        """Yield a config without each of its changes; changes that start together are left out one by one."""
+        config = self._bench.configs[label]
+        changes = [option for axis in self._space.axes for option in axis.options]
+        changes += [part for start in self._space.starts for part in parts_of(start)]
+        within = [change for change in dict.fromkeys(changes) if merged(config, change) == config]
+        for left_out in within if len(within) > 1 else ():
+            fewer = self._together([change for change in within if change != left_out])
+            yield from (one for one in self._merged(self._base, [fewer]) if one != config)
 
     def _sample(self) -> None:
         """Race what the sampler suggests, batch after batch."""
@@ -207,7 +234,7 @@ class Selection:
             for label in (*self._measured(), *([BASELINE] if BASELINE in self._bench.gains() else []))
             if self._bench.may_lead(label)
             and standings.gap(leader, label).middle <= NEAR
-            and (label == BASELINE or standings.rounds(label) >= min(3, standings.rounds(leader)))
+            and (label == BASELINE or standings.rounds(label) >= min(LEAST_ROUNDS, standings.rounds(leader)))
         ]
         return min(
             near,
