@@ -101,7 +101,7 @@ CALLS: dict[str, Call] = {
         model, wb.Config(precision=STATIC), items=2, progress=False
     ),
     "improve": lambda model, _: wb.improve(model, budget_s=5.0, **QUIET),
-    "tune": lambda model, _: wb.tune(model, budget_s=12.0, **QUIET),
+    "tune": lambda model, _: wb.tune(model, budget_s=30.0, **QUIET),
     "script": script,
     "deploy": deploy,
 }
