@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import workbench as wb
@@ -14,6 +15,7 @@ from tests.factories.graphs import hostile
 from tests.factories.records import block, comparison, process, run, write_bundle
 from tests.factories.results import about
 from workbench.cli import main
+from workbench.cli.showing import table
 from workbench.cli.text import in_full
 from workbench.config import Config
 from workbench.errors import WorkbenchError
@@ -118,3 +120,10 @@ def test_any_result_is_shown_and_reported(tmp_path: Path, capsys: pytest.Capture
     assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
     assert main(["report", "nothing-of-that-name", "-o", str(page)]) == 2
     assert "no record" in capsys.readouterr().err
+
+
+def test_no_cell_of_a_table_reaches_the_terminal_as_it_is() -> None:
+    text = table(pd.DataFrame({HOSTILE: [HOSTILE, None], "n": [1, 2]}))
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert len(text) < 2_000

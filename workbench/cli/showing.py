@@ -38,7 +38,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         print(in_full(result.record))
     else:
         print(result)
-        print(table(result.to_frame().head(MOST_SHOWN).map(_shortened)))
+        print(table(result.to_frame().head(MOST_SHOWN)))
     return 0
 
 
@@ -58,7 +58,7 @@ def print_result(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame
     if arguments.csv:
         return
     if not frame.empty:
-        print(table(frame.head(MOST_SHOWN).map(_shortened)))
+        print(table(frame.head(MOST_SHOWN)))
     if len(frame) > MOST_SHOWN:
         print(f"… and {len(frame) - MOST_SHOWN:,} more rows: --csv prints them all")
 
@@ -115,7 +115,7 @@ def run_doctor(arguments: argparse.Namespace) -> int:
 
 def history_table(frame: pd.DataFrame) -> str:
     """Return the entries as a table, with short texts and no ratio where outputs differ."""
-    rows = frame.map(_shortened)
+    rows = frame.copy()
     rows.loc[rows["verdict"] == "outputs differ", ["ratio", "low", "high"]] = float("nan")
     return table(rows)
 
@@ -125,6 +125,6 @@ def _shortened(value: Any) -> Any:
 
 
 def table(frame: pd.DataFrame) -> str:
-    """Return all columns, at any terminal width, with absent values as a dash."""
-    present = frame.astype(object).where(frame.notna(), "-")
+    """Return all columns, at any terminal width: absent values as a dash, texts printable."""
+    present = frame.astype(object).where(frame.notna(), "-").map(_shortened).rename(columns=_shortened)
     return present.to_string(index=False, float_format=lambda value: f"{value:.3g}")
