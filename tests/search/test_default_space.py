@@ -39,6 +39,7 @@ def space_of(monkeypatch: pytest.MonkeyPatch, folder: Path, proto: onnx.ModelPro
     machine = changes.pop("machine", replace(MACHINE, usable_cores=changes.pop("cores", 8)))
     monkeypatch.setattr(spaces, "read_machine", lambda: machine)
     monkeypatch.setattr(spaces, "observe", lambda *_, **__: NothingFires())
+    monkeypatch.setattr(spaces, "finding_axes", lambda *_, **__: {})
     working = changes.pop("working", ())
     monkeypatch.setattr(spaces, "working_providers", lambda *_, **__: working)
     return spaces.default_space(model, model.inputs(**changes.pop("sizes", {})), **changes)

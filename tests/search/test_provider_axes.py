@@ -38,6 +38,7 @@ def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(spaces, "read_machine", lambda: machine)
     monkeypatch.setattr(spaces, "observe", lambda *_, **__: NothingFires())
+    monkeypatch.setattr(spaces, "finding_axes", lambda *_, **__: {})
     monkeypatch.setattr(spaces, "working_providers", lambda *_, **__: (TENSORRT, CUDA, OPENVINO))
 
 

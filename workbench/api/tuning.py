@@ -146,10 +146,12 @@ def default_space(
     ablation: Ablation | None = None,
     seed: int = 0,
     cancel: threading.Event | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
 ) -> Space:
     """Return what `tune` would vary: `default_space(model).without("level").including(…)` changes it.
 
-    Passes that `ablation`, a result of `wb.ablate`, found to cost time take part.
+    The model is explained and profiled for a moment, so that what its findings name takes part. Passes that
+    `ablation`, a result of `wb.ablate`, found to cost time take part, too.
 
     >>> import workbench as wb
     >>> wb.default_space.__name__
@@ -166,4 +168,5 @@ def default_space(
         calibration=calibration,
         harmful=() if ablation is None else ablation.record.hurts,
         cancel=cancel,
+        on_step=on_step,
     )

@@ -68,8 +68,7 @@ def looked_for(choice: TuneChoice, request: Request) -> tuple[object, ...]:
 
 def find_space(choice: TuneChoice, request: Request, job: Job) -> Space:
     """Return what may pay for the model here."""
-    job.step("which passes fire")
-    options = common_options(request, job)
+    options = {**common_options(request, job), "on_step": job.step}
     return default_space(request.subject.model, objective=choice.objectives, limits=choice.goal, **options)
 
 

@@ -25,6 +25,7 @@ from workbench.preparation.int8 import suited_int8
 from workbench.records.goal import Goal, Objective
 from workbench.records.machine import Machine
 from workbench.records.space import Axis, Space
+from workbench.search.finding_axes import finding_axes
 from workbench.search.provider_axes import ProviderAxes
 
 AZURE = "AzureExecutionProvider"  # a remote service
@@ -56,8 +57,9 @@ def default_space(
     cancel: threading.Event | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Space:
-    """Return the settings that may pay for this model here. One session is made, nothing is run.
+    """Return the settings that may pay for this model here, those that its findings name included.
 
+    The model is explained and profiled for a moment, nothing is measured against anything.
     `harmful` are passes that an ablation found to cost time: each may be switched off.
     """
     base, goal = base or Config(), goal or Goal()
@@ -85,6 +87,10 @@ def default_space(
     )
     axes["precision"] = (*precisions, *of_providers.pop("precision", ()))
     axes |= of_providers
+    of_findings = finding_axes(
+        model, inputs, base, goal, objectives, calibration=calibration, cancel=cancel, on_step=on_step
+    )
+    axes |= {name: () for name in of_findings if name not in axes}  # early: a gain is predicted
     axes["intra_op_threads"] = tuple(
         Config(intra_op_threads=count) for count in (1, 2, 4, 8, 16, 32) if count < _cores(machine)
     )
@@ -111,6 +117,8 @@ def default_space(
         axes["memory_pattern"] = (Config(memory_pattern=False),)
     if {*objectives} & {"memory", "load"}:
         axes["saved_graph"] = (Config(saved_graph="onnx"), Config(saved_graph="ort"))
+    for name, options in of_findings.items():
+        axes[name] = tuple(dict.fromkeys((*axes.get(name, ()), *options)))
     return Space(tuple(Axis(name, options) for name, options in axes.items() if options), starts)
 
 
