@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
+from tests.factories.comparisons import ordinary
 from tests.judge.fakes import World
 from tests.records.golden.make import comparison
 from workbench.cli import main
@@ -101,6 +102,8 @@ def test_the_missing_library_is_named_with_what_to_do(tmp_path: Path) -> None:
     failure = measuring.evidence.failure("B")
     assert failure is not None
     assert failure.fix.startswith("no NVIDIA GPU or driver is visible here")
+    record = replace(ordinary(), verdicts=(replace(verdict, ratio=None, low=None, high=None),))
+    assert "libcublasLt.so.13 was not found" in verdict_picture(record, record.verdicts[0]).lines
     assert world.sessions == ["A", "B"] or world.sessions == ["B", "A"], "one round, and no sampling"
 
 

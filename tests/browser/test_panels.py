@@ -53,6 +53,12 @@ HIDDEN_ITEMS = """() => [...document.querySelectorAll('.wbm-list button')].filte
   const middle = (top + bottom) / 2;
   return [left + 3, right - 3].some((x) => document.elementFromPoint(x, middle) !== item);
 }).map((item) => item.textContent)"""
+DROP = """(bytes) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([new Uint8Array(bytes)], 'dropped.onnx'));
+  const place = document.querySelector('.wbp-headline');
+  place.dispatchEvent(new DragEvent('drop', {dataTransfer, bubbles: true, cancelable: true}));
+}"""
 HOSTILE = "<img src=x onerror=\"document.title='pwned'\">"
 
 
@@ -84,6 +90,17 @@ def answered_ms(page: Page) -> list[float]:
         CLICKS,
     )
     return took
+
+
+def test_enter_opens_a_path_and_a_dropped_file_opens(show: Show, lab: Lab) -> None:
+    page = with_model(show(START.format(budget=1.0))).page
+    file = tiny.save(tiny.mlp(), lab.folder)
+    path = page.locator(".wbp-model-row input[list]")
+    path.fill(str(file))
+    path.press("Enter")
+    expect(page.locator(".wbp-headline")).to_contain_text("tiny")
+    page.evaluate(DROP, [*file.read_bytes()])
+    expect(page.locator(".wbp-headline")).to_contain_text("dropped")
 
 
 def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.models import tiny
 from tests.panels.conftest import settle
+from workbench.panels import reopening
 from workbench.panels.folded import clock_text, last_words, missing_words
 from workbench.panels.tabs.history import HistoryPage
 
@@ -41,7 +43,7 @@ def test_another_model_folds_the_answer_to_one_line(bench: wb.Workbench, tmp_pat
     assert bench.result is None
     words, when = last_words(bench.state), clock_text(result.record.created_utc)
     assert words.startswith("last: tiny, ")
-    assert words.endswith(f"1.83× faster, {when}")
+    assert words.endswith(f": 1.83× faster, {when}")
     assert words in panels.folded.text.value
     assert "1.83" not in panels.results.banner.verdict.value
     panels.folded.show.click()
@@ -122,9 +124,9 @@ def test_open_in_the_history_finds_the_model_its_inputs_and_attaches_it(
     page.table.picked = [page.table.rows[0][-1]]
     page.buttons["Open"].click()
     settle(bench)
-    opening = bench.opening.running
-    if opening is not None:
-        opening.finished.wait()
+    finding = bench.finding.running
+    if finding is not None:
+        finding.finished.wait()
     settle(bench)
     assert bench.state.model.name == "tiny"
     assert (bench.state.dims, bench.state.seed) == ((("batch", 5),), 3)
@@ -133,3 +135,37 @@ def test_open_in_the_history_finds_the_model_its_inputs_and_attaches_it(
     assert missing_words(bench.state) == ""
     bench.state.dims = ()
     assert bench.result is None
+
+
+def test_a_model_that_is_asked_for_and_another_answer_need_not_wait_for_a_search(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, find_model = threading.Event(), reopening.find_model
+
+    def find_later(*asked: Any) -> Any:
+        go_on.wait()
+        return find_model(*asked)
+
+    monkeypatch.setattr(reopening, "find_model", find_later)
+    path, own = bench.state.recent[0], of_model(bench.state.model)
+    stranger = wb.Comparison(replace(ordinary(), model=replace(ordinary().model, name="theirs")))
+    bench.show(stranger)
+    bench.load(path, wait=True)
+    assert bench.state.model.name == "tiny"
+    search = bench.finding.running
+    go_on.set()
+    search.finished.wait()
+    assert bench.state.model.name == "tiny"
+
+    go_on.clear()
+    again = wb.Workbench()
+    again.show(stranger)
+    first = again.finding.running
+    again.show(own)
+    go_on.set()
+    first.finished.wait()
+    second = again.finding.running
+    if second is not None:
+        second.finished.wait()
+    assert again.state.model.name == "tiny"
+    assert again.result is own

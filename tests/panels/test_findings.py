@@ -371,8 +371,8 @@ def test_the_buttons_find_and_try_what_is_wrong(bench: wb.Workbench) -> None:
     (result,) = bench.state.tried.values()
     assert result.comparison.runs[0].config == bench.b
     again = wb.Workbench()
-    again.show(wb.history().open(bench.result.record.id))
-    again.load(str(bench.state.model.path), wait=True)
+    again.show(wb.history().open(bench.result.record.id), wait=True)
+    assert again.state.model.path == bench.state.model.path
     again.state.budget_s = 1.0
     again.try_fix("B", tried[0], wait=True)
     assert len(again.state.tried) == 1, "the open model is that of the comparison from the history"

@@ -71,6 +71,20 @@ def test_an_upload_is_opened(tmp_path: Path) -> None:
     assert row.upload.value == ()
 
 
+def test_enter_behind_a_path_and_a_dropped_file_open_a_model(model: Path) -> None:
+    bench = wb.Workbench()
+    row = ModelRow(bench)
+    bench.page.bridge._answer(None, {"open": f" {model} "}, None)
+    opened(bench)
+    assert bench.state.model.path == model
+    bench.page.bridge._answer(None, {"files": ["dropped.onnx"]}, [memoryview(model.read_bytes())])
+    opened(bench)
+    assert bench.state.model.name == "dropped"
+    bench.page.bridge._answer(None, {"files": ["notes.txt"]}, [memoryview(b"no model")])
+    assert "0 models among them" in row.status.value
+    assert bench.state.model.name == "dropped"
+
+
 @pytest.mark.parametrize("name", ["../../x.onnx", "..\\..\\x.onnx", "/etc/x.onnx"])
 def test_an_upload_stays_in_its_folder(name: str) -> None:
     kept = keep([{"name": name, "content": b"anything"}])

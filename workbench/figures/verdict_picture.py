@@ -151,7 +151,7 @@ def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
         if failed is not None:  # the head says so
             reason = reason.removeprefix(f"{failed.label} could not be measured: ")
             reason = reason.removeprefix(f"{_head(verdict, failed)}: ")
-        lines += [part[:1].upper() + part[1:] for part in reason.split("; ", 1)]
+        lines += [_begun(part) for part in reason.split("; ", 1)]
     if verdict.kind == "unknown" and failed is not None and failed.failure is not None:
         lines.append(f"Fix: {failed.failure.fix}")
     if verdict.kind in ("faster", "slower", "tie") and verdict.low is not None and verdict.high is not None:
@@ -165,6 +165,11 @@ def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
     if verdict.provisional:
         lines.append("Provisional: measuring ended before the next planned look")
     return lines
+
+
+def _begun(part: str) -> str:
+    """Begin with a capital letter, unless that is the name of a file."""
+    return part if "." in part.partition(" ")[0] else part[:1].upper() + part[1:]
 
 
 def _times_as(ratio: float) -> str:

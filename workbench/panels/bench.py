@@ -15,7 +15,7 @@ from workbench.panels.actions import COMPARE, Action, action_of, more_action
 from workbench.panels.fixes import fix_action, fix_code
 from workbench.panels.jobs import Done, Failed, Job, Jobs, wait_for
 from workbench.panels.recent import open_model, recent, with_recent
-from workbench.panels.reopening import find_model, set_found
+from workbench.panels.reopening import look_for_model
 from workbench.panels.request import InputsPreview, Request
 from workbench.panels.shared_modules import import_shared
 from workbench.panels.state import BenchState
@@ -35,6 +35,7 @@ class Bench:
         self.background = TaskThread("background", partial(setattr, self.state, "bug"))  # draws, makes inputs
         self.jobs = Jobs(self.ui, partial(setattr, self.state, "job"))
         self.opening = Jobs(self.ui, partial(setattr, self.state, "opening"))
+        self.finding = Jobs(self.ui, partial(setattr, self.state, "opening"))  # not in the way of a load
         self._diagnosing = Jobs(self.ui, lambda _: None)
         self._previews = 0
         self.state.observe(self._forget_refused, names=["a", "b", "more", "editing"])
@@ -201,12 +202,10 @@ class Bench:
 
     def show(self, result: Any, *, wait: bool = False) -> None:
         """Show a comparison from the history or a bundle; set its configs, and its model if that is here."""
-        state = self.state
-        state.show_comparison(result)
-        if state.model is None and self.opening.running is None:
-            look = partial(find_model, result.record, tuple(state.recent))
-            done, failed = partial(set_found, state, result), partial(setattr, state, "model_error")
-            self._wait(self.opening.start("opening", look, done, failed), wait)
+        self.state.show_comparison(result)
+        job = look_for_model(self.state, self.finding)
+        if job is not None:
+            self._wait(job, wait)
 
     def start(self, action: Action, *, wait: bool = False) -> None:
         """Run an action for the panels as they are; a failure leaves the older results."""

@@ -58,7 +58,7 @@ def last_words(state: BenchState) -> str:
 
 
 def answer_in_words(answer: Answer) -> str:
-    """Return an answer in one line: "bert-base, int8 3.2× faster, 06:31"."""
+    """Return an answer in one line: "bert-base, int8: 3.2× faster, 06:31"."""
     if answer.result is None:
         model = None if answer.subject is None else answer.subject.model
         kinds = dict.fromkeys(name.partition("/")[0] for name in answer.parts)
@@ -80,7 +80,7 @@ def verdict_in_words(record: ComparisonRecord) -> str:
         kind_words = f"{factor:.{ratio_digits(factor)}f}× {kind}"
     else:
         kind_words = {"unknown": "not settled"}.get(kind, kind)
-    return f"{one_line(config_in_words(config), MOST_LETTERS)} {kind_words}"
+    return f"{one_line(config_in_words(config), MOST_LETTERS)}: {kind_words}"
 
 
 def missing_words(state: BenchState) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from workbench.models.samples import card, sample_names
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.files import keep
-from workbench.panels.handlers import button, error_to, follow, on_change, own_changes
+from workbench.panels.handlers import button, error_to, follow, on_change, own_changes, shown_in
 from workbench.panels.markup import error_html, text
 from workbench.server.links import LinkButton, netron_link
 from workbench.text import bytes_text
@@ -52,6 +53,7 @@ class ModelRow:
         on_change(self.samples, self.load, status=self.status)
         on_change(self.path, self._complete, status=self.status)
         on_change(self.upload, self._uploaded, status=self.status)
+        bench.page.bridge.on_open, bench.page.bridge.on_files = self._entered, self._dropped
         self._complete("")
         follow(self.state, self._show, "model", "model_error", "opening")
 
@@ -59,6 +61,14 @@ class ModelRow:
         """Open a model by its name, path or URL."""
         if source:
             self.bench.load(source)
+
+    def _entered(self, typed: str) -> None:
+        with shown_in(self.status):
+            self.load(typed.strip())
+
+    def _dropped(self, files: tuple[Mapping[str, Any], ...]) -> None:
+        with shown_in(self.status):
+            self.bench.load(str(keep(files)))
 
     def _complete(self, typed: str) -> None:
         """Offer recent models, and the folders and models at the typed path."""

@@ -26,6 +26,8 @@ class Bridge(anywidget.AnyWidget):
         self._waiting: dict[int, Answered] = {}
         self._count = 0
         self.on_pick: Callable[[str], None] = lambda _: None  # gets the name of a point that was clicked
+        self.on_open: Callable[[str], None] = lambda _: None  # gets the path that Enter was pressed behind
+        self.on_files: Callable[[tuple[Mapping[str, Any], ...]], None] = lambda _: None  # gets dropped files
         self.on_msg(self._answer)
 
     def ask(self, then: Answered, *buffers: bytes, **content: Any) -> None:
@@ -34,10 +36,17 @@ class Bridge(anywidget.AnyWidget):
         self._waiting[self._count] = then
         self.send({"id": self._count, **content}, list(buffers) or None)
 
-    def _answer(self, _: Any, content: Mapping[str, Any], __: Any) -> None:
-        """Hand over a click or the first answer; two pages may show the panels."""
+    def _answer(self, _: Any, content: Mapping[str, Any], buffers: Any) -> None:
+        """Hand over what a person did, or the first answer; two pages may show the panels."""
         if isinstance(content.get("pick"), str):
             self.on_pick(content["pick"])
+            return
+        if isinstance(content.get("open"), str):
+            self.on_open(content["open"])
+            return
+        if isinstance(content.get("files"), list):
+            named = zip(content["files"], buffers, strict=True)
+            self.on_files(tuple({"name": name, "content": data} for name, data in named))
             return
         then = self._waiting.pop(content.get("id", 0), None)
         if then is not None:

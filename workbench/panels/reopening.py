@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.models.samples import sample_names
 from workbench.panels.answers import is_file_of
-from workbench.panels.jobs import Job
+from workbench.panels.jobs import Job, Jobs
 from workbench.panels.state import BenchState
 from workbench.records.comparison import ComparisonRecord, InputsRecord
 
 _SIZES = re.compile(r"\w+\[([\d,]*)\]")
+
+
+def look_for_model(state: BenchState, jobs: Jobs) -> Job | None:
+    """Start to look for the model of the comparison on the screen, unless it is open or looked for."""
+    result = state.result
+    if result is None or state.model is not None or jobs.running is not None:
+        return None
+
+    def done(found: tuple[Any, str] | None) -> None:
+        set_found(state, result, found)
+        if state.result is not result:  # another one is on the screen by now
+            look_for_model(state, jobs)
+
+    look = partial(find_model, result.record, tuple(state.recent))
+    return jobs.start("opening", look, done, partial(setattr, state, "model_error"))
 
 
 def find_model(record: ComparisonRecord, recent: Iterable[str], job: Job) -> tuple[Any, str] | None:

@@ -24,7 +24,7 @@ SECTIONS = (
     "graph", "passes", "providers", "threads", "precision", "memory", "inputs", "advanced", "measuring",
 )  # fmt: skip
 MENU = "more results"  # of everything that has no button of its own
-VERDICTS = re.compile("faster|slower|tie|Not settled yet|failed|Outputs differ")
+VERDICTS = re.compile("faster|slower|tie|Not settled yet|failed|did not run|Outputs differ")
 MOST_TABS = 300  # keys until a place is reached; far more than there are places
 # What an attempt in a name would leave in the page if it were taken for markup, in HTML or in SVG.
 TAKEN = "img[src='x'], [onerror], a[href^='javascript'], [*|href^='javascript'], svg a"

@@ -1,6 +1,7 @@
 // What only the page can do: put a cell into the notebook, save a file, fill the clipboard, hear clicks in plots.
 // Python sends {id, kind, …} with a custom message; the answer is {id, ok} or {id, failed: "why"}. A click on a
-// point sends {pick: "its name"}.
+// point sends {pick: "its name"}, Enter behind a model's path sends {open: "the path"}, dropped files send
+// {files: [their names]} with their contents.
 
 function place(context, root) {
   const cells = context.model.toJSON().cells;
@@ -113,6 +114,25 @@ function hearPicks(panels, model) {
   }
 }
 
+// What was typed goes along with Enter: the widget's own value may still be on its way to the kernel. The widget
+// lets no key pass, so keys are heard on their way down to it.
+function hearModels(panels, model) {
+  const entered = ({ key, target }) => {
+    if (key === "Enter" && target.matches(".wbp-model-row input[list]")) model.send({ open: target.value });
+  };
+  panels.addEventListener("keydown", entered, { capture: true });
+  panels.addEventListener("dragover", (event) => {
+    if (event.dataTransfer.types.includes("Files")) event.preventDefault();
+  });
+  panels.addEventListener("drop", async (event) => {
+    const files = [...event.dataTransfer.files];
+    if (!files.length) return;
+    event.preventDefault();
+    const contents = await Promise.all(files.map((file) => file.arrayBuffer()));
+    model.send({ files: files.map(({ name }) => name) }, undefined, contents);
+  });
+}
+
 function render({ model, el }) {
   const guard = () => {
     const panels = el.closest(".wbp");
@@ -124,6 +144,7 @@ function render({ model, el }) {
     };
     new MutationObserver(tidy).observe(panels, { childList: true, subtree: true });
     tidy();
+    hearModels(panels, model);
     panels.addEventListener("focusin", (event) => {
       if (event.target.matches("select, input, tr, canvas")) {
         event.target.setAttribute("data-lm-suppress-shortcuts", "true");
