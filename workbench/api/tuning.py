@@ -134,6 +134,7 @@ def _several(objective: Objective | Sequence[Objective]) -> tuple[Objective, ...
     return (objective,) if isinstance(objective, str) else tuple(objective)
 
 
+@finding_inputs
 def default_space(
     model: Model | Any,
     *,
