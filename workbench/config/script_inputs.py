@@ -120,9 +120,9 @@ def _array(dtype: str, shape: tuple[int, ...], words: str, name: str) -> str:
     """Return the code of an array of the kind that the words say, else that the input's name suggests."""
     is_number = dtype.startswith(("int", "uint"))
     constants = ((_CONSTANTS, words), (_NAMES, "" if words else name))
-    for known, said in constants:
+    for known, text in constants:
         for pattern, value in known:
-            if pattern.search(said):
+            if pattern.search(text):
                 return f"np.full({shape}, {value}, {dtype!r})"
     if count := _COUNT.search(words):
         return f"np.full({shape}, {count[1] or count[2]}, {dtype!r})"

@@ -54,10 +54,10 @@ def find_inputs(
     model: Model, given: Mapping[str, int], config: Config, cancel: threading.Event | None = None
 ) -> bool:
     """Return whether sizes or values were found with which the model runs, where the guessed ones do not."""
-    found = _search(model, given, config, cancel)
-    if found is None:
+    usual = _search(model, given, config, cancel)
+    if usual is None:
         return False
-    FOUND[model.fingerprint(cancel)] = found
+    FOUND[model.fingerprint(cancel)] = usual
     return True
 
 

@@ -143,10 +143,10 @@ class _Axis:
         if axis is None or self._elements < LEAST_ELEMENTS:
             return []
         sizes, probable = self._sizes(), self._probable()
-        seen = np.flatnonzero(sizes > 0)  # a channel of zeros is like its neighbours
-        if len(seen) < 2:
+        filled = np.flatnonzero(sizes > 0)  # a channel of zeros is like its neighbours
+        if len(filled) < 2:
             return []
-        before, after = seen[:-1], seen[1:]
+        before, after = filled[:-1], filled[1:]
         unlike = np.maximum(sizes[before], sizes[after]) >= UNLIKE * np.minimum(sizes[before], sizes[after])
         starts = [0, *after[unlike & ~(probable[before] & probable[after])].tolist(), self.count]
         if len(starts) == 2:

@@ -70,8 +70,8 @@ class Model:
     @property
     def usual(self) -> Usual:
         """What the inputs are where nothing is given: as found by running the model, else the sample's."""
-        found = FOUND.get(self.fingerprint()) if FOUND else None
-        known = found or Usual(self.usual_dims, "the sample's usual size")
+        usual = FOUND.get(self.fingerprint()) if FOUND else None
+        known = usual or Usual(self.usual_dims, "the sample's usual size")
         if self.fed is None:
             return known
         return Usual(sizes_in(self.structure, self.fed.shapes), "as in the inputs that are run", known.values)

@@ -24,8 +24,8 @@ def look_for_model(state: BenchState, jobs: Jobs) -> Job | None:
     if result is None or state.model is not None or jobs.running is not None:
         return None
 
-    def done(found: tuple[Any, str] | None) -> None:
-        set_found(state, result, found)
+    def done(opened: tuple[Any, str] | None) -> None:
+        set_found(state, result, opened)
         if state.result is not result:  # another one is on the screen by now
             look_for_model(state, jobs)
 
@@ -54,14 +54,14 @@ def find_model(record: ComparisonRecord, recent: Iterable[str], job: Job) -> tup
     return None
 
 
-def set_found(state: BenchState, result: Any, found: tuple[Any, str] | None) -> None:
+def set_found(state: BenchState, result: Any, opened: tuple[Any, str] | None) -> None:
     """Set the model of a comparison that is on the screen, and the sizes of its inputs."""
-    if found is None or state.model is not None or state.result is not result:
+    if opened is None or state.model is not None or state.result is not result:
         return
     inputs = result.record.inputs
     with state.hold_trait_notifications():
         state.model_error = None
-        state.model, state.source = found
+        state.model, state.source = opened
         state.dims, state.seed, state.data = sizes_of(state.model, inputs), inputs.seed or 0, ""
 
 

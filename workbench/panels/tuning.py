@@ -47,14 +47,14 @@ def space_action(choice: TuneChoice) -> Action:
 
 def tune_action(choice: TuneChoice, space: Space | None) -> Action:
     """Return the action that searches; without a space the default one is searched, and then offered."""
-    found: list[Space] = []
+    offers: list[Space] = []
 
     def keep(state: BenchState, request: Request, study: Study) -> None:
-        for offered in found:
+        for offered in offers:
             keep_space(choice, state, request, offered)
         keep_study(state, request, study)
 
-    return Action("Tune", partial(search, choice, space, found.append), keep)
+    return Action("Tune", partial(search, choice, space, offers.append), keep)
 
 
 def looked_for(choice: TuneChoice, request: Request) -> tuple[object, ...]:

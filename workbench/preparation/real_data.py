@@ -22,9 +22,9 @@ def data_from(model: Model, source: Any, items: int | None) -> Any:
 
 
 def _read(model: Model, source: Any, most: int) -> Inputs:
-    found = source_of(model, source, most)
-    feeds = list(found.examples(model, most))
-    return make_inputs(feeds, f"{len(feeds)} examples of {found.name}: {found.made_by}", None, ())
+    data = source_of(model, source, most)
+    feeds = list(data.examples(model, most))
+    return make_inputs(feeds, f"{len(feeds)} examples of {data.name}: {data.made_by}", None, ())
 
 
 def _is_read_here(source: Any) -> bool:

@@ -104,8 +104,8 @@ class Comparison(ResultWithParts):
         ]  # fmt: skip
         try:
             for kind in chosen:  # of every run, before the next one: what is quick is there first
-                for one in examined:
-                    one.record(kind)
+                for run in examined:
+                    run.record(kind)
         finally:
             if self.parts is not before:
                 self._update_history()

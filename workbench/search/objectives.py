@@ -163,7 +163,7 @@ def _p99_pairs(default: Run, candidate: Run) -> tuple[Pair, ...]:
         together.append((process, partner))
         first, second = (_p99(processes) for processes in zip(*together, strict=True))
         if first and second:
-            gain, count = math.log(first / second), sum(len(one.blocks) // 2 for one, _ in together)
+            gain, count = math.log(first / second), sum(len(before.blocks) // 2 for before, _ in together)
             pairs.append(Pair(process.round, gain, gain, count, count))
             together = []
     return tuple(pairs)
@@ -173,5 +173,7 @@ def _p99(processes: Iterable[ProcessRecord]) -> float | None:
     """Return the 99th percentile of all samples of these processes; None of too few."""
     import numpy as np
 
-    samples = [np.concatenate([np.array(block.samples_s) for block in one.blocks]) for one in processes]
+    samples = [
+        np.concatenate([np.array(block.samples_s) for block in process.blocks]) for process in processes
+    ]
     return percentile_of(samples, 99.0).value

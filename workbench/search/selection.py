@@ -154,7 +154,7 @@ class Selection:
         within = [change for change in dict.fromkeys(changes) if merged(config, change) == config]
         for left_out in within if len(within) > 1 else ():
             fewer = self._together([change for change in within if change != left_out])
-            yield from (one for one in self._merged(self._base, [fewer]) if one != config)
+            yield from (merged for merged in self._merged(self._base, [fewer]) if merged != config)
 
     def _sample(self) -> None:
         """Race what the sampler suggests, batch after batch."""

@@ -51,8 +51,8 @@ def keep_peaks(peaks: PeakRow) -> PeakRow:
 def _place(count: int) -> Path | None:
     """Return the file of this machine as ORT sees it now: processor, cores, quota, version."""
     machine = read_machine()
-    seen = [machine.cpu, machine.isa_flags, machine.usable_cores, machine.quota_cores, count]
-    name = hashlib.sha256(json.dumps([*seen, installed(*ONNXRUNTIME)]).encode()).hexdigest()[:32]
+    machine_as_seen = [machine.cpu, machine.isa_flags, machine.usable_cores, machine.quota_cores, count]
+    name = hashlib.sha256(json.dumps([*machine_as_seen, installed(*ONNXRUNTIME)]).encode()).hexdigest()[:32]
     try:
         return cache_folder() / FOLDER / f"{name}.json"
     except WorkbenchError:

@@ -255,8 +255,8 @@ class _Task:
     def _hear(self, event: tuple[float, Any]) -> None:
         """Show the progress that the worker reports, if it is well-formed."""
         with suppress(ValueError, TypeError, KeyError):
-            said = json.loads(event[1])
-            self._on_progress(Progress(**{**said, "doing": f"{self._worker}: {said['doing']}"}))
+            fields = json.loads(event[1])
+            self._on_progress(Progress(**{**fields, "doing": f"{self._worker}: {fields['doing']}"}))
 
     def _report(self, doing: str) -> None:
         self._on_progress(Progress(doing, 0, 0.0, 0.0, None, None))
@@ -289,7 +289,7 @@ def _sent(value: Any, files: dict[SentFile, Path]) -> Any:
     if isinstance(value, Model):
         if value.name in sample_names() and load(value.name).sha256 == value.sha256:
             return value.name
-        file = SentFile(value.sha256, (value.path.name, *(each.name for each in value.external)), value.name)
+        file = SentFile(value.sha256, (value.path.name, *(part.name for part in value.external)), value.name)
         files[file] = value.path
         return file
     return value

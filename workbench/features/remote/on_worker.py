@@ -65,14 +65,14 @@ def perform(kind: str, key: str, files: tuple[SentFile, ...], arguments: Any, op
     import distributed
 
     worker = distributed.get_worker()
-    said_s = 0.0
+    reported_s = 0.0
 
     def report(progress: Progress) -> None:
-        nonlocal said_s
-        if time.monotonic() - said_s > EVERY_S:
-            said_s = time.monotonic()
-            said = asdict(replace(progress, verdicts=(), samples=()))
-            worker.log_event(key, json.dumps(said))
+        nonlocal reported_s
+        if time.monotonic() - reported_s > EVERY_S:
+            reported_s = time.monotonic()
+            event = asdict(replace(progress, verdicts=(), samples=()))
+            worker.log_event(key, json.dumps(event))
 
     def report_step(step: str) -> None:
         report(Progress(step, 0, 0.0, 0.0, None, None))

@@ -110,12 +110,12 @@ class KnobTable:
 
     def row(self, key: str) -> SettingRow:
         """Return the row with a key."""
-        found = next((row for row in (*self.rows(), *self.hits()) if row.key == key), None)
-        if found is None:
+        hit = next((row for row in (*self.rows(), *self.hits()) if row.key == key), None)
+        if hit is None:
             raise WorkbenchError(
                 f"{quoted(key)} is no row of the table now.", "Search for it, and set it again there."
             )
-        return found
+        return hit
 
     def rows(self) -> tuple[SettingRow, ...]:
         """Return the rows that stand in the table."""
