@@ -14,6 +14,7 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from workbench.config import Config
 from workbench.results import findings as results
+from workbench.text import printable
 
 FINDING = examples.findings().large[0]
 
@@ -31,7 +32,7 @@ def test_a_result_answers_with_what_its_comparison_measured() -> None:
 def test_a_result_without_a_measurement_has_none() -> None:
     result = wb.FixResult(FINDING, False, "it was not measured", Config(), None)
     assert (result.verdict, result.agreement, result.prediction) == (None, None, "")
-    assert str(result) == f"Not kept: {FINDING.title}. it was not measured"
+    assert str(result) == f"Not kept: {printable(FINDING.title)}. it was not measured"
 
 
 def test_what_a_terminal_obeys_is_visible() -> None:

@@ -35,6 +35,7 @@ MODEL: Any = SimpleNamespace(
     inputs=lambda *_, **__: None,
     fingerprint=lambda _: "sha",
     structure=SimpleNamespace(SerializeToString=lambda: b""),
+    with_inputs=lambda _: MODEL,
 )
 
 
