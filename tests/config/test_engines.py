@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -121,6 +122,7 @@ def test_its_script_prepares_the_file_first() -> None:
 
 def test_the_architecture_of_a_sample_is_named_in_the_script() -> None:
     assert "('resnet50', 'model.onnx')" in wb.Engine("pytorch").to_python("model.onnx", sample="resnet50")
+    assert "('resnet50', 'resnet50.onnx')" in wb.Engine("pytorch").to_python(Path("resnet50.onnx"))
 
 
 def test_names_in_a_script_stay_text() -> None:

@@ -114,6 +114,34 @@ def test_ids_are_followed_into_functions_and_subgraphs() -> None:
     assert set(load(proto).inputs().feeds[0]["x"].tolist()) == {0, 1, 2, 3, 4}
 
 
+@pytest.mark.parametrize("numbers", [[np.nan], [np.inf], [-np.inf, 1e30], [2.0**63]])
+@pytest.mark.parametrize("count", [1, 3])
+def test_numbers_that_no_integer_can_equal_are_not_taken(numbers: list[float], count: int) -> None:
+    nodes = [
+        helper.make_node("Cast", ["x"], ["wide"], to=TensorProto.FLOAT),
+        helper.make_node("Greater", ["wide", "limits"], ["y"]),
+    ]
+    inputs, outputs = (
+        [tiny.tensor("x", [count], TensorProto.INT64)],
+        [tiny.tensor("y", None, TensorProto.BOOL)],
+    )
+    limits = np.array([[number] for number in numbers], np.float32)
+    made = load(tiny.model(nodes, inputs, outputs, {"limits": limits})).inputs()
+    assert not any("compare" in guess for guess in made.guesses)
+    assert 0 <= made.feeds[0]["x"].min() <= made.feeds[0]["x"].max() < 10
+
+
+def test_a_number_beyond_the_inputs_own_type_is_not_taken() -> None:
+    nodes = [
+        helper.make_node("Cast", ["x"], ["wide"], to=TensorProto.INT64),
+        helper.make_node("Equal", ["wide", "rates"], ["y"]),
+    ]
+    inputs, outputs = [tiny.tensor("x", [1], TensorProto.INT8)], [tiny.tensor("y", None, TensorProto.BOOL)]
+    made = load(tiny.model(nodes, inputs, outputs, {"rates": np.array([16_000, 100])})).inputs()
+    assert made.feeds[0]["x"].tolist() == [100]
+    assert made.guesses == ("x: 100, with which its reader compares it",)
+
+
 def test_an_index_into_something_unknown_is_zero() -> None:
     node = helper.make_node("Gather", ["x", "i"], ["y"], "pick")
     inputs = [tiny.tensor("x", ["n", 2]), tiny.tensor("i", ["k"], TensorProto.INT64)]

@@ -46,6 +46,9 @@ def test_another_model_folds_the_answer_to_one_line(bench: wb.Workbench, tmp_pat
     assert words.endswith(f": 1.83× faster, {when}")
     assert words in panels.folded.text.value
     assert "1.83" not in panels.results.banner.verdict.value
+    assert "Pick a model" not in panels.results.banner.verdict.value
+    bench.state.model = None
+    assert "Pick a model" in panels.results.banner.verdict.value
     panels.folded.show.click()
     assert bench.state.model.name == "tiny"
     assert bench.result is result
@@ -106,6 +109,34 @@ def test_a_model_of_the_same_name_is_not_the_same_model(bench: wb.Workbench) -> 
     other = replace(result.record.model, sha256="0" * 64)
     bench.show(wb.Comparison(replace(result.record, model=other)), wait=True)
     assert bench.state.model is None
+
+
+def test_a_comparison_on_inputs_of_other_sizes_says_so(bench: wb.Workbench) -> None:
+    model = bench.state.model
+    line = bench.panels.folded.text
+    bench.show(of_model(model, inputs=model.inputs(batch=5).record()), wait=True)
+    settle(bench)
+    assert bench.result is not None
+    assert "This was measured on random, seed 0; other inputs are set now." in line.value
+    bench.show(of_model(model, inputs=model.inputs().record()), wait=True)
+    settle(bench)
+    assert line.value == ""
+
+
+def test_sizes_of_axes_without_a_name_come_back_with_a_comparison(
+    bench: wb.Workbench, tmp_path: Path
+) -> None:
+    proto = tiny.mlp()
+    proto.graph.input[0].type.tensor_type.shape.dim[0].ClearField("dim_param")
+    bench.load(str(tiny.save(proto, tmp_path, "unnamed.onnx")), wait=True)
+    model = bench.state.model
+    place = f"{proto.graph.input[0].name}.0"
+    result = of_model(model, inputs=model.inputs(**{place: 5}).record())
+    bench.state.model = None
+    bench.show(result, wait=True)
+    settle(bench)
+    assert bench.state.model.name == "unnamed"
+    assert bench.state.dims == ((place, 5),)
 
 
 def test_open_in_the_history_finds_the_model_its_inputs_and_attaches_it(

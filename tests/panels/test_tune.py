@@ -30,6 +30,9 @@ def test_the_space_is_offered_as_check_boxes_with_its_size(
     bench.ui.settle()
     assert [check.description for check in page.axes.children] == ["level (1)", "intra_op_threads (2)"]
     assert page.size.value == "3 changes, 6 combinations, at most 120 s"
+    bench.state.dims = (("batch", 2),)
+    assert "Start looks again" in page.size.value
+    bench.state.dims = ()
     page.checks["intra_op_threads"].value = False
     assert page.size.value == "1 change, 2 combinations, at most 120 s"
     assert page.choice.left_out == ("intra_op_threads",)

@@ -133,7 +133,9 @@ class Config(ConfigFields):
             steps = script_steps.steps(on_ort, model, on_ort.runtime_only.plan(), folder, draw)
         if self.engine is not None:
             file, before = (model, ()) if steps is None else (steps.file, script_text.lines(steps))
-            threads, name = self.intra_op_threads, sample or getattr(model, "name", None)
+            threads, name = self.intra_op_threads, sample
+            if name is None and hasattr(model, "inputs"):  # a path has a name as well: that of the file
+                name = getattr(model, "name", None)
             return engine_script.engine_script(
                 self.engine, threads, file, self.runtime, before=before, sample=name
             )

@@ -191,12 +191,13 @@ class _Maker:
             table = shorten(reads.table or "")
             why = f"drawn from 0 to {last:,}, the rows of {table!r} that they index"
             return values.integers(self._rng, element, dims, 0, last + 1), why
-        if prod(dims) == 1 and (reads.compared or RATE.search(name)):
-            value = int(reads.compared[0]) if reads.compared else SAMPLES
-            why = "with which its reader compares it" if reads.compared else "a usual sample rate"
+        compared = [int(value) for value in reads.compared if values.fits(element, value)]
+        if prod(dims) == 1 and (compared or RATE.search(name)):
+            value = compared[0] if compared else SAMPLES
+            why = "with which its reader compares it" if compared else "a usual sample rate"
             return values.constant(element, dims, value), f"{value}, {why}"
-        if len(reads.compared) > 1 and min(reads.compared) >= 0:
-            last = int(max(reads.compared))
+        if len(compared) > 1 and min(compared) >= 0:
+            last = max(compared)
             why = f"drawn from 0 to {last:,}, the values that they are compared with"
             return values.integers(self._rng, element, dims, 0, last + 1), why
         if element == TensorProto.UINT8 and len(dims) >= 3:

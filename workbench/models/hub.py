@@ -15,7 +15,7 @@ from workbench.models.transfer import Progress, Watch
 from workbench.text import bytes_text, shorten
 
 _SLOW_S = 600.0  # the hub reports pieces of 10 MB: a slow line takes minutes per piece
-_ANSWER_S = 60.0  # a hub that has not told a file's size by then counts as dead
+_ANSWER_S = 60.0  # a hub that has not answered with a file's size by then counts as dead
 _FORM = "Write hf://org/repo/path/to/model.onnx, or with @revision at its end"
 
 

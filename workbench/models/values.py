@@ -64,6 +64,12 @@ def integers(rng: np.random.Generator, element: int, dims: tuple[int, ...], low:
     return drawn.astype(dtype)
 
 
+def fits(element: int, value: float) -> bool:
+    """Return whether an integer type, of 64 bits with a sign at most, holds a number: NaN fits none."""
+    limits: Any = ml_dtypes.iinfo(tensor_dtype_to_np_dtype(element))  # type: ignore[no-untyped-call]
+    return int(limits.min) <= value <= min(int(limits.max), 2**63 - 1)
+
+
 def constant(element: int, dims: tuple[int, ...], value: float | int) -> Array:
     """Fill an array with one value."""
     dtype = tensor_dtype_to_np_dtype(element)

@@ -92,7 +92,9 @@ def missing_words(state: BenchState) -> str:
     if state.model is None:
         return f"This is of {name}, {clock_text(record.created_utc)}. Its model is not open here."
     set_now = state.preview
-    if set_now is None or not set_now.shapes or set_now.made_by == inputs.made_by:
+    if set_now is None or not set_now.shapes:
+        return ""
+    if (set_now.made_by, set_now.shapes) == (inputs.made_by, inputs.shapes):
         return ""
     return f"This was measured on {one_line(inputs.made_by, MOST_LETTERS)}; other inputs are set now."
 

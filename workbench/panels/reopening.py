@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -14,8 +13,6 @@ from workbench.panels.answers import is_file_of
 from workbench.panels.jobs import Job, Jobs
 from workbench.panels.state import BenchState
 from workbench.records.comparison import ComparisonRecord, InputsRecord
-
-_SIZES = re.compile(r"\w+\[([\d,]*)\]")
 
 
 def look_for_model(state: BenchState, jobs: Jobs) -> Job | None:
@@ -72,12 +69,6 @@ def sizes_of(model: Any, inputs: InputsRecord) -> tuple[tuple[str, int], ...]:
             return ()
     except WorkbenchError:
         return ()
-    shapes, sizes = dict(inputs.shapes), dict[str, int]()
-    for value in model.structure.graph.input:
-        known = _SIZES.fullmatch(shapes.get(value.name, ""))
-        if known is not None:
-            axes = value.type.tensor_type.shape.dim
-            for axis, size in zip(axes, filter(None, known[1].split(",")), strict=False):
-                if axis.dim_param:
-                    sizes[axis.dim_param] = int(size)
-    return tuple(sizes.items())
+    from workbench.models.usual import sizes_in  # and onnx with it
+
+    return tuple(sizes_in(model.structure, inputs.shapes).items())

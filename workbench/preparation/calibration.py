@@ -154,7 +154,7 @@ def source_of(model: Model, data: Any, samples: int | None) -> Source:
 
         return Source(*read_dataset(data, model))
     if hasattr(data, "get_next"):  # a CalibrationDataReader of ORT's own tools
-        return Source("reader (given)", "one example a call", iter(data.get_next, None))
+        return Source("reader (given)", "an example for each call", iter(data.get_next, None))
     if isinstance(data, Mapping):
         return Source("dict (given)", STACKED, _stacked(data, model, "dict (given)"))
     if isinstance(data, Iterable) and not isinstance(data, (bytes, np.ndarray)):

@@ -131,7 +131,7 @@ class ProvidersSection(Section):
 
 
 def do_not_work(doctor: Doctor | None) -> dict[str, str]:
-    """Return why each provider that does not work here does not; nothing where nobody checked."""
+    """Return why each provider that does not work here does not; nothing before the doctor ran."""
     if doctor is None:
         return {}
     checks = {check.name: check for check in doctor.survey.providers}

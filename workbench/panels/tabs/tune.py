@@ -55,7 +55,7 @@ class TunePage:
             [self.goal.first, row, self.fold, self.status, self.axes, self.answer], classes="wbp-page"
         )
         follow(self.state, self._offer, "space")
-        follow(self.state, self._count, "a", "seed", "data", "calibration")
+        follow(self.state, self._count, "a", "dims", "seed", "data", "calibration", "pacing_s")
         self.goal.observe(lambda _: self._count())
         self.state.observe(self._new_model, names="model")
         follow(self.state, self._watch, "job")
