@@ -64,6 +64,11 @@ def test_a_deployment_and_its_script_have_them(model: wb.Model, inputs: wb.Input
     assert "(1, 3, 20, 12)" in prepared.to_python()
 
 
+def test_a_script_has_the_fixed_sizes_beside_one_that_no_input_has(model: wb.Model) -> None:
+    config = wb.Config(free_dimensions={"high": 20, "depth": 7, "wide": 12})
+    assert "random.uniform(0, 1, (1, 3, 20, 12))" in config.to_python(model)
+
+
 class Reader:
     """Hand out examples as the readers of ORT's own tools do."""
 

@@ -126,7 +126,7 @@ class Config(ConfigFields):
         path alone they are random, where axes of these names have these `sizes`.
         """
         check_trusted(self)
-        described = inputs or inputs_of_model(model, {**dict(self.free_dimensions), **(sizes or {})})
+        described = inputs or inputs_of_model(model, dict(self.free_dimensions), sizes)
         draw, steps = draw_code(described, sizes), None
         if self.changes_model:
             on_ort = self.replace(engine=None)

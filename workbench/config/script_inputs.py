@@ -73,11 +73,18 @@ class Described(Protocol):
     def guesses(self) -> tuple[str, ...]: ...
 
 
-def inputs_of_model(model: Any, dims: Mapping[str, int]) -> Described | None:
-    """Return the random inputs of an opened model; None of a path, and of a model that takes none."""
+def inputs_of_model(
+    model: Any, fixed: Mapping[str, int], sizes: Mapping[str, int] | None = None
+) -> Described | None:
+    """Return the random inputs of an opened model; None of a path, and of a model that takes none.
+
+    `fixed` are the free dimensions of a config, which may name some that no input has.
+    """
     if not hasattr(model, "inputs"):
         return None
-    for given in (dims, {}):  # a config may fix axes that no input has
+    names = {dim for declared in model.describe().inputs for dim in declared.dims}
+    known = {name: size for name, size in fixed.items() if name in names}
+    for given in ({**known, **(sizes or {})}, known, {}):
         with suppress(WorkbenchError):
             described: Described = model.inputs(**given)
             return described
