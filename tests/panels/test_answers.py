@@ -123,6 +123,23 @@ def test_a_comparison_on_inputs_of_other_sizes_says_so(bench: wb.Workbench) -> N
     assert line.value == ""
 
 
+def test_a_comparison_whose_inputs_cannot_be_made_here_is_shown_and_says_why(bench: wb.Workbench) -> None:
+    model, banner = bench.state.model, bench.panels.results.banner
+    inputs = replace(model.inputs().record(), shapes=(("x", "float32[99999999999,4]"),))
+    for is_open in (True, False):
+        result = of_model(model, inputs=inputs)
+        if not is_open:
+            bench.state.model = None
+        bench.show(result, wait=True)
+        settle(bench)
+        assert bench.result is result
+        assert bench.state.model is not None
+        assert not result.has_model
+        assert "1.83" in banner.verdict.value
+        assert "would take 1.6 TB" in banner.error.value
+        assert bench.state.bug == ""
+
+
 def test_sizes_of_axes_without_a_name_come_back_with_a_comparison(
     bench: wb.Workbench, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any as Anything
 from traitlets import Any, Dict, HasTraits, Instance, Int, Tuple, Unicode, observe
 
 from workbench.config import Config
+from workbench.errors import WorkbenchError
 from workbench.panels.answers import MOST_FOLDED, NOTHING, Answer, configs_of, is_file_of
 from workbench.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject
 
@@ -161,8 +162,11 @@ class BenchState(HasTraits):
     def _show(self, answer: Answer, folded: tuple[Answer, ...]) -> None:
         """Show an answer about what is set; `folded` are the others."""
         if answer.result is not None and answer.subject is None and self.model is not None:
-            answer.result.attach(self.model, calibration=self.calibration or None)
-            answer = replace(answer, subject=self.request().subject)
+            try:
+                answer.result.attach(self.model, calibration=self.calibration or None)
+                answer = replace(answer, subject=self.request().subject)
+            except WorkbenchError as error:  # the inputs that were measured cannot be made here
+                self.run_error = error
         others = (other for other in folded if other.result is None or other.result is not answer.result)
         with self.hold_trait_notifications():
             self.folded = tuple(other for other in others if other is not answer)[-MOST_FOLDED:]
