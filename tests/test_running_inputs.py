@@ -110,6 +110,17 @@ def test_where_nothing_runs_the_first_error_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+def test_calibration_of_an_iterator_is_read_again_for_the_inputs_that_run(tmp_path: Path) -> None:
+    path, rng = tiny.save(sound(), tmp_path), np.random.default_rng(0)
+    examples = (
+        {"input": rng.normal(size=(1, 512)).astype(np.float32), "state": np.zeros((2, 1, 16), np.float32)}
+        for _ in range(2)
+    )
+    profile = wb.profile(path, wb.Config(precision=wb.StaticInt8()), calibration=examples, budget_s=0.1)
+    assert len(profile.to_frame()) > 0
+
+
+@pytest.mark.real
 def test_own_inputs_are_never_replaced(tmp_path: Path) -> None:
     path = tiny.save(text_line("own"), tmp_path)
     with pytest.raises(wb.RunFailed, match="to lines"):

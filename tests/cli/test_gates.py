@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 import scipy  # a part of it is imported when it is first used
 
+import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import failed, run
 from tests.factories.records import comparison
@@ -22,6 +23,7 @@ from workbench.cli.summaries import junit, markdown
 from workbench.judge.apart import interval_apart
 from workbench.records.comparison import ComparisonRecord, Doubt, Kind
 from workbench.records.run import Failure
+from workbench.results.comparison import Comparison
 
 
 def judged(kind: Kind) -> ComparisonRecord:
@@ -74,6 +76,18 @@ def test_markdown_has_checks_runs_and_doubts_without_foreign_markup() -> None:
     assert text.startswith(r"### \<script\>\`x\`: failed")
     assert r"| speed | failed | 3 % slower \| \<b\> |" in text
     assert text.count("| A |") == text.count("| B |") == 1
+
+
+def test_a_summary_that_cannot_be_written_loses_no_measurement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = Comparison(comparison()), list(CHECKS)
+    monkeypatch.setattr("workbench.cli.checking._against_model", lambda _: made)
+    bundle, missing = tmp_path / "made.ortbench", tmp_path / "nowhere" / "summary.md"
+    arguments = ["check", "a.onnx", "--against", "b.onnx", "--output", str(bundle)]
+    assert main([*arguments, "--markdown", str(missing)]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert wb.open(bundle).record == made[0].record
 
 
 def test_junit_counts_failures_and_errors() -> None:

@@ -290,6 +290,15 @@ def test_the_command_writes_and_checks_it(tmp_path: Path, capsys: pytest.Capture
     assert "not an empty folder" in capsys.readouterr().err
 
 
+def test_a_deployed_model_that_does_not_run_says_so_in_a_load_test(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Reshape", ["x", "pairs"], ["y"], "to pairs")]
+    weights = {"pairs": np.array([2, -1])}
+    proto = tiny.model(nodes, [tiny.tensor("x", [7])], [tiny.tensor("y", ["a", "b"])], weights)
+    deployment = wb.deploy(tiny.save(proto, tmp_path), wb.Config(), tmp_path / "out")
+    with pytest.raises(wb.RunFailed, match="to pairs"):
+        wb.load_test(deployment, progress=False, keep=False)
+
+
 def test_a_load_test_of_a_deployment_goes_through_http(deployed: wb.Deployment) -> None:
     loaded = wb.load_test(deployed, callers=(1, 3), duration_s=0.5, progress=False, keep=False)
     assert isinstance(loaded, wb.Deployment)

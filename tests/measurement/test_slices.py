@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,23 @@ def test_scores_that_the_scale_of_the_boxes_destroys(axis: int) -> None:
     assert part is not None
     assert (part.axis, part.first, part.last, part.constant, part.error) == (axis, 4, 8, 0.0, 1.0)
     assert f"channels 4 to 8 of axis {axis} are all 0" in str(part)
+
+
+def test_channels_that_have_become_other_constants_are_no_common_part() -> None:
+    found = RANDOM.uniform(-1, 1, (1, 4, 40))
+    lost = found.copy()
+    lost[:, 1], lost[:, 2:] = 0.0, 1.0
+    part = tally(found, lost).ruined()
+    assert part is not None
+    assert (part.first, part.last, part.constant) == (2, 3, 1.0)
+
+
+def test_the_largest_doubles_have_an_error() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        part = tally([[1.7e308, -1.7e308] * 20, [1.0, 2.0] * 20], np.zeros((2, 40))).ruined()
+    assert part is not None
+    assert part.where == "the output"
 
 
 def test_scores_are_judged_on_their_own_scale() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -225,6 +227,18 @@ def test_unknown_failures_are_tried_with_one_scale_and_in_the_other_form_before_
     assert "boom" in refusal.problem
     assert "integer operators in the file" in refusal.problem
     assert "exclude=" in refusal.fix
+
+
+def test_a_full_disk_is_no_failure_of_the_quantizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from workbench.worker.preparing import static
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(static, "quantize", full)
+    asked = {"format": "qdq", "per_channel": True, "activation": "uint8", "exclude": []}
+    with pytest.raises(OSError, match="space"):
+        static.run(str(wb.load("digits-conv").path), str(tmp_path / "model.onnx"), "", **asked)
 
 
 def test_a_node_that_ort_refuses_as_integers_stays_in_float() -> None:

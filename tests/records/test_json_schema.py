@@ -40,7 +40,9 @@ def test_the_command_prints_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", "cold start"]) == 0
     assert json.loads(capsys.readouterr().out) == SCHEMAS["cold start"]
     assert main(["schema", "no such kind"]) == 2
-    assert "comparison" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "'no such kind' is no kind of result" in error
+    assert "comparison" in error
 
 
 def test_the_schemas_are_schemas() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
+from tests.factories.comparisons import run
 from tests.factories.results import load_test, study
 from tests.search.test_study import PlanWorld, asked, studied
 from tests.search.worlds import SPACE, World
@@ -20,6 +21,7 @@ from workbench.records.load_test import LoadVerdict
 from workbench.records.study import ObjectiveRatio, RoundRate, StudyRecord, check_study
 from workbench.search import study as studying
 from workbench.search import under_load
+from workbench.search.objectives import objective_pairs
 from workbench.search.optuna_trials import Sampler
 from workbench.search.pareto import points_of
 from workbench.search.selection import Selection
@@ -169,6 +171,11 @@ def test_a_99th_percentile_is_one_of_enough_samples_and_takes_the_rounds_that_it
     assert record.confirmation is not None
     processes = record.confirmation.runs[0].processes
     assert record.proof.rounds < len(processes), "one gain takes several rounds"
+
+
+def test_a_process_without_samples_is_no_part_of_a_99th_percentile() -> None:
+    (pair,) = objective_pairs("p99", run("A", [[], [[0.002] * 662]]), run("B", [[], [[0.001] * 662]]), (1, 1))
+    assert pair.log_ratio_all == pytest.approx(math.log(2))
 
 
 def test_too_few_samples_for_a_99th_percentile_are_said(tmp_path: Path) -> None:

@@ -49,9 +49,9 @@ def measure(
     By default measuring ends when the median is known within `precision` (5 %). `until="settled"` goes on
     until each of the `percentiles` is, or the budget ends: by default about a minute for a small model, more
     for a slow one. `budget_s` bounds the time, `pacing_s` leaves that pause before each run, as requests that
-    arrive now and then would. A config
-    none of whose nodes would run on a provider that it asks for is an error, unless `allow_fallback=True`.
-    `keep` adds the result to the history. Ctrl-C or `cancel` stop it and leave no process behind.
+    arrive now and then would. A config none of whose nodes would run on a provider that it asks for is an
+    error, unless `allow_fallback=True`. `keep` adds the result to the history. Ctrl-C or `cancel` stop it
+    and leave no process behind.
 
     >>> import workbench as wb
     >>> wb.measure.__name__

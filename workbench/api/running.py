@@ -22,6 +22,7 @@ from workbench.models import Inputs, Model, load
 from workbench.models.fit import check_fit
 from workbench.preparation.calibration import real_inputs
 from workbench.preparation.real_data import inputs_from
+from workbench.preparation.replayed import replayed
 from workbench.records.comparison import ComparisonRecord
 from workbench.results.result import Result
 from workbench.text import quoted
@@ -73,15 +74,18 @@ def finding_inputs(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **options: P.kwargs) -> R:
         configs = [value for value in (*args[1:], *options.values()) if isinstance(value, Config)]
         cancel: Any = options.get("cancel")
+        source: Any = args[0] if args else options.get("model", options.get("subject"))
+        if isinstance(source, Result):  # a deployment has its inputs
+            return function(*args, **options)
         again: Any = function
+        held = {name: replayed(value) for name, value in options.items() if name == "calibration"}
 
         def run(inputs: Any) -> R:
-            changed = {} if inputs is None else {"inputs": inputs}
+            changed = held if inputs is None else {**held, "inputs": inputs}
             result: R = again(*args, **{**options, **changed})
             return result
 
         def opened() -> Model:
-            source: Any = args[0] if args else options.get("model", options.get("subject"))
             return load(source[0] if isinstance(source, tuple) else source)
 
         config = configs[0] if configs else None

@@ -11,7 +11,8 @@ from workbench.cli.checks import FINE, OPEN, WORSE, Check, was_measured
 from workbench.cli.commands import Commands, add, add_command, percent
 from workbench.cli.subject import common, read_inputs, save
 from workbench.cli.summaries import RESULTS, junit, markdown
-from workbench.errors import InputError
+from workbench.errors import InputError, StorageError
+from workbench.text import path_text
 
 if TYPE_CHECKING:
     from workbench.config import Config
@@ -52,12 +53,21 @@ def run(arguments: argparse.Namespace) -> int:
     result, checks = (_against_bundle if against_bundle else _against_model)(arguments)
     for check in checks:
         print(f"{check.name}: {RESULTS[check.code]}, {check.text}")
+    code = save(result, arguments, checks)
     measured = getattr(result.record, "measured", result.record)
     if arguments.markdown is not None:
-        arguments.markdown.write_text(markdown(measured, checks), encoding="utf-8")
+        _write(arguments.markdown, markdown(measured, checks).encode("utf-8"))
     if arguments.junit is not None:
-        arguments.junit.write_bytes(junit(measured, checks))
-    return save(result, arguments, checks)
+        _write(arguments.junit, junit(measured, checks))
+    return code
+
+
+def _write(file: Path, text: bytes) -> None:
+    try:
+        file.write_bytes(text)
+    except OSError as error:
+        problem = f"{path_text(file)} cannot be written: {error.strerror or error}"
+        raise StorageError(problem, "give a file in a folder that you may write to") from error
 
 
 def _against_model(arguments: argparse.Namespace) -> tuple[Any, list[Check]]:

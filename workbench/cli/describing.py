@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli.commands import Commands, add_command
+from workbench.errors import ConfigError
+from workbench.text import quoted
 
 
 def add_to(commands: Commands) -> None:
@@ -19,8 +21,11 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.records.json_schema import MANIFEST, as_text, schema_of
     from workbench.results.registry import KINDS
 
-    if arguments.kind is None:
-        print("\n".join((MANIFEST, *KINDS.names)))
+    kind, known = arguments.kind, (MANIFEST, *KINDS.names)
+    if kind is None:
+        print("\n".join(known))
+    elif kind in known:
+        print(as_text(schema_of(kind, KINDS)), end="")
     else:
-        print(as_text(schema_of(arguments.kind, KINDS)), end="")
+        raise ConfigError(f"{quoted(kind)} is no kind of result", f"give one of {', '.join(known)}")
     return 0

@@ -62,8 +62,8 @@ or `docker build -t {name} . && docker run -p 8000:8000 {name}`. Then:
 Limits stand in `deployment.json`: `max_body_bytes`, `max_json_bytes`, `max_elements` of a tensor in JSON or
 of texts (413), `max_queue` (503), `timeout_s` (408, 503), `concurrency` (runs at once).
 SIGTERM ends the server after the requests that run. Providers: {providers}. {fallback}
-The server checks the SHA-256 of its model files when it starts. It listens on 127.0.0.1 unless told
-otherwise, and it has no authentication and no TLS: put it behind a proxy that has.
+The server checks the SHA-256 of its model files when it starts. It listens on 127.0.0.1 unless
+`--host` gives another address, and it has no authentication and no TLS: put it behind a proxy that has.
 {notes}"""
 
 

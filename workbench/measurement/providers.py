@@ -16,7 +16,7 @@ from workbench.text import counted
 from workbench.worker import log
 from workbench.worker.launch import call_job
 
-AZURE = "AzureExecutionProvider"
+AZURE = "AzureExecutionProvider"  # a remote service
 NVIDIA = ("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider")
 AMD = ("amd", "radeon", "instinct")
 GPU_EXTRA = 'pip install "ort-workbench[gpu]"'

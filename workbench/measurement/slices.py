@@ -123,21 +123,25 @@ class _Axis:
         self._error = np.maximum(self._error, gap.max(axis=1))
         self._elements += expected.shape[1]
 
+    @np.errstate(over="ignore")  # the difference of the largest doubles exceeds the largest double
     def ruined(self, axis: int | None) -> list[SliceError]:
-        """Return the runs of neighbouring channels that varied and have become constant."""
+        """Return the runs of neighbouring channels that varied and have become the same constant."""
         if axis is not None and self._elements < LEAST_ELEMENTS:
             return []
         sizes, new = self._sizes(), np.maximum(np.abs(self._new_low), np.abs(self._new_high))
         varied = self._high - self._low > LEAST_VARIATION * sizes
         varied &= sizes > LEAST_SHARE * sizes.max()
         varied &= ~self._probable() | (self._high >= LEAST_PROBABILITY)
-        lost = varied & (self._new_high - self._new_low <= EQUAL * new)
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], lost, [False]])))
+        lost = np.flatnonzero(varied & (self._new_high - self._new_low <= EQUAL * new))
+        constants = self._new_high[lost]
+        apart = (np.diff(lost) > 1) | (np.abs(np.diff(constants)) > EQUAL * new[lost[1:]])
         return [
-            self._part(axis, int(first), int(end) - 1, constant=float(self._new_high[first]))
-            for first, end in zip(edges[::2], edges[1::2], strict=True)
+            self._part(axis, int(run[0]), int(run[-1]), constant=float(self._new_high[run[0]]))
+            for run in np.split(lost, np.flatnonzero(apart) + 1)
+            if run.size
         ]
 
+    @np.errstate(over="ignore")
     def groups(self, axis: int | None) -> list[SliceError]:
         """Return the groups of channels; none where all are alike."""
         if axis is None or self._elements < LEAST_ELEMENTS:

@@ -128,8 +128,8 @@ class Result(Exportable):
     def export(self, folder: str | os.PathLike[str]) -> Path:
         """Write it as a folder of plain files, and return that folder.
 
-        Every table as CSV, the configs as JSON and as scripts, the picture, the
-        bundle, and `index.json`, which names the files and the unit of every column.
+        Every table as CSV, the configs as JSON and as scripts, the picture, the bundle, and `index.json`,
+        which names the files and the unit of every column.
         """
         from workbench.results.folder import export_folder
 

@@ -16,7 +16,7 @@ from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
 from workbench.config.provider import CPU
 from workbench.cpu import lacks_int8
 from workbench.measurement.machine import read_machine
-from workbench.measurement.providers import working_providers
+from workbench.measurement.providers import AZURE, working_providers
 from workbench.models import Inputs, Model
 from workbench.models.declared import declared_inputs
 from workbench.models.examples import trained_sample
@@ -28,7 +28,6 @@ from workbench.records.space import Axis, Space
 from workbench.search.finding_axes import finding_axes
 from workbench.search.provider_axes import ProviderAxes
 
-AZURE = "AzureExecutionProvider"  # a remote service
 SLOW_ON_CPU = "SkipLayerNormFusion"  # its kernel took 3.4 to 7.2 times as long as the parts it replaces
 LAYOUT = ("NchwcTransformer", "NhwcTransformer", "TransposeOptimizer")
 LARGE_KERNEL = 9  # convolutions from this size on may be faster without the blocked layout

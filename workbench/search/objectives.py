@@ -173,7 +173,5 @@ def _p99(processes: Iterable[ProcessRecord]) -> float | None:
     """Return the 99th percentile of all samples of these processes; None of too few."""
     import numpy as np
 
-    samples = [
-        np.concatenate([np.array(block.samples_s) for block in process.blocks]) for process in processes
-    ]
-    return percentile_of(samples, 99.0).value
+    times_s = ([time_s for block in process.blocks for time_s in block.samples_s] for process in processes)
+    return percentile_of([np.array(group) for group in times_s if group], 99.0).value

@@ -175,7 +175,7 @@ def dtype_of(tensor: Tensor) -> np.dtype[Any]:
 
 
 def from_json(data: Any, depth: int, dtype: np.dtype[Any]) -> Any:
-    """Return the values of a list, or of lists nested as deep as the shape; no value is rounded."""
+    """Return the values of a list, or of lists nested as deep as the shape; integers must fit."""
     while depth > 1 and data and all(type(row) is list and len(row) == len(data[0]) for row in data):
         data, depth = [value for row in data for value in row], depth - 1
     if type(data) is not list or not {*map(type, data)} <= JSON_TYPES[dtype.kind]:

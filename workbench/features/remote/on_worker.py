@@ -126,7 +126,7 @@ def _arriving(file: SentFile) -> Path:
 
 @contextmanager
 def _while_wanted(worker: Any, key: str) -> Iterator[threading.Event]:
-    """Yield an event that is set once nobody waits for this task: it was cancelled, or its client is gone."""
+    """Yield an event that is set once the task was cancelled or its client is gone."""
     cancel, ended = threading.Event(), threading.Event()
 
     def watch() -> None:

@@ -36,6 +36,8 @@ def run(source: str, target: str, ranges: str, **asked: Any) -> dict[str, Any]:
             quantize(source, target, ranges, settings)
             ort.InferenceSession(target, quiet(), providers=["CPUExecutionProvider"])
             break
+        except OSError:  # a full disk, say: no other settings help
+            raise
         except Exception as error:  # noqa: BLE001 - ORT's tools raise bare exceptions of any kind
             first = first or error
             change = retries.after(error, model, settings, asked)
