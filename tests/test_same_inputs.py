@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from onnx import helper
 
 import workbench as wb
+from tests.factories.comparisons import ordinary
 from tests.models import tiny
 
 INT8 = wb.Config(precision=wb.StaticInt8(samples=2))
@@ -62,6 +64,26 @@ def test_a_deployment_and_its_script_have_them(model: wb.Model, inputs: wb.Input
     prepared = wb.prepare(model.with_inputs(inputs), INT8)
     assert SIZED in prepared.calibration.made_by
     assert "(1, 3, 20, 12)" in prepared.to_python()
+
+
+@pytest.mark.parametrize(
+    "altered", [{"seed": -1}, {"shapes": (("x", f"float32[1,3,{'9' * 18},8]"),)}], ids=["seed", "size"]
+)
+def test_altered_inputs_of_a_bundle_are_refused_where_they_are_made_again(
+    model: wb.Model, tmp_path: Path, altered: dict[str, Any]
+) -> None:
+    inputs = replace(model.inputs().record(), **altered)
+    saved = wb.Comparison(replace(ordinary(), model=model.record(), inputs=inputs)).save(
+        tmp_path / "r.ortbench"
+    )
+    with pytest.raises(wb.WorkbenchError, match=r"The seed is -1|above the bound"):
+        wb.open(saved).attach(model)
+
+
+def test_a_size_of_thousands_of_digits_is_no_size(model: wb.Model) -> None:
+    inputs = replace(model.inputs().record(), shapes=(("x", f"float32[1,3,{'9' * 5000},8]"),))
+    result = wb.Comparison(replace(ordinary(), model=model.record(), inputs=inputs))
+    assert result.attach(model).has_model
 
 
 def test_a_script_has_the_fixed_sizes_beside_one_that_no_input_has(model: wb.Model) -> None:

@@ -48,6 +48,8 @@ def random_inputs(model: ModelProto, name: str, seed: int, given: Mapping[str, A
     `given` has sizes by the names of dims, and values by the names of inputs, whose sizes count for all
     inputs. `usual`: what is taken where nothing is given.
     """
+    if seed < 0:
+        raise InputError(f"The seed is {seed}", "Give a whole number, 0 or more")
     inputs = declared_inputs(model)
     fixed, dims = given_values(model, given)
     sizes = Sizes(model, inputs, dims, usual)

@@ -9,6 +9,8 @@ from onnx import ModelProto
 
 from workbench.models.declared import declared_inputs
 
+MOST_DIGITS = 19  # of a size; a text may come from a stranger
+
 
 @dataclass(frozen=True, slots=True)
 class Usual:
@@ -26,7 +28,7 @@ def sizes_in(structure: ModelProto, shapes: Iterable[tuple[str, str]]) -> dict[s
     for name, shape in shapes:
         inside = shape.partition("[")[2].rstrip("]")
         for axis, (dim, size) in enumerate(zip(dims.get(name, ()), inside.split(","), strict=False)):
-            if not isinstance(dim, int) and size.isdecimal():
+            if not isinstance(dim, int) and size.isdecimal() and len(size) < MOST_DIGITS:
                 sizes.setdefault(dim or f"{name}.{axis}", int(size))
     return sizes
 
