@@ -36,6 +36,8 @@ def test_the_space_is_offered_as_check_boxes_with_its_size(
     page.checks["intra_op_threads"].value = False
     assert page.size.value == "1 change, 2 combinations, at most 120 s"
     assert page.choice.left_out == ("intra_op_threads",)
+    page.goal.budget.value = 60
+    assert page.size.value == "1 change, 2 combinations, at most 60 s"
 
 
 def test_the_space_follows_the_limits_though_it_was_looked_for_before_they_were_typed(

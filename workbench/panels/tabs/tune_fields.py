@@ -44,8 +44,8 @@ class GoalFields:
             follow(field, self._fit, "value")
 
     def observe(self, changed: Callable[[Any], None]) -> None:
-        """Call `changed` whenever the objective or a limit changes."""
-        for field in (self.objective, self.second, *self.limits.values()):
+        """Call `changed` whenever the objective, a limit or the time changes."""
+        for field in (self.objective, self.second, self.budget, *self.limits.values()):
             field.observe(changed, names="value")
 
     @property
