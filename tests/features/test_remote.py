@@ -88,10 +88,13 @@ def test_a_comparison_is_measured_there_and_comes_back_as_a_bundle(client: Any, 
     assert any(doing.startswith("sending ") for doing in seen.doing)
     assert seen.thread.is_set(), "rounds are seen as they come"
     again = Started(lambda: None)
+    Path("memory").mkdir()  # of the same name as the objective
     study = there.tune(
-        model, wb.Space.of(level=("disabled",)), **{**QUICK, "budget_s": 10.0, "progress": again}
-    )
+        model, wb.Space.of(level=("disabled",)), "memory",
+        **{**QUICK, "budget_s": 10.0, "progress": again},
+    )  # fmt: skip
     assert isinstance(study, wb.Study)
+    assert study.record.objective == "memory"
     assert not any(doing.startswith("sending ") for doing in again.doing), "the worker has kept the model"
 
 

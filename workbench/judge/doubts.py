@@ -57,7 +57,7 @@ def _outputs(agreement: Sequence[OutputAgreement]) -> Iterable[Doubt]:
         yield Doubt(
             "outputs",
             label,
-            f"every output of A and {label} is NaN, infinite or empty, so that they are equal says nothing",
+            f"every output of A and {label} is NaN, infinite or empty, so their equality is no evidence",
             "give inputs that the model answers with numbers: inputs=…",
         )
 

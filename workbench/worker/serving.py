@@ -54,7 +54,7 @@ def open_loop(
     """Answer requests that arrive at random at this rate: the next free caller takes the oldest one.
 
     The payload has the latencies from each arrival, in the order of arrival, then the times waited before
-    the run. Requests that nobody took in time are counted only.
+    the run. Requests that no caller took in time are counted only.
     """
     arrivals_ns = arrivals(rate_hz, seconds, seed)
     answered: list[list[tuple[int, int, int]]] = [[] for _ in runs]

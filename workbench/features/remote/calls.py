@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -92,7 +92,6 @@ class Remote:
 
     def __init__(self, client: Client, target: str | None) -> None:
         self._client, self._target = client, target
-
         self._kinds = {kind.entry.partition(":")[2]: kind.name for kind in KINDS if kind.entry}
 
     def __dir__(self) -> list[str]:
@@ -268,13 +267,19 @@ def _workers(dask_scheduler: Any) -> dict[str, tuple[list[str], float]]:
     return {address: ([*state.resources], now - state.last_seen) for address, state in states}
 
 
+def _is_path(text: str) -> bool:
+    """Return whether a text may be a path: "memory" is an objective, though a folder may have that name."""
+    path = PurePath(text)
+    return text not in sample_names() and (bool(path.suffix) or path.name != text)
+
+
 def _sent(value: Any, files: dict[SentFile, Path]) -> Any:
     """Return an argument as it travels; files of this machine are noted in `files`."""
     if isinstance(value, Mapping):
         return {name: _sent(part, files) for name, part in value.items()}
     if type(value) in (list, tuple):
         return type(value)(_sent(part, files) for part in value)
-    if isinstance(value, str | Path) and str(value) not in sample_names():
+    if isinstance(value, Path) or (isinstance(value, str) and _is_path(value)):
         path = Path(value).expanduser()
         if path.is_dir():
             raise ConfigError(
