@@ -11,11 +11,13 @@ import workbench as wb
 from tests.factories.comparisons import ordinary
 from tests.judge.fakes import World
 from tests.records.golden.make import comparison
+from workbench.analysis.profile.saved import record_of
 from workbench.cli import main
 from workbench.cli.checks import OPEN
 from workbench.config import Config
 from workbench.figures.verdict_picture import verdict_picture
 from workbench.judge.wording import sentence
+from workbench.records.kinds import Part
 from workbench.report.banner import verdict_html
 
 QNN = Config(providers=["qnn"])  # in no wheel for a desktop
@@ -139,3 +141,16 @@ def test_nodes_that_fell_back_are_counted_in_the_first_line() -> None:
     whole = replace(runs[1], nodes_on=(("CUDAExecutionProvider", 946),))
     record = replace(record, runs=(runs[0], whole))
     assert "nodes" not in sentence(record, record.verdict)
+
+
+@pytest.mark.real
+def test_a_profile_without_times_says_no_share() -> None:
+    record = comparison()
+    nodes_on = (("CPUExecutionProvider", 46), ("CUDAExecutionProvider", 900))
+    run = replace(record.runs[1], config=Config(providers=["cuda"]), nodes_on=nodes_on)
+    profile = wb.profile("digits-conv", budget_s=0.1)
+    made = record_of(profile)
+    made = replace(made, trace=replace(made.trace, duration_us=made.trace.duration_us * 0.0))
+    record = replace(record, runs=(record.runs[0], run))
+    result = wb.Comparison(record, parts=(Part("profile/B", made, profile.about),))
+    assert "(their share of the time was not measured)" in str(result).splitlines()[0]

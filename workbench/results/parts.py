@@ -129,8 +129,9 @@ class ResultWithParts(ConfigChoice, Continued):
             asked = asked_for(run.config)
             if asked and any(part.name == f"profile/{run.label}" for part in self.parts):
                 nodes = self.profile(run.label).to_frame()
-                elsewhere = nodes["share"][nodes["provider"] != asked[0]].sum()
-                shares[run.label] = float(elsewhere / nodes["share"].sum())
+                elsewhere_s = nodes["self_s"][nodes["provider"] != asked[0]].sum()
+                if whole_s := nodes["self_s"].sum():
+                    shares[run.label] = float(elsewhere_s / whole_s)
         return shares
 
     def _badges(self) -> dict[str, str]:
