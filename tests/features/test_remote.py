@@ -15,8 +15,11 @@ import distributed
 import pytest
 
 import workbench as wb
+from tests.factories.results import study
 from tests.models import tiny
 from workbench.cli import main
+from workbench.features.remote import calls
+from workbench.results.result import packed
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -89,13 +92,24 @@ def test_a_comparison_is_measured_there_and_comes_back_as_a_bundle(client: Any, 
     assert seen.thread.is_set(), "rounds are seen as they come"
     again = Started(lambda: None)
     Path("memory").mkdir()  # of the same name as the objective
-    study = there.tune(
+    searched = there.tune(
         model, wb.Space.of(level=("disabled",)), "memory",
         **{**QUICK, "budget_s": 10.0, "progress": again},
     )  # fmt: skip
-    assert isinstance(study, wb.Study)
-    assert study.record.objective == "memory"
+    assert isinstance(searched, wb.Study)
+    assert searched.record.objective == "memory"
     assert not any(doing.startswith("sending ") for doing in again.doing), "the worker has kept the model"
+
+
+def test_a_study_goes_on_here_with_the_data_that_it_had_there(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blob, attached = packed(wb.Study(study()), weights=False), dict[str, Any]()
+    monkeypatch.setattr(calls._Task, "run", lambda *_: blob)
+    monkeypatch.setattr(wb.Study, "attach", lambda *_, **given: attached.update(given))
+    data = [{"x": [1.0]}]
+    calls.Remote(None, None).tune(model, data=data, seed=3, **QUICK)  # type: ignore[arg-type]
+    assert attached == {"data": data}
 
 
 def test_what_cannot_be_asked_for_is_said_at_once(client: Any, model: Path, tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ class Remote:
         except BundleError as error:
             raise ClusterError(f"the worker's answer is no result: {error.problem}", error.fix) from error
         if hasattr(result, "attach") and arguments and not isinstance(arguments[0], list | tuple):
-            again = {name: options[name] for name in ("inputs", "calibration") if name in options}
+            again = {name: options[name] for name in ("inputs", "calibration", "data") if name in options}
             result.attach(load(arguments[0]), **again)
         if keep:
             result.keep()
