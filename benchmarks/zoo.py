@@ -126,6 +126,8 @@ def cell(path: Path, call: str) -> Cell:
             CALLS[call](wb.load(path), Path(folder))
     except wb.WorkbenchError as error:
         outcome, fix = error.problem, error.fix
+    except subprocess.CalledProcessError as error:  # a script that ends without an answer has no excuse
+        outcome = f"the script failed: {error.stderr.decode(errors='replace')[-300:]}"
     return Cell(name_of(path), call, outcome, fix, time.monotonic() - began_s)
 
 
@@ -147,8 +149,8 @@ def page(made: list[Cell], calls: tuple[str, ...]) -> str:
         "Small trained models that people run in production, from "
         + ", ".join(f"`{name}` {version}" for name, version in PACKAGES.items())
         + f", each with every call and its smallest budget. `python -m benchmarks.zoo FOLDER` on "
-        f"{time.strftime('%d %B %Y')} made this page. A number is the seconds of a call that works, a letter "
-        "the reason of one that refused.",
+        f"{time.strftime('%d %B %Y')} made this page. A number is the seconds of a call that works, r1 and so "
+        "on the reason of one that refused.",
         "",
         f"| model | {' | '.join(calls)} |",
         f"|---|{'---|' * len(calls)}",
@@ -159,7 +161,7 @@ def page(made: list[Cell], calls: tuple[str, ...]) -> str:
         for call in calls:
             each = row[call]
             reason = f"{each.outcome.splitlines()[0]}. Next: {each.fix}"
-            mark = reasons.setdefault(reason, chr(ord("a") + len(reasons))) if not each.works else ""
+            mark = reasons.setdefault(reason, f"r{len(reasons) + 1}") if not each.works else ""
             texts.append(mark or f"{each.seconds:.1f}")
         lines.append(f"| {model} | {' | '.join(texts)} |")
     return "\n".join([*lines, "", *(f"- **{mark}** {reason}" for reason, mark in reasons.items()), ""])
