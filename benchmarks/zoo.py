@@ -149,8 +149,8 @@ def page(made: list[Cell], calls: tuple[str, ...]) -> str:
         "Small trained models that people run in production, from "
         + ", ".join(f"`{name}` {version}" for name, version in PACKAGES.items())
         + f", each with every call and its smallest budget. `python -m benchmarks.zoo FOLDER` on "
-        f"{time.strftime('%d %B %Y')} made this page. A number is the seconds of a call that works, r1 and so "
-        "on the reason of one that refused.",
+        f"{time.strftime('%d %B %Y')} made this page. A number is the seconds of a call that works, r1, "
+        "r2, … the reason of one that refused.",
         "",
         f"| model | {' | '.join(calls)} |",
         f"|---|{'---|' * len(calls)}",
