@@ -20,7 +20,7 @@ from workbench.worker.launch import Worker
 from workbench.worker.session_host import SessionHost
 
 STEP = re.compile(r"^\d+\. `([\w.]+)`", re.MULTILINE)
-MOST_HOPS = 12
+MOST_HOPS = 15
 
 
 def steps_below(outermost: CodeType, last: str) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class WorkbenchError(Exception):
     """Root of our errors. Both texts stand in `args`, so the error survives the trip between processes."""
@@ -81,3 +84,11 @@ class ProfileError(WorkbenchError):
 
 class Cancelled(WorkbenchError):
     """The user stopped the work before it had an answer."""
+
+
+def warn_user(message: str) -> None:
+    """Warn at the line of the user's own code: the first caller outside of the workbench."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "workbench":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)

@@ -6,10 +6,9 @@ import atexit
 import os
 import shutil
 import threading
-import warnings
 from pathlib import Path
 
-from workbench.errors import StorageError
+from workbench.errors import StorageError, warn_user
 from workbench.locked_folder import locked_folder
 
 NAME = "ort-workbench"
@@ -80,9 +79,8 @@ def _substitute(folder: Path, error: StorageError) -> Path:
                 raise error from None
             atexit.register(shutil.rmtree, temporary, ignore_errors=True)
             _substitutes[folder] = temporary
-            warnings.warn(
+            warn_user(
                 f"{error.problem}. Samples, downloads and prepared models are kept in {temporary} "
-                f"until this process ends; {error.fix}",
-                stacklevel=3,
+                f"until this process ends; {error.fix}"
             )
         return _substitutes[folder]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from workbench.api.running import Feeds, finding_inputs, inputs_of, measure_runs
 from workbench.api.subjects import Outputs, subjects_of
 from workbench.config import Config, PreparedModel
-from workbench.errors import ConfigError, WorkbenchError
+from workbench.errors import ConfigError, WorkbenchError, warn_user
 from workbench.judge.agreement import TOLERANCE
 from workbench.judge.compare_request import check_seed
 from workbench.judge.pairs import Clock
@@ -106,7 +105,7 @@ def compare(
             try:
                 result.files(run.label)
             except WorkbenchError as error:  # a file may be gone meanwhile; what was measured stays
-                warnings.warn(f"what differs between the files is not kept: {error}", stacklevel=2)
+                warn_user(f"what differs between the files is not kept: {error}")
     if keep:
         result.keep()
     return result
@@ -121,7 +120,7 @@ def open(path: str | os.PathLike[str]) -> Any:
     """
     result = KINDS.result(read_bundle(path, KINDS))
     if result.foreign_paths:
-        warnings.warn(untrusted_note(result.foreign_paths).strip(), stacklevel=2)
+        warn_user(untrusted_note(result.foreign_paths).strip())
     return result
 
 

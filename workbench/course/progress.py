@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.errors import BundleError, ConfigError, StorageError
+from workbench.errors import BundleError, ConfigError, StorageError, warn_user
 from workbench.home import data_folder
 from workbench.records.atomic import write_atomically
 from workbench.text import quoted
@@ -109,7 +108,7 @@ def save(kept: Progress) -> None:
     try:
         write_atomically(data_folder() / FILE, json.dumps(content, indent=1).encode("utf-8"))
     except (StorageError, BundleError) as error:
-        warnings.warn(f"the progress of the course is not kept: {error.args[0]}", stacklevel=3)
+        warn_user(f"the progress of the course is not kept: {error.args[0]}")
 
 
 def lesson_of(name: str) -> str:

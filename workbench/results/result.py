@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from workbench._version import __version__
 from workbench.config import Config
 from workbench.config.foreign import ForeignPath
-from workbench.errors import ConfigError, WorkbenchError
+from workbench.errors import ConfigError, WorkbenchError, warn_user
 from workbench.measurement.machine import read_machine
 from workbench.models import Inputs, Model
 from workbench.records.atomic import write_atomically
@@ -187,14 +186,14 @@ class Result(Exportable):
         try:
             History().add(self.saved, self.structure, about=self.about, parts=self.parts)
         except WorkbenchError as error:
-            warnings.warn(f"not added to the history: {error}", stacklevel=4)
+            warn_user(f"not added to the history: {error}")
 
     def _update_history(self) -> None:
         """Update the entry of this result, if the history has one."""
         try:
             History().update(self.saved, self.structure, about=self.about, parts=self.parts)
         except WorkbenchError as error:
-            warnings.warn(f"the history was not updated: {error}", stacklevel=3)
+            warn_user(f"the history was not updated: {error}")
 
     def _in_words(self) -> str:
         return str(self.record)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.config import Config
-from workbench.errors import WorkbenchError
+from workbench.errors import WorkbenchError, warn_user
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Model, load
@@ -200,7 +199,7 @@ def _store(record: StudyRecord, structure: bytes) -> None:
         if not history.update(record, structure):
             history.add(record, structure)
     except WorkbenchError as error:
-        warnings.warn(f"not added to the history: {error}", stacklevel=4)
+        warn_user(f"not added to the history: {error}")
 
 
 KIND = ResultKind(
