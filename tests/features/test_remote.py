@@ -209,7 +209,7 @@ def test_the_command_tunes_there(client: Any, model: Path, capsys: pytest.Captur
     address = client.scheduler.address
     space = ["--without", "intra_op_threads"]
     assert (
-        main(["tune", str(model), "--cluster", address, "--target", "edge", "--budget", "15", "--quiet"]) == 0
+        main(["tune", str(model), "--cluster", address, "--target", "edge", "--budget", "60", "--quiet"]) == 0
     )
     assert space
     assert "best" in capsys.readouterr().out

@@ -11,7 +11,7 @@ from benchmarks.zoo import CALLS, NEVER, cell, files, name_of
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
-WHOLE = ("magika", "ch_ppocr_mobile_v2.0_cls_infer", "silero_vad")  # with every call; others with FEW
+WHOLE = ("magika", "silero_vad")  # with every call; others with FEW
 FEW = ("inputs", "measure", "explain", "dynamic int8", "static int8", "static int8, QOperator")
 NO_DECODER = ("No input takes tokens", "cannot go on")
 MAY_REFUSE = (
