@@ -43,7 +43,9 @@ def test_figures_agree_with_numpy(array: np.ndarray, seed: int) -> None:
         if error.max() > 0:
             noise = 10 * math.log10(np.square(array.astype(np.float64)).sum() / np.square(error).sum())
             assert row.sqnr_db == pytest.approx(noise, rel=1e-6)
-        assert row.agrees == (row.relative_error is not None and row.relative_error <= 1e-3)
+        is_within = row.relative_error is not None and row.relative_error <= 1e-3
+        assert is_within or not row.agrees
+        assert row.agrees or not is_within or (row.part_error or 0.0) > 1e-3, "a part on its own scale"
 
 
 def test_the_tolerance_is_the_user_s() -> None:
