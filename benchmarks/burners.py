@@ -15,15 +15,19 @@ from types import TracebackType
 
 _STEADY = "import os, sys\nwhile os.getppid() == int(sys.argv[1]): pass"
 _BURN = """
-import os, random, sys, time
-rng, parent = random.Random(int(sys.argv[1])), int(sys.argv[2])
+import os, random, signal, sys, time
+rng, parent, most = random.Random(int(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 while os.getppid() == parent:
     start = time.perf_counter()
-    stop = start + rng.uniform(0.4, 2.0)
-    while time.perf_counter() < stop and os.getppid() == parent:
+    stop = start + rng.uniform(0.3, 3.0)
+    children = [os.fork() for _ in range(rng.randint(1, most) - 1)]
+    while time.perf_counter() < stop and (0 in children or os.getppid() == parent):
         pass
+    if 0 in children:
+        os._exit(0)
     print(start, time.perf_counter(), flush=True)
-    time.sleep(rng.uniform(0.4, 2.0))
+    time.sleep(rng.uniform(0.3, 3.0))
 """
 
 
@@ -40,19 +44,20 @@ def busy_cores(count: int) -> Iterator[None]:
 
 
 class OnOffLoad:
-    """Burns one core in bursts of 0.4 to 2 s with pauses as long, and ends with this process.
+    """Burns one core, or at times up to `cores`, in bursts of 0.3 to 3 s with pauses as long.
 
-    The clock is the system's monotonic one.
+    It ends with this process. The clock is the system's monotonic one.
     """
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def __init__(self, seed: int, cores: int = 1) -> None:
+        self._seed, self._cores = seed, cores
 
     def __enter__(self) -> OnOffLoad:
         with tempfile.NamedTemporaryFile(delete=False, suffix=".diary") as diary:
             self._diary = Path(diary.name)
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _BURN, str(self._seed), str(os.getpid())], stdout=diary
+                [sys.executable, "-c", _BURN, str(self._seed), str(os.getpid()), str(self._cores)],
+                stdout=diary,
             )
         return self
 
@@ -74,5 +79,5 @@ class OnOffLoad:
         return burnt / (end - start)
 
 
-def pick(rng: random.Random) -> OnOffLoad:
-    return OnOffLoad(rng.getrandbits(30))
+def pick(rng: random.Random, cores: int = 1) -> OnOffLoad:
+    return OnOffLoad(rng.getrandbits(30), cores)

@@ -27,7 +27,8 @@ from typing import Any
 from benchmarks.burners import busy_cores
 from benchmarks.models import MODELS, make
 from workbench import Config, load
-from workbench.judge.pairs import DISTURBED_SHARE, FASTEST_SHARE, TYPICAL_SHARE, log_ratio_of
+from workbench.judge.pairs import TYPICAL_SHARE, log_ratio_of
+from workbench.judge.regime import BUSY, QUIET
 from workbench.worker.launch import Worker
 from workbench.worker.values import write_values
 
@@ -63,9 +64,9 @@ ESTIMATORS: dict[str, Callable[[Sequence[Cycle]], float]] = {
     "all runs": _pooled(1.0),
     "fastest three quarters": _pooled(TYPICAL_SHARE),
     "fastest half": _pooled(0.5),
-    "fastest third": _pooled(FASTEST_SHARE),
+    "fastest third": _pooled(QUIET.passes),
     "fastest quarter": _pooled(0.25),
-    "fastest tenth": _pooled(DISTURBED_SHARE),
+    "fastest tenth": _pooled(BUSY.passes),
     "median of cycles": _median_of_cycles,
 }
 

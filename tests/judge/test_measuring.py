@@ -12,7 +12,8 @@ import pytest
 from tests.judge.fakes import World
 from workbench.errors import RunFailed
 from workbench.judge.compare_request import busy_budget_s
-from workbench.judge.sequential import SPENT_AT, is_look
+from workbench.judge.regime import LOOKS
+from workbench.judge.sequential import is_look
 from workbench.measurement.limits import Progress
 
 BUSY: dict[str, Any] = {"scatter": 0.06, "others_cores": 1.0, "seed": 1}
@@ -163,7 +164,7 @@ def test_an_answer_that_is_open_on_a_busy_machine_takes_longer_and_ends_when_it_
     (verdict,) = measuring.verdicts
     (look,) = verdict.looks
     assert verdict.kind == "faster"
-    assert verdict.rounds in SPENT_AT
+    assert verdict.rounds in LOOKS
     assert measuring.budget_s < measuring.elapsed_s < busy_budget_s(measuring.budget_s)
     longer = [report for report in reports if report.doing.startswith("the machine is busy, so it takes")]
     assert {report.round for report in longer} == set(range(look, verdict.rounds + 1))

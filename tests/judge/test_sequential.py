@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.amount import amount
+from workbench.judge.regime import BUSY, LOOKS, QUIET, Regime
 from workbench.judge.sequential import (
-    BUSY_SPENT_AT,
     REPEATED,
-    SPENT_AT,
     error_at,
     interval,
     is_look,
@@ -22,7 +22,6 @@ from workbench.judge.sequential import (
     total_error,
     trimmed,
 )
-from workbench.judge.verdict import BUSY_TRIM, TRIM
 
 RATIOS = st.lists(st.floats(-2, 2), min_size=2, max_size=40).filter(lambda ratios: np.std(ratios) > 1e-6)
 
@@ -49,12 +48,12 @@ def test_rounds_at_either_end_are_trimmed_as_yuen_does() -> None:
 
 @pytest.mark.parametrize(("rounds", "cut"), [(3, 0), (5, 0), (6, 1), (11, 1), (12, 3), (27, 8)])
 def test_of_a_few_rounds_at_most_a_sixth_is_trimmed_at_either_end(rounds: int, cut: int) -> None:
-    assert trimmed(rounds, BUSY_TRIM) == cut
+    assert trimmed(rounds, BUSY.trim) == cut
 
 
 @pytest.mark.parametrize("ratios", [[], [0.1]])
 def test_no_interval_from_fewer_than_two(ratios: list[float]) -> None:
-    assert interval(ratios) is None
+    assert interval(ratios, error=0.05) is None
 
 
 @pytest.mark.parametrize(
@@ -67,13 +66,13 @@ def test_no_interval_from_fewer_than_two(ratios: list[float]) -> None:
         [4, 6, 9, 13, 19, 28, 41, 61, 91],
     ],
 )
-@pytest.mark.parametrize("trim", [0.0, TRIM])
+@pytest.mark.parametrize("trim", [0.0, QUIET.trim])
 @pytest.mark.thorough
 def test_looking_often_does_not_spend_more_than_five_per_cent(finals: list[int], trim: float) -> None:
     """However often measuring went on: simulated, with three standard errors of room for the simulation."""
     repeats = amount(20_000)
     room = 3 * math.sqrt(0.05 * 0.95 / repeats)
-    assert total_error(finals, repeats=repeats, trim=trim) <= 0.05 + room
+    assert total_error(finals, replace(QUIET, trim=trim), repeats=repeats) <= 0.05 + room
 
 
 @pytest.mark.parametrize(
@@ -90,19 +89,19 @@ def test_on_a_busy_machine_all_looks_spend_one_per_cent(finals: list[int]) -> No
     """Also if measuring takes longer than the default budget, and goes on after that."""
     repeats = amount(20_000)
     room = 3 * math.sqrt(0.01 * 0.99 / repeats)
-    assert total_error(finals, repeats=repeats, spent_at=BUSY_SPENT_AT, trim=BUSY_TRIM) <= 0.01 + room
+    assert total_error(finals, BUSY, repeats=repeats) <= 0.01 + room
 
 
-@pytest.mark.parametrize("spent_at", [SPENT_AT, BUSY_SPENT_AT])
-def test_every_look_spends_something(spent_at: dict[int, float]) -> None:
-    assert spent_at.keys() == SPENT_AT.keys()
-    assert all(0 < error <= SPENT_AT[rounds] < 0.05 for rounds, error in spent_at.items())
+@pytest.mark.parametrize("regime", [QUIET, BUSY])
+def test_every_look_spends_something(regime: Regime) -> None:
+    assert tuple(regime.spent_at) == LOOKS
+    assert all(0 < error <= QUIET.spent_at[rounds] < 0.05 for rounds, error in regime.spent_at.items())
     assert total_error([12], repeats=20_000) > total_error([3], repeats=20_000) > 0
 
 
 def test_between_two_looks_the_next_one_is_spent() -> None:
-    assert error_at(6) == SPENT_AT[8]
-    assert error_at(1_000) == SPENT_AT[max(SPENT_AT)]
+    assert error_at(6) == QUIET.spent_at[8]
+    assert error_at(1_000) == QUIET.spent_at[max(LOOKS)]
     assert is_look(8)
     assert not is_look(7)
 
@@ -112,8 +111,8 @@ def test_a_part_that_a_final_look_spent_is_not_spent_again() -> None:
     assert error_at(8, looks=[6]) == REPEATED
     assert is_look(12, looks=[6])
     assert is_look(12, looks=[8])
-    assert error_at(8, looks=[8]) == SPENT_AT[8], "the look itself, judged again"
-    assert error_at(90, looks=[80], spent_at=BUSY_SPENT_AT) == BUSY_SPENT_AT[90]
+    assert error_at(8, looks=[8]) == QUIET.spent_at[8], "the look itself, judged again"
+    assert error_at(90, looks=[80], regime=BUSY) == BUSY.spent_at[90]
 
 
 def test_student_t_against_scipy() -> None:

@@ -6,7 +6,8 @@ import math
 from statistics import fmean, variance
 
 from workbench.judge.pairs import typical_s
-from workbench.judge.sequential import CONFIDENCE, Interval, student_t
+from workbench.judge.regime import CONFIDENCE
+from workbench.judge.sequential import Interval, student_t
 from workbench.records.run import Run
 
 MIN_SESSIONS = 3  # of each run

@@ -14,7 +14,8 @@ from workbench.judge.continuing import final_looks, last_round
 from workbench.judge.evidence import Evidence
 from workbench.judge.pace import Pace, shortened
 from workbench.judge.pairs import MIN_CLEAN_CYCLES, cycle_log_ratios
-from workbench.judge.sequential import CONFIDENCE, MIN_ROUNDS, interval, planned_look
+from workbench.judge.regime import CONFIDENCE, MIN_ROUNDS
+from workbench.judge.sequential import interval, planned_look
 from workbench.judge.verdict import Criteria, is_enough, judge
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import OnProgress, Progress

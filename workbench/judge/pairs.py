@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal, TypeAlias
 
-from workbench.judge.sequential import MIN_ROUNDS
+from workbench.judge.regime import BUSY, MIN_ROUNDS, QUIET
 from workbench.records.run import Block, Population, ProcessRecord, Run
 
 Clock: TypeAlias = Literal["wall", "cpu"]
@@ -18,13 +18,6 @@ LEAST_S = 1e-9  # no run is shorter than a tick of the clock
 
 MIN_CLEAN_CYCLES = 2  # cycles of A B B A: fewer would rest on a single moment
 CLEAN_SHARE = 0.5  # share of the rounds: with fewer clean ones the verdict uses all cycles
-FASTEST_SHARE = 1 / 3
-"""A ratio is that of the mean of the fastest third of the passes: what others did to the machine makes runs
-slower, never faster. On identical configs of a model that waits for memory (6 ms, two shared cores) its log
-scatters by 1.2 % from round to round, that of the fastest half by 2.0 %, of three quarters by 3.2 %.
-"""
-DISTURBED_SHARE = 1 / 10
-"""The share where disturbed cycles count: with a busy core, most passes wait for it, and long."""
 TYPICAL_SHARE = 0.75  # a latency by itself: free of the interrupted tail only
 
 
@@ -58,23 +51,23 @@ def pairs_of(
 
 def pair_of(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") -> Pair:
     """Return the log ratio of the typical latencies; a cycle is clean if none of its blocks was disturbed."""
-    cycles, clean = _cycles(first, second)
+    cycles, clean = cycles_of(first, second)
     log_ratio: float | None
     if clock == "cpu":
         log_ratio = log_ratio_all = _processor_log_ratio(cycles)  # load does not change processor time
     else:
-        log_ratio_all = _log_ratio(cycles, first.feeds, DISTURBED_SHARE)
-        log_ratio = _log_ratio(clean, first.feeds) if len(clean) >= MIN_CLEAN_CYCLES else None
+        log_ratio_all = log_ratio_over(cycles, first.feeds, BUSY.passes)
+        log_ratio = log_ratio_over(clean, first.feeds) if len(clean) >= MIN_CLEAN_CYCLES else None
     return Pair(first.round, log_ratio, log_ratio_all, cycles=len(cycles), clean_cycles=len(clean))
 
 
 def cycle_log_ratios(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") -> list[float]:
     """Return one log ratio for each cycle of a round, for a provisional interval before the first look."""
-    cycles, clean = _cycles(first, second)
+    cycles, clean = cycles_of(first, second)
     if clock == "cpu":
         return [_processor_log_ratio([cycle]) for cycle in cycles]
     chosen = clean if len(clean) >= MIN_CLEAN_CYCLES else cycles
-    return [_log_ratio([cycle], first.feeds) for cycle in chosen]
+    return [log_ratio_over([cycle], first.feeds) for cycle in chosen]
 
 
 def population_of(candidates: Iterable[Sequence[Pair]]) -> Population:
@@ -95,13 +88,13 @@ def typical_s(samples_s: Iterable[float], share: float = TYPICAL_SHARE) -> float
     return fmean(ordered[: math.ceil(share * len(ordered))])
 
 
-def log_ratio_of(first_s: Iterable[float], second_s: Iterable[float], share: float = FASTEST_SHARE) -> float:
+def log_ratio_of(first_s: Iterable[float], second_s: Iterable[float], share: float = QUIET.passes) -> float:
     """Return the log ratio of the means of the fastest passes of either side."""
     first, second = typical_s(first_s, share), typical_s(second_s, share)
     return math.log(max(first, LEAST_S) / max(second, LEAST_S))
 
 
-def _log_ratio(cycles: Sequence[Cycle], feeds: int, share: float = FASTEST_SHARE) -> float:
+def log_ratio_over(cycles: Sequence[Cycle], feeds: int, share: float = QUIET.passes) -> float:
     first_s, second_s = (
         [pass_s for cycle in cycles for block in cycle[side] for pass_s in _passes_s(block, feeds)]
         for side in (0, 1)
@@ -128,7 +121,7 @@ def _processor_log_ratio(cycles: Sequence[Cycle]) -> float:
     return median(log_ratios)
 
 
-def _cycles(first: ProcessRecord, second: ProcessRecord) -> tuple[list[Cycle], list[Cycle]]:
+def cycles_of(first: ProcessRecord, second: ProcessRecord) -> tuple[list[Cycle], list[Cycle]]:
     """Return the cycles of two blocks a side, in the order measured, and those without a disturbed block."""
     count = min(len(first.blocks), len(second.blocks))
     cycles = [(first.blocks[at : at + 2], second.blocks[at : at + 2]) for at in range(0, count, 2)]

@@ -13,7 +13,8 @@ from dataclasses import astuple, dataclass
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from workbench.judge.sequential import CONFIDENCE, student_t
+from workbench.judge.regime import CONFIDENCE
+from workbench.judge.sequential import student_t
 from workbench.records.run import Run
 from workbench.text import counted
 

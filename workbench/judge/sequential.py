@@ -7,38 +7,18 @@ the last, the chance that the interval ever missed the truth is at most 5 %. The
 that, since a look that misses shares its rounds with others that miss. Heavy tails spend less; rounds that
 are correlated from one to the next spend more, and docs/measuring.md says what verdicts then claim.
 A final look between two planned ones spends the part of the next; measuring on from there skips that one.
-On a busy machine the parts are smaller, 1 % over all looks.
+The parts of a busy machine are smaller, 1 % over all looks: see `judge/regime.py`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-CONFIDENCE = 0.95
-_PARTS = {  # at each planned look, on a quiet and on a busy machine
-    3: (0.002, 0.0003),
-    5: (0.007, 0.0008),
-    8: (0.021, 0.0022),
-    12: (0.015, 0.001),
-    18: (0.010, 0.001),
-    27: (0.003, 0.0007),
-    40: (0.0015, 0.00007),
-    60: (0.0008, 0.00007),
-    90: (0.0006, 0.00007),
-    135: (0.0004, 0.00005),
-    200: (0.0002, 0.00005),
-    300: (0.0001, 0.00005),
-}
-SPENT_AT = {look: quiet for look, (quiet, _) in _PARTS.items()}
-"""Most is spent where the default budget ends: after eight rounds or nine."""
-BUSY_SPENT_AT = {look: busy for look, (_, busy) in _PARTS.items()}
-"""On a busy machine rounds scatter by more than the smallest effect, so only the interval prevents false
-claims: simulated, 1 % over all looks. A default budget ends after six or seven rounds, a longer one after 20.
-"""
-MIN_ROUNDS = min(SPENT_AT)
+from workbench.judge.regime import LOOKS, QUIET, Regime
+
 MANY_ROUNDS = 12  # of fewer rounds, trimming more than a sixth costs more certainty than outliers do
 REPEATED = 0.0003  # error of a look whose part a final look has already spent
 WIDEST = math.log(100.0)  # beyond a hundredfold an interval says nothing
@@ -62,27 +42,15 @@ class Interval:
         return max(self.high, -self.low)
 
 
-def interval(
-    log_ratios: Sequence[float],
-    *,
-    error: float | None = None,
-    looks: Sequence[int] = (),
-    spent_at: Mapping[int, float] = SPENT_AT,
-    trim: float = 0.0,
-) -> Interval | None:
-    """Return Student's t interval; `error` defaults to the part that this number of rounds may spend.
-
-    `spent_at` are the parts. `trim`: the share of the rounds at either end that does not count; the interval
-    is then Yuen's, of the trimmed mean.
-    """
+def interval(log_ratios: Sequence[float], *, error: float, trim: float = 0.0) -> Interval | None:
+    """Return Student's t interval; with `trim`, Yuen's of the trimmed mean."""
     rounds = len(log_ratios)
     if rounds < 2:
         return None
-    spent = error_at(rounds, looks, spent_at) if error is None else error
     cut = trimmed(rounds, trim)
     kept = sorted(log_ratios)[cut : rounds - cut]
     middle = fmean(kept)
-    half = _half_width(_scatter(kept, cut), rounds, cut, spent)
+    half = _half_width(_scatter(kept, cut), rounds, cut, error)
     return Interval(middle, middle - half, middle + half)
 
 
@@ -104,19 +72,19 @@ def _half_width(scatter: float, rounds: int, cut: int, error: float) -> float:
     return student_t(1 - error / 2, counted - 1) * scatter * math.sqrt(rounds) / counted
 
 
-def error_at(rounds: int, looks: Sequence[int] = (), spent_at: Mapping[int, float] = SPENT_AT) -> float:
+def error_at(rounds: int, looks: Sequence[int] = (), regime: Regime = QUIET) -> float:
     """Return the error that a look after this many rounds may spend: the part of the next planned look.
 
     `looks` are the rounds at which an earlier verdict was final.
     """
     planned = planned_look(rounds)
-    part = spent_at[planned]
+    part = regime.spent_at[planned]
     return min(REPEATED, part) if _is_spent(planned, rounds, looks) else part
 
 
 def is_look(rounds: int, looks: Sequence[int] = ()) -> bool:
     """Return whether a verdict may be final after this many rounds although measuring continues."""
-    return rounds in SPENT_AT and not _is_spent(rounds, rounds, looks)
+    return rounds in LOOKS and not _is_spent(rounds, rounds, looks)
 
 
 def _is_spent(planned: int, rounds: int, looks: Sequence[int]) -> bool:
@@ -126,25 +94,24 @@ def _is_spent(planned: int, rounds: int, looks: Sequence[int]) -> bool:
 
 def planned_look(rounds: int) -> int:
     """Return the planned look at or after this many rounds, or the last one."""
-    return next((look for look in SPENT_AT if rounds <= look), max(SPENT_AT))
+    return next((look for look in LOOKS if rounds <= look), max(LOOKS))
 
 
 def rounds_to_reach(
     half_width: float,
     log_ratios: Sequence[float],
     looks: Sequence[int] = (),
-    spent_at: Mapping[int, float] = SPENT_AT,
-    trim: float = 0.0,
+    regime: Regime = QUIET,
 ) -> int | None:
     """Return the planned look at which this scatter gives an interval this narrow, or None."""
     if len(log_ratios) < 2:
         return None
-    cut = trimmed(len(log_ratios), trim)
+    cut = trimmed(len(log_ratios), regime.trim)
     scatter = _scatter(sorted(log_ratios)[cut : len(log_ratios) - cut], cut)
-    for rounds in SPENT_AT:
+    for rounds in LOOKS:
         if rounds <= len(log_ratios) or not is_look(rounds, (*looks, len(log_ratios))):
             continue
-        if _half_width(scatter, rounds, trimmed(rounds, trim), spent_at[rounds]) <= half_width:
+        if _half_width(scatter, rounds, trimmed(rounds, regime.trim), regime.spent_at[rounds]) <= half_width:
             return rounds
     return None
 
@@ -155,14 +122,7 @@ def student_t(probability: float, degrees: int) -> float:
     return float(stdtrit(degrees, probability))
 
 
-def total_error(
-    finals: Sequence[int],
-    *,
-    repeats: int,
-    seed: int = 0,
-    spent_at: Mapping[int, float] = SPENT_AT,
-    trim: float = 0.0,
-) -> float:
+def total_error(finals: Sequence[int], regime: Regime = QUIET, *, repeats: int, seed: int = 0) -> float:
     """Return the simulated chance that any interval misses the truth.
 
     `finals` are the rounds at which a verdict was final; measuring continued after all but the last.
@@ -175,9 +135,9 @@ def total_error(
         looks = tuple(final for final in finals if final < rounds)
         if rounds not in finals and not is_look(rounds, looks):
             continue
-        cut = trimmed(rounds, trim)
+        cut = trimmed(rounds, regime.trim)
         kept = np.sort(values[:, :rounds], axis=1)[:, cut : rounds - cut]
         scatter = np.pad(kept, ((0, 0), (cut, cut)), mode="edge").std(axis=1, ddof=1)
-        error = error_at(rounds, looks, spent_at)
+        error = error_at(rounds, looks, regime)
         missed |= np.abs(kept.mean(axis=1)) > _half_width(1.0, rounds, cut, error) * scatter
     return float(missed.mean())

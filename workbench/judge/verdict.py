@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import stdev
 
 from workbench.judge.pairs import Clock, Pair
-from workbench.judge.sequential import (
-    BUSY_SPENT_AT,
-    CONFIDENCE,
-    MIN_ROUNDS,
-    SPENT_AT,
-    WIDEST,
-    Interval,
-    interval,
-    is_look,
-    rounds_to_reach,
-)
+from workbench.judge.regime import BUSY, MIN_ROUNDS, QUIET, Regime
+from workbench.judge.sequential import WIDEST, Interval, error_at, interval, is_look, rounds_to_reach
 from workbench.records.comparison import Kind, OutputAgreement, Verdict
 from workbench.records.run import Population
 from workbench.text import shorten
 
 NARROW_SHARE = 0.05  # share of the effect: 2.00 times faster is reported as 1.90 to 2.10 or better
 LEAST_MARGIN_SHARE = 0.5  # share of the smallest effect: settling less would take too long
-BUSY_CONFIDENCE = 0.99  # BUSY_SPENT_AT: all looks together may call 1 in 100 of equal configs different
-TRIM = 0.13
-"""The share of the rounds at either end that does not count: of eight rounds, one at each. On a
-quiet machine one round in eight is off by several times the scatter of the others.
-"""
-BUSY_TRIM = 0.3
-"""The share of the rounds at either end that does not count on a busy machine: with one of two cores kept
-busy, in every fifth round a process has both threads on one core throughout, and takes twice as long.
-Drawn from 690 such rounds of five models, up to 27 a comparison, a tenth is decided in 62 % with this
-share and in 45 % with a sixth; equal configs are called different in less than 0.5 % with either.
-"""
 NOISY_SCATTER = 0.03
 """The standard deviation of the rounds' log ratios above which the smallest effect gives no protection,
 so that the parts of a busy machine are spent. Simulated with rounds that are correlated by 0.3 from one to
@@ -63,18 +43,14 @@ class Criteria:
         """Return whether only the interval prevents false claims: the rounds are disturbed, or scatter."""
         return self.is_busy or (len(ratios) > 1 and stdev(ratios) > NOISY_SCATTER)
 
-    def spent_at(self, ratios: Sequence[float]) -> Mapping[int, float]:
-        """Return the part of the error that each planned look spends."""
-        return BUSY_SPENT_AT if self.is_noisy(ratios) else SPENT_AT
-
-    @property
-    def trim(self) -> float:
-        """Return the share of the rounds at either end that does not count."""
-        return BUSY_TRIM if self.is_busy else TRIM
+    def regime(self, ratios: Sequence[float]) -> Regime:
+        """Return the rule for rounds like these."""
+        return BUSY if self.is_noisy(ratios) else QUIET
 
     def interval(self, ratios: Sequence[float]) -> Interval | None:
         """Return the interval of these log ratios."""
-        return interval(ratios, looks=self.looks, spent_at=self.spent_at(ratios), trim=self.trim)
+        regime = self.regime(ratios)
+        return interval(ratios, error=error_at(len(ratios), self.looks, regime), trim=regime.trim)
 
     def ratios(self, pairs: Sequence[Pair]) -> list[float]:
         """Return the log ratios that count."""
@@ -111,7 +87,7 @@ def judge(
         ratio=None if middle is None else math.exp(middle),
         low=math.exp(shown.low) if shown else None,
         high=math.exp(shown.high) if shown else None,
-        confidence=BUSY_CONFIDENCE if criteria.is_noisy(ratios) else CONFIDENCE,
+        confidence=criteria.regime(ratios).confidence,
         smallest_effect=criteria.smallest_effect,
         rounds=len(ratios),
         provisional=not settled,
@@ -198,7 +174,7 @@ def _more(ratios: Sequence[float], criteria: Criteria) -> str:
     effect = math.log1p(criteria.smallest_effect)
     distance = abs(estimate.middle) if estimate.low > 0 or estimate.high < 0 else 0.0
     margin = max(2 * effect - distance, distance - effect, LEAST_MARGIN_SHARE * effect)
-    needed = rounds_to_reach(margin, ratios, criteria.looks, criteria.spent_at(ratios), criteria.trim)
+    needed = rounds_to_reach(margin, ratios, criteria.looks, criteria.regime(ratios))
     percent = _percent(criteria.smallest_effect)
     if needed is None or (needed - len(ratios)) * criteria.round_s > LONGEST_S:
         return f"; more than {LONGEST_S / 60:.0f} minutes would be needed to settle {percent}"

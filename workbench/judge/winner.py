@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.judge.pairs import pairs_of
-from workbench.judge.sequential import MIN_ROUNDS
+from workbench.judge.regime import MIN_ROUNDS
 from workbench.judge.verdict import Criteria, kind_of
 from workbench.records.comparison import ComparisonRecord, Kind
 from workbench.records.run import Run

@@ -11,7 +11,7 @@ from workbench.judge.acceptance import Check
 from workbench.judge.best import memory_check, time_check
 from workbench.judge.pairs import Pair, pairs_of
 from workbench.judge.percentiles import NEEDED, over_processes, percentile_of, percentiles
-from workbench.judge.sequential import MIN_ROUNDS
+from workbench.judge.regime import MIN_ROUNDS
 from workbench.judge.verdict import Criteria, judge
 from workbench.records.comparison import ComparisonRecord, Kind, Verdict
 from workbench.records.goal import OF_OUTPUTS, Goal, Objective
