@@ -16,7 +16,7 @@ COMMAND = "compare mobilenetv2 --b level=disabled --budget 4 --quiet"
 def main(checkout: str) -> None:
     import sample_models
     import workbench as wb
-    from workbench.cli.notebooks import shipped_folder
+    from workbench.apps.cli.notebooks import shipped_folder
 
     for module in (wb, sample_models):
         place = Path(module.__file__ or "").resolve()

@@ -22,9 +22,9 @@ from benchmarks.burners import busy_cores, pick
 from benchmarks.honesty import MODELS_HELP, model_paths
 from benchmarks.schemes import SERIES
 from workbench import Config, load
-from workbench.judge.compare import compare
-from workbench.judge.compare_request import CompareRequest
-from workbench.judge.pairs import MIN_CLEAN_CYCLES, cycles_of, log_ratio_over
+from workbench.core.measure.compare import compare
+from workbench.core.measure.compare_request import CompareRequest
+from workbench.core.measure.pairs import MIN_CLEAN_CYCLES, cycles_of, log_ratio_over
 
 MODELS = ("digits-conv", "digits-vit", "mlp", "attention", "cnn")
 SHARES = (0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 0.75)

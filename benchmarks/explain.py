@@ -19,8 +19,13 @@ from typing import Any
 import onnx
 from onnx import ModelProto, helper
 
-from workbench.analysis.explanation import Explained, conclude, explain
-from workbench.analysis.observe import (
+from workbench.core.config import Config
+from workbench.core.errors import WorkbenchError
+from workbench.core.models import Model, load
+from workbench.core.worker.launch import Worker, WorkerFolder
+from workbench.features.explain.explanation import Explained, conclude, explain
+from workbench.features.explain.graph_view import graph_view
+from workbench.features.explain.observe import (
     chain_question,
     first_question,
     named_structure,
@@ -29,12 +34,7 @@ from workbench.analysis.observe import (
     read_first,
     source_graph,
 )
-from workbench.analysis.provenance.account import FATES
-from workbench.config import Config
-from workbench.errors import WorkbenchError
-from workbench.models import Model, load
-from workbench.views.graph import graph_view
-from workbench.worker.launch import Worker, WorkerFolder
+from workbench.features.explain.provenance.account import FATES
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 NEWEST_IR, NEWEST_OPSET = 13, 26  # that ORT 1.31 takes
@@ -42,7 +42,7 @@ NEWEST_IR, NEWEST_OPSET = 13, 26  # that ORT 1.31 takes
 
 def explain_here(path: Path, budget_s: float = 120.0) -> Explained:
     """As `wb.explain`, with the job in this process: 1,800 tiny models do not pay for a process each."""
-    from workbench.worker.snapshots import run
+    from workbench.core.worker.snapshots import run
 
     with tempfile.TemporaryDirectory() as name:
         folder, model = Path(name), Model(path, path.stem)

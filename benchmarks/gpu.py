@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from benchmarks import gpu_parts, gpu_tensorrt
 from benchmarks.gpu_bench import Bench
-from workbench.errors import Cancelled
+from workbench.core.errors import Cancelled
 
 SAMPLES = ("digits-conv", "mobilenetv2", "resnet50", "bert-base", "gpt2")
 SMALL = ("digits-conv", "char-gpt", "digits-vit", "mobilenetv2", "resnet50")  # of the stand-in

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from workbench.analysis.explanation import Explained, conclude
-from workbench.analysis.graph import Graph, Node, TensorInfo
-from workbench.analysis.observe import Observation, Snapshot
-from workbench.config import Config
+from workbench.core.config import Config
+from workbench.features.explain.explanation import Explained, conclude
+from workbench.features.explain.graph import Graph, Node, TensorInfo
+from workbench.features.explain.observe import Observation, Snapshot
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 PER_LAYER = 22  # nodes of one layer

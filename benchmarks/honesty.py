@@ -25,11 +25,11 @@ from benchmarks.burners import pick
 from benchmarks.models import MODELS as GENERATED
 from benchmarks.models import make
 from workbench import Config, load
-from workbench.judge.compare import compare
-from workbench.judge.compare_request import CompareRequest
-from workbench.judge.pairs import pairs_of
-from workbench.records.comparison import ComparisonRecord
-from workbench.records.run import Run
+from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.run import Run
+from workbench.core.measure.compare import compare
+from workbench.core.measure.compare_request import CompareRequest
+from workbench.core.measure.pairs import pairs_of
 
 MODELS = ("mlp", "cnn", "attention", "mlp-wide", "cnn-wide")
 MODELS_HELP = "generated models, samples, ONNX files, or folders of them"

@@ -17,8 +17,8 @@ from typing import Any
 
 from benchmarks.models import make
 from workbench import Config, load
-from workbench.worker.session_host import SessionHost
-from workbench.worker.values import write_values
+from workbench.core.worker.session_host import SessionHost
+from workbench.core.worker.values import write_values
 
 CALLERS = (1, 2, 4)
 

@@ -11,7 +11,7 @@ from tests.browser.harness.places import KEPT, record_of
 from tests.factories import records
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, failed
-from workbench.records.comparison import ComparisonRecord
+from workbench.core.bundle.comparison import ComparisonRecord
 
 WAYS = {"decided": "faster", "tied": "tie", "unknown": "unknown"}  # state → kind of verdict
 STATES = (*WAYS, "failed", "empty")

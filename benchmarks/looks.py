@@ -25,8 +25,8 @@ from tests.browser.harness.book import ERROR, open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import Lab, started_lab
 from tests.browser.harness.panels import TABS, tab
-from workbench.errors import WorkbenchError
-from workbench.models.samples import sample_names
+from workbench.core.errors import WorkbenchError
+from workbench.core.models.samples import sample_names
 
 WIDTHS, THEMES = (1440, 1920, 1024, 390), ("light", "dark")
 HEIGHT, TALL = 900, 1800  # pixels of the first screen, and of the window in which a tab is pictured

@@ -22,10 +22,10 @@ import numpy as np
 
 from benchmarks.models import make, make_large
 from workbench import Config, compare, load
-from workbench.measurement.limits import Progress
-from workbench.measurement.rounds import BLOCK_S, MAX_RUNS_A_BLOCK
-from workbench.worker.session_host import SessionHost
-from workbench.worker.values import write_values
+from workbench.core.measure.limits import Progress
+from workbench.core.measure.rounds import BLOCK_S, MAX_RUNS_A_BLOCK
+from workbench.core.worker.session_host import SessionHost
+from workbench.core.worker.values import write_values
 
 BURSTS = 60
 

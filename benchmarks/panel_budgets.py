@@ -14,7 +14,7 @@ from tests.browser.harness.lab import Lab, started_lab
 from tests.browser.harness.panels import button
 from tests.browser.harness.places import MOST, WAYS, distances, source_of
 from tests.browser.harness.tasks import FRESH_TASKS, START, TASKS, spent_on
-from tests.models import tiny
+from tests.core.models import tiny
 
 MOST_COLD_S = 8.0
 WIDE = 80_000  # of an MLP whose file is large enough for int8 to be suggested

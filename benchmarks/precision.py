@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.api.comparing import compare
-from workbench.config import Config, DynamicInt8, StaticInt8
-from workbench.models.examples import trained_sample
-from workbench.models.loading import load
-from workbench.models.model import Model
-from workbench.models.samples import evaluation_set
-from workbench.preparation.preparing import prepare
+from workbench.core.config import Config, DynamicInt8, StaticInt8
+from workbench.core.models.examples import trained_sample
+from workbench.core.models.loading import load
+from workbench.core.models.model import Model
+from workbench.core.models.samples import evaluation_set
+from workbench.core.prepare.preparing import prepare
+from workbench.features.compare.call import compare
 
 BUDGET_S = 60.0
 

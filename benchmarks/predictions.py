@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import workbench as wb
-from workbench.analysis.placement.prediction import RecordedCheck, recorded_checks
+from workbench.features.explain.placement.prediction import RecordedCheck, recorded_checks
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def main() -> None:
             continue
         rows[row.provider, row.model] = row
         print(f"{row.model}: {row.right} of {row.nodes}, {row.predicted_partitions} / {row.partitions} parts")
-    path = Path(str(files("workbench.analysis").joinpath("data", "prediction-checks.json")))
+    path = Path(str(files("workbench.features.explain").joinpath("data", "prediction-checks.json")))
     path.write_text(json.dumps([asdict(row) for _, row in sorted(rows.items())], indent=1) + "\n")
 
 

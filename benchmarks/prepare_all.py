@@ -12,16 +12,24 @@ import time
 from pathlib import Path
 from typing import Any
 
-from workbench.config import BFloat16, Config, DynamicInt8, Float16, StaticInt8, TransformerFusion, WeightOnly
-from workbench.errors import PrepareError, WorkbenchError
-from workbench.judge.agreement import compare_outputs
-from workbench.models.loading import load
-from workbench.models.model import Model
-from workbench.models.samples import sample_names
-from workbench.preparation.preparing import prepare
-from workbench.preparation.runnable import cast_feeds
-from workbench.worker.launch import Worker, WorkerFolder
-from workbench.worker.values import read_values, write_values
+from workbench.core.config import (
+    BFloat16,
+    Config,
+    DynamicInt8,
+    Float16,
+    StaticInt8,
+    TransformerFusion,
+    WeightOnly,
+)
+from workbench.core.errors import PrepareError, WorkbenchError
+from workbench.core.measure.agreement import compare_outputs
+from workbench.core.models.loading import load
+from workbench.core.models.model import Model
+from workbench.core.models.samples import sample_names
+from workbench.core.prepare.preparing import prepare
+from workbench.core.prepare.runnable import cast_feeds
+from workbench.core.worker.launch import Worker, WorkerFolder
+from workbench.core.worker.values import read_values, write_values
 
 FEW = 8  # calibration examples: whether it works, not how well
 CONFIGS: dict[str, Config] = {

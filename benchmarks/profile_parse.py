@@ -79,7 +79,7 @@ def chunks(path: Path) -> int:
 
 
 def ours(path: Path) -> int:
-    from workbench.analysis.profile.reader import read_trace
+    from workbench.features.profile.reader import read_trace
 
     return len(read_trace(path))
 
@@ -96,8 +96,8 @@ def child(way: str, path: Path) -> None:
     import numpy  # noqa: F401 - its import is nobody's parsing
     import orjson  # noqa: F401
 
-    from workbench.analysis.profile import reader  # noqa: F401
-    from workbench.worker.usage import peak_rss_bytes
+    from workbench.core.worker.usage import peak_rss_bytes
+    from workbench.features.profile import reader  # noqa: F401
 
     wall, cpu = time.perf_counter(), time.process_time()
     count = WAYS[way](path)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.analysis.roofline.node_limits import roofline
-from workbench.api.profiling import peaks, profile
-from workbench.config import Config
+from workbench.core.config import Config
+from workbench.features.profile.calls import peaks, profile
+from workbench.features.profile.roofline.node_limits import roofline
 
 MOST_ROWS = 15
 

@@ -27,10 +27,10 @@ from typing import Any
 from benchmarks.burners import busy_cores
 from benchmarks.models import MODELS, make
 from workbench import Config, load
-from workbench.judge.pairs import TYPICAL_SHARE, log_ratio_of
-from workbench.judge.regime import BUSY, QUIET
-from workbench.worker.launch import Worker
-from workbench.worker.values import write_values
+from workbench.core.measure.pairs import TYPICAL_SHARE, log_ratio_of
+from workbench.core.measure.regime import BUSY, QUIET
+from workbench.core.worker.launch import Worker
+from workbench.core.worker.values import write_values
 
 SERIES = Path(__file__).parent / "series"
 SCHEMES = {  # name: (seconds a block, least runs, runs before the first sample)

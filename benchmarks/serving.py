@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import workbench as wb
-from workbench.errors import WorkbenchError
-from workbench.records.comparison import Verdict
+from workbench.core.bundle.comparison import Verdict
+from workbench.core.errors import WorkbenchError
 
 CALLERS = (1, 4, 16)
 SERVED = ("digits-conv", "mobilenetv2")

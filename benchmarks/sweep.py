@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import workbench as wb
-from workbench.judge.winner import winner_of
-from workbench.records.comparison import ComparisonRecord
+from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.features.grid.winner import winner_of
 
 BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32)
 THREADS = (1, 2)

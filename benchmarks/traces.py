@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from workbench.analysis.profile.session_profile import Profile, read_profile
+from workbench.features.profile.session_profile import Profile, read_profile
 
 KINDS = ("MatMul", "Add", "Softmax", "LayerNormalization", "BiasGelu", "Transpose", "Reshape")
 NODES = 1_000  # of one run

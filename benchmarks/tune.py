@@ -34,12 +34,12 @@ from typing import Any
 import workbench as wb
 from benchmarks.tune_summary import Rows, replays, summary
 from benchmarks.usual_searches import RUNS, search
-from tests.search.worlds import TRUTHS, Outcome, Truth, study
-from workbench.config import Config
-from workbench.course.nets import encoder
-from workbench.judge.acceptance import Budget, accuracy_checks
-from workbench.models import Inputs, Model
-from workbench.records.space import Space
+from tests.features.tune.worlds import TRUTHS, Outcome, Truth, study
+from workbench.apps.course.nets import encoder
+from workbench.core.config import Config
+from workbench.core.models import Inputs, Model
+from workbench.features.grid.acceptance import Budget, accuracy_checks
+from workbench.features.tune.space import Space
 
 MODELS = (
     *("encoder", "digits-conv", "digits-vit", "char-gpt", "mobilenetv2", "efficientnet-b0"),

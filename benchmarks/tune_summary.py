@@ -8,8 +8,8 @@ from statistics import fmean, median
 from typing import Any, TypeAlias
 
 from benchmarks.usual_searches import REFUSED, RUNS, replay
-from workbench.config import Config
-from workbench.records.space import Space
+from workbench.core.config import Config
+from workbench.features.tune.space import Space
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 GOOD = 0.02  # regret that is as good as none

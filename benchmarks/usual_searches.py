@@ -10,9 +10,9 @@ import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from workbench.config import Config
-from workbench.records.space import Space
-from workbench.search.optuna_trials import Sampler
+from workbench.core.config import Config
+from workbench.features.tune.optuna_trials import Sampler
+from workbench.features.tune.space import Space
 
 TPE = "TPE, 50 runs"
 RUNS = {TPE: 50, "best mean of 20 runs": 20}  # by title

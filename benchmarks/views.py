@@ -20,8 +20,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.graphs import explained
 from tests.conftest import find_browser
-from workbench.views.base import View
-from workbench.views.standalone import fragment, scripts
+from workbench.drawing.canvas.base import View
+from workbench.drawing.canvas.standalone import fragment, scripts
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 FRAMES = 120  # of one pan
@@ -47,7 +47,7 @@ PAN = """([index, frames, keys]) => new Promise((done) => {
 
 def graph(nodes: int) -> tuple[str, Callable[[], View]]:
     """Source and optimized graph of a transformer whose mask feeds every layer."""
-    from workbench.views.graph import graph_view
+    from workbench.features.explain.graph_view import graph_view
 
     record = explained(nodes)
     return (
@@ -59,7 +59,7 @@ def graph(nodes: int) -> tuple[str, Callable[[], View]]:
 def flame(_nodes: int) -> tuple[str, Callable[[], View]]:
     """A hundred thousand spans in time, all in sight at first."""
     from benchmarks.traces import made_profile
-    from workbench.views.flame.view import flame_view
+    from workbench.features.profile.flame.view import flame_view
 
     with tempfile.TemporaryDirectory() as folder:
         profile = made_profile(SPANS, Path(folder))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import workbench as wb
-from workbench.models import Model
+from workbench.core.models import Model
 
 PACKAGES = {"silero-vad": "6.2.3", "rapidocr-onnxruntime": "1.4.4", "magika": "1.0.3"}
 QUICK: dict[str, Any] = {"budget_s": 1.0, "progress": False, "keep": False}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PIL import Image, ImageColor
 
-from workbench.figures.palette import STRONG
+from workbench.drawing.palette import STRONG
 
 WORDS = ("#0067a3", "#b34a00", "#00734f", "#a3316f")  # the same in text: panels.css
 KEPT = ("#ffffff", *STRONG, *WORDS)  # the page; A, B, gain and loss

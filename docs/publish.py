@@ -21,8 +21,8 @@ from PIL import Image
 
 import workbench
 from docs.pictures import with_few_colors
-from workbench.cli.lab import surroundings
-from workbench.text import one_line
+from workbench.apps.cli.lab import surroundings
+from workbench.core.text import one_line
 
 HERE = Path(__file__).parent
 SHIPPED = HERE.parent / "notebooks"

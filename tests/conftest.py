@@ -18,9 +18,9 @@ import pytest
 
 from tests.amount import amount
 from tests.executed import executed as executed  # a fixture
-from workbench.cpu import usable_cores
-from workbench.worker.forking import ForkServer
-from workbench.worker.launch import Worker
+from workbench.core.cpu import usable_cores
+from workbench.core.worker.forking import ForkServer
+from workbench.core.worker.launch import Worker
 
 hypothesis.settings.register_profile(
     "workbench",
@@ -109,7 +109,7 @@ def unsynced() -> Iterator[None]:
     """Let no write wait for the disk: that is for a power cut, and what a killed process wrote is there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
-        patch.setattr("workbench.records.database.SYNCHRONOUS", "OFF")
+        patch.setattr("workbench.core.bundle.database.SYNCHRONOUS", "OFF")
         yield
 
 
@@ -145,7 +145,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw pictures of the same size without smoothing, which is quicker, for who looks at no pixel."""
-    monkeypatch.setattr("workbench.figures.raster.FINER", 1)
+    monkeypatch.setattr("workbench.drawing.raster.FINER", 1)
 
 
 @pytest.fixture
@@ -202,7 +202,7 @@ def no_worker_left() -> Iterator[None]:
     assert not left, f"worker processes were left running: {left}"
 
 
-WORKERS = ("workbench.worker.child", "workbench.worker.fork_server")
+WORKERS = ("workbench.core.worker.child", "workbench.core.worker.fork_server")
 
 
 def is_worker(process: psutil.Process) -> bool:

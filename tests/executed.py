@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from workbench.cli.notebooks import shipped_folder
+from workbench.apps.cli.notebooks import shipped_folder
 
 if TYPE_CHECKING:
     import nbformat

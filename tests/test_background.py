@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from workbench.background import in_background
-from workbench.errors import Cancelled, ModelError
+from workbench.core.background import in_background
+from workbench.core.errors import Cancelled, ModelError
 
 
 def test_the_result_is_what_the_work_returned() -> None:

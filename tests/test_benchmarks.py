@@ -22,9 +22,9 @@ from PIL import Image
 import workbench as wb
 from benchmarks import honesty, serving, tune_summary
 from tests.factories.comparisons import ordinary
-from workbench.config import Config
-from workbench.figures.verdict_picture import verdict_picture
-from workbench.records.space import Space
+from workbench.core.config import Config
+from workbench.drawing.verdict_picture import verdict_picture
+from workbench.features.tune.space import Space
 
 _PARENT = """
 from benchmarks.burners import OnOffLoad

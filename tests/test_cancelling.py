@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.analysis.profile.traces import event, node, write
-from tests.measurement.test_interference import linux, open_files
-from tests.models import tiny
-from tests.worker.harness import endless_loop
-from tests.worker.test_survival import when_running, worker_pids
-from workbench.worker.launch import Worker
+from tests.core.measure.test_interference import linux, open_files
+from tests.core.models import tiny
+from tests.core.worker.harness import endless_loop
+from tests.core.worker.test_survival import when_running, worker_pids
+from tests.features.profile.traces import event, node, write
+from workbench.core.worker.launch import Worker
 
 ENDLESS_THREADS = [1] * 100_000  # of peaks: more than anyone waits for
 SHORT_S = 0.05

@@ -11,8 +11,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
-from workbench.api.subjects import subjects_of
-from workbench.cli import main
+from workbench.apps.cli import main
+from workbench.core.errors import ModelError
+from workbench.features.base.subjects import subjects_of
 
 SIZE = 32
 
@@ -161,9 +162,9 @@ def test_files_whose_difference_cannot_be_kept_give_a_warning_at_once(
     files: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any) -> None:
-        raise wb.errors.ModelError("a.onnx is gone", "put it back")
+        raise ModelError("a.onnx is gone", "put it back")
 
-    monkeypatch.setattr("workbench.results.parts.file_difference", fail)
+    monkeypatch.setattr("workbench.features.compare.parts.file_difference", fail)
     with pytest.warns(UserWarning, match="files is not kept: a.onnx is gone") as warned:
         result = compared(files["a"], files["same"])
     assert warned[0].filename == __file__, "the line of the call"

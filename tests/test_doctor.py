@@ -10,12 +10,12 @@ from typing import Any
 import onnx
 import pytest
 
-from workbench.diagnosis import Advice, Device, Doctor, ProviderState, Survey, doctor, environment
-from workbench.diagnosis.advice import advise, for_more
-from workbench.errors import RunFailed, WorkerError
-from workbench.measurement import providers
-from workbench.measurement.providers import loader_words, missing_libraries, remedy, try_provider
-from workbench.records.machine import Gpu, Machine
+from workbench.core.bundle.machine import Gpu, Machine
+from workbench.core.errors import RunFailed, WorkerError
+from workbench.core.measure import providers
+from workbench.core.measure.providers import loader_words, missing_libraries, remedy, try_provider
+from workbench.features.doctor import Advice, Device, Doctor, ProviderState, Survey, doctor, environment
+from workbench.features.doctor.advice import advise, for_more
 
 XEON = Machine(
     cpu="Xeon",
@@ -210,7 +210,7 @@ def test_three_views_tell_the_same_and_escape() -> None:
 
 
 def test_the_probe_model_is_what_it_says() -> None:
-    from workbench.worker.probe import SQUARE
+    from workbench.core.worker.probe import SQUARE
 
     model = onnx.load_from_string(SQUARE)
     onnx.checker.check_model(model)
@@ -220,7 +220,7 @@ def test_the_probe_model_is_what_it_says() -> None:
 @pytest.mark.real
 def test_the_probe_leaves_no_file_when_a_provider_crashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has none: its model goes to ORT as bytes."""
-    from workbench.worker import probe
+    from workbench.core.worker import probe
 
     def refuse(*_: object, **__: object) -> str:
         raise AssertionError("a temporary folder")

@@ -15,7 +15,7 @@ import workbench as wb
 from benchmarks import calibration_table, gpu, user_stream
 from benchmarks.gpu_bench import Bench
 from benchmarks.gpu_counters import Counters, Sampling, nvml_reader
-from tests.models import tiny
+from tests.core.models import tiny
 
 
 def bench(folder: Path, **changes: Any) -> Bench:

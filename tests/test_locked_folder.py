@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.locked_folder import alone, try_lock
+from workbench.core.locked_folder import alone, try_lock
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.core.models import tiny
 from tests.factories import results as examples
-from tests.models import tiny
-from workbench.api.matrix import by_model
-from workbench.cli import main
-from workbench.errors import ConfigError
-from workbench.figures.matrix import matrix_data, matrix_figure, matrix_scene
-from workbench.figures.palette import GAIN, LOSS
-from workbench.figures.shapes import Rect, TextLine
+from workbench.apps.cli import main
+from workbench.core.errors import ConfigError
+from workbench.drawing.palette import GAIN, LOSS
+from workbench.drawing.shapes import Rect, TextLine
+from workbench.features.grid.matrix_call import by_model
+from workbench.features.grid.matrix_chart import matrix_data, matrix_figure, matrix_scene
 
 
 def test_cells_say_latency_verdict_or_reason() -> None:
@@ -156,7 +156,7 @@ def test_measuring_the_accuracy_of_the_first_model_again_replaces_its_table(
     def measured(model: wb.Model, *_: Any, **__: Any) -> Any:
         return replace(examples.accuracy(), model_name=model.name)
 
-    monkeypatch.setattr("workbench.results.several.accuracy", measured)
+    monkeypatch.setattr("workbench.features.grid.several.accuracy", measured)
     paths = {name: tiny.save(tiny.mlp(), tmp_path, f"{name}.onnx") for name in ("tiny", "small")}
     models = {name: wb.load(path) for name, path in paths.items()}
     result = wb.Matrix(examples.matrix(), examples.about()).of_models(models, {})
@@ -198,7 +198,7 @@ def test_a_failure_is_a_cell_and_a_file_is_continued(tmp_path: Path, monkeypatch
     def measure_runs(model: Any, *_: Any, **__: Any) -> Any:
         measured.append(model.name)
 
-    monkeypatch.setattr("workbench.api.matrix.measure_runs", measure_runs)
+    monkeypatch.setattr("workbench.features.grid.matrix_call.measure_runs", measure_runs)
     again = wb.matrix([path, gone], configs, file=file, progress=False, keep=False)
     assert measured == [], "the model in the file is not measured again"
     assert again.record.rows[0] == first.record.rows[0]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.models import tiny
-from workbench.cli import main
+from tests.core.models import tiny
+from workbench.apps.cli import main
 
 
 @pytest.fixture(scope="module")

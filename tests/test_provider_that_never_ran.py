@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
+from tests.core.bundle.golden.make import comparison
+from tests.core.measure.fakes import World
 from tests.factories.comparisons import ordinary
-from tests.judge.fakes import World
-from tests.records.golden.make import comparison
-from workbench.analysis.profile.saved import record_of
-from workbench.cli import main
-from workbench.cli.checks import OPEN
-from workbench.config import Config
-from workbench.figures.verdict_picture import verdict_picture
-from workbench.judge.wording import sentence
-from workbench.records.kinds import Part
-from workbench.report.banner import verdict_html
+from workbench.apps.cli import main
+from workbench.apps.cli.checks import OPEN
+from workbench.core.bundle.kinds import Part
+from workbench.core.config import Config
+from workbench.core.measure.wording import sentence
+from workbench.drawing.page.banner import verdict_html
+from workbench.drawing.verdict_picture import verdict_picture
+from workbench.features.profile.saved import record_of
 
 QNN = Config(providers=["qnn"])  # in no wheel for a desktop
 CUDA_LOG = (

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from workbench.cli import parser
-from workbench.panels.tabs.results import TABS
+from workbench.apps.cli import parser
+from workbench.apps.panels.tabs.results import TABS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

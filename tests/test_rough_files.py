@@ -15,12 +15,12 @@ import pytest
 from onnx import TensorProto, helper
 
 import workbench as wb
+from tests.core.models import tiny
 from tests.factories import results as examples
-from tests.models import tiny
-from workbench.models import values
-from workbench.models.fingerprint import file_sha256
-from workbench.worker.folder import no_room
-from workbench.worker.values import read_values, write_values
+from workbench.core.models import values
+from workbench.core.models.fingerprint import file_sha256
+from workbench.core.worker.folder import no_room
+from workbench.core.worker.values import read_values, write_values
 
 
 @pytest.mark.parametrize("field", ["caller_spans_s", "wall_s"])

@@ -11,7 +11,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 
 import workbench as wb
-from tests.models import tiny
+from tests.core.models import tiny
 
 QUICK: dict[str, Any] = {"budget_s": 1.0, "progress": False, "keep": False}
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.models import tiny
-from workbench.errors import StorageError
-from workbench.home import cache_folder
-from workbench.judge import candidates
-from workbench.models.fingerprint import file_sha256
-from workbench.worker.endings import refused
-from workbench.worker.folder import WorkerFolder, no_room
+from tests.core.models import tiny
+from workbench.core.errors import StorageError
+from workbench.core.home import cache_folder
+from workbench.core.measure import candidates
+from workbench.core.models.fingerprint import file_sha256
+from workbench.core.worker.endings import refused
+from workbench.core.worker.folder import WorkerFolder, no_room
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ import pytest
 from onnx import TensorProto, helper
 
 import workbench as wb
-from tests.models import tiny
-from workbench.api.in_turn import Turn, measured_in_turn
-from workbench.api.sweep_axes import axes_of, free_names
-from workbench.cli import main
-from workbench.cli.sweeping import read_axes
-from workbench.errors import ConfigError, InputError, RunFailed
-from workbench.measurement.limits import Progress
+from tests.core.models import tiny
+from workbench.apps.cli import main
+from workbench.apps.cli.sweeping import read_axes
+from workbench.core.errors import ConfigError, InputError, RunFailed
+from workbench.core.measure.limits import Progress
+from workbench.features.base.in_turn import Turn, measured_in_turn
+from workbench.features.grid.sweep_axes import axes_of, free_names
 
 
 def add_with(free: list[str | int | None], fixed: list[int]) -> onnx.ModelProto:

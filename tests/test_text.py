@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.text import (
+from workbench.core.text import (
     did_you_mean,
     in_digits,
     in_gib,

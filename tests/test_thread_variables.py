@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.models import tiny
-from workbench.deployment.session_file import session_file
-from workbench.thread_variables import thread_origins
+from tests.core.models import tiny
+from workbench.core.thread_variables import thread_origins
+from workbench.features.deploy.session_file import session_file
 
 INTRA, INTER = "ORT_INTRA_OP_NUM_THREADS", "ORT_INTER_OP_NUM_THREADS"
 

@@ -12,12 +12,12 @@ import onnxruntime
 import pytest
 
 import workbench as wb
-from tests.models import tiny
-from workbench.panels.bench import Bench
-from workbench.panels.jobs import Jobs
-from workbench.worker import session
-from workbench.worker.launch import Worker
-from workbench.worker.session_host import SessionHost
+from tests.core.models import tiny
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.jobs import Jobs
+from workbench.core.worker import session
+from workbench.core.worker.launch import Worker
+from workbench.core.worker.session_host import SessionHost
 
 STEP = re.compile(r"^\d+\. `([\w.]+)`", re.MULTILINE)
 MOST_HOPS = 15
@@ -45,7 +45,7 @@ def test_a_level_takes_the_way_that_contributing_lists(
 
     def watched_request(worker: Worker, kind: str, body: dict[str, Any], **options: Any) -> Any:
         if kind == "load" and body["plan"]["attributes"]:
-            sent.append((body, steps_below(Jobs._run.__code__, "worker.launch.Worker.request")))
+            sent.append((body, steps_below(Jobs._run.__code__, "core.worker.launch.Worker.request")))
         return request(worker, kind, body, **options)
 
     monkeypatch.setattr(Worker, "request", watched_request)
@@ -61,7 +61,7 @@ def test_a_level_takes_the_way_that_contributing_lists(
         SessionHost().do_load(**body)
 
     def watched_options(plan: dict[str, Any]) -> Any:
-        in_child.extend(steps_below(child.__code__, "worker.session.session_options"))
+        in_child.extend(steps_below(child.__code__, "core.worker.session.session_options"))
         options = session_options(plan)
         assert options.graph_optimization_level == onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         return options

@@ -6,11 +6,11 @@ import pytest
 
 import workbench as wb
 from tests.precision_models import residual
-from workbench.analysis.slower.pair import Pair
-from workbench.analysis.slower.profiled_config import profile_config
-from workbench.analysis.slower.reasons import why_slower
-from workbench.config import Config
-from workbench.measurement.machine import read_machine
+from workbench.core.config import Config
+from workbench.core.measure.machine import read_machine
+from workbench.features.findings.slower.pair import Pair
+from workbench.features.findings.slower.profiled_config import profile_config
+from workbench.features.findings.slower.reasons import why_slower
 
 pytestmark = pytest.mark.real
 

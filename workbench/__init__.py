@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from workbench._version import __version__ as __version__
 
+APPS = "workbench.apps"  # of which the public names are modules
+
 
 def _homes() -> dict[str, str]:
     """The module of each public name, read from the stub beside this file."""
@@ -36,7 +38,7 @@ def __getattr__(name: str) -> object:
         home = None if name.startswith("_") else _homes().get(name)
         if home is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(home), name)
+        value = import_module(f"{home}.{name}") if home == APPS else getattr(import_module(home), name)
     globals()[name] = value  # the next use finds it without coming here
     return value
 

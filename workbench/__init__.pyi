@@ -2,21 +2,22 @@
 
 # ruff: isort: skip_file
 from workbench._version import __version__ as __version__
-from workbench.api.accuracy import accuracy as accuracy
-from workbench.api.advising import findings as findings, improve as improve
-from workbench.api.comparing import compare as compare, history as history, open as open
-from workbench.api.deploying import deploy as deploy
-from workbench.api.decoding import decode as decode
-from workbench.api.explaining import ablate as ablate, explain as explain, levels as levels
-from workbench.api.layers import (
+from workbench.apps import course as course
+from workbench.features.accuracy.call import accuracy as accuracy
+from workbench.features.findings.calls import findings as findings, improve as improve
+from workbench.features.compare.call import compare as compare, history as history, open as open
+from workbench.features.deploy.call import deploy as deploy
+from workbench.features.decode.call import decode as decode
+from workbench.features.explain.calls import ablate as ablate, explain as explain, levels as levels
+from workbench.features.accuracy.layers_call import (
     exclude_for as exclude_for,
     layer_errors as layer_errors,
     sensitivity as sensitivity,
 )
-from workbench.api.matrix import matrix as matrix
-from workbench.api.measuring import measure as measure
-from workbench.api.precision import why_slower as why_slower
-from workbench.api.profiling import (
+from workbench.features.grid.matrix_call import matrix as matrix
+from workbench.features.measure.call import measure as measure
+from workbench.features.findings.slower.call import why_slower as why_slower
+from workbench.features.profile.calls import (
     cold_start as cold_start,
     memory as memory,
     memory_settings as memory_settings,
@@ -26,12 +27,12 @@ from workbench.api.profiling import (
     roofline as roofline,
     threads as threads,
 )
-from workbench.api.serving import load_test as load_test
-from workbench.api.storage import export_html as export_html, storage as storage
-from workbench.api.sweeping import sweep as sweep
-from workbench.api.tuning import default_space as default_space, tune as tune
-from workbench.api.versions import compare_versions as compare_versions
-from workbench.config import (
+from workbench.features.load.call import load_test as load_test
+from workbench.features.base.storage_calls import export_html as export_html, storage as storage
+from workbench.features.grid.sweep_call import sweep as sweep
+from workbench.features.tune.call import default_space as default_space, tune as tune
+from workbench.features.variants.versions_call import compare_versions as compare_versions
+from workbench.core.config import (
     BFloat16 as BFloat16,
     Config as Config,
     DynamicInt8 as DynamicInt8,
@@ -46,8 +47,8 @@ from workbench.config import (
     TransformerFusion as TransformerFusion,
     WeightOnly as WeightOnly,
 )
-from workbench.diagnosis import Doctor as Doctor, doctor as doctor
-from workbench.errors import (
+from workbench.features.doctor import Doctor as Doctor, doctor as doctor
+from workbench.core.errors import (
     BundleError as BundleError,
     Cancelled as Cancelled,
     ClusterError as ClusterError,
@@ -66,40 +67,40 @@ from workbench.errors import (
     WorkerError as WorkerError,
 )
 from workbench.features.remote.calls import on as on
-from workbench.measurement.limits import Limits as Limits
-from workbench.models import load as load
-from workbench.models.samples import samples as samples
-from workbench.panels.app import Workbench as Workbench
-from workbench.preparation.pictures import Pictures as Pictures
-from workbench.preparation.preparing import Prepared as Prepared, prepare as prepare
-from workbench.records.goal import Goal as Goal
-from workbench.records.space import Space as Space
-from workbench.results.ablation import Ablation as Ablation
-from workbench.results.accuracy import AccuracyTable as AccuracyTable
-from workbench.results.cold_start import ColdStarts as ColdStarts
-from workbench.results.comparison import Comparison as Comparison
-from workbench.results.deployment import Deployment as Deployment
-from workbench.results.decoding import Decoding as Decoding
-from workbench.results.explanation import Explanation as Explanation
-from workbench.results.findings import Finding as Finding, Findings as Findings
-from workbench.results.fix_result import FixResult as FixResult
-from workbench.results.fusions import Fusions as Fusions
-from workbench.results.improvement import Improvement as Improvement
-from workbench.results.layer_errors import LayerErrors as LayerErrors
-from workbench.results.levels import Levels as Levels
-from workbench.results.matrix import Matrix as Matrix
-from workbench.results.measurement import Measurement as Measurement
-from workbench.results.load_test import LoadTest as LoadTest
-from workbench.results.memory import Memory as Memory
-from workbench.results.memory_settings import MemorySettings as MemorySettings
-from workbench.results.model_files import ModelFiles as ModelFiles
-from workbench.results.peaks import Peaks as Peaks
-from workbench.results.profile import Profile as Profile
-from workbench.results.roofline import Roofline as Roofline
-from workbench.results.sensitivity import Proposal as Proposal, Sensitivity as Sensitivity
-from workbench.results.storage import Storage as Storage
-from workbench.results.sweep import Sweep as Sweep
-from workbench.results.study import Study as Study
-from workbench.results.thread_scaling import Threads as Threads
-from workbench.results.versions import Versions as Versions
-from workbench.results.why_slower import WhySlower as WhySlower
+from workbench.core.measure.limits import Limits as Limits
+from workbench.core.models import load as load
+from workbench.core.models.samples import samples as samples
+from workbench.apps.panels.app import Workbench as Workbench
+from workbench.core.prepare.pictures import Pictures as Pictures
+from workbench.core.prepare.preparing import Prepared as Prepared, prepare as prepare
+from workbench.core.bundle.goal import Goal as Goal
+from workbench.features.tune.space import Space as Space
+from workbench.features.variants.ablation_result import Ablation as Ablation
+from workbench.features.accuracy.result import AccuracyTable as AccuracyTable
+from workbench.features.cold_start.result import ColdStarts as ColdStarts
+from workbench.features.compare.result import Comparison as Comparison
+from workbench.features.deploy.result import Deployment as Deployment
+from workbench.features.decode.result import Decoding as Decoding
+from workbench.features.explain.result import Explanation as Explanation
+from workbench.features.findings.result import Finding as Finding, Findings as Findings
+from workbench.features.findings.fix_result import FixResult as FixResult
+from workbench.features.explain.fusions import Fusions as Fusions
+from workbench.features.findings.improvement_result import Improvement as Improvement
+from workbench.features.accuracy.layers_result import LayerErrors as LayerErrors
+from workbench.features.variants.levels_result import Levels as Levels
+from workbench.features.grid.matrix_result import Matrix as Matrix
+from workbench.features.measure.result import Measurement as Measurement
+from workbench.features.load.result import LoadTest as LoadTest
+from workbench.features.memory.result import Memory as Memory
+from workbench.features.variants.memory_settings_result import MemorySettings as MemorySettings
+from workbench.features.explain.model_files import ModelFiles as ModelFiles
+from workbench.features.profile.roofline.peaks_result import Peaks as Peaks
+from workbench.features.profile.result import Profile as Profile
+from workbench.features.profile.roofline.result import Roofline as Roofline
+from workbench.features.accuracy.sensitivity_result import Proposal as Proposal, Sensitivity as Sensitivity
+from workbench.features.base.storage import Storage as Storage
+from workbench.features.grid.sweep_result import Sweep as Sweep
+from workbench.features.tune.result import Study as Study
+from workbench.features.variants.thread_scaling_result import Threads as Threads
+from workbench.features.variants.versions_result import Versions as Versions
+from workbench.features.findings.slower.result import WhySlower as WhySlower

@@ -12,17 +12,17 @@ import onnx
 
 from benchmarks.flaws.facts import known_facts
 from benchmarks.flaws.flaw import Flaw, Planted
-from workbench.advisor.evidence import Evidence
-from workbench.advisor.gather import gather
-from workbench.advisor.look import look
-from workbench.config import Config
-from workbench.models.inputs import Inputs
-from workbench.models.loading import load
-from workbench.models.model import Model
-from workbench.preparation.runnable import make_runnable
-from workbench.records.findings import FindingRecord, FindingsRecord
-from workbench.results.findings import Finding, Subject
-from workbench.worker.session import make_session
+from workbench.core.config import Config
+from workbench.core.models.inputs import Inputs
+from workbench.core.models.loading import load
+from workbench.core.models.model import Model
+from workbench.core.prepare.runnable import make_runnable
+from workbench.core.worker.session import make_session
+from workbench.features.findings.evidence import Evidence
+from workbench.features.findings.gather import gather
+from workbench.features.findings.look import look
+from workbench.features.findings.record import FindingRecord, FindingsRecord
+from workbench.features.findings.result import Finding, Subject
 
 NAMED_SHARE = 0.5  # of the flaw's nodes that a finding must name (it lists at most 40)
 OWN_SHARE = 0.5  # of the nodes that a finding names, inserted ones apart, which must belong to the flaw

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.flaws.flaw import Planted
-from workbench.advisor.gather import known_accuracy
-from workbench.advisor.known import Known
-from workbench.api.comparing import compare
-from workbench.api.profiling import cold_start, memory
-from workbench.models.inputs import Inputs
-from workbench.models.model import Model
+from workbench.core.models.inputs import Inputs
+from workbench.core.models.model import Model
+from workbench.features.compare.call import compare
+from workbench.features.findings.gather import known_accuracy
+from workbench.features.findings.known import Known
+from workbench.features.profile.calls import cold_start, memory
 
 BUDGET_S = 2.0  # of a comparison whose outputs count, not its times
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import onnx
 
 from benchmarks.flaws.nets import Net
-from workbench.config import Config
+from workbench.core.config import Config
 
 Fact = Literal["cold start", "memory", "comparison"]
 DEFAULTS = Config()

@@ -8,7 +8,7 @@ from onnx import numpy_helper
 from benchmarks.flaws.flaw import SOUND_TEXT, Flaw, Planted
 from benchmarks.flaws.in_configs import RANDOM
 from benchmarks.flaws.nets import Array, Net, images, products, texts
-from workbench.config import Config, DynamicInt8, Float16, Precision, StaticInt8, WeightOnly
+from workbench.core.config import Config, DynamicInt8, Float16, Precision, StaticInt8, WeightOnly
 
 SPIKE = 1_000.0  # among values of about 1
 EXAMPLES = 200  # with labels

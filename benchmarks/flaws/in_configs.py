@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.flaws.flaw import SOUND_TEXT, Flaw, Planted
 from benchmarks.flaws.nets import Net, images, products, texts
-from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
+from workbench.core.config import Config, DynamicInt8, StaticInt8, WeightOnly
 
 TOO_MANY = (8, 16, 6)  # threads
 RANDOM = "random"

@@ -8,10 +8,10 @@ from typing import Any
 import onnx
 
 from benchmarks.flaws.checking import Looked
-from workbench.api.advising import improve
-from workbench.api.comparing import compare
-from workbench.config import Config, PreparedModel
-from workbench.records.findings import FindingRecord
+from workbench.core.config import Config, PreparedModel
+from workbench.features.compare.call import compare
+from workbench.features.findings.calls import improve
+from workbench.features.findings.record import FindingRecord
 
 SEED = 1_000  # of the fresh measurement; the choice was made with others
 IMPROVE_BUDGETS = 12.0  # of one measurement; with less than 30 s left, improving tries nothing more

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.records.findings import LEAST_TIME_SHARE
+from workbench.features.findings.record import LEAST_TIME_SHARE
 
 Rows = Sequence[dict[str, Any]]
 FACTOR = 1.5

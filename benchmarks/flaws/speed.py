@@ -17,14 +17,14 @@ import onnx
 from onnx import TensorProto, helper
 
 from benchmarks.flaws.nets import IR_VERSION, OPSET, Net
-from workbench.advisor.evidence import Evidence
-from workbench.advisor.gather import gather
-from workbench.advisor.look import look
-from workbench.advisor.weights import scan_weights
-from workbench.config import Config
-from workbench.measurement.machine import read_machine
-from workbench.models.loading import load
-from workbench.worker.usage import peak_rss_bytes
+from workbench.core.config import Config
+from workbench.core.measure.machine import read_machine
+from workbench.core.models.loading import load
+from workbench.core.worker.usage import peak_rss_bytes
+from workbench.features.findings.evidence import Evidence
+from workbench.features.findings.gather import gather
+from workbench.features.findings.look import look
+from workbench.features.findings.weights import scan_weights
 
 Answer = TypeVar("Answer")
 

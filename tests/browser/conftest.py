@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser.harness.book import Book, open_book
 from tests.browser.harness.chromium import Pages, interrupted, screenshot_folder, started_browser
 from tests.browser.harness.lab import Lab, started_lab
-from workbench.panels.layout import STYLE
+from workbench.apps.panels.layout import STYLE
 
 
 class Show(Protocol):
@@ -77,7 +77,7 @@ def page(pages: Pages) -> Page:
 def widget_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page with the JavaScript of one widget of the panels, which the module of the test names: WIDGET."""
     name: str = request.module.WIDGET
-    script = files("workbench.panels").joinpath("static", f"{name}.js").read_text("utf-8")
+    script = files("workbench.apps.panels").joinpath("static", f"{name}.js").read_text("utf-8")
     script = script.replace("export default { render };", f"window.render{name.title()} = render;")
     page = browser.new_page()
     page.set_content(f'<!DOCTYPE html><meta charset="utf-8">{STYLE}<div class="wbp"></div>')

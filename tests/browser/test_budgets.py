@@ -11,7 +11,7 @@ from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import SECTIONS, button, compared
 from tests.browser.harness.tasks import FRESH_TASKS, START, TASKS, Clicks, Task, spent_on
 from tests.browser.test_panels import opened
-from tests.models import tiny
+from tests.core.models import tiny
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 

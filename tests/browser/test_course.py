@@ -13,7 +13,7 @@ from tests.browser.harness.axe import faults
 from tests.browser.harness.book import Book, open_book
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from workbench.cli.lessons import lesson_of
+from workbench.apps.cli.lessons import lesson_of
 
 pytestmark = pytest.mark.browser
 

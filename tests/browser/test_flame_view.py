@@ -10,15 +10,15 @@ from playwright.sync_api import Page, expect
 import tests
 import workbench as wb
 from benchmarks.traces import made_profile
-from tests.analysis.profile.traces import event, node, write
 from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
 from tests.browser.test_graph_view import details, exported, painted
 from tests.factories.graphs import fused
-from workbench.analysis.profile.session_profile import Profile, read_profile
-from workbench.views.flame.view import FlameView, flame_of_two, flame_view
-from workbench.views.graph.view import graph_view
+from tests.features.profile.traces import event, node, write
+from workbench.features.explain.graph_view.view import graph_view
+from workbench.features.profile.flame.view import FlameView, flame_of_two, flame_view
+from workbench.features.profile.session_profile import Profile, read_profile
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -30,7 +30,7 @@ sys.path.insert(0, {str(REPOSITORY)!r})
 from pathlib import Path
 import ipywidgets as W
 from benchmarks.traces import made_profile
-from workbench.views.flame.view import flame_of_two
+from workbench.features.profile.flame.view import flame_of_two
 folder = Path(tempfile.mkdtemp())
 view = flame_of_two(made_profile({SPANS}, folder), made_profile({SPANS}, folder, 0.5))
 view

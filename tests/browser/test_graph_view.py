@@ -14,9 +14,9 @@ from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
 from tests.factories.graphs import empty, fused, hostile
-from workbench.views.base import View
-from workbench.views.graph import graph_view
-from workbench.views.standalone import fragment, scripts
+from workbench.drawing.canvas.base import View
+from workbench.drawing.canvas.standalone import fragment, scripts
+from workbench.features.explain.graph_view import graph_view
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -28,7 +28,7 @@ sys.path.insert(0, {str(REPOSITORY)!r})
 import ipywidgets as W
 from benchmarks import views
 from benchmarks.graphs import explained
-from workbench.views.graph import graph_view
+from workbench.features.explain.graph_view import graph_view
 view = graph_view(explained(60, on_cpu=("Softmax",)), times_s={{"/model/pooler/Tanh": 1e-3}})
 view
 """

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, Page
 
-from workbench.views.base import javascript
+from workbench.drawing.canvas.base import javascript
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

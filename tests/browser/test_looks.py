@@ -16,7 +16,7 @@ from tests.browser.harness.chromium import Pages
 from tests.browser.harness.panels import tab, until
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
-from workbench.errors import WorkbenchError
+from workbench.core.errors import WorkbenchError
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

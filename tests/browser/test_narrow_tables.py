@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
-from workbench.figures.numbers import numbers_table
-from workbench.report.banner import numbers_html
+from workbench.drawing.numbers import numbers_table
+from workbench.drawing.page.banner import numbers_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

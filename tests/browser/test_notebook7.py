@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.apps.server.conftest import tiny_model
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.server.conftest import tiny_model
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

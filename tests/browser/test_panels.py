@@ -28,7 +28,7 @@ from tests.browser.harness.panels import (
     until,
     workers,
 )
-from tests.models import tiny
+from tests.core.models import tiny
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 

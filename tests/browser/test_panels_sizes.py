@@ -11,7 +11,7 @@ from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import button, compared, make, tab
 from tests.browser.test_panels import START, answered_ms, opened
-from tests.models.long import layers
+from tests.core.models.long import layers
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 

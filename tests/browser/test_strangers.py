@@ -11,8 +11,8 @@ from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import TABS, TAKEN, each_card, tab
-from tests.results.strangers import GOLDEN, poisoned
-from workbench.results.registry import KINDS
+from tests.features.base.strangers import GOLDEN, poisoned
+from workbench.features.base.registry import KINDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.harness.book import Book
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab, started_lab
-from workbench.cli.lab import TOUR, tour
+from workbench.apps.cli.lab import TOUR, tour
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -11,13 +11,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import workbench as wb
-from tests.analysis.profile import traces
+from tests.apps.server.conftest import tiny_model
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab, started_lab
-from tests.server.conftest import tiny_model
-from workbench.server import links
-from workbench.server.links import netron_link, speedscope_link
+from tests.features.profile import traces
+from workbench.apps.server import links
+from workbench.apps.server.links import netron_link, speedscope_link
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -31,7 +31,7 @@ INLINE = """() => {
 }"""
 FOR_BUTTON = """
 import workbench as wb
-from workbench.server.links import LinkButton, netron_link
+from workbench.apps.server.links import LinkButton, netron_link
 LinkButton(netron_link(wb.load({path!r})))
 """
 

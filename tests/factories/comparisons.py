@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import cache
 
 from tests.factories import records as examples
-from workbench.config import Config
-from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
-from workbench.records.run import Block, Failure, Run
+from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement, Verdict
+from workbench.core.bundle.run import Block, Failure, Run
+from workbench.core.config import Config
 
 HOSTILE = '</script><img src=x onerror="alert(1)">\n<b>$x$</b> %{y} & \x00\u202e'
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from benchmarks.graphs import explained_of
-from workbench.analysis.explanation import Explained
-from workbench.analysis.graph import Graph, Node, TensorInfo
-from workbench.views.graph.pane import GraphRow, Pane, pane_of
+from workbench.features.explain.explanation import Explained
+from workbench.features.explain.graph import Graph, Node, TensorInfo
+from workbench.features.explain.graph_view.pane import GraphRow, Pane, pane_of
 
 HOSTILE = (
     "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>"

@@ -2,11 +2,11 @@
 
 from onnx import TensorProto, helper
 
-from workbench.analysis.graph import read_graph
-from workbench.analysis.slower.pair import Pair
-from workbench.analysis.slower.profiled_config import NodeRun, ProfiledConfig
-from workbench.config import Config
-from workbench.records.machine import Machine
+from workbench.core.bundle.machine import Machine
+from workbench.core.config import Config
+from workbench.features.explain.graph import read_graph
+from workbench.features.findings.slower.pair import Pair
+from workbench.features.findings.slower.profiled_config import NodeRun, ProfiledConfig
 
 FLOAT, INT8, UINT8, FLOAT16 = TensorProto.FLOAT, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT16
 

@@ -6,10 +6,9 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.config import Config, Provider
-from workbench.records.atomic import write_atomically
-from workbench.records.bundle import pack_record
-from workbench.records.comparison import (
+from workbench.core.bundle.atomic import write_atomically
+from workbench.core.bundle.bundle import pack_record
+from workbench.core.bundle.comparison import (
     ComparisonRecord,
     Doubt,
     InputsRecord,
@@ -18,8 +17,9 @@ from workbench.records.comparison import (
     Protocol,
     Verdict,
 )
-from workbench.records.machine import Gpu, Machine, Versions
-from workbench.records.run import Block, Failure, LogLine, ProcessRecord, Run
+from workbench.core.bundle.machine import Gpu, Machine, Versions
+from workbench.core.bundle.run import Block, Failure, LogLine, ProcessRecord, Run
+from workbench.core.config import Config, Provider
 
 CONFIGS = (
     Config(),

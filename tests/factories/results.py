@@ -9,47 +9,47 @@ from pathlib import Path
 from typing import Any
 
 import workbench as wb
-from tests.analysis.profile.traces import event, node, write
 from tests.factories.comparisons import drawn_run, ordinary
 from tests.factories.graphs import HOSTILE, fused, hostile
 from tests.factories.records import CONFIGS
-from workbench.analysis.ablation import AblationRecord, Worth
-from workbench.analysis.cold_start import ColdStartRecord, ProcessStart
-from workbench.analysis.difference.files import FileDifference, OperatorCounts, WeightChange
-from workbench.analysis.explanation import Explained
-from workbench.analysis.levels import LevelRow, LevelsRecord
-from workbench.analysis.memory.by_node import memory_of
-from workbench.analysis.memory.settings import MemorySetting, MemorySettingsRecord
-from workbench.analysis.profile.saved import record_of
-from workbench.analysis.profile.session_profile import Overhead, Profile, read_profile
-from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
-from workbench.analysis.roofline.peaks import PeakRow, PeakTable
-from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
-from workbench.analysis.versions import VersionRow, VersionsRecord
-from workbench.judge.matrix import MatrixRecord, MatrixRow
-from workbench.judge.measurement import MeasurementRecord
-from workbench.judge.sweep import SweepAxis, SweepPoint, SweepRecord, SweepSeries
-from workbench.records.comparison import ComparisonRecord, OutputAgreement
-from workbench.records.decoding import DecodePass, DecodeRun, DecodeVerdict, DecodingRecord, What
-from workbench.records.deployment import (
+from tests.features.profile.traces import event, node, write
+from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement
+from workbench.core.bundle.goal import Goal
+from workbench.core.bundle.kinds import Part, about_comparison
+from workbench.core.bundle.origin import Origin
+from workbench.core.measure.measurement import MeasurementRecord
+from workbench.features.accuracy.layers_record import LayerError, LayerErrorsRecord, TensorError, WeightError
+from workbench.features.accuracy.record import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
+from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
+from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
+from workbench.features.decode.record import DecodePass, DecodeRun, DecodeVerdict, DecodingRecord, What
+from workbench.features.deploy.record import (
     DeployedFile,
     DeploymentCheck,
     DeploymentRecord,
     ServedLoad,
     ServedRound,
 )
-from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
-from workbench.records.findings import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
-from workbench.records.goal import Goal
-from workbench.records.improvement import ImprovementRecord, ImprovementStep
-from workbench.records.kinds import Part, about_comparison
-from workbench.records.layers import LayerError, LayerErrorsRecord, TensorError, WeightError
-from workbench.records.load_test import LoadPoint, LoadRun, LoadSlice, LoadTestRecord, LoadVerdict
-from workbench.records.origin import Origin
-from workbench.records.reasons import Reason, WhySlowerRecord
-from workbench.records.sensitivity import LayerSensitivity, SensitivityRecord
-from workbench.records.space import Space
-from workbench.records.study import StudyCandidate, StudyRecord
+from workbench.features.explain.explanation import Explained
+from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
+from workbench.features.findings.reasons import Reason, WhySlowerRecord
+from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
+from workbench.features.grid.matrix import MatrixRecord, MatrixRow
+from workbench.features.grid.sweep import SweepAxis, SweepPoint, SweepRecord, SweepSeries
+from workbench.features.load.record import LoadPoint, LoadRun, LoadSlice, LoadTestRecord, LoadVerdict
+from workbench.features.memory.by_node import memory_of
+from workbench.features.profile.difference.files import FileDifference, OperatorCounts, WeightChange
+from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord
+from workbench.features.profile.roofline.peaks import PeakRow, PeakTable
+from workbench.features.profile.saved import record_of
+from workbench.features.profile.session_profile import Overhead, Profile, read_profile
+from workbench.features.tune.record import StudyCandidate, StudyRecord
+from workbench.features.tune.space import Space
+from workbench.features.variants.ablation import AblationRecord, Worth
+from workbench.features.variants.levels import LevelRow, LevelsRecord
+from workbench.features.variants.memory_settings import MemorySetting, MemorySettingsRecord
+from workbench.features.variants.thread_scaling import ThreadPoint, ThreadScalingRecord
+from workbench.features.variants.versions import VersionRow, VersionsRecord
 
 
 @cache

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from workbench.config import Config
-from workbench.judge.pairs import Pair
-from workbench.records.machine import Machine
-from workbench.records.run import Block, ProcessRecord, Run
+from workbench.core.bundle.machine import Machine
+from workbench.core.bundle.run import Block, ProcessRecord, Run
+from workbench.core.config import Config
+from workbench.core.measure.pairs import Pair
 
 
 def block(

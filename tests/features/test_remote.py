@@ -15,11 +15,11 @@ import distributed
 import pytest
 
 import workbench as wb
+from tests.core.models import tiny
 from tests.factories.results import study
-from tests.models import tiny
-from workbench.cli import main
+from workbench.apps.cli import main
+from workbench.features.base.result import packed
 from workbench.features.remote import calls
-from workbench.results.result import packed
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

@@ -9,7 +9,7 @@ import pytest
 
 from docs.publish import LONGEST_ALT, MOST_BYTES, alternative_text, published_names
 from tests.executed import ROOT, pictures, sections
-from workbench.cli.notebooks import shipped_folder
+from workbench.apps.cli.notebooks import shipped_folder
 
 PUBLISHED = ROOT / "docs" / "published"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tests.worker.harness import interpreter
-from workbench.config import Config
-from workbench.errors import WorkerError
-from workbench.measurement.limits import Limits
-from workbench.worker.launch import Worker
-from workbench.worker.values import Feed, read_values, write_values
+from tests.core.worker.harness import interpreter
+from workbench.core.config import Config
+from workbench.core.errors import WorkerError
+from workbench.core.measure.limits import Limits
+from workbench.core.worker.launch import Worker
+from workbench.core.worker.values import Feed, read_values, write_values
 
 MAX_KIB = 4 << 20  # of addresses: a hostile shape is refused by the system before it fills the machine
 PLAN = Config(intra_op_threads=1).plan().to_dict()

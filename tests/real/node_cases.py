@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, TensorProto, ValueInfoProto, numpy_helper
 
-from workbench.worker.values import write_values
+from workbench.core.worker.values import write_values
 
 MAX_IR = 13  # of ORT 1.31; the onnx package writes newer ones
 MAX_OPSET = 26

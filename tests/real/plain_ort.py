@@ -16,7 +16,7 @@ import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto
 
-from workbench.worker.values import read_values, write_values
+from workbench.core.worker.values import read_values, write_values
 
 NUMBERS = {  # TensorProto's number of each ml_dtypes name that ORT knows
     "bfloat16": TensorProto.BFLOAT16,

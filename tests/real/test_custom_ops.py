@@ -15,9 +15,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
 from tests.factories import records as examples
-from workbench.config.foreign import ForeignPath
-from workbench.records.bundle import pack_record, unpack_record
-from workbench.records.trust import with_trust
+from workbench.core.bundle.bundle import pack_record, unpack_record
+from workbench.core.bundle.trust import with_trust
+from workbench.core.config.foreign import ForeignPath
 
 SOURCE = Path(__file__).with_name("custom_ops.c")
 COMPILER = shutil.which("cc") or shutil.which("gcc")

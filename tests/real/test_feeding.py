@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from tests.models import tiny
+from tests.core.models import tiny
 from tests.real.longlived import LongLived
-from workbench.config import Config
-from workbench.errors import RunFailed
-from workbench.models import load
-from workbench.worker.elements import packed, unpacked
-from workbench.worker.feeding import BoundCall
+from workbench.core.config import Config
+from workbench.core.errors import RunFailed
+from workbench.core.models import load
+from workbench.core.worker.elements import packed, unpacked
+from workbench.core.worker.feeding import BoundCall
 
 pytestmark = pytest.mark.real
 

@@ -10,13 +10,13 @@ import psutil
 import pytest
 
 from tests.conftest import is_worker
-from tests.models import tiny
-from tests.models.mutate import mutants
+from tests.core.models import tiny
+from tests.core.models.mutate import mutants
+from tests.core.worker.harness import endless_loop
 from tests.real.longlived import LongLived
-from tests.worker.harness import endless_loop
-from workbench.errors import InputError, ModelError, RunFailed, WorkbenchError, WorkerError
-from workbench.measurement.limits import Limits
-from workbench.models import load, values
+from workbench.core.errors import InputError, ModelError, RunFailed, WorkbenchError, WorkerError
+from workbench.core.measure.limits import Limits
+from workbench.core.models import load, values
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

@@ -14,9 +14,9 @@ import pytest
 import workbench as wb
 from tests.real.longlived import LongLived
 from tests.real.node_cases import NodeCase, write_cases
-from workbench.errors import RunFailed
-from workbench.judge.agreement import NO_VALUES, compare_outputs
-from workbench.worker.values import read_values
+from workbench.core.errors import RunFailed
+from workbench.core.measure.agreement import NO_VALUES, compare_outputs
+from workbench.core.worker.values import read_values
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

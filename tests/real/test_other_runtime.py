@@ -9,13 +9,13 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from workbench.analysis.explanation import Explained, explain
-from workbench.api.comparing import compare
-from workbench.api.explaining import explain as explain_and_run
-from workbench.api.profiling import cold_start, profile
-from workbench.config import Config
-from workbench.diagnosis import doctor
-from workbench.models import Model, load
+from workbench.core.config import Config
+from workbench.core.models import Model, load
+from workbench.features.compare.call import compare
+from workbench.features.doctor import doctor
+from workbench.features.explain.calls import explain as explain_and_run
+from workbench.features.explain.explanation import Explained, explain
+from workbench.features.profile.calls import cold_start, profile
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]  # needs a second environment
 BLOCKS, CHANNELS, SIZE = 3, 8, 16

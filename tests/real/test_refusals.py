@@ -12,7 +12,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 
 import workbench as wb
-from tests.models import tiny
+from tests.core.models import tiny
 
 pytestmark = pytest.mark.real
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.models import tiny
+from tests.core.models import tiny
 
 pytestmark = pytest.mark.real
 

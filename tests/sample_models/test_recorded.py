@@ -4,7 +4,7 @@ import pytest
 
 import workbench as wb
 from sample_models import FOLDER
-from workbench.models.samples import sample_names
+from workbench.core.models.samples import sample_names
 
 RECORDED = FOLDER / "recorded"
 BUNDLES = sorted(path.name for path in RECORDED.glob("*.ortbench"))

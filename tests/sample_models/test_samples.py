@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from sample_models import TRAINED
-from workbench.errors import ModelError
-from workbench.models.samples import (
+from workbench.core.errors import ModelError
+from workbench.core.models.samples import (
     card,
     evaluation_set,
     sample_dims,

@@ -11,8 +11,8 @@ import workbench as wb
 from tests.browser.harness.panels import TABS, tab
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run
-from workbench.config import Config
-from workbench.records.comparison import ComparisonRecord
+from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.config import Config
 
 MOST = 300  # pixels of what stands above the first data of a tab
 WAYS = {  # kind of verdict → its ratio, its interval, the median of B in seconds

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from workbench._version import __version__
-from workbench.background import check_cancel, in_background
-from workbench.errors import BundleError, ClusterError, ConfigError, WorkbenchError
+from workbench.core.background import check_cancel, in_background
+from workbench.core.bundle.bundle import unpack_record
+from workbench.core.errors import BundleError, ClusterError, ConfigError, WorkbenchError
+from workbench.core.measure.bar import bar
+from workbench.core.measure.limits import OnProgress, Progress
+from workbench.core.models import Model, load
+from workbench.core.models.fingerprint import file_sha256
+from workbench.core.models.samples import sample_names
+from workbench.core.text import listed, path_text, quoted
+from workbench.features.base.registry import KINDS
 from workbench.features.remote import on_worker
 from workbench.features.remote.on_worker import SentFile
-from workbench.measurement.bar import bar
-from workbench.measurement.limits import OnProgress, Progress
-from workbench.models import Model, load
-from workbench.models.fingerprint import file_sha256
-from workbench.models.samples import sample_names
-from workbench.records.bundle import unpack_record
-from workbench.results.registry import KINDS
-from workbench.text import listed, path_text, quoted
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -51,7 +51,7 @@ def on(client: Client, target: str | None = None) -> Remote:
     >>> import workbench as wb
     >>> wb.on("tcp://127.0.0.1:8786")
     Traceback (most recent call last):
-    workbench.errors.ConfigError: client='tcp://127.0.0.1:8786' is no client of a Dask cluster
+    workbench.core.errors.ConfigError: client='tcp://127.0.0.1:8786' is no client of a Dask cluster
     Fix: connect one: client=distributed.Client("tcp://scheduler:8786")
     """
     if not isinstance(client, _client_class()) or client.asynchronous:

@@ -13,17 +13,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from workbench import home
 from workbench._version import __version__
-from workbench.background import check_cancel
-from workbench.errors import ModelError
-from workbench.locked_folder import alone
-from workbench.measurement.limits import Progress
-from workbench.models import Model
-from workbench.models.fingerprint import fingerprint
-from workbench.results.registry import KINDS
-from workbench.results.result import packed
-from workbench.stored_files import trim
+from workbench.core import home
+from workbench.core.background import check_cancel
+from workbench.core.errors import ModelError
+from workbench.core.locked_folder import alone
+from workbench.core.measure.limits import Progress
+from workbench.core.models import Model
+from workbench.core.models.fingerprint import fingerprint
+from workbench.core.stored_files import trim
+from workbench.features.base.registry import KINDS
+from workbench.features.base.result import packed
 
 EVERY_S = 0.5  # between two events of a call
 LOCK = "measuring.lock"  # held by the one call that measures on the machine

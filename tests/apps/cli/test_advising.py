@@ -1,0 +1,76 @@
+"""`workbench findings` and `workbench improve`: what they ask of the package, and what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.core.models import tiny
+from tests.factories import results as examples
+from workbench.apps.cli import main
+
+Calls = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny.save(tiny.mlp(), tmp_path_factory.mktemp("model")))
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
+    """The arguments of the last call."""
+    received: Calls = {}
+
+    def findings(_: Any, config: wb.Config, **options: Any) -> wb.Findings:
+        received.update(options, config=config)
+        return wb.Findings(examples.findings(), examples.about())
+
+    def improve(_: Any, config: wb.Config, budget_s: float, **options: Any) -> wb.Improvement:
+        received.update(options, config=config, budget_s=budget_s)
+        return wb.Improvement(examples.improvement(), examples.about())
+
+    monkeypatch.setattr("workbench.features.findings.calls.findings", findings)
+    monkeypatch.setattr("workbench.features.findings.calls.improve", improve)
+    return received
+
+
+def test_findings_take_labelled_examples_and_calibration_data(
+    calls: Calls, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = "--a precision=static_int8 --data test.npz --calibration random --dim batch=3"
+    assert main(["findings", model, *options.split()]) == 0
+    assert calls["config"] == wb.Config(precision=wb.StaticInt8())
+    assert (calls["data"], calls["calibration"]) == ("test.npz", "random")
+    assert calls["inputs"].feeds[0]["x"].shape[0] == 3
+    assert "worth a try" in capsys.readouterr().out
+
+
+def test_improve_takes_the_accuracy_that_it_may_lose_and_the_examples(
+    calls: Calls, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = "--budget 60 --max-accuracy-drop 1% --data test.npz --calibration photos --seed 7 --quiet"
+    assert main(["improve", model, *options.split()]) == 0
+    names = ("budget_s", "max_accuracy_drop", "data", "calibration", "seed", "progress")
+    assert [calls[name] for name in names] == [60.0, 0.01, "test.npz", "photos", 7, False]
+    assert "config: " in capsys.readouterr().out
+
+
+def test_without_these_options_neither_command_names_data(calls: Calls, model: str) -> None:
+    for command in ("findings", "improve"):
+        assert main([command, model]) == 0
+        assert (calls["data"], calls["calibration"]) == (None, None)
+
+
+@pytest.mark.parametrize("command", ["findings", "improve"])
+@pytest.mark.parametrize("option", ["--data", "--calibration"])
+def test_a_file_that_is_not_there_is_refused_before_anything_is_measured(
+    command: str, option: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, model, option, str(tmp_path / "absent.npz")]) == 2
+    text = capsys.readouterr().err
+    assert "absent.npz" in text
+    assert "Fix: " in text

@@ -1,0 +1,124 @@
+"""The lesson on convolutional nets: kinds of nodes, and its checkers against right and wrong answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import workbench as wb
+from tests.factories import comparisons, results
+from workbench.apps import course
+from workbench.apps.course.conv_kinds import OTHERS, grouped, kinds_of
+from workbench.apps.course.convolution_checks import gained
+from workbench.apps.course.exercise import OverBudget
+from workbench.features.compare.result import Comparison
+from workbench.features.profile.roofline.node_limits import NodeLimit
+
+
+def roofline() -> wb.Roofline:
+    nodes = (
+        NodeLimit("wide", "Conv", 1.0, 0.003, 8_000_000, 1000, 0.002, "compute"),
+        NodeLimit("deep", "Conv", 2.0, 0.004, 1_000_000, 9000, 0.001, "memory"),
+        NodeLimit("add", "Add", 1.0, 0.001, None, None, None, None),
+    )
+    peaks = replace(results.roofline().peaks, float32_flops=1e9)
+    return wb.Roofline(replace(results.roofline(), nodes=nodes, peaks=peaks), results.about())
+
+
+def test_the_node_with_most_to_gain_is_accepted() -> None:
+    assert course.check("4.a", "deep", roofline=roofline()).passed
+    assert "computes most" in course.check("4.a", "wide", roofline=roofline()).text
+    assert "Another node" in course.check("4.a", "add", roofline=roofline()).text
+    assert "no node" in course.check("4.a", "Conv", roofline=roofline()).text
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (10.0, "right"),
+        (8.5, "right"),
+        (5.0, "two operations"),
+        (0.01, "in seconds"),
+        (20.0, "too high"),
+        (1.0, "too low"),
+        (True, "no number"),
+        ("10", "no number"),
+    ],
+)
+def test_the_least_time_is_operations_over_the_peak(answer: object, words: str) -> None:
+    assert words in course.check("4.c", answer, roofline=roofline()).text
+
+
+def test_a_peak_that_was_not_measured_is_named() -> None:
+    known = roofline().record
+    unmeasured = wb.Roofline(replace(known, peaks=replace(known.peaks, float32_flops=None)))
+    assert "not measured" in course.check("4.c", 10.0, roofline=unmeasured).text
+
+
+@pytest.mark.parametrize(
+    ("high", "sqnr_db", "words"),
+    [
+        (1.6, 90.0, None),
+        (1.1, 90.0, None),  # a loaded machine shows less than the 1.24 of a quiet one
+        (None, 90.0, None),
+        (1.05, 90.0, "at most 1.05 times as fast; 1.2 times was asked"),
+        (1.6, 40.0, "60 dB"),
+    ],
+)
+def test_a_gain_that_is_not_excluded_counts(high: float | None, sqnr_db: float, words: str | None) -> None:
+    record = comparisons.ordinary()
+    verdict = replace(record.verdict, high=high)
+    agreement = tuple(replace(row, sqnr_db=sqnr_db) for row in record.agreement)
+    problem = gained(Comparison(replace(record, verdicts=(verdict,), agreement=agreement)))
+    assert problem is None if words is None else words in str(problem)
+    assert isinstance(problem, OverBudget) is (high == 1.05)
+
+
+@pytest.mark.parametrize("answer", ["channels-padded", wb.Config(precision=wb.DynamicInt8())])
+def test_what_is_no_config_of_the_same_precision_is_refused(answer: object) -> None:
+    assert not course.check("4.b", answer, model=None).passed
+
+
+@pytest.mark.real
+def test_padded_channels_are_accepted_and_the_default_is_not() -> None:
+    model = course.conv_net(29)
+    assert "no more than before" in course.check("4.b", wb.Config(), model=model).text
+    assert course.check("4.b", wb.Config(rewrites=("channels-padded",)), model=model).passed
+
+
+def test_kinds_are_summed_with_what_binds_most_of_their_time() -> None:
+    kinds = grouped(roofline().record.nodes, {"wide": "3×3", "deep": "depthwise 3×3"})
+    assert [kind.name for kind in kinds.kinds] == ["depthwise 3×3", "3×3", OTHERS]
+    assert kinds.bound("depthwise 3×3") == "memory"
+    assert kinds.bound("7×7") is None
+    assert kinds.convolution_share == pytest.approx(7 / 8)
+    assert "depthwise 3×3 (1): 20% of the operations, 50% of the time" in str(kinds)
+    assert list(kinds.to_frame().bound[:2]) == ["memory", "compute"]
+
+
+def test_the_picture_has_two_bars_for_each_kind() -> None:
+    kinds = grouped(roofline().record.nodes, {"wide": "3×3"})
+    assert [len(row.values[0]) for row in kinds.chart().rows] == [2, 2]
+    assert kinds.figure() is not None
+    assert "image/png" in kinds._repr_mimebundle_()[0]
+
+
+def test_nothing_profiled_is_said() -> None:
+    assert str(course.ConvKinds(())) == "No node was profiled."
+    assert str(grouped((), {})) == "No node was profiled."
+    nothing = replace(roofline().record.nodes[2], time_s=0.0)
+    assert str(grouped((nothing,), {})) == "No node computed anything."
+
+
+def test_the_kind_is_read_from_kernel_and_group() -> None:
+    from onnx import helper
+
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["a"], "a", kernel_shape=[3, 3], group=8),
+        helper.make_node("FusedConv", ["a", "w"], ["b"], "b", kernel_shape=[1, 1]),
+        helper.make_node("Conv", ["b", "w"], ["c"], "c"),
+        helper.make_node("Relu", ["c"], ["d"], "d"),
+    ]
+    model = helper.make_model(helper.make_graph(nodes, "g", [], []))
+    assert kinds_of(model) == {"a": "depthwise 3×3", "b": "1×1", "c": "of unknown size"}

@@ -1,0 +1,97 @@
+"""Equal configs and level steps: their sentences are made from the result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.factories import comparisons, results
+from workbench.apps import course
+from workbench.apps.course.equal_configs import MOST_NAIVE, naive_ratios
+from workbench.features.compare.result import Comparison
+from workbench.features.variants.levels import LevelRow, LevelsRecord
+from workbench.features.variants.levels_result import Levels
+
+
+def compared(low: float | None, high: float | None) -> Comparison:
+    runs = comparisons.drawn_run("A", 0.002), comparisons.drawn_run("B", 0.002)
+    record = comparisons.comparison(*runs, kind="tie")
+    verdict = replace(record.verdict, ratio=1.0, low=low, high=high)
+    return Comparison(replace(record, verdicts=(verdict,)))
+
+
+def test_a_single_ratio_takes_processes_of_two_rounds() -> None:
+    first = comparisons.run("A", [[[0.002]], [[0.003]], [[0.004]]])
+    second = comparisons.run("B", [[[9.0]], [[0.001]], [[0.002]]])
+    assert naive_ratios(comparisons.comparison(first, second)) == pytest.approx([2.0, 1.5])
+
+
+def test_the_sentence_counts_what_was_measured() -> None:
+    equal = course.equal_configs(compared(0.99, 1.01), compared(1.01, 1.02), compared(None, None))
+    assert len(equal.naive) == 12
+    assert f"{equal.notable} of 12 ratios differ by more than 2 %" in str(equal)
+    assert "1 of 2 intervals contain 1" in str(equal)
+    assert len(equal.to_frame()) == 15
+
+
+def test_no_interval_and_no_round_are_said() -> None:
+    assert "No comparison had enough pairs" in str(course.equal_configs(compared(None, None)))
+    assert course.equal_configs().largest_difference is None
+
+
+def test_the_picture_has_a_row_for_each_ratio() -> None:
+    equal = course.equal_configs(*[compared(0.99, 1.01)] * 6)
+    chart = equal.chart()
+    assert len(chart.rows) == MOST_NAIVE + 6
+    assert chart.rows[-1].values[0][0].interval == (0.99, 1.01)
+    data, _ = equal._repr_mimebundle_()
+    assert {"image/png", "text/plain"} <= set(data)
+    assert equal.figure() is not None
+
+
+def row(
+    level: str, nodes: int | None, speedup: float | None, low: float | None, high: float | None
+) -> LevelRow:
+    verdict = None if level == "disabled" else "faster"
+    return replace(
+        results.levels().rows[0],
+        level=level, nodes=nodes, speedup=speedup, low=low, high=high, verdict=verdict,
+    )  # fmt: skip
+
+
+def steps(*rows: LevelRow) -> course.LevelSteps:
+    return course.level_steps(Levels(LevelsRecord("net", rows, results.levels().comparison)))
+
+
+def test_nodes_and_time_may_fall_at_different_steps() -> None:
+    result = steps(
+        row("disabled", 100, None, None, None),
+        row("basic", 60, 1.0, 0.95, 1.01),
+        row("extended", 55, 0.99, 0.95, 1.0),
+        row("layout", 55, 2.0, 1.95, 2.05),
+    )
+    assert str(result).splitlines()[-1] == "Most nodes go at basic, most time is gained at layout."
+    assert result.gains_most_at == "layout"
+    assert "not settled" in result.steps[0].sentence()
+    equal = steps(row("disabled", 9, None, None, None), row("basic", 8, 1.0, 0.985, 1.015))
+    assert str(equal).startswith("disabled to basic: 1 node fewer, as fast, within 2 %")
+    assert "2.02 times faster" in result.steps[2].sentence()
+
+
+def test_the_same_step_a_loss_and_no_gain_have_their_words() -> None:
+    same = steps(row("disabled", 100, None, None, None), row("basic", 60, 2.0, 1.9, 2.1))
+    assert str(same).splitlines()[-1] == "Most nodes go and most time is gained at the same step: basic."
+    loss = steps(row("disabled", 60, None, None, None), row("basic", 61, 0.5, 0.4, 0.6))
+    assert "1 node more, 2.00 times slower" in str(loss)
+    assert "No single step is a settled gain on this machine." in str(loss)
+    assert loss.gains_most_at == "none"
+
+
+def test_what_was_not_measured_is_called_so() -> None:
+    result = steps(row("disabled", None, None, None, None), row("basic", 3, None, None, None))
+    assert result.steps[0].sentence() == "disabled to basic: not known, speed not measured"
+    assert result.gains_most_at is None
+    gain = steps(row("disabled", 60, None, None, None), row("basic", 60, 2.0, 1.9, 2.1))
+    assert "no step removes nodes" in str(gain)
+    assert "not known" in result._repr_html_()

@@ -1,0 +1,139 @@
+"""Guesses and attempts are kept, final once the answer was displayed, and forgotten on request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.apps import course
+from workbench.apps.course.prediction import Outcome
+from workbench.apps.course.progress import FILE, lesson_of
+from workbench.core.errors import ConfigError
+
+
+def test_a_guess_is_kept_and_found_again() -> None:
+    course.predict("How many nodes?", 300, name="2.nodes")
+    assert course.predict("How many nodes?", name="2.nodes").value == 300
+    assert course.progress().guessed("2") == 1
+
+
+def test_a_guess_may_change_until_the_answer_is_displayed() -> None:
+    guess = course.predict("How far apart?", 5, name="1.noise", unit="%")
+    guess.keep(6)
+    outcome = guess.against(3.0)
+    assert str(outcome) == "You guessed 6 %; measured here: 3 %. The guess is 2 times too high."
+    with pytest.raises(ConfigError, match="final"):
+        guess.keep(3)
+    assert course.predict("How far apart?", 6, name="1.noise").value == 6, "running the cell again is fine"
+
+
+def test_one_of_a_unit_is_singular() -> None:
+    assert "You guessed 2 passes; measured here: 1 pass." in str(Outcome("How many?", 2.0, 1, "passes"))
+    assert "You guessed 1 times; measured here: 1.5 times." in str(Outcome("How much?", 1.0, 1.5, "times"))
+    assert "You guessed 1 ms; measured here: 1.25 ms." in str(Outcome("How long?", 1.0, 1.25, "ms"))
+
+
+def test_without_a_guess_the_lesson_goes_on() -> None:
+    outcome = course.predict("How far apart?", name="1.noise", unit="%").against(3.0)
+    assert str(outcome) == "Measured here: 3 %. You kept no guess this time."
+    assert course.progress().guesses == ()
+
+
+def test_nothing_measured_leaves_the_guess_open() -> None:
+    guess = course.predict("How far apart?", 5, name="1.noise", unit="%")
+    assert "stays open" in str(guess.against(None))
+    guess.keep(6)
+    assert guess.value == 6
+
+
+@pytest.mark.parametrize(
+    ("guess", "measured", "words"),
+    [
+        (2.0, 2.0, "Exactly right."),
+        (1.0, 4.0, "4 times too low"),
+        (0.0, 4.0, "too low"),
+        (-1.0, -4.0, "too high"),
+    ],
+)
+def test_numbers_are_set_side_by_side(guess: float, measured: float, words: str) -> None:
+    assert words in str(course.predict("?", guess, name="t.n").against(measured))
+
+
+def test_a_choice_is_one_of_its_choices() -> None:
+    choices = ("basic", "layout")
+    assert "As you guessed." in str(
+        course.predict("?", "layout", name="2.l", choices=choices).against("layout")
+    )
+    with pytest.raises(ConfigError, match="'all' is no choice"):
+        course.predict("?", "all", name="2.m", choices=choices)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "many"])
+def test_a_number_is_a_finite_number(value: float | str) -> None:
+    with pytest.raises(ConfigError, match="is no number"):
+        course.predict("?", value, name="1.n")
+
+
+@pytest.mark.parametrize("name", ["", "1", "1.", ".a"])
+def test_a_name_has_a_lesson(name: str) -> None:
+    with pytest.raises(ConfigError, match="names no exercise"):
+        course.predict("?", 1, name=name)
+
+
+def test_the_widget_keeps_the_guess_and_shows_an_error() -> None:
+    guess = course.predict("How far <apart>?", name="1.noise", unit="%")
+    question, row, status = guess.widget().children
+    field, button = row.children
+    assert "&lt;apart&gt;" in question.value
+    field.value = 4.5
+    button.click()
+    assert guess.value == 4.5
+    assert status.value == "Kept: 4.5 %."
+    guess.against(1.0)
+    field.value = 1.0
+    button.click()
+    assert "final" in status.value
+    assert guess.value == 4.5
+    assert guess.widget().children[1].children[1].disabled
+
+
+def test_a_cell_shows_the_question_without_a_kernel_too() -> None:
+    data = course.predict("How <far>?", name="1.noise")._repr_mimebundle_()
+    assert "&lt;far&gt;" in data["text/html"]
+    assert data["text/plain"] == "How <far>? No guess yet."
+    assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def test_reset_forgets_one_lesson() -> None:
+    course.predict("?", 1, name="1.n")
+    course.predict("?", 2, name="2.n")
+    course.check("1.own", 3, expected=3)
+    course.reset(1)
+    assert [guess.name for guess in course.progress().guesses] == ["2.n"]
+    assert course.progress().attempts == ()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"guesses": [[1]], "attempts": []}', "[" * 100_000])
+def test_a_damaged_file_is_no_progress(home: Path, text: str) -> None:
+    (home / "data").mkdir(parents=True)
+    (home / "data" / FILE).write_text(text)
+    assert course.progress() == course.Progress()
+
+
+def test_a_home_that_cannot_be_written_stops_no_lesson(home: Path) -> None:
+    home.write_text("a file")
+    with pytest.warns(UserWarning, match="not kept"):
+        guess = course.predict("?", 5, name="1.n")
+    assert guess.value == 5
+
+
+def test_budgets_are_short_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORKBENCH_BUDGET", raising=False)
+    assert course.seconds(20) == 20
+    monkeypatch.setenv("WORKBENCH_BUDGET", "short")
+    assert [course.seconds(full) for full in (1, 20, 40)] == [1, 3, 6]
+
+
+def test_a_name_begins_with_its_lesson() -> None:
+    assert lesson_of("10.c") == "10"

@@ -1,0 +1,113 @@
+"""The exercises on tuning and deployment: right and wrong answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from tests.factories import results
+from workbench.apps import course
+from workbench.core.config import Config
+from workbench.core.measure.percentiles import Estimate
+from workbench.features.load.result import LoadTest
+from workbench.features.tune.result import Study
+
+
+def proven() -> Study:
+    return Study(results.study())
+
+
+def unproven() -> Study:
+    return Study(replace(results.study(), best="A"))
+
+
+def test_the_proven_config_is_the_answer() -> None:
+    study = proven()
+    assert course.check("10.a", study.best, study=study).passed
+    assert "a better one was proven" in course.check("10.a", Config(), study=study).text
+    assert "C is out (limit)" in course.check("10.a", Config(level="basic"), study=study).text
+    assert "did not measure" in course.check("10.a", Config(level="layout"), study=study).text
+    assert "no wb.Config" in course.check("10.a", "B", study=study).text
+
+
+@pytest.mark.parametrize(("ratio", "passes"), [(1.25, True), (1.1, False)])
+def test_a_config_near_the_best_is_enough(ratio: float, passes: bool) -> None:
+    record = results.study()
+    near = replace(record.candidates[1], label="D", config=Config(level="layout"), ratio=ratio)
+    study = Study(replace(record, candidates=(*record.candidates, near)))
+    result = course.check("10.a", Config(level="layout"), study=study)
+    assert (result.correct, result.within_budget) == (True, passes)
+
+
+def test_a_search_of_more_than_two_minutes_is_beyond_the_budget() -> None:
+    study = Study(replace(results.study(), budget_s=300.0))
+    assert "took 300 s of at most 120 s" in course.check("10.a", study.best, study=study).text
+
+
+def test_without_a_proof_the_defaults_are_the_answer() -> None:
+    study = unproven()
+    assert course.check("10.a", study.best, study=study).passed
+    other = study.record.candidates[1].config
+    assert "nothing better than the defaults" in course.check("10.a", other, study=study).text
+
+
+def test_a_promise_is_supported_by_the_interval() -> None:
+    rows = LoadTest(results.load_test()).points
+    p99 = Estimate("p99", 0.004, 0.0038, 0.005)
+    load = SimpleNamespace(points=[replace(row, p99=p99) for row in rows])
+    for answer in (5, 5.5, 15):
+        assert course.check("10.b", answer, load=load, callers=2).passed
+    for answer, words in ((4.5, "reaches beyond"), (16, "worth little"), ("none", "no number")):
+        assert words in course.check("10.b", answer, load=load, callers=2).text
+
+
+def test_without_an_interval_nothing_is_promised() -> None:
+    load = LoadTest(results.load_test())
+    assert course.check("10.b", "none", load=load, callers=8).passed
+    assert "promise nothing" in course.check("10.b", 5.0, load=load, callers=8).text
+
+
+def written(study: Study) -> str:
+    measured, verdict = study.record.selection, study.record.verdict
+    assert verdict is not None
+    return (
+        f"{measured.model.name} on {measured.machine.cpu} with ONNX Runtime {measured.versions.onnxruntime}: "
+        f"{verdict.ratio:.2f} ({verdict.low:.2f} to {verdict.high:.2f}); "
+        f"{len(study.record.candidates) - 1} other configs."
+    )
+
+
+def test_a_whole_report_passes() -> None:
+    assert course.check("10.c", written(proven()), study=proven()).passed
+    defaults = written(proven()).replace("1.83 (1.79 to 1.88)", "the defaults stay")
+    assert course.check("10.c", defaults, study=unproven()).passed
+
+
+@pytest.mark.parametrize(
+    ("leave_out", "words"),
+    [("1.83", "the ratio"), ("1.79", "the lower end"), ("1.88", "the upper end"), ("tiny", "the model")],
+)
+def test_what_a_report_lacks_is_named(leave_out: str, words: str) -> None:
+    text = written(proven()).replace(leave_out, "")
+    assert words in course.check("10.c", text, study=proven()).text
+    assert "that the defaults stay" in course.check("10.c", text, study=unproven()).text
+    assert "no text" in course.check("10.c", 1.83, study=proven()).text
+
+
+def test_the_selection_and_the_fresh_rounds_stand_side_by_side() -> None:
+    proof = course.proof(proven())
+    assert "1.300 (1.200 to 1.400) times as fast on the rounds that selected it" in str(proof)
+    assert "1.830 (1.790 to 1.880) on fresh rounds: faster." in str(proof)
+    assert len(proof.chart().rows) == len(proof.to_frame()) == 2
+    assert "image/png" in proof._repr_mimebundle_()[0]
+    assert proof.figure() is not None
+
+
+def test_a_study_without_fresh_rounds_proves_nothing() -> None:
+    record = results.study()
+    assert "nothing is proven" in str(course.proof(Study(replace(record, confirmations=()))))
+    default = course.proof(Study(replace(record, winner="A", best="A", confirmations=())))
+    assert "nothing to prove" in str(default)
+    assert len(default.chart().rows) == 1

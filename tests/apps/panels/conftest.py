@@ -1,0 +1,65 @@
+"""A tiny model on disk, and a bench that has it open."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+import comm
+import ipywidgets as W
+import pytest
+
+import workbench as wb
+from tests.core.models import tiny
+from workbench.apps.panels import environments
+from workbench.apps.panels.environments import read_environment
+
+NUMBERS = count()
+
+
+@pytest.fixture(autouse=True)
+def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open widgets without their state: no page listens, and collecting it takes most of a widget's time."""
+
+    def open_without_state(widget: W.Widget) -> None:
+        if widget.comm is None:
+            name = f"widget {next(NUMBERS)}"
+            widget.comm = comm.create_comm(target_name="jupyter.widget", data={}, comm_id=name)
+
+    monkeypatch.setattr(W.Widget, "open", open_without_state)
+
+
+@cache
+def here() -> environments.Environment:
+    """Return this environment, whose packages stay."""
+    return read_environment(None)
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read the packages of this environment once, though every bench asks for them."""
+
+    def read(runtime: str | None) -> environments.Environment:
+        return here() if runtime is None else read_environment(runtime)
+
+    monkeypatch.setattr(environments, "read_environment", read)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return tiny.save(tiny.mlp(), tmp_path)
+
+
+@pytest.fixture
+def bench(model: Path) -> wb.Workbench:
+    made = wb.Workbench()
+    made.load(str(model), wait=True)
+    made.state.budget_s = 1.0
+    return made
+
+
+def settle(bench: wb.Workbench) -> None:
+    """Wait until everything in the background is drawn and shown."""
+    bench.background.settle()
+    bench.ui.settle()

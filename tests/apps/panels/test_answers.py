@@ -1,0 +1,219 @@
+"""No number stands under a name that it does not belong to: an answer folds, and comes back whole."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.apps.panels.conftest import settle
+from tests.core.models import tiny
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from workbench.apps.panels import reopening
+from workbench.apps.panels.folded import clock_text, last_words, missing_words
+from workbench.apps.panels.tabs.history import HistoryPage
+
+
+def of_model(model: Any, **changes: Any) -> wb.Comparison:
+    """Return an ordinary comparison of a model."""
+    return wb.Comparison(replace(ordinary(), model=model.record(), **changes))
+
+
+def measured(bench: wb.Workbench) -> wb.Comparison:
+    """Put a comparison of what is set into the results."""
+    result = of_model(bench.state.model)
+    bench.b = result.runs[1].config
+    bench.state.show_comparison(result, bench.request().subject)
+    return result
+
+
+def test_another_model_folds_the_answer_to_one_line(bench: wb.Workbench, tmp_path: Path) -> None:
+    result, panels = measured(bench), bench.panels
+    assert bench.result is result
+    assert panels.folded.row.layout.display == "none"
+    other = tmp_path / "other"
+    other.mkdir()
+    bench.load(str(tiny.save(tiny.conv_net(), other, "conv.onnx")), wait=True)
+    settle(bench)
+    assert bench.result is None
+    words, when = last_words(bench.state), clock_text(result.record.created_utc)
+    assert words.startswith("last: tiny, ")
+    assert words.endswith(f": 1.83× faster, {when}")
+    assert words in panels.folded.text.value
+    assert "1.83" not in panels.results.banner.verdict.value
+    assert "Pick a model" not in panels.results.banner.verdict.value
+    bench.state.model = None
+    assert "Pick a model" in panels.results.banner.verdict.value
+    panels.folded.show.click()
+    assert bench.state.model.name == "tiny"
+    assert bench.result is result
+    assert last_words(bench.state) == ""
+
+
+def test_other_configs_and_inputs_fold_it_and_setting_them_back_shows_it(bench: wb.Workbench) -> None:
+    result = measured(bench)
+    asked = bench.request().subject
+    bench.set("level", "disabled")
+    assert bench.result is None
+    bench.state.undo()
+    assert bench.result is result, "undo brings it back"
+    bench.state.seed = 7
+    assert bench.result is None
+    bench.panels.folded.show.click()
+    assert bench.result is result
+    assert bench.request().subject == asked
+
+
+def test_what_was_made_without_a_comparison_folds_too(bench: wb.Workbench) -> None:
+    bench.state.show_parts(bench.request(), {"levels/B": wb.Levels(examples.levels())}, "levels")
+    bench.set("level", "basic")
+    assert bench.state.held_parts("levels") == {}
+    assert last_words(bench.state) == "last: tiny, levels"
+    bench.state.undo()
+    assert list(bench.state.held_parts("levels")) == ["B"]
+
+
+def test_a_comparison_that_ends_after_something_else_was_set_is_folded(bench: wb.Workbench) -> None:
+    asked, result = bench.request().subject, of_model(bench.state.model)
+    bench.set("level", "disabled")
+    bench.state.show_comparison(result, asked)
+    assert bench.result is None
+    bench.state.undo()
+    assert bench.result is result
+
+
+def test_a_comparison_from_elsewhere_brings_its_configs_and_closes_another_model(bench: wb.Workbench) -> None:
+    first = measured(bench)
+    stranger = wb.Comparison(replace(ordinary(), model=replace(ordinary().model, name="theirs")))
+    bench.set("level", "disabled")
+    bench.show(stranger, wait=True)
+    assert bench.result is stranger
+    assert bench.state.model is None
+    assert list(bench.state.configs.values()) == [run.config for run in stranger.runs]
+    assert missing_words(bench.state).startswith("This is of theirs, ")
+    with pytest.raises(wb.WorkbenchError, match="No model is open"):
+        bench.compare()
+    bench.load(str(bench.state.recent[0]), wait=True)
+    assert bench.result is None
+    assert last_words(bench.state).startswith("last: theirs, ")
+    assert [answer.result for answer in bench.state.folded] == [first, stranger]
+
+
+def test_a_model_of_the_same_name_is_not_the_same_model(bench: wb.Workbench) -> None:
+    result = of_model(bench.state.model)
+    other = replace(result.record.model, sha256="0" * 64)
+    bench.show(wb.Comparison(replace(result.record, model=other)), wait=True)
+    assert bench.state.model is None
+
+
+def test_a_comparison_on_inputs_of_other_sizes_says_so(bench: wb.Workbench) -> None:
+    model = bench.state.model
+    line = bench.panels.folded.text
+    bench.show(of_model(model, inputs=model.inputs(batch=5).record()), wait=True)
+    settle(bench)
+    assert bench.result is not None
+    assert "This was measured on random, seed 0; other inputs are set now." in line.value
+    bench.show(of_model(model, inputs=model.inputs().record()), wait=True)
+    settle(bench)
+    assert line.value == ""
+
+
+def test_a_comparison_whose_inputs_cannot_be_made_here_is_shown_and_says_why(bench: wb.Workbench) -> None:
+    model, banner = bench.state.model, bench.panels.results.banner
+    inputs = replace(model.inputs().record(), shapes=(("x", "float32[99999999999,4]"),))
+    for is_open in (True, False):
+        result = of_model(model, inputs=inputs)
+        if not is_open:
+            bench.state.model = None
+        bench.show(result, wait=True)
+        settle(bench)
+        assert bench.result is result
+        assert bench.state.model is not None
+        assert not result.has_model
+        assert "1.83" in banner.verdict.value
+        assert "would take 1.6 TB" in banner.error.value
+        assert bench.state.bug == ""
+
+
+def test_sizes_of_axes_without_a_name_come_back_with_a_comparison(
+    bench: wb.Workbench, tmp_path: Path
+) -> None:
+    proto = tiny.mlp()
+    proto.graph.input[0].type.tensor_type.shape.dim[0].ClearField("dim_param")
+    bench.load(str(tiny.save(proto, tmp_path, "unnamed.onnx")), wait=True)
+    model = bench.state.model
+    place = f"{proto.graph.input[0].name}.0"
+    result = of_model(model, inputs=model.inputs(**{place: 5}).record())
+    bench.state.model = None
+    bench.show(result, wait=True)
+    settle(bench)
+    assert bench.state.model.name == "unnamed"
+    assert bench.state.dims == ((place, 5),)
+
+
+def test_open_in_the_history_finds_the_model_its_inputs_and_attaches_it(
+    bench: wb.Workbench, own_home: Path, tmp_path: Path
+) -> None:
+    del own_home
+    model = bench.state.model
+    inputs = model.inputs(seed=3, batch=5).record()
+    wb.history().add(of_model(model, inputs=inputs).record)
+    other = tmp_path / "other"
+    other.mkdir()
+    bench.load(str(tiny.save(tiny.conv_net(), other, "conv.onnx")), wait=True)
+    page = HistoryPage(bench)
+    page.show()
+    assert page.table is not None
+    page.table.picked = [page.table.rows[0][-1]]
+    page.buttons["Open"].click()
+    settle(bench)
+    finding = bench.finding.running
+    if finding is not None:
+        finding.finished.wait()
+    settle(bench)
+    assert bench.state.model.name == "tiny"
+    assert (bench.state.dims, bench.state.seed) == ((("batch", 5),), 3)
+    assert bench.result.has_model
+    assert bench.state.result_subject == bench.request().subject
+    assert missing_words(bench.state) == ""
+    bench.state.dims = ()
+    assert bench.result is None
+
+
+def test_a_model_that_is_asked_for_and_another_answer_need_not_wait_for_a_search(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, find_model = threading.Event(), reopening.find_model
+
+    def find_later(*asked: Any) -> Any:
+        go_on.wait()
+        return find_model(*asked)
+
+    monkeypatch.setattr(reopening, "find_model", find_later)
+    path, own = bench.state.recent[0], of_model(bench.state.model)
+    stranger = wb.Comparison(replace(ordinary(), model=replace(ordinary().model, name="theirs")))
+    bench.show(stranger)
+    bench.load(path, wait=True)
+    assert bench.state.model.name == "tiny"
+    search = bench.finding.running
+    go_on.set()
+    search.finished.wait()
+    assert bench.state.model.name == "tiny"
+
+    go_on.clear()
+    again = wb.Workbench()
+    again.show(stranger)
+    first = again.finding.running
+    again.show(own)
+    go_on.set()
+    first.finished.wait()
+    second = again.finding.running
+    if second is not None:
+        second.finished.wait()
+    assert again.state.model.name == "tiny"
+    assert again.result is own

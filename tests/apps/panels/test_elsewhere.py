@@ -1,0 +1,51 @@
+"""Where the nodes would run on other providers: a table of predictions, and the graph of the picked one."""
+
+from __future__ import annotations
+
+import workbench as wb
+from benchmarks.graphs import explained
+from tests.factories.graphs import fused
+from workbench.apps.panels.state import BenchState
+from workbench.apps.panels.tabs.elsewhere import Elsewhere, islands_html, strip_html
+from workbench.features.explain.graph_view import GraphView
+from workbench.features.explain.placement.prediction import PlacementPrediction, PredictedNode
+
+
+def test_each_provider_is_a_row_and_the_first_one_is_drawn() -> None:
+    shown = Elsewhere(wb.Explanation(explained(60)), BenchState())
+    names = [row[0] for row in shown.table.rows]
+    assert {"CUDA", "OpenVINO", "QNN"} <= set(names)
+    view = shown.detail.children[-1]
+    assert isinstance(view, GraphView)
+    assert "PREDICTION" in view.panes[0].note
+    shown.table.picked = ["QNN"]
+    assert "QNN" in shown.detail.children[-1].panes[0].title
+    shown.table.picked = []
+    assert shown.detail.children == ()
+
+
+def test_a_node_of_the_prediction_is_selected_everywhere() -> None:
+    shown = Elsewhere(wb.Explanation(fused()), BenchState())
+    shown.detail.children[-1].selected = ("/a/Gemm",)
+    assert shown.state.selected == ("/a/Gemm",)
+
+
+def test_parts_of_a_single_node_are_counted_by_operator() -> None:
+    nodes = tuple(
+        PredictedNode(str(at), kind, True, "", part)
+        for at, (kind, part) in enumerate(
+            [("Gather", 0), ("Conv", 1), ("Conv", 1), ("<b>", 2), ("Gather", 3)]
+        )
+    )
+    html = islands_html(PlacementPrediction("X", "X", "", "", nodes, ()))
+    assert "3 parts are a single node: 2 Gather, 1 &lt;b&gt;" in html
+    assert islands_html(PlacementPrediction("X", "X", "", "", nodes[1:3], ())) == ""
+
+
+def test_a_strip_has_the_nodes_of_each_provider_and_the_parts() -> None:
+    takes = [True, True, None, False, True]
+    nodes = tuple(PredictedNode(str(at), "Conv", take, "", at) for at, take in enumerate(takes))
+    html = strip_html(PlacementPrediction("X", "X", "", "", nodes, ()))
+    assert "X 3 · unknown 1 · CPU 1" in html
+    assert "flex-grow:3" in html
+    assert html.endswith("3 parts</div>")

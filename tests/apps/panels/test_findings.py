@@ -1,0 +1,379 @@
+"""The findings tab without a browser: cards, links, trying a fix, using it as B, copying the code."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import ipywidgets as W
+import pytest
+
+import workbench as wb
+from tests.apps.panels.conftest import settle
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from tests.factories.graphs import HOSTILE
+from workbench.apps.panels.code import kind_code
+from workbench.apps.panels.tabs.finding_card import MOST_LINKS
+from workbench.apps.panels.tabs.finding_texts import gain_html, interval_text, outcome_html, steps_html
+from workbench.apps.panels.tabs.findings import FINDINGS, FindingsList
+from workbench.apps.panels.tabs.results import TABS
+from workbench.apps.panels.tabs.tab import TabPage
+from workbench.core.errors import Cancelled
+from workbench.features.base.registry import KINDS
+from workbench.features.findings.fix_result import FixResult
+from workbench.features.findings.improvement_result import ImprovementStep
+from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
+from workbench.features.findings.result import Finding, Subject
+
+PLACE = TABS.index(FINDINGS)
+LARGE = examples.findings().large[0]
+
+
+def tab(bench: wb.Workbench) -> tuple[TabPage, FindingsList]:
+    """Return the tab, selected and filled."""
+    bench.panels.results.tabs.selected_index = PLACE
+    settle(bench)
+    page: Any = bench.panels.results.pages[PLACE]
+    return page, page.tools
+
+
+def holding(bench: wb.Workbench, record: FindingsRecord, subject: Subject | None = None) -> FindingsList:
+    """Return the tab's list after Find improvements made this record for B."""
+    found = wb.Findings.made({"A": record}, None, subject)
+    bench.state.show_parts(bench.state.request(), {"findings/B": found})
+    return tab(bench)[1]
+
+
+def htmls(widget: W.Widget) -> Iterator[str]:
+    """Return the HTML of a widget and all below it."""
+    if isinstance(widget, W.HTML):
+        yield widget.value
+    for child in getattr(widget, "children", ()):
+        yield from htmls(child)
+
+
+def words(listed: FindingsList) -> str:
+    return "\n".join(htmls(listed.widget))
+
+
+def measured(verdict: bool = True) -> Any:
+    """Return the result of a fix that was tried."""
+    return FixResult(LARGE, verdict, "B is 1.31 times as fast.", wb.Config(), wb.Comparison(ordinary()))
+
+
+def test_the_empty_tab_says_what_it_does_and_offers_both_buttons() -> None:
+    page, listed = tab(wb.Workbench())
+    assert [button.description for button in page.buttons.values()] == ["Find improvements"]
+    assert listed.line.run.description == "Try all"
+    assert "the evidence, the fix and the gain to expect" in page.content.children[0].value
+    assert listed.cards == []
+    assert listed.list.children == ()
+
+
+def test_large_findings_get_a_card_in_their_order_and_the_rest_is_folded(bench: wb.Workbench) -> None:
+    record = examples.findings()
+    second = replace(LARGE, id="other", title="second", gain=replace(LARGE.gain, share=0.1))
+    listed = holding(bench, replace(record, findings=(LARGE, second, *record.small)))
+    assert [card.finding for card in listed.cards] == [LARGE, second]
+    text = words(listed)
+    assert "<b>B · 2 findings</b>" in text
+    assert text.count("could not") == 1, "which rules looked stands below the cards"
+    assert "<summary>1 small thing, each predicted below" in text
+    assert "<summary>2 rules looked, 1 could not (&lt;img" in text
+    assert "✓ Fine: all is well" in text
+
+
+def test_findings_of_both_configs_stand_below_each_other(bench: wb.Workbench) -> None:
+    parts = {f"findings/{label}": wb.Findings.made({"A": examples.findings()}) for label in "AB"}
+    bench.state.show_parts(bench.state.request(), parts)
+    page, listed = tab(bench)
+    assert [card.label for card in listed.cards] == ["A", "B"]
+    assert list(page.cards) == ["findings, A", "findings, B"]
+
+
+def test_no_text_of_a_finding_is_taken_for_markup(bench: wb.Workbench) -> None:
+    record = examples.findings()
+    nodes = tuple(f"{HOSTILE}{number}" for number in range(9))
+    bad = replace(
+        LARGE, nodes=nodes, caution=HOSTILE, fix=replace(LARGE.fix, code=HOSTILE), confidence=HOSTILE
+    )  # type: ignore[arg-type]
+    record = replace(
+        record, model_name=HOSTILE, findings=(bad, *record.small), looked=(HOSTILE,), fine=(HOSTILE,)
+    )
+    improved = wb.Improvement(replace(examples.improvement(), model_name=HOSTILE, ended=HOSTILE))
+    listed = holding(bench, record)
+    bench.state.show_parts(bench.state.request(), {"improvement/B": improved})
+    listed.cards[0].links.all.click()
+    bench.state.tried = {listed.cards[0].key: replace(measured(), reason=HOSTILE)}
+    text = words(tab(bench)[1])
+    assert "&lt;" in text
+    assert "<img" not in text
+    assert "<script" not in text
+    assert "alert(1)" not in text or "onerror=&quot;" in text
+
+
+@pytest.mark.parametrize(
+    ("gain", "confidence", "expected"),
+    [
+        (Gain("time", 0.0004, 0.0003, 0.0005, 0.2), "sure", ">1.25×<"),
+        (Gain("time", 0.0004, 0.0003, 0.0005, 0.2), "likely", ">≈ 1.25×<"),
+        (Gain("time", None, None, None, None), "maybe", "to be measured"),
+        (Gain("load", 0.131, None, None, 0.24), "sure", ">131 ms</div><div>less load time"),
+        (Gain("memory", 245e6, None, None, 0.5), "sure", ">234 MiB</div><div>less memory"),
+        (Gain("correctness", None, None, None, None), "sure", "correctness"),
+    ],
+)
+def test_the_gain_is_a_speed_up_a_time_or_a_size(gain: Gain, confidence: Any, expected: str) -> None:
+    assert expected in gain_html(replace(LARGE, gain=gain, confidence=confidence), 0.002)
+
+
+def test_the_interval_of_a_gain_is_one_of_ratios() -> None:
+    assert interval_text(LARGE, 0.002) == "1.18 to 1.33"
+    assert interval_text(LARGE, None) == ""
+    assert interval_text(replace(LARGE, gain=replace(LARGE.gain, high=0.003)), 0.002) == "", "more than all"
+
+
+def test_a_link_selects_a_node_in_every_view(bench: wb.Workbench) -> None:
+    finding = replace(LARGE, nodes=("first", "second"))
+    card = holding(bench, replace(examples.findings(), findings=(finding,))).cards[0]
+    card.links.links["second"].click()
+    assert bench.state.selected == ("second",)
+    assert "wbp-selected" in card.links.links["second"]._dom_classes
+    assert "wbp-selected" not in card.links.links["first"]._dom_classes
+    bench.state.selected = ("first",)
+    assert "wbp-selected" in card.links.links["first"]._dom_classes
+
+
+def test_many_nodes_are_selected_at_once_and_picked_from_a_table(bench: wb.Workbench) -> None:
+    nodes = tuple(f"node{number}" for number in range(MOST_LINKS + 5))
+    finding = replace(LARGE, nodes=nodes)
+    links = holding(bench, replace(examples.findings(), findings=(finding,))).cards[0].links
+    assert len(links.links) < MOST_LINKS
+    assert links.all.description == "all 8 nodes"
+    links.all.click()
+    assert bench.state.selected == nodes
+    (table,) = links.listing.children
+    assert tuple(table.picked) == nodes
+    table.picked = ["node7"]
+    assert bench.state.selected == ("node7",)
+    links.all.click()
+    assert links.listing.children == ()
+
+
+def test_use_as_b_sets_the_config_of_the_fix(bench: wb.Workbench) -> None:
+    card = holding(bench, examples.findings()).cards[0]
+    card.use.click()
+    assert bench.b == LARGE.fix.config
+    assert "B is set" in card.status.value
+    bench.state.undo()
+    assert bench.b == wb.Config()
+
+
+def test_a_fix_that_is_no_change_of_the_config_has_no_button_to_try_it(bench: wb.Workbench) -> None:
+    finding = replace(LARGE, fix=Fix("export", "export it anew", code="model.eval()"))
+    card = holding(bench, replace(examples.findings(), findings=(finding,))).cards[0]
+    names = [button.description for button in card.widget.children[-1].children]
+    assert names == ["Copy code"]
+    assert "<code>model.eval()</code>" in "\n".join(htmls(card.widget))
+    assert bench.fix_code("B", finding).endswith("\nfinding")
+
+
+@pytest.mark.parametrize(("kept", "expected"), [(True, "✓ Kept"), (False, "✗ Not kept")])
+def test_try_it_shows_the_outcome_on_the_card(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch, kept: bool, expected: str
+) -> None:
+    asked: list[tuple[Finding, float | None]] = []
+
+    def try_fix(finding: Finding, budget_s: float | None, **_: Any) -> FixResult:
+        asked.append((finding, budget_s))
+        return measured(kept)
+
+    monkeypatch.setattr(Finding, "try_fix", try_fix)
+    subject = Subject(bench.state.model)
+    card = holding(bench, examples.findings(), subject).cards[0]
+    bench.try_fix("B", LARGE, wait=True)
+    ((finding, budget_s),) = asked
+    assert (finding.record, finding.config, finding.subject) == (LARGE, examples.findings().config, subject)
+    assert budget_s == bench.state.budget_s
+    assert expected in card.outcome.value
+    assert "B is 1.31 times as fast." in card.outcome.value
+    assert card.try_it.description == "Try it again"
+    assert tab(bench)[1].cards == [card], "the cards stay, and so does the focus"
+
+
+def test_a_running_fix_shows_its_progress_on_its_card_and_can_be_cancelled(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = threading.Event()
+
+    def try_fix(_: Finding, __: float | None, cancel: threading.Event, **___: Any) -> FixResult:
+        begun.set()
+        cancel.wait()
+        raise Cancelled("It was cancelled.", "Run it again.")
+
+    monkeypatch.setattr(Finding, "try_fix", try_fix)
+    other = replace(LARGE, id="other", title="other")
+    record = replace(examples.findings(), findings=(LARGE, other))
+    first, second = holding(bench, record, Subject(bench.state.model)).cards
+    first.try_it.click()
+    begun.wait()
+    bench.ui.settle()
+    assert "wbp-progress" in first.progress.value
+    assert first.cancel.layout.display is None
+    assert first.try_it.layout.display == "none"
+    assert (second.progress.value, second.try_it.disabled) == ("", True)
+    job = bench.jobs.running
+    assert job is not None
+    first.cancel.click()
+    job.finished.wait()
+    assert isinstance(bench.state.run_error, Cancelled)
+    assert (first.progress.value, first.outcome.value) == ("", "")
+    assert not second.try_it.disabled
+    assert bench.state.tried == {}
+
+
+def test_what_could_not_be_started_is_said_on_the_card(bench: wb.Workbench) -> None:
+    card = holding(bench, examples.findings()).cards[0]
+    bench.state.model = None
+    card.try_it.click()
+    assert "about something else than what is set" in card.status.value
+
+
+def test_the_code_of_a_card_finds_the_same_finding(bench: wb.Workbench) -> None:
+    double = replace(LARGE, title="the same rule again")
+    bench.state.seed = 7
+    holding(bench, replace(examples.findings(), findings=(LARGE, double)))
+    first, second = (bench.fix_code("B", finding) for finding in (LARGE, double))
+    assert 'inputs = model.inputs(seed=7)\n\nfinding = wb.findings(model, config, inputs=inputs)["' in first
+    assert first.endswith("b = finding.fix.config\nfinding.try_fix(1.0)")
+    assert "inputs=inputs)[1]" in second
+    compile(first, "code", "exec")
+
+
+def test_the_code_names_the_examples_that_a_finding_about_accuracy_rests_on(bench: wb.Workbench) -> None:
+    lost = replace(LARGE, id="accuracy-lost")
+    judged = replace(examples.findings(), findings=(lost,), looked=("accuracy-lost",))
+    holding(bench, judged)
+    assert "data=" not in bench.fix_code("B", lost), "no example has a label"
+    bench.state.data = "examples.npz"
+    holding(bench, judged)
+    call = 'wb.findings(model, config, inputs=inputs, data="examples.npz")["accuracy-lost"]'
+    assert call in bench.fix_code("B", lost)
+    holding(bench, replace(judged, looked=()))
+    assert "data=" not in bench.fix_code("B", lost), "no accuracy was measured"
+
+
+def test_the_code_names_the_evaluation_set_of_a_trained_sample(bench: wb.Workbench) -> None:
+    lost = replace(LARGE, id="accuracy-lost")
+    bench.load("digits-conv", wait=True)
+    holding(bench, replace(examples.findings(), findings=(lost,), looked=("accuracy-lost",)))
+    assert 'wb.findings(model, config, data="digits-conv")["accuracy-lost"]' in bench.fix_code("B", lost)
+
+
+def test_what_was_tried_stands_above_the_findings_and_can_be_used(bench: wb.Workbench) -> None:
+    improvement = wb.Improvement(examples.improvement())
+    bench.state.show_parts(bench.state.request(), {"improvement/B": improvement})
+    page, listed = tab(bench)
+    text = words(listed)
+    assert "2 fixes tried, 1 kept" in text
+    assert "predicted 1.25×, measured 1.20×" in text
+    assert "the end" in text
+    assert list(page.cards) == ["improvement, B"]
+    (box,) = listed.list.children
+    box.children[1].children[0].click()
+    assert bench.b == improvement.config
+
+
+def test_a_step_without_a_measurement_says_so() -> None:
+    step = ImprovementStep(LARGE, False, "it could not be run", None, None, None)
+    assert "not measured" in steps_html("B", replace(examples.improvement(), steps=(step,)))
+    absurd = steps_html("B", replace(examples.improvement(), steps=(replace(step, ratio=9.0),)))
+    assert "not settled" in absurd
+    assert "9.00" not in absurd
+    assert "✗ Not kept" in outcome_html(measured(False))
+
+
+def test_a_fix_without_a_verdict_is_not_settled() -> None:
+    record = ordinary()
+    open_verdict = replace(record.verdict, kind="unknown")
+    comparison = wb.Comparison(replace(record, verdicts=(open_verdict, *record.verdicts[1:])))
+    assert "Not settled yet" in outcome_html(replace(measured(False), comparison=comparison))
+
+
+def test_try_all_may_lose_as_much_accuracy_as_the_boxes_say(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def improve(_: Any, __: wb.Config, **options: Any) -> wb.Improvement:
+        asked.append(options)
+        return wb.Improvement(examples.improvement())
+
+    monkeypatch.setattr("workbench.features.findings.calls.improve", improve)
+    line = tab(bench)[1].line
+    drop, seconds = (line.fields[name] for name in ("max_accuracy_drop", "budget_s"))
+    drop.value, seconds.value = "1", "60"
+    bench.run("improvement", wait=True)
+    assert (asked[0]["max_accuracy_drop"], asked[0]["budget_s"]) == (0.01, 60.0)
+    code = kind_code(KINDS.named("improvement"), bench.request())
+    assert "wb.improve(model, b, max_accuracy_drop=0.01, budget_s=60.0" in code
+    compile(code, "code", "exec")
+    drop.value, seconds.value = "", ""
+    bench.run("improvement", wait=True)
+    assert not {"max_accuracy_drop", "budget_s"} & asked[1].keys()
+    drop.value = "much"
+    line.run.click()
+    assert "cannot be read" in line.status.value
+
+
+def test_nothing_found_is_said_with_what_could_not_be_looked_for(bench: wb.Workbench) -> None:
+    missing = (NotLooked("a", "no labels"), NotLooked("b", "no GPU"))
+    record = replace(examples.findings(), findings=(), looked=tuple("abc"), not_looked=missing)
+    bench.state.show_parts(bench.state.request(), {"findings/B": wb.Findings.made({"A": record})})
+    page, listed = tab(bench)
+    settle(bench)
+    head, *rest = htmls(listed.list)
+    expected = (
+        "B · Nothing found that is worth your time</b>: 3 rules looked, 2 could not (no labels, no GPU)"
+    )
+    assert expected in head
+    assert "rules looked" not in "".join(rest), "the head has said it"
+    assert "<summary>which rules could not look, and why</summary>" in "".join(rest)
+    (card,) = page.cards.values()
+    assert "There is nothing to draw." in "".join(htmls(card.widget)), "no table of no rows"
+
+
+def test_the_prediction_stands_beside_the_measurement() -> None:
+    result = replace(measured(), finding=replace(LARGE, gain=Gain("time", 0.0004, 0.0003, 0.0005, 0.2)))
+    ratio = result.comparison.verdict.ratio
+    assert result.prediction == f"predicted 1.25× (1.18 to 1.33), measured {ratio:.2f}×"
+    assert result.prediction in outcome_html(result)
+    assert result.prediction in str(result)
+    load = replace(LARGE, gain=Gain("load", 0.131, None, None, 0.24))
+    assert replace(result, finding=load).prediction.startswith("predicted 131 ms less, measured ")
+    unknown = replace(LARGE, gain=Gain("time", None, None, None, None))
+    assert replace(result, finding=unknown).prediction == ""
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_buttons_find_and_try_what_is_wrong(bench: wb.Workbench) -> None:
+    bench.set("level", "disabled")
+    bench.compare(wait=True)
+    bench.run("findings", wait=True)
+    findings = bench.state.held_parts("findings")
+    assert set(findings) == {"A", "B"}
+    tried: list[FindingRecord] = [found for found in findings["B"].record.findings if found.fix.config]
+    assert tried, "a disabled level is found"
+    bench.try_fix("B", tried[0], wait=True)
+    (result,) = bench.state.tried.values()
+    assert result.comparison.runs[0].config == bench.b
+    again = wb.Workbench()
+    again.show(wb.history().open(bench.result.record.id), wait=True)
+    assert again.state.model.path == bench.state.model.path
+    again.state.budget_s = 1.0
+    again.try_fix("B", tried[0], wait=True)
+    assert len(again.state.tried) == 1, "the open model is that of the comparison from the history"

@@ -1,0 +1,80 @@
+"""The table of fusions in the panels: the chosen row, its reasons, its button and its drawing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import ipywidgets as W
+import pytest
+
+from tests.factories.graphs import HOSTILE, fused
+from tests.features.explain.test_fusion_table import plain
+from workbench.apps.panels.state import BenchState
+from workbench.apps.panels.tabs.fusion_table import FusionTable, group_html
+from workbench.core.config import Config
+from workbench.features.explain.fusions import Fusions
+from workbench.features.explain.graph_view import GraphView
+
+
+def table() -> FusionTable:
+    disabled = replace(plain(), config=Config(disabled_passes=("BiasReluFusion",), allow_unknown=True))
+    return FusionTable(Fusions({"A": disabled, "B": fused()}), BenchState())
+
+
+def test_the_first_row_is_chosen_and_drawn_before_and_after() -> None:
+    shown = table()
+    assert shown.table.rows == [
+        ["Add + MatMul → Gemm", 1, 0, 1, "A 1× BiasReluFusion is among disabled_passes",
+         "A: enable BiasReluFusion"],
+    ]  # fmt: skip
+    view = shown.detail.children[-1]
+    assert isinstance(view, GraphView)
+    assert [row.node for row in view.panes[1].rows] == ["/a/Gemm"]
+
+
+def test_without_any_remedy_there_is_no_column_of_them() -> None:
+    shown = FusionTable(Fusions({"B": fused()}), BenchState())
+    assert [column["name"] for column in shown.table.columns] == ["fusion", "could", "B", "why not"]
+    assert [column["number"] for column in shown.table.columns] == [False, True, True, False]
+    assert {len(row) for row in shown.table.rows} == {4}
+
+
+def test_choosing_a_row_selects_its_nodes_and_the_first_row_selects_nothing() -> None:
+    shown = table()
+    assert shown.state.selected == ()
+    shown.table.picked = []
+    assert shown.detail.children == ()
+    shown.table.picked = ["Add + MatMul → Gemm"]
+    assert shown.state.selected == ("/a/MatMul", "/a/Add")
+
+
+def test_a_button_sets_the_config_that_would_fuse_it() -> None:
+    shown = table()
+    line = shown.detail.children[1]
+    button = next(widget for widget in line.children if isinstance(widget, W.Button))
+    assert button.description == "A: enable BiasReluFusion"
+    button.click()
+    assert shown.state.a == Config(allow_unknown=True)
+    assert "Press Compare" in shown.status.value
+
+
+def test_where_nothing_can_be_fused_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fusions, "rows", lambda _: ())
+    note, *_ = FusionTable(Fusions({"A": plain()}), BenchState()).children
+    assert "fused nothing" in note.value
+
+
+def test_reasons_of_strangers_are_text() -> None:
+    group = table().rows["Add + MatMul → Gemm"].not_fused[0]
+    html = group_html(replace(group, reason=HOSTILE, places=((HOSTILE,),)))
+    assert "<img" not in html
+    assert "<script" not in html
+
+
+def test_a_remedy_that_both_runs_need_stands_once() -> None:
+    shown = table()
+    row = shown.rows["Add + MatMul → Gemm"]
+    shown.fusions.explained["B"] = shown.fusions.explained["A"]
+    (group,) = row.not_fused
+    both = replace(row, not_fused=(group, replace(group, label="B")))
+    assert shown._remedies_text(both) == "A, B: enable BiasReluFusion"

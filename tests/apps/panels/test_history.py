@@ -1,0 +1,105 @@
+"""The history tab: its rows in words, results below their comparison, pins and notes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import workbench as wb
+from tests.apps.panels.conftest import settle
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from workbench.apps.panels.tabs.history import HistoryPage
+from workbench.apps.panels.tabs.history_rows import COLUMNS, PIN, ago, nested, row_of, words_of
+from workbench.core.bundle.entries import Entry
+
+NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+
+def entry(
+    identity: str, kind: str = "comparison", model: str = "m", hours: float = 1.0, note: str = ""
+) -> Entry:
+    """Return an entry made that many hours before now."""
+    when = (NOW - timedelta(hours=hours)).isoformat(timespec="seconds")
+    return Entry(identity, when, kind, model, f"sha of {model}", None, None, None, None, "a CPU", note, 100)
+
+
+@pytest.mark.parametrize(
+    ("passed", "words"),
+    [
+        (timedelta(seconds=5), "5 s ago"),
+        (timedelta(minutes=59), "59 min ago"),
+        (timedelta(hours=3.5), "3 h ago"),
+        (timedelta(days=1), "1 day ago"),
+        (timedelta(days=40), "40 days ago"),
+        (timedelta(seconds=-5), "0 s ago"),
+    ],
+)
+def test_an_age_is_said_in_its_largest_unit(passed: timedelta, words: str) -> None:
+    assert ago(passed) == words
+
+
+def test_a_row_says_when_what_and_how_it_ended_without_ids() -> None:
+    made = replace(entry("x", note=f"{PIN} keep this"), verdict="faster", ratio=1.8342)
+    row = dict(zip(COLUMNS, row_of(made, "ORT defaults → level basic", NOW), strict=True))
+    local = (NOW - timedelta(hours=1)).astimezone()
+    assert row["when"] == f"{local:%Y-%m-%d %H:%M}"
+    assert (row["ago"], row["what"]) == ("1 h ago", "ORT defaults → level basic")
+    assert (row["verdict"], row["ratio"], row["pin"], row["note"]) == ("faster", "1.83×", PIN, "keep this")
+    assert dict(zip(COLUMNS, row_of(replace(made, ratio=1.0), "", NOW), strict=True))["ratio"] == "1.00×"
+    open_row = dict(zip(COLUMNS, row_of(replace(made, verdict="unknown", ratio=None), "", NOW), strict=True))
+    assert (open_row["verdict"], open_row["ratio"]) == ("not settled", None)
+
+
+def test_other_results_stand_below_the_comparison_of_their_model() -> None:
+    entries = [
+        entry("late explanation", "explanation", hours=0.5),
+        entry("new", hours=1),
+        entry("other", model="other", hours=2),
+        entry("profile", "profile", hours=3),
+        entry("old", hours=4),
+        entry("peaks", "peaks", model="", hours=5),
+    ]
+    order = ["new", "late explanation", "other", "old", "profile", "peaks"]
+    assert [item.id for item in nested(entries)] == order
+    pinned = [replace(item, note=PIN) if item.id == "old" else item for item in entries]
+    assert [item.id for item in nested(pinned)][:2] == ["old", "profile"]
+
+
+def test_a_comparison_is_said_by_its_configs() -> None:
+    assert words_of(wb.Comparison(ordinary())).startswith("ORT defaults → ")
+    assert words_of(wb.Peaks(examples.peaks(), examples.about())) == ""
+
+
+@pytest.mark.usefixtures("own_home")
+def test_entries_are_pinned_and_noted() -> None:
+    for number in range(2):
+        wb.history().add(replace(ordinary(), id=f"2026010{number}-000000-abcdef"))
+    bench = wb.Workbench()
+    history = HistoryPage(bench)
+    history.show()
+    settle(bench)
+    assert history.table is not None
+    assert {str(row[COLUMNS.index("what")])[:14] for row in history.table.rows} == {"ORT defaults →"}
+    last = history.table.rows[-1][-1]
+    history.table.picked = [last]
+    history.note.value = "the good one"
+    history.table.picked = [last]
+    assert history.note.value == "the good one"
+    history.buttons["Pin"].click()
+    assert history.table.rows[0][-1] == last
+    assert {entry.note for entry in wb.history().entries()} == {"", f"{PIN} the good one"}
+    history.table.picked = [last]
+    history.buttons["Pin"].click()
+    assert PIN not in {entry.note[:1] for entry in wb.history().entries()}
+
+
+@pytest.mark.usefixtures("own_home")
+def test_ids_are_in_the_table_and_not_on_the_screen() -> None:
+    wb.history().add(ordinary())
+    history = HistoryPage(wb.Workbench())
+    history.show()
+    assert history.table is not None
+    assert history.table.hidden == COLUMNS.index("id")

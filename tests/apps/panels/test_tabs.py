@@ -1,0 +1,247 @@
+"""Tabs: one bar of switches, cards about A and B behind one switch, questions that turn to their answers."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.apps.panels.conftest import settle
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from tests.factories.graphs import fused
+from workbench.apps.panels.tabs.figure import PLOTLY, titled_figure
+from workbench.apps.panels.tabs.tab import BOTH, Tab, TabPage
+from workbench.apps.panels.tabs.thread_choice import ThreadChoice, knees
+from workbench.drawing.chart import Axis, Chart, Value, one_value, run_look
+from workbench.drawing.chart_figure import chart_figure
+from workbench.features.variants.thread_scaling import ThreadPoint, ThreadScalingRecord
+
+
+@pytest.fixture
+def shown() -> wb.Workbench:
+    """Panels with a comparison that holds every kind of result."""
+    bench = wb.Workbench()
+    assert bench.panels
+    bench.show(wb.Comparison(ordinary(), parts=examples.parts()))
+    settle(bench)
+    return bench
+
+
+def turned(bench: wb.Workbench, title: str) -> TabPage:
+    results = bench.panels.results
+    results.turn(title)
+    settle(bench)
+    page: Any = results.pages[results.tabs.selected_index or 0]
+    return page
+
+
+def test_cards_about_a_and_b_share_a_switch(shown: wb.Workbench) -> None:
+    flame = turned(shown, "flame")
+    flame.which.value = "by operator"
+    assert flame.side.options == ("A", "B", BOTH)
+    assert list(flame.content.children) == [flame.cards["by operator, A"].widget]
+    flame.side.value = "B"
+    flame.which.value = "by node"
+    assert list(flame.content.children) == [flame.cards["by node, B"].widget], "the side stays"
+    flame.side.value = BOTH
+    assert len(flame.content.children) == 2
+    assert flame.cards["by node, A"].head in flame.content.children[0].children, "each has its own menu"
+
+
+def test_a_single_card_has_its_menu_in_the_bar(shown: wb.Workbench) -> None:
+    latency = turned(shown, "latency")
+    assert latency.bar.children[-1] is latency.cards["samples"].menu
+    latency.which.value = "over time"
+    assert latency.bar.children[-1] is latency.cards["over time"].menu
+
+
+@pytest.mark.parametrize("title", ["latency", "memory", "accuracy", "roofline", "flame", "fusions"])
+def test_a_tab_opens_on_a_picture(shown: wb.Workbench, title: str) -> None:
+    page = turned(shown, title)
+    first = next(iter(page.cards.values()))
+    assert first.card.draw is not None
+    assert first.widget in page.content.children
+
+
+def test_what_differs_between_model_files_is_a_card_of_the_graph_tab(shown: wb.Workbench) -> None:
+    assert "model files, B" not in turned(shown, "graph").cards
+    shown.show(wb.Comparison(ordinary(), parts=examples.parts()))
+    shown.result.add(examples.further()["model files"], "B")
+    graph = turned(shown, "graph")
+    graph.forget()
+    graph.show()
+    graph.which.value = "model files"
+    settle(shown)
+    card = graph.cards["model files, B"]
+    title, output = card.body.children[0].children
+    assert "10 nodes before, 1,240 after" in title.value
+    assert output.outputs[0]["data"][PLOTLY]["data"]
+    card.turn.click()
+    settle(shown)
+    assert card.body.children[0].rows[0] == ["operator", "Conv", "4", "2"]
+    assert card._code().endswith('result.files("B").figure()')
+
+
+def test_a_question_that_is_answered_turns_to_its_tab(shown: wb.Workbench) -> None:
+    results = shown.panels.results
+    for link, title in zip(results.questions.links[1:4], ("accuracy", "flame", "fusions"), strict=True):
+        link.click()
+        assert results.tabs.titles[results.tabs.selected_index] == title
+    results.questions.why.click()
+    assert results.tabs.titles[results.tabs.selected_index] == "graph"
+
+
+def test_a_question_shows_its_card_where_others_stand_in_the_tab(shown: wb.Workbench) -> None:
+    shown.result.add(examples.further()["ablation"], "B")
+    links = {link.description: link for link in shown.panels.results.questions.links}
+    fusions = turned(shown, "fusions")
+    for question, title in (("each pass", "ablation"), ("fusions", "fusions")):
+        links[question].click()
+        assert fusions.which.value == title
+
+
+@pytest.mark.usefixtures("without_plotly")
+def test_share_writes_a_page_with_one_click_and_says_where(shown: wb.Workbench, tmp_path: Path) -> None:
+    results = shown.panels.results
+    results.row.path.value = str(tmp_path / "mine.ortbench")
+    results.questions.share.click()
+    job = shown.jobs.running
+    assert job is not None
+    assert results.questions.share.disabled, "one at a time"
+    job.finished.wait()
+    settle(shown)
+    assert (tmp_path / "mine.html").is_file()
+    assert str(tmp_path / "mine.html") in results.row.status.value
+    assert results.row.menu.layout.display == "none", "no menu to read first"
+
+
+def test_further_ways_to_share_stand_in_a_menu(shown: wb.Workbench) -> None:
+    results = shown.panels.results
+    for display in ("none", None, "none"):
+        assert results.row.menu.layout.display == display
+        results.row.status.value = "what the menu has done"
+        results.questions.ways.click()
+    assert results.row.status.value, "it is open"
+    results.questions.ways.click()
+    assert not results.row.status.value, "a closed menu leaves nothing behind"
+
+
+def test_a_tab_is_made_when_it_is_first_shown(shown: wb.Workbench) -> None:
+    results = shown.panels.results
+    assert list(results.pages) == [0]
+    turned(shown, "memory")
+    assert len(results.pages) == 2
+
+
+def test_a_switch_that_is_told_after_its_tab_was_left_draws_nothing(shown: wb.Workbench) -> None:
+    """A page tells of a second press once the first is answered, and of a turn of the tabs at once."""
+    latency = turned(shown, "latency")
+    turned(shown, "graph")
+    latency.which.value = "over time"
+    settle(shown)
+    assert latency.content.children == (), "a figure would be drawn without a size"
+    turned(shown, "latency")
+    assert latency.content.children == (latency.cards["over time"].widget,)
+
+
+def test_a_tab_that_is_left_while_a_job_fills_it_ends_empty(
+    shown: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filling, go_on, all_cards = threading.Event(), threading.Event(), Tab.all_cards
+
+    def slowly(tab: Tab, state: Any) -> Any:
+        filling.set()
+        go_on.wait()
+        return all_cards(tab, state)
+
+    monkeypatch.setattr(Tab, "all_cards", slowly)
+    latency = turned(shown, "latency")
+    parts = {"thread scaling/B": wb.Threads(SCALING)}
+    threads = [
+        threading.Thread(target=setattr, args=(shown.state, "parts", parts)),
+        threading.Thread(target=shown.panels.results.turn, args=("history",)),
+    ]
+    threads[0].start()
+    filling.wait()
+    threads[1].start()
+    threads[1].join(0.2)  # it waits for the other one
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert latency.content.children == ()
+
+
+def test_before_a_comparison_there_are_no_questions() -> None:
+    questions = wb.Workbench().panels.results.questions
+    assert [link.layout.display for link in questions.links] == ["none"] * 7
+
+
+SCALING = ThreadScalingRecord(
+    tuple(
+        ThreadPoint(count, spinning, latency_s, None, None)
+        for spinning, latencies in ((True, (0.01, 0.005, 0.005)), (False, (0.012, 0.006, 0.004)))
+        for count, latency_s in zip((1, 2, 4), latencies, strict=True)
+    )
+)
+
+
+def test_the_fewest_threads_that_are_enough_go_into_b() -> None:
+    assert [(point.threads, point.spinning) for point in knees(SCALING)] == [(4, False), (2, True)]
+    bench = wb.Workbench()
+    bench.state.parts = {"thread scaling/B": wb.Threads(SCALING)}
+    choice = ThreadChoice(bench)
+    choice.refresh()
+    first, second = choice.row.children
+    assert (first.description, second.description) == (
+        "Use 4 threads, not spinning in B",
+        "Use 2 threads, spinning in B",
+    )
+    second.click()
+    assert (bench.b.intra_op_threads, bench.b.spinning) == (2, True)
+    assert "B has 2 threads" in choice.status.value
+
+
+def test_the_newest_scaling_is_the_one_to_choose_from() -> None:
+    """Labels say nothing about time: A may have been measured after B."""
+    fast = ThreadScalingRecord(tuple(replace(point, threads=point.threads * 2) for point in SCALING.points))
+    bench = wb.Workbench()
+    bench.state.parts = {
+        f"thread scaling/{label}": wb.Threads(record, replace(examples.about(), created_utc=made))
+        for label, record, made in (
+            ("A", fast, "2026-11-21T09:00:00+00:00"),
+            ("B", SCALING, "2026-11-21T08:00:00+00:00"),
+        )
+    }
+    choice = ThreadChoice(bench)
+    choice.refresh()
+    assert choice.row.children[0].description == "Use 8 threads, not spinning in B"
+
+
+def test_the_flame_shows_the_configs_that_were_profiled() -> None:
+    """A failed, so that only the candidates have a profile."""
+    bench = wb.Workbench()
+    assert bench.panels
+    profile = wb.Profile.of(examples.profile(fused()), examples.about())
+    bench.state.parts = {f"profile/{label}": profile for label in "BC"}
+    flame = turned(bench, "flame")
+    card = flame.cards["flame"]
+    assert card.status.value == ""
+    assert [run.label for run in card.drawn.shown] == ["B", "C"]
+    assert card.card.code == 'result.flame("C", baseline="B")'
+    bench.state.parts = {"profile/B": profile}
+    settle(bench)
+    assert flame.cards["flame"].card.code == 'result.profile("B").flame()'
+
+
+@pytest.mark.parametrize(("label", "scrolls"), [("A", False), ("/encoder/layer.3/attention/MatMul", True)])
+def test_a_figure_with_long_labels_keeps_a_width(label: str, scrolls: bool) -> None:
+    rows = (one_value(label, Value(1.0, "1 ms", run_look(0))),)
+    figure = chart_figure(Chart(("latency",), (Axis("latency (ms)"),), rows))
+    _, output = titled_figure(figure, "").children
+    assert ("wbp-several" in output._dom_classes) is scrolls
+    assert output.layout.min_height.endswith("px")

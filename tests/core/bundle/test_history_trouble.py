@@ -1,0 +1,424 @@
+"""Killed writers, crowded files, full disks and files that are not ours: nothing is lost, all is said."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.amount import amount
+from tests.core.bundle import forks
+from tests.factories.records import bulky, comparison, names
+from workbench.core.bundle import database
+from workbench.core.bundle.history import History
+from workbench.core.errors import HistoryError
+
+REPOSITORY = Path(__file__).parents[3]
+ADD_MANY = """
+import sys
+from tests.factories.records import comparison
+from workbench.core.bundle.history import History
+history, name = History(sys.argv[1]), sys.argv[2]
+print("ready", flush=True)
+sys.stdin.readline()
+for at in range(20):
+    history.add(comparison(f"{name}-{at}"))
+    assert len(history) > at
+"""
+
+
+@pytest.fixture(params=["wal", "delete"])
+def journal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to write: as on a local disk, and as on one that other machines share."""
+    monkeypatch.setattr(database, "is_networked", lambda _folder: request.param == "delete")
+    monkeypatch.setattr(database, "SYNCHRONOUS", "FULL")  # as shipped, in what is killed or has no room
+    return str(request.param)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "history.sqlite"
+
+
+def is_sound(path: Path) -> bool:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def journal_of(path: Path) -> str:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+
+
+def problem_of(action: Any) -> tuple[str, str]:
+    with pytest.raises(HistoryError) as caught:
+        action()
+    return caught.value.problem, caught.value.fix
+
+
+def test_the_journal_fits_the_disk(path: Path, journal: str) -> None:
+    History(path).add(comparison())
+    assert journal_of(path) == journal
+    assert names(path.parent) == [path.name]
+
+
+def test_a_history_that_moved_to_a_shared_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for networked, journal in ((False, "wal"), (True, "delete"), (False, "wal")):
+        monkeypatch.setattr(database, "is_networked", lambda _folder, answer=networked: answer)
+        History(path).add(comparison(f"id-{journal}-{networked}-{len(History(path))}"))
+        assert journal_of(path) == journal
+    assert len(History(path)) == 3
+
+
+def test_where_wal_is_impossible(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite's dot-file locking, made for disks without locks, has no shared memory for a WAL."""
+    connect = sqlite3.connect
+
+    def on_a_poor_disk(address: str, **options: Any) -> sqlite3.Connection:
+        return connect(f"{address}&vfs=unix-dotfile", **options)
+
+    monkeypatch.setattr(database.sqlite3, "connect", on_a_poor_disk)
+    History(path).add(comparison())
+    assert History(path).open("01") == comparison()
+    monkeypatch.undo()
+    assert journal_of(path) == "delete"
+
+
+def test_two_processes_at_once_lose_nothing(path: Path) -> None:
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", ADD_MANY, str(path), name],
+            cwd=REPOSITORY,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("one", "two")
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        writer.communicate("go\n")
+    assert [writer.returncode for writer in writers] == [0, 0]
+    history = History(path)
+    assert len(history) == 40
+    assert all(history.open(entry.id).id == entry.id for entry in history.entries())
+
+
+def test_killed_at_every_line_of_an_add(path: Path, journal: str) -> None:
+    """Whatever line a kill falls on, the files hold the old record, or both."""
+    old, new = comparison("old"), comparison("new")
+    folder = path.parent / "written"
+    folder.mkdir()
+    kept = History(folder / path.name)
+    kept.add(old)
+    states = forks.states_at_lines(lambda: kept.add(new), folder, path.parent / "states")
+    counts = []
+    for state in states:
+        killed = History(state / path.name)
+        ids = [entry.id for entry in killed.entries()]
+        assert ids in (["old"], ["new", "old"]), state.name
+        assert [killed.open(identity) for identity in ids] == [{"old": old, "new": new}[name] for name in ids]
+        killed.delete(ids[0])
+        assert is_sound(killed.path)
+        counts.append(len(ids))
+    assert counts == sorted(counts)
+    assert {*counts} == {1, 2}, "some kills fall before the end of the transaction, some after it"
+    assert journal_of(kept.path) == journal
+
+
+@pytest.mark.thorough
+def test_killed_from_outside_at_many_moments(path: Path, journal: str) -> None:
+    turns = amount(8, 4)
+    history = History(path)
+    samples = bulky("x", 5, 4000)
+    draw = random.Random(11)
+    promised: set[str] = set()
+    for turn in range(turns):
+
+        def add_for_ever(report: Any, turn: int = turn) -> None:
+            at = 0
+            while True:
+                history.add(replace(samples, id=f"{turn}-{at}"))
+                report()
+                at += 1
+
+        made = forks.killed_after(add_for_ever, draw.randint(0, 4))
+        promised |= {f"{turn}-{at}" for at in range(made)}
+        found = {entry.id for entry in history.entries()}
+        assert promised <= found
+        assert found - promised <= {f"{turn}-{made}"}, "only the one in flight may be there unpromised"
+        promised = found
+    assert is_sound(path)
+    assert len(history) == len(promised) > turns
+    assert history.open(max(promised))
+    assert journal_of(path) == journal
+
+
+def test_killed_with_half_of_its_pages_written(path: Path, journal: str) -> None:
+    """The file itself is then broken, and the next reader must put it right from the journal."""
+    history = History(path)
+    history.add(comparison("before"))
+
+    def write_half() -> None:
+        with database.writing(path, 1.0) as connection:
+            connection.execute("PRAGMA cache_size = 2")
+            connection.execute("UPDATE records SET note = 'lost', bundle = zeroblob(3000000)")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    child = os.fork()
+    if child == 0:
+        write_half()
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    assert len(names(path.parent)) > 1, "a journal was left"
+    assert history.open("before") == comparison("before")
+    assert history.entries()[0].note == ""
+    assert is_sound(path)
+    assert journal_of(path) == journal
+
+
+def test_a_full_disk(path: Path, journal: str) -> None:
+    history = History(path)
+    history.add(comparison("before"))
+
+    def fill() -> tuple[str, str]:
+        return problem_of(lambda: history.add(bulky("big", 1)))
+
+    problem, fix = forks.call_limited(fill, file_bytes=200_000)
+    assert str(path) in problem
+    assert "What was saved before is still there" in fix
+    assert [entry.id for entry in history.entries()] == ["before"]
+    assert is_sound(path)
+    history.add(bulky("big", 1))
+    assert len(history) == 2
+    assert journal_of(path) == journal
+
+
+def test_a_locked_file(path: Path, journal: str) -> None:
+    History(path).add(comparison("before"))
+    impatient = History(path, patience_s=0.01)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for use in (lambda: impatient.add(comparison("new")), *([impatient.entries] * (journal == "delete"))):
+            problem, fix = problem_of(use)
+            assert "locked" in problem
+            assert "Another program holds it" in fix
+        if journal == "wal":
+            assert len(impatient) == 1, "who only reads need not wait"
+    impatient.add(comparison("new"))
+    assert len(impatient) == 2
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+        folder.chmod(0o755)
+
+
+def test_a_read_only_folder_can_be_read_but_not_written(public_folder: Path, journal: str) -> None:
+    path = public_folder / "history.sqlite"
+    History(path).add(comparison())
+    path.chmod(0o444)
+    public_folder.chmod(0o555)
+
+    def use() -> Any:
+        history = History(path)
+        assert history.open("01") == comparison()
+        return [len(history), *problem_of(lambda: history.add(comparison("new")))]
+
+    count, problem, fix = forks.call_unprivileged(use)
+    assert count == 1
+    assert str(path) in problem
+    assert "WORKBENCH_HOME" in fix
+    assert names(public_folder) == [path.name]
+    assert journal_of(path) == journal
+
+
+@pytest.mark.usefixtures("journal")
+def test_the_history_of_a_read_only_home_can_be_listed(
+    public_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_HOME", str(public_folder))
+    History().add(comparison())
+    folder = public_folder / "data"
+    (folder / "history.sqlite").chmod(0o444)
+    folder.chmod(0o555)
+    ids = forks.call_unprivileged(lambda: [entry.id for entry in History().entries()])
+    folder.chmod(0o755)
+    assert ids == [entry.id for entry in History().entries()] != []
+
+
+def test_no_folder_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "file"))
+    assert "WORKBENCH_HOME" in problem_of(History)[1]
+    assert "cannot be used" in problem_of(lambda: History(tmp_path / "no" / "h").add(comparison()))[0]
+    assert "cannot be used" in problem_of(lambda: History(tmp_path).add(comparison()))[0]
+    assert "cannot be used" in problem_of(History(tmp_path).entries)[0]
+
+
+USES = [
+    lambda history: history.add(comparison("new")),
+    lambda history: history.entries(),
+    lambda history: history.open("01"),
+    lambda history: history.delete("01"),
+    lambda history: len(history),
+    lambda history: history._repr_html_(),
+]
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("content", [b"<html>", b"SQLite format 3\0" + b"\xff" * 5000, bytes(4096)])
+def test_a_file_that_is_no_database_is_left_as_it_is(path: Path, content: bytes, use: Any) -> None:
+    path.write_bytes(content)
+    problem, fix = problem_of(lambda: use(History(path)))
+    assert str(path) in problem
+    assert "set_aside()" in fix
+    assert path.read_bytes() == content
+    assert names(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("use", USES)
+def test_the_database_of_another_program_is_left_as_it_is(path: Path, use: Any) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+        connection.commit()
+    before = path.read_bytes()
+    problem, fix = problem_of(lambda: use(History(path)))
+    assert "another program" in problem
+    assert "WORKBENCH_HOME" in fix
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_history_of_a_later_version_is_left_as_it_is(path: Path, use: Any) -> None:
+    History(path).add(comparison())
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 9")
+    before = path.read_bytes()
+    problem, fix = problem_of(lambda: use(History(path)))
+    assert "has version 9; this workbench knows versions 1 to 1" in problem
+    assert "Update ort-workbench" in fix
+    assert path.read_bytes() == before
+
+
+def test_an_empty_file_is_an_empty_history(path: Path) -> None:
+    path.touch()
+    assert len(History(path)) == 0
+    History(path).add(comparison())
+    assert len(History(path)) == 1
+
+
+def test_set_aside_keeps_everything_and_starts_afresh(path: Path) -> None:
+    path.write_bytes(b"damaged")
+    path.with_name(path.name + "-wal").write_bytes(b"log")
+    history = History(path)
+    moved = history.set_aside()
+    assert moved.read_bytes() == b"damaged"
+    assert moved.with_name(moved.name + "-wal").read_bytes() == b"log"
+    history.add(comparison())
+    assert len(history) == 1
+    assert moved.read_bytes() == b"damaged"
+    path.unlink()
+    assert "cannot be moved aside" in problem_of(history.set_aside)[0]
+
+
+@pytest.mark.thorough
+def test_damage_in_the_middle_is_told_or_harmless(tmp_path: Path) -> None:
+    """Whatever page is hit, there is a HistoryError or the right answer, never another exception."""
+    path = tmp_path / "h.sqlite"
+    whole = {f"id-{at}": comparison(f"id-{at}") for at in range(8)}
+    for record in whole.values():
+        History(path).add(record)
+    intact = path.read_bytes()
+    draw = random.Random(3)
+    told = 0
+    tries = amount(60)
+    for _ in range(tries):
+        at, length = draw.randrange(len(intact)), draw.choice((1, 8, 300))
+        path.write_bytes(intact[:at] + draw.randbytes(length) + intact[at + length :])
+        try:
+            for entry in History(path).entries():
+                History(path).open(entry.id)
+            History(path).add(comparison("new"))
+        except HistoryError as error:
+            told += bool(error.fix)
+        for suffix in ("-wal", "-shm", "-journal"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    assert told >= tries // 6
+
+
+def test_one_broken_record_leaves_the_others(path: Path) -> None:
+    history = History(path)
+    history.add(comparison("good"))
+    history.add(comparison("broken"))
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE records SET bundle = ? WHERE id = 'broken'", (b"PK",))
+        connection.commit()
+    assert "The record 'broken' cannot be read" in problem_of(lambda: history.open("broken"))[0]
+    assert history.open("good").id == "good"
+    history.delete("broken")
+    assert len(history) == 1
+
+
+def test_nothing_stays_open(path: Path) -> None:
+    history = History(path)
+    history.add(comparison())
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    for at in range(5):
+        history.add(comparison(f"id-{at}"))
+        history.entries()
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER greed AFTER INSERT ON records BEGIN DELETE FROM records WHERE id != new.id; END",
+        "CREATE VIEW other AS SELECT * FROM records",
+        "CREATE TABLE other (id TEXT)",
+        "CREATE INDEX other ON records (note)",
+    ],
+)
+def test_what_no_workbench_put_there_is_refused(statement: str, path: Path) -> None:
+    history = History(path)
+    history.add(comparison("01-a"))
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+    for use in (lambda: history.add(comparison("02-b")), history.entries, lambda: history.open("01-a")):
+        with pytest.raises(HistoryError, match="no workbench puts there") as refusal:
+            use()
+        assert "set_aside" in refusal.value.fix
+    history.set_aside()
+    assert history.add(comparison("02-b")) == "02-b"
+
+
+def test_a_trigger_with_a_name_of_sqlites_own_is_refused(path: Path) -> None:
+    """SQL cannot make one, but whoever writes the file can."""
+    history = History(path)
+    history.add(comparison("01-a"))
+    trigger = "CREATE TRIGGER sqlite_t AFTER INSERT ON records BEGIN UPDATE records SET note = 'x'; END"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(
+            "INSERT INTO sqlite_master VALUES ('trigger', 'sqlite_t', 'records', 0, ?)", (trigger,)
+        )
+        connection.commit()
+    with pytest.raises(HistoryError, match="no workbench puts there"):
+        history.entries()

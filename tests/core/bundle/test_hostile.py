@@ -1,0 +1,441 @@
+"""A stranger's file: it opens, or it is refused with a reason. It never crashes, fills the memory or runs."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import random
+import stat
+import struct
+import zipfile
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.amount import amount
+from tests.core.bundle import forks
+from tests.core.bundle.hostile import good_members, patched, signed, with_record, zipped
+from workbench.core.bundle import limits
+from workbench.core.bundle.bundle import read_bundle, unpack_record
+from workbench.core.errors import BundleError
+
+CENTRAL, LOCAL, END = b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06"
+BOMB_BYTES = 64 << 20
+SAMPLES = "columns/Block.samples_s.npy"
+
+
+def refused(blob: bytes, problem: str) -> None:
+    """`blob` must be refused for this reason, with something to do about it."""
+    with pytest.raises(BundleError, match=problem) as caught:
+        unpack_record(blob)
+    assert caught.value.fix
+
+
+def member(name: str, mode: int = 0) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = mode << 16
+    return info
+
+
+def test_the_honest_one_opens() -> None:
+    assert unpack_record(zipped(signed(good_members()))).structure == b"graph"
+
+
+@pytest.mark.parametrize("size", [0, 1, 21, 22, 1000])
+def test_no_zip_at_all(size: int) -> None:
+    refused(b"", "empty") if not size else refused(random.Random(size).randbytes(size), "not a bundle")
+
+
+def test_cut_anywhere() -> None:
+    blob = zipped(good_members())
+    for length in range(0, len(blob), 37):
+        refused(blob[:length], "empty|not a bundle|cut|damaged")
+
+
+def test_something_before_or_after() -> None:
+    blob = zipped(good_members())
+    refused(b"#!/bin/sh\n" + blob, "cut, extended")
+    refused(blob + b"more", "not a bundle")
+
+
+def test_a_table_of_contents_of_the_64_bit_form() -> None:
+    blob = zipped(good_members())
+    end = blob.index(END)
+    locator = b"PK\x06\x07" + struct.pack("<LQL", 0, 0, 1)
+    tail = bytearray(blob[end:])
+    tail[12:16] = struct.pack("<L", struct.unpack("<L", tail[12:16])[0] + len(locator))
+    refused(blob[:end] + locator + bytes(tail), "64-bit")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../record.json",
+        "/etc/passwd",
+        "C:\\x",
+        "columns/../../x.npy",
+        "columns/a.npy/",
+        "columns/a.b.c.npy",
+        "graph/other.onnx",
+        "evil.pkl",
+        "nested.ortbench",
+        "a" * 60000,
+        "record.json\n",
+    ],
+)
+def test_a_member_that_no_bundle_has(name: str) -> None:
+    refused(zipped([*good_members().items(), (name, b"")]), "has a member|has [0-9]+ members|damaged")
+
+
+def test_a_name_cut_by_a_null_byte() -> None:
+    blob = zipped([*good_members().items(), ("graph/source.onnxX", b"")])
+    refused(blob.replace(b"source.onnxX", b"source.onnx\0"), "has a member|twice")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_member_twice() -> None:
+    refused(zipped([*good_members().items(), ("record.json", b"{}")]), "twice")
+
+
+def test_too_many_members() -> None:
+    many = [(f"columns/x{at}.npy", b"") for at in range(limits.MEMBERS + 1)]
+    refused(zipped(many), f"at most {limits.MEMBERS}")
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFDIR, stat.S_IFCHR])
+def test_a_link_or_special_member(kind: int) -> None:
+    members = good_members()
+    record = members.pop("record.json")
+    refused(zipped([*members.items(), (member("record.json", kind | 0o777), record)]), "link or a special")
+
+
+def test_an_encrypted_member() -> None:
+    blob = zipped(good_members())
+    refused(patched(blob, CENTRAL, 8, b"\x01\x00"), "encrypted")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, 99])
+def test_an_unknown_compression(method: int) -> None:
+    blob = zipped(good_members())
+    refused(patched(blob, CENTRAL, 10, struct.pack("<H", method)), f"method {method}")
+
+
+def test_a_wrong_checksum() -> None:
+    blob = zipped(good_members())
+    refused(patched(patched(blob, CENTRAL, 16, b"abcd"), LOCAL, 14, b"abcd"), "CRC")
+
+
+@pytest.mark.parametrize("claim", [0, 5, 10_000_000])
+def test_a_member_that_lies_about_its_size(claim: int) -> None:
+    blob = zipped(good_members())
+    refused(patched(blob, CENTRAL, 24, struct.pack("<L", claim)), "damaged|claims|as claimed")
+
+
+def problem_within_memory(blob: bytes) -> str:
+    """Why `blob` is refused by a reader that has less memory than it would fill."""
+
+    def attempt() -> str:
+        with pytest.raises(BundleError) as caught:
+            unpack_record(blob)
+        return caught.value.problem
+
+    return str(forks.call_in_memory(attempt, more_bytes=BOMB_BYTES // 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("manifest.json", BOMB_BYTES),
+        ("record.json", BOMB_BYTES),
+        (SAMPLES, 2 * BOMB_BYTES),
+        ("graph/source.onnx", 2 * BOMB_BYTES + 1),
+    ],
+)
+def test_a_bomb_is_refused_without_being_unpacked(name: str, size: int) -> None:
+    bomb = zipped({**good_members(), name: bytes(size)})
+    assert len(bomb) < 1 << 18
+    assert f"{name} claims {size:,} bytes" in problem_within_memory(bomb)
+
+
+def test_a_bomb_that_claims_to_be_small() -> None:
+    bomb = zipped([("record.json", bytes(BOMB_BYTES)), *good_members().items()][:2])
+    assert "damaged" in problem_within_memory(patched(bomb, CENTRAL, 24, struct.pack("<L", 1000)))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b"", "not valid JSON"),
+        (b"\xff\xfe", "not valid JSON"),
+        (b"[" * 100_000, "nests deeper"),
+        (b'{"a":' * 100 + b"1" + b"}" * 100, "nests deeper"),
+        (b"[" + b"0," * limits.JSON_ITEMS + b"0]", "holds more than"),
+        (b'{"a": NaN}', "NaN is not"),
+        (b'{"a": -Infinity}', "Infinity is not"),
+        (b'{"a": 1, "a": 2}', "twice"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "not valid JSON"),
+        (b'"' + b"\\\\" * 1_000_000, "not valid JSON"),
+        (b"null", "the record: expected an object, got null"),
+        (b"[]", "the record: expected an object, got a list"),
+        (b"{}", "the record lacks 'agreement'"),
+    ],
+)
+def test_json_that_is_no_record(text: bytes, problem: str) -> None:
+    refused(zipped(signed({**good_members(), "record.json": text})), problem)
+
+
+def put(*path: Any, value: Any) -> Callable[[Any], None]:
+    """An edit that replaces what stands at `path`."""
+
+    def edit(data: Any) -> None:
+        for key in path[:-1]:
+            data = data[key]
+        data[path[-1]] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "problem"),
+    [
+        (
+            put("runs", 1, "processes", 0, "load_s", value="long"),
+            r"runs\[1\].processes\[0\].load_s: expected a number, got a text \('long'\)",
+        ),
+        (put("runs", 0, "processes", 1, "load_s", value=-1), "expected zero or more seconds, got -1"),
+        (put("runs", 0, "processes", 1, "load_s", value="inf"), "expected zero or more seconds, got inf"),
+        (put("runs", 0, "processes", 1, "steady", value=1), "expected true or false, got 1"),
+        (put("runs", 0, "processes", 1, "round", value=True), "expected an integer, got True"),
+        (put("runs", 0, "processes", 1, "round", value=1.5), "expected an integer, got 1.5"),
+        (put("runs", 0, "processes", 1, "round", value=1 << 63), "expected an integer from"),
+        (put("runs", 0, "processes", 1, "rss_bytes", value=-5), "expected an integer from 0"),
+        (put("protocol", "tolerance", value=10**400), "too large"),
+        (put("runs", 1, "log", 0, value=["W", "x"]), r"runs\[1\].log\[0\]: expected an object, got a list"),
+        (put("runs", 0, "label", value=None), r"runs\[0\].label: expected a text, got null"),
+        (put("runs", 0, "config", value=3), r"runs\[0\].config: expected an object, got 3"),
+        (put("runs", 0, "config", value={"level": "ultra"}), r"runs\[0\].config: .*ultra"),
+        (put("runs", 0, "config", value={"evil": 1}), r"runs\[0\].config: .*evil"),
+        (put("runs", value={}), "runs: expected a list, got an object"),
+        (put("verdicts", 0, "kind", value="best"), r"verdicts\[0\].kind: expected one of 'faster', .*'best'"),
+        (put("verdicts", 0, "ratio", value=0), "expected a positive number"),
+        (put("verdicts", 0, "low", value="nan"), "expected a positive number"),
+        (put("verdicts", 0, "label", value="Z"), "one for each run after the first"),
+        (put("doubts", 0, "label", value="Z"), r"doubts\[0\].label"),
+        (put("agreement", 0, "label", value="A"), r"agreement\[0\].label"),
+        (put("agreement", 0, "sqnr_db", value="much"), "expected a number, got a text"),
+        (put("inputs", "shapes", 0, value=["a"]), r"inputs.shapes\[0\]: expected a list of 2"),
+        (put("model", "name", value="\ud800"), "not valid Unicode"),
+        (put("created_utc", value="tomorrow"), "expected a time"),
+        (put("id", value="x" * 65), "printable ASCII"),
+        (put("extra", value=1), "the record has an unknown 'extra'"),
+        (lambda data: data["model"].pop("sha256"), "model lacks 'sha256'"),
+        (lambda data: {**data, "runs": data["runs"][:1]}, "not used once|two or more runs"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named(edit: Callable[[Any], Any], problem: str) -> None:
+    def only(data: Any) -> Any:
+        changed = edit(data)
+        return changed if isinstance(changed, dict) else None
+
+    refused(with_record(only), problem)
+
+
+SPAN = ("runs", 1, "processes", 0, "blocks", 0, "samples_s")
+
+
+@pytest.mark.parametrize(
+    ("span", "problem"),
+    [
+        ({"start": 0, "count": 3}, "not used once"),  # the row of another block
+        ({"start": 6, "count": 2}, "not used once"),
+        ({"start": 6, "count": 10**9}, "which holds"),
+        ({"start": -1, "count": 1}, "expected an integer from 0"),
+        ({"start": 6}, "lacks 'count'"),
+        ([0.1, 0.2], "expected an object"),
+    ],
+)
+def test_rows_that_are_not_there_or_used_twice(span: Any, problem: str) -> None:
+    refused(with_record(put(*SPAN, value=span)), problem)
+
+
+def test_a_small_file_cannot_ask_for_the_same_samples_again_and_again() -> None:
+    def repeat(data: Any) -> None:
+        blocks = data["runs"][1]["processes"][0]["blocks"]
+        blocks.extend(blocks * 5000)
+
+    refused(with_record(repeat), "which holds")
+
+
+def npy(array: Any, **options: Any) -> bytes:
+    target = io.BytesIO()
+    np.save(target, array, **options)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize(
+    "blob",
+    [
+        b"",
+        b"\x93NUMPY\x01\x00",
+        npy(np.zeros(12, "f4")),
+        npy(np.zeros(12, ">f8")),
+        npy(np.zeros((3, 4))),
+        npy(np.zeros(12))[:-1],
+        npy(np.zeros(12)) + b"\0",
+        npy(np.zeros(12)).replace(b"(12,)", b"(13,)"),
+        npy(np.zeros(12)).replace(b"(12,)", b"(-1,)"),
+        npy(np.zeros(12)).replace(b"'<f8'", b"'|O' "),
+        npy(np.array([{"a": 1}] * 12, object), allow_pickle=True),
+        npy(np.zeros(12)).replace(b"(12,)", b"(9**99,)"),
+        npy(np.zeros(12)).replace(b"False", b"print"),
+        pickle.dumps([0.1] * 12),
+    ],
+)
+def test_a_column_that_is_no_row_of_floats(blob: bytes) -> None:
+    refused(zipped(signed({**good_members(), SAMPLES: blob})), "is not a one-dimensional float64")
+
+
+def test_a_column_as_numpy_writes_it_opens() -> None:
+    bundle = unpack_record(zipped(signed({**good_members(), SAMPLES: npy(np.full(24, 0.5))})))
+    assert set(bundle.record.runs[0].latency.samples_s) == {0.5}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0])
+def test_a_column_with_a_sample_that_is_no_duration(value: float) -> None:
+    column = np.full(24, 0.5)
+    column[4] = value
+    refused(
+        zipped(signed({**good_members(), SAMPLES: npy(column)})),
+        r"blocks\[1\].samples_s\[1\]: expected a dur",
+    )
+
+
+def test_a_column_missing_or_not_asked_for() -> None:
+    members = good_members()
+    refused(zipped(signed({**members, "columns/Other.x_s.npy": npy(np.zeros(2))})), "not used once")
+    del members[SAMPLES]
+    refused(zipped(signed(members)), "has no columns/Block.samples_s.npy")
+
+
+def test_a_manifest_that_does_not_fit() -> None:
+    members = good_members()
+    refused(
+        zipped({**members, "record.json": members["record.json"] + b" "}), "manifest lists: 'record.json'"
+    )
+    refused(zipped({**members, "columns/x.npy": b""}), "manifest lists: 'columns/x.npy'")
+    refused(zipped({"manifest.json": members["manifest.json"]}), "no record.json")
+    refused(zipped({"record.json": members["record.json"]}), "no manifest.json")
+    refused(zipped(signed(members, format="zip")), "does not say that this is a bundle")
+    refused(zipped(signed(members, version=0)), "version 0")
+    refused(zipped(signed(members, version="1")), "manifest.json: version: expected an integer")
+    refused(zipped(signed(members, kind="pickle")), "holds a 'pickle'; known: comparison")
+    refused(zipped(signed(members, more=1)), "unknown 'more'")
+    refused(zipped({**members, "manifest.json": b"[]"}), "does not say")
+
+
+def test_the_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.ortbench"
+    path.write_bytes(b"<html>not found</html>")
+    with pytest.raises(BundleError, match=r"a\.ortbench' cannot be opened: The file is not a bundle"):
+        read_bundle(path)
+
+
+def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge"
+    with path.open("wb") as file:
+        file.truncate(limits.FILE_BYTES + 1)
+    with pytest.raises(BundleError, match="at most"):
+        read_bundle(path)
+
+
+def shows(blob: bytes) -> bool:
+    """Whether `blob` opens; what opens must also be fit to show."""
+    try:
+        record = unpack_record(blob).record
+    except BundleError as error:
+        return not (error.problem and error.fix)
+    assert repr(record) + repr(record.runs) + repr(record.runs[0].latency)
+    assert "<script" not in record._repr_html_() + record.runs[1]._repr_html_()
+    return True
+
+
+def mutate_bytes(draw: random.Random, blob: bytes) -> bytes:
+    """Flip, cut, repeat or overwrite something."""
+    data = bytearray(blob)
+    for _ in range(draw.randint(1, 4)):
+        at, length = draw.randrange(len(data)), draw.choice((1, 2, 4, 60))
+        change = draw.randrange(5)
+        if change == 0:
+            data[at] ^= 1 << draw.randrange(8)
+        elif change == 1:
+            data[at : at + length] = draw.randbytes(length)
+        elif change == 2:
+            del data[at : at + length]
+        elif change == 3:
+            data[at:at] = data[at : at + length]
+        else:
+            data[at : at + length] = draw.choice((b"\xff", b"\0")) * length
+        data = data or bytearray(b"x")
+    return bytes(data)
+
+
+JUNK = (None, True, False, 0, -1, 1e308, 1 << 80, "", "nan", "<script>", "\ud800", [], {}, [[]], {"a": {}})
+
+
+def mutate_tree(draw: random.Random, data: Any) -> None:
+    """Replace, remove, repeat or add something deep inside."""
+    for _ in range(draw.randint(1, 3)):
+        node = data
+        for _ in range(draw.randint(0, 8)):
+            inner = list(node.values()) if isinstance(node, dict) else node
+            nested = [item for item in inner if isinstance(item, dict | list) and item]
+            if not nested:
+                break
+            node = draw.choice(nested)
+        if not node:
+            continue
+        key = draw.choice(list(node)) if isinstance(node, dict) else draw.randrange(len(node))
+        change = draw.randrange(4)
+        if change == 0:
+            del node[key]
+        elif change == 1 and isinstance(node, list):
+            node.append(deepcopy(node[key]))
+        elif change == 1:
+            node[draw.choice(("x", "", "id"))] = deepcopy(node[key])
+        else:
+            node[key] = deepcopy(draw.choice(JUNK))
+
+
+def fuzz(seed: int, count: int) -> list[int]:
+    """How many of so many mutants were refused, and how many opened."""
+    draw = random.Random(seed)
+    members = good_members()
+    whole = zipped(members)
+    outcomes = []
+    for at in range(count):
+        if at % 3 == 0:
+            blob = mutate_bytes(draw, whole)
+        elif at % 3 == 1:
+            name = draw.choice(list(members))
+            changed = {**members, name: mutate_bytes(draw, members[name])}
+            blob = zipped(changed if name == "manifest.json" else signed(changed))
+        else:
+            data = json.loads(members["record.json"])
+            mutate_tree(draw, data)
+            blob = zipped(signed({**members, "record.json": json.dumps(data).encode()}))
+        outcomes.append(shows(blob))
+    return [outcomes.count(False), outcomes.count(True)]
+
+
+@pytest.mark.thorough
+def test_mutants_are_refused_or_shown_within_little_memory() -> None:
+    count = amount(1500)
+    refusals, opened = forks.call_in_memory(lambda: fuzz(20261121, count), more_bytes=128 << 20)
+    assert refusals + opened == count
+    assert refusals > count // 2
+    assert opened > count // 150, "some changes are harmless, or the test would prove little"

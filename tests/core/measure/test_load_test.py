@@ -1,0 +1,155 @@
+"""Load tests: their figures from hand-made records, and what is refused before measuring."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.factories import results as examples
+from workbench.features.load.points import in_words, knee, load_frame, load_pairs, summaries
+from workbench.features.load.record import LoadPoint, check_load_test
+from workbench.features.load.request import Sessions
+
+RECORD = examples.load_test()
+
+
+def test_throughput_is_the_sum_over_callers() -> None:
+    (one, two, at_rate, *_) = summaries(RECORD)
+    assert one.throughput.value == pytest.approx(490, abs=2)
+    assert two.throughput.value == pytest.approx(490, abs=2)
+    assert one.throughput.low is not None
+    assert one.throughput.low < one.throughput.value < (one.throughput.high or 0.0)
+    assert one.p99.value == pytest.approx(0.00206, rel=0.01)
+    assert one.cpu.value == pytest.approx(0.002)
+    assert at_rate.waited_s == pytest.approx(0.001)
+
+
+def test_the_knee_is_the_fewest_callers_within_five_percent() -> None:
+    rows = summaries(RECORD)
+    assert knee(rows[:2]) is rows[0]
+    assert knee(()) is None
+
+
+def test_the_knee_of_rates_is_the_highest_that_was_served() -> None:
+    rows = summaries(RECORD)
+    assert knee([rows[2]]) is rows[2]
+    assert knee([rows[5]]) is None, "B does not reach it"
+    assert [row.reached for row in rows] == [None, None, True, None, None, False]
+
+
+def test_a_rate_that_is_not_reached_gets_a_sentence() -> None:
+    (sentence,) = [line for line in in_words(RECORD).splitlines() if "does not reach" in line]
+    assert sentence.startswith("B does not reach 900 requests/s with 2 callers: it answered ")
+    assert "150 stayed unanswered; ask for fewer" in sentence
+
+
+def test_pairs_are_as_many_times_as_fast() -> None:
+    a, b = RECORD.runs
+    pairs = load_pairs(a, b, LoadPoint(2))
+    assert [pair.round for pair in pairs] == [1, 2, 3]
+    assert all(pair.log_ratio == pytest.approx(-0.6931, abs=1e-3) for pair in pairs), "A takes half the time"
+    disturbed = replace(b, slices=tuple(replace(part, disturbed=("others",)) for part in b.slices))
+    assert all(pair.log_ratio is None for pair in load_pairs(a, disturbed, LoadPoint(2)))
+
+
+def test_the_table_has_a_row_per_config_and_load() -> None:
+    frame = load_frame(RECORD)
+    assert frame["label"].tolist() == ["A"] * 3 + ["B"] * 3
+    assert frame["callers"].tolist() == [1, 2, 2] * 2
+    assert frame["shared"].tolist() == [""] * 3 + ["threads"] * 3
+    assert {"throughput_hz", "throughput_low_hz", "p99_s", "cpu_s", "rss_bytes", "knee"} <= set(frame)
+
+
+def test_the_figure_marks_the_knee() -> None:
+    figure = wb.LoadTest(RECORD, examples.about()).figure()
+    assert len(figure.data) == 2
+    assert figure.data[0].mode == "lines+markers+text"
+    assert any("enough" in text for text in figure.data[0].text)
+
+
+def test_the_script_has_the_sessions_and_what_they_share() -> None:
+    text = wb.LoadTest(RECORD, examples.about()).to_python("model.onnx", "B")
+    compile(text, "script", "exec")
+    assert "options.use_per_session_threads = False" in text
+    assert text.index("set_global_thread_pool_sizes") < text.index("InferenceSession")
+    assert "for _ in range(1):" in text
+    with pytest.raises(wb.ConfigError, match="there is no run 'Z'"):
+        wb.LoadTest(RECORD, examples.about()).to_python("model.onnx", "Z")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(1, Sessions()), ("4", Sessions(4)), ("4+arena+threads", Sessions(4, ("threads", "arena")))],
+)
+def test_sessions_are_a_number_or_a_text(value: Any, expected: Sessions) -> None:
+    assert Sessions.read(value) == expected
+
+
+@pytest.mark.parametrize("value", [0, True, 2.0, "x", "4+memory", "", 10_000])
+def test_other_sessions_are_refused(value: Any) -> None:
+    with pytest.raises(wb.ConfigError, match="sessions="):
+        Sessions.read(value)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"callers": 0}, "callers=0 is no usable value"),
+        ({"callers": ()}, "make no test"),
+        ({"rate_hz": -1.0}, "rate_hz=-1.0 is no usable value"),
+        ({"rate_hz": 1e9}, "rate_hz=1e.09 asks for more requests a second than any machine reaches"),
+        ({"rate_hz": "fast"}, "rate_hz='fast' is no usable value"),
+        ({"duration_s": 0}, "duration_s=0 is no usable value"),
+        ({"sessions": 0}, "sessions=0 is no usable value"),
+        ({"seed": -1}, "seed=-1 is no usable value"),
+    ],
+)
+def test_what_no_machine_can_do_is_refused_before_measuring(options: Any, problem: str) -> None:
+    with pytest.raises(wb.ConfigError, match=problem):
+        wb.load_test("digits-conv", **options)
+
+
+def test_a_record_that_contradicts_itself_is_refused() -> None:
+    check_load_test(RECORD, "")
+    for changed in (
+        replace(RECORD, points=RECORD.points[:1]),
+        replace(RECORD, runs=()),
+        replace(RECORD, points=(LoadPoint(0), *RECORD.points)),
+        replace(RECORD, runs=RECORD.runs[:1]),
+    ):
+        with pytest.raises(wb.BundleError):
+            check_load_test(changed, "")
+
+
+@pytest.mark.real
+def test_a_load_test_of_a_tiny_model(tmp_path: Path) -> None:
+    configs = wb.Config(intra_op_threads=1), wb.Config(intra_op_threads=1, level="disabled")
+    result = wb.load_test(
+        "digits-conv", *configs, callers=(1, 2), sessions=(1, "2+threads+arena"), duration_s=0.2,
+        progress=False,
+    )  # fmt: skip
+    assert [(run.label, run.sessions) for run in result.record.runs] == [
+        ("A", 1),
+        ("B", 2),
+        ("C", 1),
+        ("D", 2),
+    ]
+    assert all(run.failure is None for run in result.record.runs), [run.failure for run in result.record.runs]
+    assert len(result.record.verdicts) == 6
+    assert all(row.agrees for row in result.record.agreement)
+    assert all(len(run.slices) == 10 for run in result.record.runs)
+    assert all(row.throughput.value for row in result.points)
+    assert wb.open(result.save(tmp_path / "load.ortbench")).record == result.record
+
+
+@pytest.mark.real
+def test_requests_that_arrive_at_a_rate() -> None:
+    config = wb.Config(intra_op_threads=1, io_binding=True)
+    result = wb.load_test("digits-conv", config, callers=2, rate_hz=50, duration_s=2.0, progress=False)
+    (run,) = result.record.runs
+    assert [part.point for part in run.slices] == [LoadPoint(2, 50.0)] * 5
+    assert all(len(part.waited_s) == len(part.latency_s) > 0 for part in run.slices)

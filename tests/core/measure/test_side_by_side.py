@@ -1,0 +1,103 @@
+"""The table of quantizations: what stands in it, and who is on the edge."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.drawing.test_accuracy import fidelity
+from tests.drawing.test_accuracy import record as accuracy_record
+from tests.factories.records import comparison
+from workbench.core.measure.percentiles import percentiles
+from workbench.core.text import in_mib
+from workbench.drawing.shapes import TextLine
+from workbench.features.compare.precision_chart import precision_figure, precision_scene
+from workbench.features.compare.side_by_side import EVALUATED, TIMED, precision_frame, standings
+
+NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
+
+
+def measured(kind="faster", ratio=2.0, sqnr_db=30.0):
+    """Two runs, B with that verdict."""
+    base = comparison()
+    verdict = replace(base.verdicts[0], label="B", kind=kind, ratio=ratio, low=ratio * 0.9, high=ratio * 1.1)
+    runs = tuple(replace(run, label=label) for run, label in zip(base.runs[:2], "AB", strict=True))
+    agreement = tuple(
+        replace(row, label="B", sqnr_db=sqnr_db, max_abs_error=0.1) for row in base.agreement[:1]
+    )
+    return replace(base, runs=runs, verdicts=(verdict,), agreement=agreement)
+
+
+def two(**scores):
+    told = accuracy_record()
+    return replace(
+        told,
+        labels=("A", "B"),
+        configs=("a", "b"),
+        scores=told.scores[:2],
+        fidelity=(fidelity("B"),),
+        **scores,
+    )
+
+
+def test_without_an_evaluation_the_error_is_of_the_timed_inputs():
+    first, second = standings(measured(), None)
+    assert (first.speedup, first.verdict, first.error) == (1.0, None, None)
+    assert (second.speedup, second.error_from) == (2.0, TIMED)
+    assert second.error == pytest.approx(10 ** (-30 / 20))
+
+
+def test_with_one_accuracy_and_error_are_its():
+    _, second = standings(measured(), two())
+    assert (second.accuracy, second.error, second.error_from) == (0.97, 0.1, EVALUATED)
+    assert (second.lost, second.lost_low) == (-0.02, -0.04)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ratio", "edge"),
+    [("faster", 2.0, [True, True]), ("slower", 0.5, [True, False]), ("unknown", 2.0, [True, False])],
+)
+def test_the_edge_holds_what_nothing_beats_and_nothing_unsettled(kind, ratio, edge):
+    assert [one.best for one in standings(measured(kind, ratio), two())] == edge
+
+
+def test_no_speed_up_is_shown_where_outputs_differ():
+    _, second = standings(measured("outputs differ"), None)
+    assert (second.speedup, second.speedup_low, second.verdict) == (None, None, "outputs differ")
+    assert len(precision_figure(measured("outputs differ")).data) == 2  # the edge, and A
+
+
+def test_latency_has_its_interval_and_the_picture_every_column():
+    record = measured()
+    row = standings(record, two())[0]
+    (middle,) = percentiles(record.runs[0], (50.0,))
+    assert (row.median_low_s, row.median_high_s) == (middle.low, middle.high)
+    told = [mark.text for mark in precision_scene(record, two()).shapes if isinstance(mark, TextLine)]
+    for head in ("latency (95 % CI)", "speed-up (95 % CI)", "file", "memory", "error", "accuracy (95 % CI)"):
+        assert head in told
+    assert in_mib(row.peak_rss_bytes) in told
+
+
+def test_the_frame_has_units_in_its_names():
+    frame = precision_frame(measured(), two())
+    assert list(frame.columns[:5]) == ["label", "config", "median_ms", "median_low_ms", "median_high_ms"]
+    assert {
+        "speedup_low",
+        "file_bytes",
+        "peak_rss_bytes",
+        "accuracy_low",
+        "lost_high",
+        "error",
+        "best",
+    } <= set(frame)
+
+
+@pytest.mark.parametrize("accuracy", [None, "with"])
+def test_drawings_escape_what_a_stranger_wrote(accuracy):
+    base = measured()
+    hostile = replace(base, model=replace(base.model, name=NASTY))
+    told = None if accuracy is None else two()
+    assert "<b onmouseover" not in json.dumps(json.loads(precision_figure(hostile, told).to_json()))
+    scene = precision_scene(hostile, told)
+    assert "<b onmouseover" not in scene.to_svg()
+    assert scene.to_png()[:4] == b"\x89PNG"

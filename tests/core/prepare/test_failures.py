@@ -1,0 +1,273 @@
+"""What fails in ORT's own tools, each with a model that shows it, and the way round or the refusal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import workbench as wb
+
+pytestmark = pytest.mark.real
+FLOAT = TensorProto.FLOAT
+RNG = np.random.default_rng(0)
+
+
+def weight(name: str, *dims: int, scale: float = 0.3) -> TensorProto:
+    return numpy_helper.from_array((RNG.standard_normal(dims) * scale).astype(np.float32), name)
+
+
+# Symbolic shape inference does not know CDist.
+UNKNOWN_SHAPES = (
+    [
+        helper.make_node("MatMul", ["x", "w"], ["h"], name="first"),
+        helper.make_node("CDist", ["h", "v"], ["d"], name="odd", domain="com.microsoft", metric="euclidean"),
+        helper.make_node("MatMul", ["d", "u"], ["y"], name="last"),
+    ],
+    [weight("w", 8, 16), weight("v", 4, 16), weight("u", 4, 3)],
+    ["n", 8],
+    ["n", 3],
+)
+
+
+def save(
+    folder: Path, nodes: list[Any], weights: list[Any], dims: list[Any], out: list[Any], infos: Any = ()
+) -> Path:
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", FLOAT, dims)],
+        [helper.make_tensor_value_info("y", FLOAT, out)],
+        weights,
+        value_info=list(infos),
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    path = folder / "model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
+    return path
+
+
+def agree(path: Path, config: wb.Config, least: float = 20.0) -> wb.Prepared:
+    """Prepared, run by plain ORT, and near enough to the original."""
+    import onnxruntime as ort
+
+    model = wb.load(path)
+    feed = dict(model.inputs(seed=3).feeds[0])
+    static = isinstance(config.precision, wb.StaticInt8)
+    prepared = wb.prepare(model, config, calibration=[feed] if static else None)
+    sessions = [
+        ort.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+        for file in (path, prepared.model.path)
+    ]
+    ours, theirs = (session.run(None, feed)[0] for session in sessions)
+    noise = float(np.square(ours - theirs).sum())
+    assert noise <= float(np.square(ours).sum()) * 10 ** (-least / 10)
+    return prepared
+
+
+def test_symbolic_shapes_of_an_operator_that_they_do_not_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    path = save(tmp_path, *UNKNOWN_SHAPES)
+    prepared = agree(path, wb.Config(precision=wb.DynamicInt8()))
+    assert "without symbolic shape inference" in prepared.notes[0]
+    with pytest.raises(wb.PrepareError, match="types that it does not take"):
+        wb.prepare(path, wb.Config(precision=wb.Float16()))
+    assert list(here.iterdir()) == [], "nothing is left in the folder of the user"
+    with pytest.raises(Exception, match="Incomplete symbolic shape inference"):
+        quant_pre_process(str(path), str(tmp_path / "out.onnx"), auto_merge=True)
+    assert Path("sym_shape_infer_temp.onnx").exists(), "which ORT itself leaves there"
+
+
+def test_shapes_that_an_exporter_wrote_wrongly(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Gemm", ["x", "w", "b"], ["h"], name="first", transB=1),
+        helper.make_node("Relu", ["h"], ["r"], name="relu"),
+        helper.make_node("MatMul", ["r", "v"], ["y"], name="last"),
+    ]
+    wrong = helper.make_tensor_value_info("r", FLOAT, [3, 99])
+    path = save(
+        tmp_path,
+        nodes,
+        [weight("w", 16, 8), weight("b", 16), weight("v", 16, 3)],
+        ["n", 8],
+        ["n", 3],
+        [wrong],
+    )
+    agree(path, wb.Config(precision=wb.DynamicInt8()))
+
+
+@pytest.mark.parametrize("calibrator", ["entropy", "percentile", "distribution"])
+def test_a_tensor_whose_values_are_all_but_equal(tmp_path: Path, calibrator: Any) -> None:
+    tiny = numpy_helper.from_array(np.array(1e-44, np.float32), "tiny")
+    nodes = [
+        helper.make_node("Mul", ["x", "tiny"], ["flat"], name="flat"),
+        helper.make_node("Add", ["x", "flat"], ["s"], name="sum"),
+        helper.make_node("MatMul", ["s", "w"], ["y"], name="last"),
+    ]
+    path = save(tmp_path, nodes, [tiny, weight("w", 8, 3)], ["n", 8], ["n", 3])
+    prepared = wb.prepare(
+        path, wb.Config(precision=wb.StaticInt8(calibrator=calibrator)), calibration="random"
+    )
+    assert dict(prepared.steps[2].statistics)["QuantizeLinear"] > 0
+
+
+@pytest.mark.parametrize("form", ["qdq", "qoperator"])
+def test_a_bias_behind_an_identity(tmp_path: Path, form: Any) -> None:
+    from onnxruntime.quantization import QuantFormat, quantize_static
+    from onnxruntime.quantization.calibrate import CalibrationDataReader
+
+    nodes = [
+        helper.make_node("Identity", ["b"], ["shared"], name="share"),
+        helper.make_node("Conv", ["x", "w", "shared"], ["c"], name="conv", kernel_shape=[3, 3]),
+        helper.make_node("Relu", ["c"], ["y"], name="relu"),
+    ]
+    path = save(tmp_path, nodes, [weight("b", 4), weight("w", 4, 3, 3, 3)], [1, 3, 12, 12], [1, 4, 10, 10])
+    if form == "qoperator":
+
+        class One(CalibrationDataReader):  # type: ignore[misc]
+            def __init__(self) -> None:
+                self.left = [{"x": np.zeros((1, 3, 12, 12), np.float32)}]
+
+            def get_next(self) -> Any:
+                return self.left.pop() if self.left else None
+
+        with pytest.raises(AttributeError):
+            quantize_static(str(path), str(tmp_path / "o.onnx"), One(), quant_format=QuantFormat.QOperator)
+    made = dict(agree(path, wb.Config(precision=wb.StaticInt8(format=form))).steps[2].statistics)
+    assert made.get("QLinearConv") == 1 or made["DequantizeLinear"] >= 3  # input, weight and bias
+
+
+def test_weights_whose_rows_are_no_multiple_of_a_block(tmp_path: Path) -> None:
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"], name="one")]
+    path = save(tmp_path, nodes, [weight("w", 100, 36)], ["n", 100], ["n", 36])
+    for bits in (4, 8):
+        agree(path, wb.Config(precision=wb.WeightOnly(bits=bits)), least=15)
+
+
+def test_float16_after_a_fusion_of_ort_s_own_operators() -> None:
+    both = wb.Config(fusion=wb.TransformerFusion(), precision=wb.Float16())
+    prepared = wb.prepare("digits-vit", both)
+    assert dict(prepared.steps[0].statistics)["SkipLayerNormalization"] == 8
+
+
+def test_int8_after_a_fusion_of_ort_s_own_operators() -> None:
+    both = wb.Config(fusion=wb.TransformerFusion(), precision=wb.DynamicInt8())
+    assert dict(wb.prepare("digits-vit", both).steps[2].statistics)["MatMulInteger"] > 10
+
+
+@pytest.mark.parametrize("blocked", [(), ("CDist",)])
+def test_float16_around_an_operator_without_it_is_refused(tmp_path: Path, blocked: tuple[str, ...]) -> None:
+    far = helper.make_node("CDist", ["h", "w"], ["y"], name="far", domain="com.microsoft")
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["h"], name="one"), far]
+    path = save(tmp_path, nodes, [weight("w", 8, 8)], [4, 8], [4, 8])
+    with pytest.raises(wb.PrepareError, match=r"would not load: Type Error.*CDist") as caught:
+        wb.prepare(path, wb.Config(precision=wb.Float16(blocked_ops=blocked)))
+    assert "another precision" in caught.value.fix
+
+
+def test_bfloat16_has_no_kernels_on_the_cpu() -> None:
+    with pytest.raises(wb.PrepareError, match="no bfloat16 kernels") as caught:
+        wb.prepare("digits-conv", wb.Config(precision=wb.BFloat16()))
+    assert "providers=['cuda']" in caught.value.fix
+
+
+def test_bfloat16_is_made_for_who_can_run_it() -> None:
+    prepared = wb.prepare("digits-vit", wb.Config(precision=wb.BFloat16(), providers=["cuda", "cpu"]))
+    model = onnx.load(str(prepared.model.path))
+    onnx.checker.check_model(model, full_check=True)  # types of all tensors follow and fit
+    kinds = {tensor.data_type for tensor in model.graph.initializer}
+    assert TensorProto.BFLOAT16 in kinds
+    assert TensorProto.FLOAT16 not in kinds
+    wide = {t.name: t for t in onnx.load(str(wb.load("digits-vit").path)).graph.initializer}
+    for tensor in model.graph.initializer:
+        if tensor.data_type == TensorProto.BFLOAT16 and tensor.name in wide:
+            ours = numpy_helper.to_array(tensor).astype(np.float32)
+            theirs = numpy_helper.to_array(wide[tensor.name])
+            np.testing.assert_allclose(ours, theirs, rtol=2**-8)
+
+
+def test_the_optimizer_s_own_error_becomes_a_reason() -> None:
+    from workbench.core.config import TransformerFusion
+    from workbench.core.prepare.transformer_fusion import transformer_fusion
+
+    step = transformer_fusion(TransformerFusion(), wb.Config())
+    explanation = step.explain("IndexError: list index out of range")
+    assert explanation is not None
+    assert "Gemm" in explanation[0]
+    assert step.explain("something else") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"num_heads": 12, "hidden_size": 768},
+            "you gave 12 heads and hidden size 768, the graph has 4 heads and hidden size 96",
+        ),
+        ({"num_heads": 6}, "you gave 6 heads, the graph has 4 heads"),
+    ],
+)
+def test_heads_that_the_graph_does_not_have_are_named(given: dict[str, int], words: str) -> None:
+    prepared = wb.prepare("digits-vit", wb.Config(fusion=wb.TransformerFusion(**given)))
+    assert prepared.notes == (f"no attention was fused: {words}",)
+
+
+def test_nothing_to_do_is_refused_with_the_reason(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["y"], name="relu")]
+    path = save(tmp_path, nodes, [], ["n", 4], ["n", 4])
+    for precision in (wb.DynamicInt8(), wb.WeightOnly()):
+        with pytest.raises(wb.PrepareError, match="no node became integer"):
+            wb.prepare(path, wb.Config(precision=precision))
+    with pytest.raises(wb.PrepareError, match="no attention"):
+        wb.prepare(path, wb.Config(fusion=wb.TransformerFusion()))
+
+
+def test_excluded_nodes_are_found_under_their_later_names() -> None:
+    model = wb.load("digits-conv")
+    convolutions = [node.name for node in model.structure.graph.node if node.op_type == "Conv"]
+    whole = wb.prepare(model, wb.Config(precision=wb.DynamicInt8()))
+    kept = wb.prepare(model, wb.Config(precision=wb.DynamicInt8(exclude=convolutions[:2])))
+    counts = [dict(prepared.steps[1].statistics)["ConvInteger"] for prepared in (whole, kept)]
+    assert counts[0] - counts[1] == 2
+    with pytest.raises(wb.PrepareError, match="no node of this model") as caught:
+        wb.prepare(model, wb.Config(precision=wb.DynamicInt8(exclude=[convolutions[0] + "x"])))
+    assert convolutions[0] in caught.value.fix
+
+
+def test_nodes_without_names_are_quantized_apart(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["h"]),
+        helper.make_node("MatMul", ["h", "v"], ["y"]),
+    ]
+    path = save(tmp_path, nodes, [weight("w", 8, 16), weight("v", 16, 3)], ["n", 8], ["n", 3])
+    agree(path, wb.Config(precision=wb.DynamicInt8()))
+    prepared = agree(path, wb.Config(precision=wb.DynamicInt8(exclude=["MatMul_0"])))
+    assert dict(prepared.steps[1].statistics)["MatMulInteger"] == 1
+
+
+@pytest.mark.parametrize("reader", ["Add", "Gemm"])
+def test_a_bias_that_several_nodes_share_in_the_form_of_integer_operators(
+    tmp_path: Path, reader: str
+) -> None:
+    """Shared with an Add: ORT refused the file. Shared with a Gemm: the bias had the scales of the other."""
+    first = {
+        "Add": helper.make_node("Add", ["x", "b"], ["h"], name="first"),
+        "Gemm": helper.make_node("Gemm", ["x", "v", "b"], ["h"], name="first", transB=1),
+    }[reader]
+    last = helper.make_node("Gemm", ["h", "w", "b"], ["y"], name="last", transB=1)
+    random = np.random.default_rng(0)
+    values = {name: random.normal(size=size) for name, size in (("b", 8), ("w", (8, 8)), ("v", (8, 8)))}
+    values["v"] *= 0.01  # so that the two products have scales of their own
+    constants = [numpy_helper.from_array(array.astype(np.float32), name) for name, array in values.items()]
+    path = save(tmp_path, [first, last], constants[: 3 if reader == "Gemm" else 2], ["n", 8], ["n", 8])
+    agree(path, wb.Config(precision=wb.StaticInt8(format="qoperator")), least=25.0)

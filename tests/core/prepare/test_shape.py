@@ -1,0 +1,39 @@
+"""Kind, heads and width of every shipped architecture, read from the graph alone."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+from sample_models import SKELETONS, TRAINED
+from sample_models.skeleton import load_skeleton
+from workbench.core.prepare.shape import transformer_shape
+
+EXPECTED = {
+    "bert-base": ("bert", 12, 768),
+    "bert-base-dynamo": ("bert", 12, 768),
+    "bert-base-sdpa": ("bert", 12, 768),
+    "distilbert": ("bert", 12, 768),
+    "gpt2": ("gpt2", 12, 768),
+    "gpt2-dynamo": ("gpt2", 12, 768),
+    "llama-small": ("gpt2", 12, 768),
+    "vit-base": ("vit", 12, 768),
+    "whisper-small-encoder": ("bart", 12, 768),
+    "resnet50": (None, None, None),
+    "yolov5s": (None, None, None),
+    "digits-vit": ("vit", 4, 96),
+    "char-gpt": ("gpt2", 4, 128),
+    "digits-conv": (None, None, None),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_transformer_is_known_by_its_graph(name: str) -> None:
+    trained = TRAINED / f"{name}.onnx"
+    if trained.exists():
+        model = onnx.load(str(trained))
+    else:
+        model = load_skeleton((SKELETONS / f"{name}.onnx.xz").read_bytes())
+    shape = transformer_shape(model)
+    assert (shape.model_type, shape.num_heads, shape.hidden_size) == EXPECTED[name]
+    assert len(shape.why) == sum(part is not None for part in EXPECTED[name])

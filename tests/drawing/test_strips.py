@@ -1,0 +1,145 @@
+"""What the latency figure shows, by equality."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.factories.comparisons import comparison, drawn_run, failed, ordinary, run
+from workbench.core.config import Config, DynamicInt8, PreparedModel
+from workbench.core.measure.percentiles import Estimate
+from workbench.core.measure.wording import sentence
+from workbench.drawing.scale import Scale
+from workbench.drawing.strips import LatencyData, Strip, config_text, latency_data
+
+
+def test_everything_by_equality() -> None:
+    baseline = run("A", [[[0.003, 0.001], [0.002, 0.004]], [[0.005], [0.009]]], aside=[3])
+    record = comparison(baseline, failed("B", "no such kernel"))
+    assert latency_data(record) == LatencyData(
+        title=(sentence(record, record.verdict),),
+        model="tiny",
+        scale=Scale("ms", 1e3, False),
+        span_s=(0.001, 0.009),
+        view_s=(0.001, 0.0055),  # the clean samples up to their 99th percentile, and half their width
+        rows=(
+            Strip(
+                label="A",
+                text="ORT defaults",
+                samples_s=(0.001, 0.002, 0.003, 0.004, 0.005),
+                aside_s=(0.009,),
+                measured=5,
+                measured_aside=1,
+                estimates=(
+                    Estimate("p50", 0.003, None, None, "no interval from 2 processes"),
+                    Estimate("p90", None, None, None, "not enough samples: 5 of 64"),
+                    Estimate("p99", None, None, None, "not enough samples: 5 of 662"),
+                ),
+                beyond=1,
+                most_s=0.009,
+                failure=None,
+            ),
+            Strip(
+                label="B",
+                text="the same config as A",
+                samples_s=(),
+                aside_s=(),
+                measured=0,
+                measured_aside=0,
+                estimates=(
+                    Estimate("p50", None, None, None, "not enough samples: 0 of 5"),
+                    Estimate("p90", None, None, None, "not enough samples: 0 of 64"),
+                    Estimate("p99", None, None, None, "not enough samples: 0 of 662"),
+                ),
+                beyond=0,
+                most_s=None,
+                failure="failed at load: no such kernel",
+            ),
+        ),
+    )
+
+
+def test_model_files_are_named_and_their_settings_follow() -> None:
+    files = [PreparedModel("/cache/wide.onnx", compare_outputs=False), PreparedModel("bert-base-sdpa")]
+    configs = [
+        Config(),
+        *(Config(precision=file) for file in files),
+        Config(level="basic", precision=files[1]),
+    ]
+    runs = tuple(
+        replace(drawn_run("A", 0.002), label=label, config=config)
+        for label, config in zip("ABCD", configs, strict=True)
+    )
+    record = replace(ordinary(), runs=runs)
+    texts = ["tiny", "wide", "bert-base-sdpa", "bert-base-sdpa, level basic"]
+    assert [config_text(record, run) for run in runs] == texts
+    int8 = Config(precision=PreparedModel("wide.onnx", precision=DynamicInt8()))
+    assert config_text(record, replace(runs[1], config=int8)) == "wide, precision dynamic int8"
+
+
+def test_the_same_record_gives_the_same_data() -> None:
+    assert latency_data(ordinary()) == latency_data(ordinary())
+
+
+def test_disturbed_blocks_are_apart() -> None:
+    row = latency_data(ordinary()).rows[1]
+    assert (row.measured, row.measured_aside) == (760, 40)
+    assert (len(row.samples_s), len(row.aside_s)) == (760, 40)
+
+
+def test_a_run_of_which_nothing_was_clean_is_told_as_such() -> None:
+    row = latency_data(comparison(drawn_run("A", 0.002), drawn_run("B", 0.002, aside=range(40)))).rows[1]
+    assert row.all_aside
+    assert (row.measured, row.measured_aside) == (0, 800)
+    assert row.most_s == max(row.aside_s)
+
+
+def test_what_a_config_changes_is_told() -> None:
+    changed = replace(drawn_run("B", 0.002), config=Config(intra_op_threads=1))
+    rows = latency_data(comparison(drawn_run("A", 0.002), changed)).rows
+    assert rows[0].text == "ORT defaults"
+    assert rows[1].text == "intra-op threads 1"
+
+
+def test_configs_far_apart_get_a_logarithmic_axis_with_everything_in_view() -> None:
+    data = latency_data(comparison(drawn_run("A", 0.050), drawn_run("B", 0.001)))
+    assert data.scale == Scale("ms", 1e3, True)
+    assert data.view_s is None
+
+
+def test_a_far_sample_does_not_squeeze_the_rest_and_is_counted() -> None:
+    candidate = drawn_run("B", 0.001)
+    block = candidate.processes[0].blocks[0]
+    blocks = (replace(block, samples_s=(*block.samples_s, 0.5)), *candidate.processes[0].blocks[1:])
+    far = replace(
+        candidate, processes=(replace(candidate.processes[0], blocks=blocks), *candidate.processes[1:])
+    )
+    data = latency_data(comparison(drawn_run("A", 0.001), far))
+    assert data.view_s is not None
+    assert data.view_s[1] < 0.002
+    assert [row.beyond for row in data.rows] == [0, 1]
+    assert data.rows[1].most_s == 0.5
+    assert data.rows[1].samples_s[-1] == 0.5  # drawn all the same
+
+
+def test_nothing_measured_at_all() -> None:
+    data = latency_data(comparison(failed("A"), failed("B")))
+    assert data.span_s is None
+    assert data.view_s is None
+    assert data.note == ""
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 11, 999, 1100, 3000])
+def test_no_more_points_than_asked_for_and_the_note_says_so(most: int) -> None:
+    data = latency_data(THINNED, most)
+    drawn = sum(row.drawn for row in data.rows)
+    assert drawn == min(most, 1100)
+    assert data.note == ("" if drawn == 1100 else f"{drawn:,} of 1,100 samples are drawn, evenly chosen")
+    if most >= 10:
+        assert data.rows[0].samples_s[0] == min(FIRST.latency.samples_s)
+        assert data.rows[0].samples_s[-1] == max(FIRST.latency.samples_s)
+
+
+FIRST = drawn_run("A", 0.002)
+THINNED = comparison(FIRST, drawn_run("B", 0.002, blocks=3, aside=(1,)))

@@ -1,0 +1,198 @@
+"""The picture of a verdict, by equality: decided, tied, not settled, failed, and with outputs that differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from tests.amount import amount
+from tests.core.bundle.strategies import comparisons
+from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary
+from workbench.core.bundle.comparison import ComparisonRecord, Doubt
+from workbench.core.bundle.run import Stage
+from workbench.core.config import Config, PreparedModel
+from workbench.drawing.numbers import NumbersRow, numbers_table
+from workbench.drawing.page.banner import STYLE, numbers_html, verdict_html
+from workbench.drawing.strips import density
+from workbench.drawing.verdict_picture import RatioAxis, Tile, VerdictPicture, verdict_picture
+
+
+def judged(**changes: Any) -> ComparisonRecord:
+    record = ordinary()
+    return replace(record, verdicts=(replace(record.verdict, **changes),))
+
+
+def picture(**changes: Any) -> VerdictPicture:
+    record = judged(**changes)
+    return verdict_picture(record, record.verdict)
+
+
+def test_a_faster_candidate_by_equality() -> None:
+    assert picture() == VerdictPicture(
+        label="B",
+        kind="faster",
+        head="1.83× faster",
+        effect="gain",
+        estimate="",
+        lines=("95 % interval 1.79 to 1.88",),
+        axis=RatioAxis((1 / 1.4, 1.0, 1.4, 2.0), (1 / 1.01, 1.01), 1.83, (1.79, 1.88)),
+        tiles=(
+            Tile("median (ms)", "1.99 → 1.10", "\u221245 %", "gain"),
+            Tile("p99 (ms)", "2.26 → 1.23", "\u221245 %", "gain"),
+            Tile("memory (MiB)", "61 → 61", "the same"),
+            Tile("load (ms)", "250 → 250", "the same"),
+            Tile("outputs", "agree", "SQNR 92 dB"),
+        ),
+    )
+
+
+@pytest.mark.parametrize("kind", ["unknown", "tie"])
+def test_a_difference_that_was_not_found_is_in_no_tile(kind: str) -> None:
+    assert [tile.change for tile in picture(kind=kind, ratio=1.0, low=0.99, high=1.01).tiles[:2]] == ["", ""]
+
+
+def test_a_slower_candidate_has_the_inverse_ratio_and_interval() -> None:
+    slower = picture(kind="slower", ratio=0.5, low=0.4, high=0.625)
+    assert (slower.head, slower.effect, slower.lines) == (
+        "2.00× slower",
+        "loss",
+        ("95 % interval 1.60 to 2.50",),
+    )
+    assert slower.axis is not None
+    assert slower.axis.place(0.5) < slower.axis.place(1.0) < 1
+    assert slower.tiles[0].effect == "none", "the colour is that of the verdict, never of one figure"
+
+
+def test_an_undecided_comparison_has_its_estimate_and_what_it_would_take() -> None:
+    reason = "no difference of 7.0 % or more; about 20 s more would settle 1.0 %"
+    unknown = picture(kind="unknown", ratio=1.03, low=0.99, high=1.07, reason=reason)
+    assert (unknown.head, unknown.effect) == ("Not settled yet", "none")
+    assert unknown.estimate == "1.030× faster so far"
+    assert unknown.lines == ("No difference of 7.0 % or more", "About 20 s more would settle 1.0 %")
+
+
+def test_a_ratio_that_the_verdict_refuses_is_not_shown() -> None:
+    refused = picture(kind="unknown", ratio=1.0, low=None, high=None, reason="the rounds differ too much")
+    assert (refused.estimate, refused.axis) == ("", None)
+
+
+@pytest.mark.parametrize("ratio", [1.0002, 0.9998])
+def test_an_estimate_of_no_difference_is_neither_faster_nor_slower(ratio: float) -> None:
+    unknown = picture(kind="unknown", ratio=ratio, low=0.95, high=1.05)
+    assert unknown.estimate == "no difference so far"
+
+
+@pytest.mark.parametrize(
+    "changes", [{"kind": "outputs differ"}, {"kind": "unknown", "low": None, "high": None}]
+)
+def test_no_tile_repeats_a_ratio_that_the_verdict_refuses(changes: dict[str, Any]) -> None:
+    median, tail, *others = picture(**changes).tiles
+    assert median == Tile("median (ms)", "1.99 → 1.10")
+    assert (tail.name, tail.change) == ("p99 (ms)", "")
+    assert others == [*picture().tiles[2:]]
+
+
+def test_the_speed_of_wrong_outputs_is_not_shown() -> None:
+    wrong = picture(kind="outputs differ", reason="B's outputs differ from A's")
+    assert (wrong.head, wrong.effect, wrong.axis, wrong.estimate) == ("Outputs differ", "loss", None, "")
+
+
+def test_a_tie_and_a_failure_say_so() -> None:
+    assert picture(kind="tie", ratio=1.0, low=0.995, high=1.005).head == "A tie"
+    record = comparison(drawn_run("A", 0.002), failed("B"), kind="unknown")
+    made = verdict_picture(record, replace(record.verdict, ratio=None, low=None, high=None))
+    assert (made.head, made.effect) == ("B failed", "error"), "it does not look like an open answer"
+    reason = "B could not be measured: load: no kernel of Conv"
+    of_reason = replace(record, verdicts=(replace(record.verdict, reason=reason),))
+    made = verdict_picture(of_reason, of_reason.verdict)
+    assert made.lines[0] == "Load: no kernel of Conv", "the head has said that B failed"
+    assert made.lines[-1] == "Fix: Use another model."
+    assert made.tiles[0].value == "1.99 → \u2013"
+
+
+@pytest.mark.parametrize("ratio", [1.0001, 1.03, 0.7, 3.0, 1e6, 1e-6])
+def test_every_ratio_has_a_place_on_its_axis(ratio: float) -> None:
+    axis = picture(ratio=ratio, low=ratio * 0.99, high=ratio * 1.01).axis
+    assert axis is not None
+    assert 0 <= axis.place(ratio) <= 1
+    assert list(axis.ticks) == sorted(axis.ticks)
+    assert 1.0 in axis.ticks
+
+
+def test_two_nets_are_compared_by_time_alone_and_the_tile_says_so() -> None:
+    record = ordinary()
+    other = Config(precision=PreparedModel("other.onnx", compare_outputs=False))
+    runs = (record.runs[0], replace(record.runs[1], config=other))
+    record = replace(record, runs=runs, agreement=())
+    tile = verdict_picture(record, record.verdict).tiles[-1]
+    assert tile == Tile("outputs", "timing only", "another net, as asked")
+    assert "timing only" in verdict_html(record)
+
+
+def test_numbers_are_a_row_a_config_with_three_digits() -> None:
+    table = numbers_table(ordinary())
+    assert table.heads[1:4] == ("median (ms)", "95 % interval", "p90 (ms)")
+    row = table.rows[1]
+    assert (row.label, row.cells[0], row.cells[5]) == ("B", "1.10", "760")
+    assert table.notes == ("B: 40 disturbed samples are set aside",)
+
+
+def test_a_narrow_table_of_numbers_has_a_row_for_each_head() -> None:
+    assert f"repeat({len(numbers_table(ordinary()).heads)}, auto)" in STYLE
+
+
+def test_a_run_without_numbers_has_its_reason() -> None:
+    table = numbers_table(comparison(drawn_run("A", 0.002, blocks=2), failed("B", "no such kernel")))
+    assert isinstance(table.rows[1], NumbersRow)
+    assert table.rows[1].failure == "failed at load: no such kernel"
+    assert "p99: not enough samples: 200 of 662" in table.notes
+    assert numbers_html(table).count("<td") == 9
+
+
+def test_doubts_are_one_line_that_unfolds() -> None:
+    doubt = Doubt("noise", "A", "rounds scatter", "Measure longer.")
+    record = replace(ordinary(), doubts=(doubt, replace(doubt, kind="drift", label=None)))
+    html = verdict_html(record)
+    assert "<summary>⚠ 2 doubts: noise, drift</summary>" in html
+    assert "noise about A:" in html
+    assert "<details" not in verdict_html(ordinary())
+
+
+@pytest.mark.parametrize("stage", ["load", "provider"])
+def test_texts_of_strangers_are_escaped(stage: Stage) -> None:
+    """Labels, names of providers, reasons and doubts, of one candidate and of two."""
+    image = "<img src=x onerror=alert(1)>"
+    config = Config(providers=[image], allow_unknown=True)
+    broken = failed("B", HOSTILE)
+    assert broken.failure is not None
+    broken = replace(broken, label=image, config=config, failure=replace(broken.failure, stage=stage))
+    for more in ((), (replace(drawn_run("C", 0.001), label=f"{image}2"),)):
+        record = comparison(drawn_run("A", 0.002), broken, *more, model=HOSTILE, kind="unknown")
+        record = replace(
+            record,
+            verdicts=tuple(replace(verdict, reason=HOSTILE, low=None) for verdict in record.verdicts),
+            doubts=(Doubt(HOSTILE, image, HOSTILE, HOSTILE),),
+        )
+        for html in (verdict_html(record), numbers_html(numbers_table(record))):
+            assert "<img" not in html
+            assert "&lt;img" in html
+
+
+@settings(max_examples=amount(15, 4))
+@given(comparisons())
+def test_any_record_has_a_picture_and_numbers(record: ComparisonRecord) -> None:
+    html = verdict_html(record)
+    assert html.count('class="v-hero"') == len(record.verdicts)
+    assert len(numbers_table(record).rows) == len(record.runs)
+
+
+def test_the_density_has_its_peak_where_the_samples_are() -> None:
+    curve = density([1.0, 2.0, 2.0, 2.1, 2.1, 2.0, 1.9, 2.0, 3.0])
+    place, height = max(curve, key=lambda point: point[1])
+    assert height == pytest.approx(1.0)
+    assert place == pytest.approx(2.0, abs=0.1)
+    assert density([1.0] * 7) == ()
+    assert len(density([1.0] * 8)) > 0, "equal samples are a peak"

@@ -1,0 +1,109 @@
+"""A result as a folder of plain files."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import workbench as wb
+from tests.core.bundle import forks
+from tests.factories.comparisons import ordinary
+from tests.factories.records import comparison
+from tests.factories.results import every_kind, further
+from workbench.apps.cli import main
+from workbench.core.bundle.display import config_in_words
+from workbench.features.base.folder import tables_of
+from workbench.features.base.history import History
+from workbench.features.base.registry import KINDS
+
+pytestmark = pytest.mark.usefixtures("coarse")
+
+
+def test_a_comparison_is_tables_configs_scripts_and_a_picture(tmp_path: Path) -> None:
+    result = wb.Comparison(ordinary())
+    folder = result.export(tmp_path / "out")
+    index = json.loads((folder / "index.json").read_text())
+    assert index["kind"] == "comparison"
+    listed = {*index["tables"], *index["pictures"], index["bundle"], "index.json"}
+    for files in index["configs"].values():
+        listed |= {files["config"], files["script"]}
+    assert listed == {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    samples = pd.read_csv(folder / "tables/samples.csv", float_precision="round_trip")
+    assert list(samples["latency_s"]) == [s for run in result.runs for s in every_sample(run)]
+    about = index["tables"]["tables/samples.csv"]
+    assert about["rows"] == len(samples)
+    assert (about["columns"]["latency_s"], about["columns"]["label"]) == ("seconds", None)
+    config = json.loads((folder / index["configs"]["B"]["config"]).read_text())
+    assert wb.Config.from_dict(config) == result.runs[1].config
+    compile((folder / index["configs"]["B"]["script"]).read_text(), "B.py", "exec")
+    assert wb.open(folder / "result.ortbench").record == result.record
+
+
+def every_sample(run: object) -> list[float]:
+    return [s for process in run.processes for block in process.blocks for s in block.samples_s]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", KINDS.names)
+def test_every_kind_can_be_exported_by_the_command_line_too(tmp_path: Path, kind: str) -> None:
+    bundle = every_kind()[kind].save(tmp_path / "one.ortbench")
+    for folder in (every_kind()[kind].export(tmp_path / "out"), tmp_path / "command"):
+        if not folder.exists():
+            assert main(["export", str(bundle), str(folder)]) == 0
+        index = json.loads((folder / "index.json").read_text())
+        assert index["kind"] == kind
+        assert all((folder / name).stat().st_size for name in (*index["tables"], *index["pictures"]))
+        assert str(wb.open(folder / "result.ortbench")) == str(every_kind()[kind])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_a_failed_export_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+
+    def export() -> list[str]:
+        texts = []
+        for folder in ("new", "empty"):
+            with pytest.raises(wb.WorkbenchError) as caught:
+                every_kind()["comparison"].export(tmp_path / folder)
+            texts.append(str(caught.value))
+        return texts
+
+    assert all("written" in text for text in forks.call_limited(export, file_bytes=2000))
+    assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
+
+
+def test_parts_have_tables_of_their_own() -> None:
+    result = wb.Comparison(comparison())
+    levels = further()["levels"]
+    result.add(levels, "B")
+    frame = dict(tables_of(result))["levels/B"]
+    assert frame.equals(levels.to_frame())
+
+
+def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(wb.ConfigError, match="not empty"):
+        wb.Comparison(comparison()).export(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_the_command_writes_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = wb.Comparison(comparison()).save(tmp_path / "c.ortbench")
+    assert main(["export", str(bundle), str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "out")
+    assert (tmp_path / "out/index.json").exists()
+
+
+def test_the_history_has_configs_in_columns(tmp_path: Path) -> None:
+    history = History(tmp_path / "history.sqlite")
+    history.add(comparison("02-abc"))
+    history.add(further()["levels"].record)
+    frame = history.to_frame(configs=True)
+    assert list(frame["id"]) == list(history.to_frame()["id"])
+    compared = frame[frame["id"] == "02-abc"].iloc[0]
+    assert compared["config_A"] == config_in_words(comparison().runs[0].config)
+    assert compared["config_B"] == config_in_words(comparison().runs[1].config)
+    assert "config_A" not in history.to_frame()

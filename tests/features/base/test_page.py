@@ -1,0 +1,116 @@
+"""The exported page: every text is text, nothing may load, only our own scripts run."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from tests.factories.graphs import HOSTILE, hostile
+from tests.factories.results import every_kind
+
+MOST_BYTES = 5_000_000  # beside plotly.js, which has as many
+
+
+class Reader(HTMLParser):
+    """Scripts that run, attributes that could, and the texts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.running: list[str] = []
+        self.loading: list[str] = []
+        self.handlers: list[str] = []
+        self.texts: list[str] = []
+        self._script = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        kinds = dict(attrs)
+        self._script = tag == "script" and kinds.get("type") is None
+        if self._script:
+            self.running.append("")
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+        self.loading += [
+            f"{tag} {name}"
+            for name, value in attrs
+            if name in ("src", "href") and not (value or "").startswith("#")
+        ]
+
+    def handle_data(self, data: str) -> None:
+        if self._script:
+            self.running[-1] += data
+        else:
+            self.texts.append(data)
+
+    def handle_endtag(self, _tag: str) -> None:
+        self._script = False
+
+
+@pytest.mark.usefixtures("without_plotly")
+@pytest.mark.parametrize("kind", every_kind())
+def test_a_page_of_every_result(kind: str, tmp_path: Path) -> None:
+    path = every_kind()[kind].export_html(tmp_path / "page.html")
+    page = path.read_text("utf-8")
+    read = Reader(page)
+    assert read.loading == []
+    assert read.handlers == []
+    assert len(page.encode()) < MOST_BYTES
+    policy = re.search(r"script-src ([^;]*);", page)
+    assert policy is not None
+    allowed = {f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in read.running}
+    assert set(policy[1].split()) == (allowed or {"'none'"})
+    assert "default-src 'none'" in page
+    assert "<h2>" in page
+
+
+@pytest.mark.usefixtures("without_plotly")
+def test_strangers_texts_are_texts() -> None:
+    result = wb.Comparison(examples.strangers(), parts=examples.parts(hostile()))
+    read = Reader(result.page_html())
+    assert len(read.running) == 3, "plotly.js, the plots' start, the views"
+    assert read.handlers == []
+    assert any("onerror=window.hacked=1" in text for text in read.texts)
+
+
+@pytest.mark.usefixtures("without_plotly")
+def test_what_is_absent_says_so() -> None:
+    page = wb.Comparison(ordinary()).page_html()
+    for kind in ("explanation", "profile", "memory", "cold start", "roofline"):
+        assert f"has no {kind}" in page or f"examine(&#x27;{kind}&#x27;)" in page
+    assert "Accuracy was not measured" in page
+
+
+def test_plotly_stands_in_it_once() -> None:
+    page = every_kind()["comparison"].page_html()
+    assert len(page) > 4_000_000
+    assert page.count("plotly.js v") == 1
+    assert page.count('class="plot"') > 5
+
+
+@pytest.mark.usefixtures("without_plotly")
+def test_a_view_too_large_for_a_page_is_a_picture(monkeypatch: Any) -> None:
+    monkeypatch.setattr("workbench.drawing.page.document.MOST_VIEW_BYTES", 10)
+    page = every_kind()["explanation"].page_html()
+    assert "wbv-place" not in page
+    assert "too large for a page" in page
+    assert "<svg" in page
+
+
+def test_a_long_table_says_what_it_leaves_out() -> None:
+    import pandas as pd
+
+    from workbench.drawing.page.pieces import table
+
+    html = table(pd.DataFrame({HOSTILE: [None, 1.5, 3]}), HOSTILE, most=2)
+    assert "The first 2 of 3 rows." in html
+    assert "not known" in html
+    assert "<script" not in html
+    assert "<img" not in html

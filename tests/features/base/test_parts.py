@@ -1,0 +1,110 @@
+"""Further results beside a comparison: kept, saved, reopened and exported with it, whatever they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from workbench.core.errors import WorkbenchError
+from workbench.features.base.history import History
+from workbench.features.base.registry import KINDS
+
+ALONE = (
+    "comparison",
+    "explanation",
+    "profile",
+    "peaks",
+    "study",
+)  # tested elsewhere; the last two are no parts
+MADE = examples.further()
+
+
+SECTIONS = {kind.name for kind in KINDS if kind.heading}
+
+
+def whole() -> wb.Comparison:
+    """A comparison with one of each, about B."""
+    result = wb.Comparison(ordinary())
+    for further in MADE.values():
+        result.add(further, "B")
+    return result
+
+
+def test_the_examples_are_all_that_can_be_made() -> None:
+    assert {*MADE, *ALONE} == {*KINDS.names}
+
+
+@pytest.fixture(scope="module")
+def compared() -> wb.Comparison:
+    return whole()
+
+
+@pytest.fixture(scope="module")
+def opened(compared: wb.Comparison, tmp_path_factory: pytest.TempPathFactory) -> wb.Comparison:
+    return wb.open(compared.save(tmp_path_factory.mktemp("saved") / "one.ortbench"))
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_what_is_added_is_saved_and_reopened_as_it_was(
+    kind: str, compared: wb.Comparison, opened: wb.Comparison
+) -> None:
+    label = None if KINDS.named(kind).scope == "runs" else "B"
+    result = opened.made(kind, label)
+    assert type(result) is type(MADE[kind])
+    assert result.to_frame().equals(compared.made(kind, label).to_frame())
+    assert result.about.model == MADE[kind].about.model
+    assert result.still().to_svg()
+
+
+def test_a_run_keeps_its_label() -> None:
+    result = whole()
+    for kind in ("memory", "roofline", "cold start"):
+        assert set(result.made(kind, "B").to_frame()["label"]) == {"B"}
+    both = wb.ColdStarts.of({"A": examples.start("A"), "B": examples.start("B")}, about=examples.about())
+    result.add(both, "B")
+    assert [part.label for part in result.parts if part.kind == "cold start"] == ["A", "B"]
+
+
+def test_a_newer_one_takes_the_place_of_the_older() -> None:
+    result = whole()
+    before = len(result.parts)
+    newer = replace(examples.levels(), model_name="newer")
+    result.add(wb.Levels(newer), "B")
+    assert len(result.parts) == before
+    assert result.made("levels", "B").record == newer
+    result.add(wb.Levels(newer), "A")
+    assert len(result.parts) == before + 1
+
+
+def test_what_is_not_there_says_so() -> None:
+    with pytest.raises(WorkbenchError, match="has no levels of B"):
+        wb.Comparison(ordinary()).made("levels", "B")
+
+
+@pytest.mark.usefixtures("own_home")
+def test_the_history_gets_it_too() -> None:
+    result = wb.Comparison(ordinary())
+    History().add(result.record, None)
+    result.add(wb.Levels(examples.levels()), "B")
+    assert wb.history().open(result.record.id).made("levels", "B").record == examples.levels()
+
+
+@pytest.mark.usefixtures("without_plotly")
+def test_the_page_holds_each_of_them_and_no_strangers_script(compared: wb.Comparison) -> None:
+    page = compared.page_html()
+    sections: dict[str, Any] = {
+        name: page.partition(f'<section id="{name.replace(" ", "-")}">')[2].partition("</section>")[0]
+        for name in SECTIONS
+    }
+    for name, section in sections.items():
+        assert "<table>" in section, name
+        assert re.search(r'class="(plot|picture)"', section), name
+    assert SECTIONS | {"accuracy", "memory", "roofline", "cold start"} == {*MADE}
+    assert "<img src=x" not in page
+    assert "<b onmouseover" not in page

@@ -1,0 +1,99 @@
+"""The registry of result kinds: a kind in one file is saved, opened, exported and offered."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from tests.features.base.warmth import Warmth, WarmthRecord
+from workbench.features.base.form import Source, values_of
+from workbench.features.base.offers import written_offers
+from workbench.features.base.registry import KINDS, ResultKind, function_at
+
+OFFERED = [kind for kind in KINDS if kind.button]
+GOLDEN = Path(__file__).parents[2] / "core" / "bundle" / "golden"
+EXAMPLES = {"versions": {"environments": "/x/ort117"}}  # forms with a field that must be filled
+
+
+@pytest.fixture
+def warmth(monkeypatch: pytest.MonkeyPatch) -> Iterator[ResultKind]:
+    monkeypatch.setattr(KINDS, "_makers", dict(KINDS._makers))
+    monkeypatch.setattr(KINDS, "_made", dict(KINDS._made))
+    KINDS.register("warmth", "tests.features.base.warmth")
+    return KINDS.named("warmth")
+
+
+@pytest.mark.usefixtures("own_home", "without_plotly")
+def test_a_kind_in_one_file_is_saved_opened_exported_and_offered(warmth: ResultKind, tmp_path: Path) -> None:
+    result = Warmth(WarmthRecord(41.5), examples.about())
+    opened = wb.open(result.save(tmp_path / "warmth.ortbench"))
+    assert isinstance(opened, Warmth)
+    assert opened.record == result.record
+
+    result.keep()
+    (row,) = wb.history().to_frame(kind="warmth").to_dict("records")
+    assert wb.history().open(row["id"]).record == result.record
+
+    comparison = wb.Comparison(ordinary())
+    comparison.add(result, "B")
+    again = wb.open(comparison.save(tmp_path / "comparison.ortbench"))
+    assert again.made("warmth", "B").record == result.record
+    assert "How warm it became" in again.page_html()
+    assert "41.5" in opened.page_html()
+
+    assert warmth.offer in KINDS.offered("threads")
+    made = warmth.function("model", wb.Config(), inputs={})
+    assert made.record.degrees == 41.0
+    code = warmth.making_code(["b"], '"B"', {"inputs": Source("inputs")})
+    assert code == 'result.add(wb.warmth(model, b, inputs=inputs), "B")'
+
+
+@pytest.mark.parametrize("kind", OFFERED, ids=lambda kind: kind.name)
+def test_an_offered_kind_has_a_function_that_takes_what_the_registry_says(kind: ResultKind) -> None:
+    parameters = inspect.signature(kind.function).parameters
+    assert {*kind.takes, "cancel"} <= set(parameters)
+    assert kind.hint
+    assert kind.tabs
+    assert getattr(wb, kind.function.__name__) is kind.function
+
+
+@pytest.mark.parametrize("kind", OFFERED, ids=lambda kind: kind.name)
+def test_the_code_that_makes_a_kind_is_python(kind: ResultKind) -> None:
+    code = kind.making_code(["b"], '"B"', values_of(kind.form, EXAMPLES.get(kind.name, {})))
+    compile(code, "<code>", "eval")
+    assert code.startswith("result.")
+
+
+def test_everything_that_draws_a_result_exists() -> None:
+    names = ("charted_by", "drawn_by", "pictured_by")
+    places = [getattr(kind.result, name, "") for kind in KINDS for name in names]
+    assert sum(map(bool, places)) > 25
+    assert all(callable(function_at(place)) for place in places if place)
+
+
+@pytest.mark.parametrize("kind", ["matrix", "sweep"])
+def test_a_result_without_a_chart_says_what_draws_it(kind: str) -> None:
+    result = wb.open(GOLDEN / f"{kind}-1.ortbench")
+    with pytest.raises(wb.WorkbenchError, match=rf"A {kind.title()} has no chart: it is drawn otherwise"):
+        result.chart()
+
+
+def test_the_file_of_offers_is_up_to_date() -> None:
+    """When this fails: `python -m workbench.features.base.registry`."""
+    assert written_offers() == {kind.name: kind.offer for kind in KINDS}
+
+
+def test_a_tab_offers_its_own_kinds_first() -> None:
+    assert [kind.name for kind in KINDS.offered("flame")] == ["profile", "explanation"]
+    assert [kind.name for kind in KINDS.offered("graph")] == ["explanation", "profile"]
+
+
+def test_examinable_kinds_are_about_one_run() -> None:
+    assert KINDS.examinable == ("explanation", "profile", "memory", "cold start", "roofline", "findings")
+    assert all(KINDS.named(name).scope == "run" for name in KINDS.examinable)

@@ -1,0 +1,88 @@
+"""Every text of a bundle is a stranger's: no cell, figure, picture, view or page takes one for markup."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+from tests.features.base.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_of
+from workbench.core.errors import WorkbenchError
+from workbench.drawing.canvas.base import View
+from workbench.drawing.canvas.standalone import fragment
+from workbench.drawing.scene import Scene
+from workbench.features.base.registry import KINDS
+
+NOT_CALLED = {"keep", "examine", "attach", "save", "export_html"}
+MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+DEPTH = 4
+
+
+def shown(value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, str, str]]:
+    """All that can be shown of a result: (where it is from, "html" or "plotly", the text)."""
+    if isinstance(value, go.Figure):
+        yield name, "plotly", value.to_json()
+    elif isinstance(value, Scene):
+        yield name, "html", value.to_svg()
+    elif isinstance(value, View):
+        yield name, "html", fragment(value)
+        yield name, "html", value.still().to_svg()
+    elif isinstance(value, str) and name.endswith("html"):
+        yield name, "html", value
+    elif isinstance(value, tuple | list):
+        for item in value[:2]:
+            yield from shown(item, f"{name}[]", depth)
+    elif type(value).__module__.startswith("workbench") and depth < DEPTH:
+        yield from _of_cell(value, name)
+        for method in (name for name in dir(type(value)) if not name.startswith("_")):
+            if method not in NOT_CALLED:
+                yield from shown(_asked(value, method), f"{name}.{method}", depth + 1)
+
+
+def _of_cell(value: Any, name: str) -> Iterator[tuple[str, str, str]]:
+    if hasattr(value, "_repr_mimebundle_"):
+        for mime, data in value._repr_mimebundle_()[0].items():
+            if "plotly" in mime:
+                yield f"{name} as a cell", "plotly", json.dumps(data)
+            elif mime in ("text/html", "image/svg+xml"):
+                yield f"{name} as a cell", "html", data
+    elif hasattr(value, "_repr_html_"):
+        yield f"{name} as a cell", "html", value._repr_html_()
+
+
+def _asked(value: Any, method: str) -> Any:
+    """What a property or a method without arguments gives; None where it says that there is none."""
+    try:
+        member = getattr(value, method)
+        if not callable(member):
+            return member
+        parameters = inspect.signature(member).parameters.values()
+        needed = [
+            parameter
+            for parameter in parameters
+            if parameter.default is parameter.empty and parameter.kind not in MANY
+        ]
+        return None if needed else member()
+    except WorkbenchError:
+        return None
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_no_text_is_taken_for_markup(path: Path) -> None:
+    bundle, _ = poisoned(path)
+    result = KINDS.result(bundle)
+    texts = [*shown(result, bundle.kind), ("the page", "html", result.page_html())]
+    assert any("onerror=window.hacked" in text for _, _, text in texts), "the attempts are there to be seen"
+    for name, kind, text in texts:
+        if kind == "html":
+            assert Taken(text).found == [], name
+        else:
+            read = [mark for part in texts_of(json.loads(text)) for mark in FOR_PLOTLY if mark in part]
+            assert read == [], name

@@ -1,0 +1,64 @@
+"""A kind of result that only tests know, in one file."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.core.bundle.kinds import anything
+from workbench.core.config import Config
+from workbench.drawing.chart import Axis, Chart, Value, one_value, series_look
+from workbench.features.base.registry import ResultKind
+from workbench.features.base.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class WarmthRecord:
+    """How warm the machine became."""
+
+    degrees: float
+
+    def to_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame({"degrees": [self.degrees]})
+
+
+class Warmth(Result):
+    """How warm the machine became."""
+
+    charted_by = f"{__name__}:warmth_chart"
+
+
+def warmth_chart(record: WarmthRecord) -> Chart:
+    """Return one bar."""
+    row = one_value("machine", Value(record.degrees, f"{record.degrees:g} °C", series_look(0)))
+    return Chart(("Warmth",), (Axis("temperature (°C)"),), (row,))
+
+
+def warmth(
+    _model: Any, _config: Config | None = None, *, inputs: Any = None, cancel: threading.Event | None = None
+) -> Warmth:
+    """Measure nothing: 40 degrees, and one more for given inputs."""
+    assert cancel is None or not cancel.is_set()
+    return Warmth(WarmthRecord(40.0 if inputs is None else 41.0))
+
+
+KIND = ResultKind(
+    "warmth",
+    WarmthRecord,
+    anything,
+    None,
+    result=Warmth,
+    entry=f"{__name__}:warmth",
+    takes=("inputs",),
+    heading="How warm it became",
+    button="Warmth",
+    hint="How warm the machine becomes",
+    step="touching the heat sink",
+    tabs=("threads",),
+)

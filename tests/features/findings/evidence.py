@@ -1,0 +1,30 @@
+"""Evidence made by hand: a chain of nodes with their times in µs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.factories.profiled_configs import machine, model, profiled
+from workbench.core.config import Config
+from workbench.features.findings.evidence import Evidence
+from workbench.features.findings.record import FindingRecord
+from workbench.features.findings.registry import rules
+
+
+def evidence(nodes: Any, constants: Any = (), *, config: Config | None = None, **facts: Any) -> Evidence:
+    """Return evidence with a profile of these nodes."""
+    chosen = config or Config()
+    return Evidence(
+        model_name="chain",
+        config=chosen,
+        machine=facts.pop("machine", machine()),
+        structure=facts.pop("structure", model(nodes, constants)),
+        profiled=profiled("A", nodes, constants, config=chosen),
+        **facts,
+    )
+
+
+def say(rule_id: str, facts: Evidence) -> list[FindingRecord]:
+    """Return what one rule finds."""
+    (rule,) = [rule for rule in rules() if rule.id == rule_id]
+    return list(rule.look(facts))

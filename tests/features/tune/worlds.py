@@ -1,0 +1,181 @@
+"""A world with a known truth: how fast each config is, how much a round scatters; no process, no clock."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from workbench.core.config import Config, DynamicInt8, StaticInt8
+from workbench.core.measure.pairs import Pair
+from workbench.core.measure.verdict import Criteria, is_enough, judge
+from workbench.features.tune.record import Stage
+from workbench.features.tune.selection import Selection
+from workbench.features.tune.space import Space
+from workbench.features.tune.standings import BASELINE, Gains
+
+Truth = Callable[[Config], float]  # the share of the default's time that a run takes
+
+SECONDS = 0.9  # of a round, per process
+MOST_ROUNDS = 40
+
+
+@dataclass
+class World:
+    """A bench whose rounds are drawn: the log gain of a config scatters around its truth."""
+
+    truth: Truth
+    scatter: float
+    budget_s: float
+    seed: int = 0
+    failing: frozenset[Config] = frozenset()
+    configs: dict[str, Config] = field(default_factory=dict)
+    spent_s: float = 0.0
+    rounds: int = 0
+
+    def __post_init__(self) -> None:
+        self._rng = random.Random(self.seed)
+        self._gains: dict[str, dict[int, float]] = {BASELINE: {}}
+        self.configs[BASELINE] = Config()
+
+    def admit(self, config: Config, stage: Stage) -> str | None:
+        del stage
+        label = f"L{len(self.configs)}"
+        self.configs[label] = config
+        if config in self.failing:
+            return None
+        self._gains[label] = {}
+        return label
+
+    def measure(self, labels: Sequence[str]) -> None:
+        self.rounds += 1
+        self.spent_s += SECONDS * (len(labels) + 1)
+        moment = self._rng.gauss(0, self.scatter / 2**0.5)  # of the default: all of a round share it
+        for label in labels:
+            self._gains[label][self.rounds] = self.draw(self.configs[label], moment)
+
+    def draw(self, config: Config, moment: float) -> float:
+        from math import log
+
+        return -log(self.truth(config)) + moment + self._rng.gauss(0, self.scatter / 2**0.5)
+
+    objectives = 1
+
+    def may_lead(self, label: str) -> bool:
+        del label
+        return True
+
+    def gains(self, at: int = 0) -> Gains:
+        assert at == 0
+        return self._gains
+
+    def affords(self, count: int, share: float = 1.0) -> bool:
+        return self.spent_s + SECONDS * (count + 1) <= share * 0.7 * self.budget_s
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a simulated study chose. Times are shares of the default's."""
+
+    best: Config
+    regret: float
+    gain: float
+    spent_s: float
+    exhaustive_s: float
+
+
+def study(space: Space, truth: Truth, *, scatter: float, budget_s: float, seed: int) -> Outcome:
+    """Select and confirm as a study does, and compare the choice with the truth."""
+    world = World(truth, scatter, budget_s, seed)
+    winner = Selection(space, Config(), world).run()
+    config = world.configs[winner]
+    if winner != BASELINE and not _is_confirmed(world, config):
+        config = Config()
+    best, count = _best(space, truth)
+    return Outcome(
+        config,
+        truth(config) / best - 1,
+        1 / truth(config),
+        world.spent_s,
+        3 * 8 * SECONDS * count,
+    )
+
+
+@cache
+def _best(space: Space, truth: Truth) -> tuple[float, int]:
+    """Return the share of the fastest config of a space, and how many configs it has."""
+    every = [Config(), *space.configs(), *space.starts]
+    return min(map(truth, every)), len(every)
+
+
+def _is_confirmed(world: World, config: Config) -> bool:
+    pairs: list[Pair] = []
+    while world.spent_s + 2 * SECONDS <= world.budget_s and len(pairs) < MOST_ROUNDS:
+        world.spent_s += 2 * SECONDS
+        gain = world.draw(config, world._rng.gauss(0, world.scatter / 2**0.5))
+        pairs.append(Pair(len(pairs) + 1, gain, gain, 3, 3))
+        if is_enough(pairs, Criteria()):
+            break
+    return judge("B", pairs, (), Criteria(), final=True).kind == "faster"
+
+
+def encoder(config: Config) -> float:
+    """Recorded of an encoder: int8 1.89, without SkipLayerNormFusion 1.16, both 2.43; savings add up."""
+    off = "SkipLayerNormFusion" in config.disabled_passes
+    share = 0.529 if isinstance(config.precision, DynamicInt8) else 1.0
+    share *= {None: 1.0, "basic": 0.94, "disabled": 0.926}.get(config.level, 1.0)
+    if off and config.level is None:
+        share -= 0.1175 if config.precision else 0.138
+    share *= 1.04 if "GeluFusionL2" in config.disabled_passes else 1.0
+    return share * {None: 1.0, 1: 1.7}.get(config.intra_op_threads, 1.0)
+
+
+def convolutional(config: Config) -> float:
+    """Recorded of a small convolutional net: static int8 2.24, less at lower levels, which cost as much."""
+    share = {None: 1.0, "basic": 1.85, "disabled": 1.82}.get(config.level, 1.0)
+    if isinstance(config.precision, StaticInt8):
+        share *= 0.446
+    if isinstance(config.precision, DynamicInt8):
+        share *= 9.0
+    return share * {None: 1.0, 1: 1.6}.get(config.intra_op_threads, 1.0)
+
+
+def nothing_helps(config: Config) -> float:
+    """Recorded of a small language model: the default is best."""
+    share = 1.0
+    if config.precision is not None:
+        share = 1.6
+    share *= {None: 1.0, "basic": 1.10, "disabled": 1.18}.get(config.level, 1.0)
+    share *= 1.01 if config.disabled_passes else 1.0
+    return share * {None: 1.0, 1: 1.4}.get(config.intra_op_threads, 1.0)
+
+
+def interacting(config: Config) -> float:
+    """Recorded of an encoder with free sizes: fixing them costs, unless that lets off a slow fusion."""
+    fixed, off = bool(config.free_dimensions), "SkipLayerNormFusion" in config.disabled_passes
+    share = {(False, False): 1.0, (True, False): 1.096, (False, True): 1.005, (True, True): 0.974}[fixed, off]
+    if isinstance(config.precision, DynamicInt8):
+        share = {(False, False): 0.503, (True, False): 0.585, (False, True): 0.503, (True, True): 0.457}[
+            fixed, off
+        ]
+    return share * {None: 1.0, "basic": 1.05, "disabled": 1.08}.get(config.level, 1.0)
+
+
+SPACE = Space.of(
+    precision=(DynamicInt8(), StaticInt8()),
+    intra_op_threads=(1,),
+    level=("basic", "disabled"),
+    disabled_passes=("SkipLayerNormFusion", "GeluFusionL2", "BiasGeluFusion"),
+)
+SIZES = (("s", 128),)
+FREE_SPACE = Space(
+    (*SPACE.axes, *Space.of(free_dimensions=(SIZES[0],)).axes),
+    (Config(free_dimensions=SIZES, disabled_passes=("SkipLayerNormFusion",)),),
+)
+TRUTHS: dict[str, tuple[Space, Truth]] = {
+    "encoder": (SPACE, encoder),
+    "convolutional": (SPACE, convolutional),
+    "nothing helps": (SPACE, nothing_helps),
+    "interacting": (FREE_SPACE, interacting),
+}

@@ -1,1 +1,0 @@
-"""Where the memory goes: weights, activations, temporaries, and what the arena holds."""

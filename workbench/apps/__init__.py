@@ -1,0 +1,1 @@
+"""Front ends: panels, command line, course, server."""

@@ -1,0 +1,85 @@
+"""The command line: `workbench compare`, `measure`, `explain`, `profile`, `tune`, `show`, `lab`…"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from functools import cache
+
+from workbench._version import __version__
+from workbench.apps.cli import (
+    advising,
+    checking,
+    choosing,
+    cleaning,
+    comparing,
+    decoding,
+    deploying,
+    describing,
+    evaluating,
+    explaining,
+    exporting,
+    lab,
+    lessons,
+    load_testing,
+    matrix,
+    measuring,
+    preparing,
+    showing,
+    sweeping,
+    tuning,
+    versions,
+)
+from workbench.apps.cli.checks import FINE, INTERRUPTED, OPEN, TERMINATED, WRONG_USE
+from workbench.core.errors import Cancelled, RunFailed, WorkbenchError, WorkerError
+from workbench.core.text import printable
+
+COMMANDS = (  # in the order of the help
+    comparing, checking, measuring, load_testing, sweeping, decoding, matrix, versions, explaining,
+    evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting, describing,
+    cleaning, lab, lessons,
+)  # fmt: skip
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; print a user's error with its fix."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # some terminals lack × and …
+    arguments = parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        code = int(arguments.run(arguments))
+        sys.stdout.flush()
+    except (KeyboardInterrupt, Cancelled):
+        print("stopped; nothing was left running", file=sys.stderr)
+        return INTERRUPTED
+    except WorkbenchError as error:
+        print("workbench:", printable(str(error), keep="\n\t"), file=sys.stderr)
+        return OPEN if isinstance(error, RunFailed | WorkerError) else WRONG_USE
+    except BrokenPipeError:  # the reader of the pipe has closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    return code
+
+
+@cache
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    top = argparse.ArgumentParser(
+        prog="workbench", description="A tuning bench for ONNX Runtime: measure, compare, explain."
+    )
+    top.add_argument("--version", action="version", version=f"workbench {__version__}")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    for module in COMMANDS:
+        module.add_to(commands)
+    return top
+
+
+def _end(*_: object) -> None:
+    """Unwind the stack on a signal, so that workers end and temporary files are removed."""
+    sys.exit(TERMINATED)

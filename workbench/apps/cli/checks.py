@@ -1,0 +1,190 @@
+"""The exit codes of all commands, and the checks that a gate makes of everything measured or judged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.core.text import in_ms, one_line
+
+if TYPE_CHECKING:
+    from workbench.core.bundle.comparison import ComparisonRecord
+    from workbench.core.measure.measurement import MeasurementRecord
+    from workbench.features.accuracy.record import AccuracyRecord
+    from workbench.features.decode.record import DecodingRecord
+    from workbench.features.grid.best import Best
+    from workbench.features.grid.matrix import MatrixRecord
+    from workbench.features.grid.sweep import SweepRecord
+    from workbench.features.load.record import LoadTestRecord
+    from workbench.features.variants.levels import LevelsRecord
+    from workbench.features.variants.thread_scaling import ThreadScalingRecord
+
+FINE = 0
+WORSE = 1
+WRONG_USE = 2  # the exit code of argparse
+OPEN = 3  # not settled, or not measured
+INTERRUPTED = 128 + 2  # the shell's exit code after SIGINT
+TERMINATED = 128 + 15
+
+REASONS = {"slower": WORSE, "differs": WORSE, "unknown": OPEN}  # what `--fail-if` takes
+KINDS = {"slower": "slower", "differs": "outputs differ", "unknown": "unknown"}
+ANSWERS = {True: FINE, False: WORSE, None: OPEN}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One condition of a gate and its result, with an exit code and the reason."""
+
+    name: str
+    code: int
+    text: str
+
+
+def exit_code(checks: Iterable[Check]) -> int:
+    """Return the code of all checks: worse comes before open."""
+    codes = {check.code for check in checks}
+    return next((code for code in (WORSE, OPEN) if code in codes), FINE)
+
+
+def was_measured(record: ComparisonRecord, label: str) -> bool:
+    """Return whether the config ran as asked; a provider that fell back is another config."""
+    run = next(run for run in record.runs if run.label == label)
+    fell_back = any(doubt.kind == "fallback" and doubt.label == label for doubt in record.doubts)
+    as_asked = record.protocol.allow_fallback or not fell_back
+    return run.failure is None and bool(run.processes) and as_asked
+
+
+def of_comparison(record: ComparisonRecord, fail_if: Collection[str]) -> Iterator[Check]:
+    """Yield a check for each candidate: what was not measured never passes."""
+    from workbench.core.measure.wording import sentence
+
+    for verdict in record.verdicts:
+        is_known = was_measured(record, "A") and was_measured(record, verdict.label)
+        code = _code(verdict.kind, fail_if) if is_known else OPEN
+        yield Check(f"{verdict.label} against A", code, sentence(record, verdict))
+
+
+def of_measurement(record: MeasurementRecord) -> Iterator[Check]:
+    """Yield a check for each percentile; one that had to be known and is not is open."""
+    from workbench.core.measure.measurement import in_words
+    from workbench.core.measure.percentiles import percentiles
+
+    if not was_measured(record.measured, "A"):
+        yield Check("measured", OPEN, record.headline)
+        return
+    for estimate in percentiles(record.run, record.percentiles):
+        is_open = record.until_settled and estimate in record.unsettled
+        yield Check(estimate.name, OPEN if is_open else FINE, in_words(estimate))
+
+
+def of_sweep(record: SweepRecord, fail_if: Collection[str]) -> Iterator[Check]:
+    """Yield the checks of each point."""
+    for point in record.points:
+        yield from _of_place(point.name, point.measured, point.problem, fail_if)
+
+
+def of_matrix(record: MatrixRecord, fail_if: Collection[str]) -> Iterator[Check]:
+    """Yield the checks of each model."""
+    for row in record.rows:
+        yield from _of_place(row.model, row.measured, row.problem, fail_if)
+
+
+def of_levels(record: LevelsRecord, fail_if: Collection[str]) -> Iterator[Check]:
+    """Yield a check for each level."""
+    for row in record.rows:
+        if row.median_s is None:
+            yield Check(row.level, OPEN, row.reason or "not measured")
+        else:
+            text = "; ".join(filter(None, (in_ms(row.median_s), row.verdict, row.reason)))
+            yield Check(row.level, _code(row.verdict, fail_if), text)
+
+
+def of_load_test(record: LoadTestRecord, fail_if: Collection[str]) -> Iterator[Check]:
+    """Yield a check for each config at each amount of load; a rate that was not served counts as slower."""
+    from workbench.core.measure.wording import headline
+    from workbench.features.load.points import summaries
+
+    for row in summaries(record):
+        name = f"{row.run.label}, {row.point}"
+        if row.throughput.value is None:
+            problem = row.throughput.note if row.run.failure is None else row.run.failure.problem
+            yield Check(name, OPEN, f"not measured: {problem}")
+            continue
+        verdict = row.verdict
+        text = f"{row.throughput.value:,.0f} answers/s, p99 {in_ms(row.p99.value) or 'not known'}"
+        if verdict is not None:
+            text = f"{text}; {headline(verdict)}"
+        kind = None if verdict is None else verdict.kind
+        if row.reached is False:
+            kind, text = "slower", f"{text}; the rate was not reached"
+        yield Check(name, _code(kind, fail_if), text)
+
+
+def of_decoding(record: DecodingRecord, fail_if: Collection[str]) -> Iterator[Check]:
+    """Yield a check for each config, and one for each verdict."""
+    from workbench.core.measure.wording import headline
+
+    for run in record.runs:
+        if run.failure is not None or not run.passes:
+            problem = "it did not run" if run.failure is None else run.failure.problem
+            yield Check(run.label, OPEN, f"not measured: {problem}")
+        else:
+            yield Check(run.label, FINE, f"{len(run.passes):,} passes")
+    for row in record.verdicts:
+        name = f"{row.what}: {row.verdict.label} against A"
+        yield Check(name, _code(row.verdict.kind, fail_if), headline(row.verdict))
+
+
+def of_accuracy(record: AccuracyRecord, max_drop: float | None) -> Iterator[Check]:
+    """Yield a check for each config; the drop of a candidate is judged where a largest one is given."""
+    from workbench.features.grid.acceptance import drop_check
+
+    for label in record.labels:
+        score = record.score(label)
+        if score is not None and score.problem is not None:
+            yield Check(label, OPEN, score.problem)
+        elif max_drop is not None and label != record.labels[0]:
+            check = drop_check(record, label, max_drop)
+            yield Check(label, ANSWERS[check.passed], check.reason)
+        else:
+            known = None if score is None else score.score
+            yield Check(label, FINE, "there are no labels" if known is None else f"{known.value:.2%}")
+
+
+def of_threads(record: ThreadScalingRecord) -> Iterator[Check]:
+    """Yield a check for each count of threads."""
+    for point in record.points:
+        name = f"{point.threads} threads{'' if point.spinning else ', not spinning'}"
+        latency = in_ms(point.latency_s)
+        code = OPEN if latency is None else FINE
+        yield Check(name, code, latency or f"not measured: {point.failure or 'no samples'}")
+
+
+def of_best(answer: Best) -> Iterator[Check]:
+    """Yield a check for each model: whether a config keeps the limits."""
+    codes = {"yes": FINE, "no": WORSE, "not settled": OPEN}
+    for group in answer.groups:
+        winner = answer.winner(group)
+        name = "no config keeps the limits for sure" if winner is None else f"{winner.name}: {winner.config}"
+        yield Check(group, codes[answer.answer_of(group)], name)
+
+
+def _of_place(
+    place: str, measured: ComparisonRecord | None, problem: str | None, fail_if: Collection[str]
+) -> Iterable[Check]:
+    """Yield the checks of one comparison of several, or of one config alone."""
+    if measured is None:
+        yield Check(place, OPEN, f"not measured: {one_line(problem or '')}")
+    elif len(measured.runs) < 2:
+        latency = in_ms(measured.runs[0].latency.median_s)
+        code = FINE if was_measured(measured, measured.runs[0].label) else OPEN
+        yield Check(place, code, f"median {latency or 'not measured'}")
+    else:
+        for check in of_comparison(measured, fail_if):
+            yield Check(f"{place}: {check.name}", check.code, check.text)
+
+
+def _code(kind: str | None, fail_if: Collection[str]) -> int:
+    """Return the code of a verdict's kind; without a verdict nothing is wrong."""
+    return next((REASONS[reason] for reason in fail_if if KINDS[reason] == kind), FINE)

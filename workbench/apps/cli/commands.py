@@ -1,0 +1,88 @@
+"""The type of argparse's set of commands, and the options that several commands have."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from workbench.apps.cli.checks import REASONS
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+SEED_AND_ORDER = "seed of the inputs and the order of measuring"
+
+
+def percent(text: str) -> float:
+    """Return the share written as `1%` or `0.01`."""
+    number = text.strip()
+    return float(number[:-1]) / 100 if number.endswith("%") else float(number)
+
+
+def reasons(text: str) -> tuple[str, ...]:
+    """Return the reasons of `slower,differs`."""
+    names = tuple(name.strip() for name in text.split(","))
+    if unknown := set(names) - set(REASONS):
+        raise argparse.ArgumentTypeError(f"{min(unknown)!r} is none of {', '.join(REASONS)}")
+    return names
+
+
+def _flag(text: str) -> dict[str, Any]:
+    return {"action": "store_true", "help": text}
+
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "model": {"help": "a sample's name, a path, a URL or hf://org/repo/file.onnx"},
+    "--a": {"action": "append", "metavar": "KEY=VALUE", "help": "a setting; may be repeated"},
+    "--accuracy": _flag("keep the accuracy of each config with it, for `best --max-accuracy-drop`"),
+    "--allow-fallback": _flag("measure a config also where no provider that it asks for takes a node"),
+    "--budget": {"type": float, "metavar": "S", "help": "seconds that it may take"},
+    "--calibration": {
+        "metavar": "DATA",
+        "help": "data on which static int8 measures its ranges: an .npz file, a folder of images, or random",
+    },
+    "--csv": _flag("print the table as CSV instead of text"),
+    "--data": {"metavar": "FILE", "help": "labelled examples (.npz) for the accuracy"},
+    "--dim": {"action": "append", "default": [], "metavar": "NAME=N", "help": "size of a symbolic axis"},
+    "--fail-if": {
+        "type": reasons,
+        "default": (),
+        "metavar": "REASONS",
+        "help": "end with exit code 1 or 3 if a candidate is one of these: slower,differs,unknown",
+    },
+    "--json": _flag("print JSON, with every sample, instead of text"),
+    "--max-accuracy-drop": {
+        "type": percent,
+        "metavar": "SHARE",
+        "help": "try int8 too, with at most this loss",
+    },
+    "--max-p99": {"type": float, "metavar": "MS", "help": "99th percentile of the latency"},
+    "--no-history": _flag("do not keep it in the history"),
+    "--npz": {"metavar": "FILE", "help": "your own inputs, an array for each input's name"},
+    "--output": {"metavar": "FILE", "help": "save it as a bundle (.ortbench)"},
+    "--pacing": {"type": float, "metavar": "S", "help": "pause before each run; default: none"},
+    "--quiet": _flag("no progress bar"),
+    "--seed": {"type": int, "default": 0, "help": "seed of the inputs"},
+    "source": {"help": "a bundle (.ortbench), or the start of an id from `workbench history`"},
+}
+_SHORT = {"--output": ("-o",)}
+
+
+def add_command(
+    commands: Commands, name: str, run: Callable[..., int], text: str, example: str | None = None
+) -> argparse.ArgumentParser:
+    """Add a command that calls `run` with its arguments; `text` is its line in the help."""
+    command = commands.add_parser(name, help=text, epilog=example and f"Example: {example}")
+    command.set_defaults(run=run)
+    return command
+
+
+def add(command: argparse.ArgumentParser, *names: str, **changes: Any) -> None:
+    """Add arguments that several commands have; `changes` are what differs in this one."""
+    for name in names:
+        command.add_argument(*_SHORT.get(name, ()), name, **_OPTIONS[name] | changes)
+
+
+def add_subject(command: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a model, one config, its inputs and the output file."""
+    add(command, "model", "--a", "--dim", "--seed", "--output")

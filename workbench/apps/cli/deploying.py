@@ -1,0 +1,49 @@
+"""`workbench deploy`: a folder that serves one config in production."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.apps.cli.commands import Commands, add, add_command, add_subject
+from workbench.apps.cli.subject import save, shows_progress, subject_of
+
+EXAMPLE = "workbench deploy bert-base bert-server --a precision=dynamic_int8 --check"
+DIFFERS = 1  # the exit code when the server's outputs are not those measured
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its options."""
+    text = "write a server of one config: Python, or a model repository of Triton"
+    deploy = add_command(commands, "deploy", run, text, EXAMPLE)
+    add_subject(deploy)
+    deploy.add_argument("folder", help="the folder to write, which does not exist yet")
+    add(deploy, "--calibration", "--quiet")
+    deploy.add_argument("--kind", choices=("python", "triton"), default="python")
+    deploy.add_argument("--name", help="of the model in the server's addresses; default: that of the model")
+    deploy.add_argument("--fallback", action="store_true", help="start without a provider that is missing")
+    deploy.add_argument("--concurrency", type=int, default=1, metavar="N", help="runs at once")
+    deploy.add_argument("--check", action="store_true", help="start it, compare outputs and latency")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the deployment, check it if asked, and print both."""
+    from workbench.features.deploy.call import deploy
+
+    model, config, inputs = subject_of(arguments)
+    result = deploy(
+        model,
+        config,
+        arguments.folder,
+        arguments.kind,
+        name=arguments.name,
+        inputs=inputs,
+        calibration=arguments.calibration,
+        fallback=arguments.fallback,
+        concurrency=arguments.concurrency,
+    )
+    if arguments.check:
+        result = result.check(progress=shows_progress(arguments))
+    print(result)
+    saved = save(result, arguments)
+    check = result.record.check
+    return DIFFERS if check is not None and not check.agrees else saved

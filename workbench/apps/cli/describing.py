@@ -1,0 +1,31 @@
+"""`workbench schema`: the JSON schema of what a bundle holds."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.apps.cli.commands import Commands, add_command
+from workbench.core.errors import ConfigError
+from workbench.core.text import quoted
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its options."""
+    text = "print the JSON schema of a kind of result, as a bundle holds it"
+    schema = add_command(commands, "schema", run, text, "workbench schema comparison > comparison.json")
+    schema.add_argument("kind", nargs="?", help="a kind of result, or manifest; without it: list them all")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the schema, or the names of the kinds."""
+    from workbench.core.bundle.json_schema import MANIFEST, as_text, schema_of
+    from workbench.features.base.registry import KINDS
+
+    kind, known = arguments.kind, (MANIFEST, *KINDS.names)
+    if kind is None:
+        print("\n".join(known))
+    elif kind in known:
+        print(as_text(schema_of(kind, KINDS)), end="")
+    else:
+        raise ConfigError(f"{quoted(kind)} is no kind of result", f"give one of {', '.join(known)}")
+    return 0

@@ -1,0 +1,93 @@
+"""`workbench course`: list the lessons with the reader's progress, open or reset a lesson."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.apps.cli import lab
+from workbench.apps.cli.commands import Commands, add_command
+from workbench.apps.cli.notebooks import set_aside, shipped_folder, writable_copy
+from workbench.core.errors import ConfigError
+from workbench.core.text import counted, listed
+
+FOLDER = "course"  # below the notebooks
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A shipped lesson."""
+
+    number: str
+    title: str
+    file: str  # below the folder of the notebooks
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its options."""
+    course = add_command(commands, "course", run, "list the lessons of the course, open a lesson")
+    course.add_argument("lesson", nargs="?", help="the number of a lesson; without it: list them all")
+    course.add_argument(
+        "--reset", action="store_true", help="forget the lesson's guesses and answers, and copy it anew"
+    )
+    lab.add_options(course)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List the lessons, or open or reset a lesson."""
+    if arguments.lesson is None:
+        if arguments.reset:
+            raise ConfigError("--reset names no lesson", "give its number: workbench course 1 --reset")
+        print("\n".join(listing()))
+        return 0
+    lesson = lesson_of(arguments.lesson)
+    if not arguments.reset:
+        lab.serve(arguments, lesson.file)
+    from workbench.apps.course.progress import reset
+
+    folder = writable_copy(arguments.folder)
+    kept = set_aside(folder / lesson.file, shipped_folder() / lesson.file)
+    writable_copy(arguments.folder)
+    reset(lesson.number)
+    print(f"lesson {lesson.number} begins anew" + (f"; your copy is kept as {kept.name}" if kept else ""))
+    return 0
+
+
+def listing() -> list[str]:
+    """Return a line for each lesson: number, title, exercises passed."""
+    from workbench.apps.course.exercise import exercises
+    from workbench.apps.course.progress import lesson_of as lesson_of_name
+    from workbench.apps.course.progress import progress
+
+    kept = progress()
+    lines = []
+    for lesson in lessons():
+        total = sum(lesson_of_name(name) == lesson.number for name in exercises())
+        passed = f"{kept.passed(lesson.number)} of {counted(total, 'exercise')} passed"
+        lines.append(f"{lesson.number:>2}  {lesson.title}: {passed}")
+    return [*lines, "", "Open a lesson with its number: workbench course 1"]
+
+
+def lessons() -> tuple[Lesson, ...]:
+    """Return the shipped lessons in their order; the template has no number."""
+    folder = shipped_folder() / FOLDER
+    return tuple(_lesson(path) for path in sorted(folder.glob("[0-9]*.ipynb")))
+
+
+def lesson_of(number: str) -> Lesson:
+    """Return the lesson of this number."""
+    wanted = number.lstrip("0")
+    for lesson in lessons():
+        if lesson.number == wanted:
+            return lesson
+    numbers = listed(lesson.number for lesson in lessons())
+    raise ConfigError(f"there is no lesson {number!r}", f"give the number of a lesson: {numbers}")
+
+
+def _lesson(path: Path) -> Lesson:
+    book = json.loads(path.read_text(encoding="utf-8"))
+    heading = "".join(book["cells"][0]["source"]).splitlines()[0]
+    title = heading.removeprefix("# ").partition(". ")[2]
+    return Lesson(path.name.partition("_")[0].lstrip("0"), title, f"{FOLDER}/{path.name}")

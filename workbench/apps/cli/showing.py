@@ -1,0 +1,130 @@
+"""The commands that measure nothing: `show`, `history`, `samples`, `doctor`."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+from workbench.apps.cli.commands import Commands, add, add_command
+from workbench.core.text import shorten
+
+MOST_CHARACTERS = 120  # characters of a text in the history: a model's name may be a megabyte
+MOST_SHOWN = 60  # rows of a table
+HISTORY_COLUMNS = ["id", "created_utc", "kind", "model", "verdict", "ratio", "low", "high", "note"]
+
+
+def add_to(commands: Commands) -> None:
+    """Add the commands and their options."""
+    add(add_command(commands, "show", run_show, "print a saved result"), "source")
+    history = add_command(commands, "history", run_history, "list the results made on this machine")
+    history.add_argument("--model", help="part of the model's name, or the start of its hash")
+    history.add_argument("--most", type=int, default=20, metavar="N", help="the newest N; default 20")
+    history.add_argument("--delete", metavar="ID", help="delete an entry for good")
+    add_command(commands, "samples", run_samples, "list the models that come with the workbench")
+    add_command(commands, "doctor", run_doctor, "print what this machine and this ONNX Runtime can do")
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Print a comparison in full, or the sentence and the table of another result."""
+    from workbench.apps.cli.text import in_full
+    from workbench.features.compare.result import Comparison
+
+    result = opened(arguments.source)
+    if isinstance(result, Comparison):
+        print(in_full(result.record))
+    else:
+        print(result)
+        print(table(result.to_frame().head(MOST_SHOWN)))
+    return 0
+
+
+def print_sentences(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame | None = None) -> None:
+    """Print the sentences of a result, or its table (or `frame`) as CSV if the user asked for it."""
+    from workbench.core.bundle.display import csv_of
+
+    if arguments.csv:
+        print(csv_of(result.to_frame() if frame is None else frame), end="")
+    else:
+        print(result)
+
+
+def print_result(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame) -> None:
+    """Print the sentences of a result and the first rows of a table of it, or the whole table as CSV."""
+    print_sentences(arguments, result, frame)
+    if arguments.csv:
+        return
+    if not frame.empty:
+        print(table(frame.head(MOST_SHOWN)))
+    if len(frame) > MOST_SHOWN:
+        print(f"… and {len(frame) - MOST_SHOWN:,} more rows: --csv prints them all")
+
+
+def opened(source: str) -> Any:
+    """Open the bundle of this name, or the entry of the history if no such file exists."""
+    from workbench.features.compare.call import history, open
+
+    path = Path(source)
+    if path.exists() or path.suffix or path.name != source:
+        return open(path)
+    return history().open(source)
+
+
+def run_history(arguments: argparse.Namespace) -> int:
+    """List the history, or delete an entry."""
+    from workbench.features.compare.call import history
+
+    if arguments.delete:
+        history().delete(arguments.delete)
+        print(f"deleted {arguments.delete}")
+        return 0
+    frame = history().to_frame(model=arguments.model)[HISTORY_COLUMNS]
+    if frame.empty:
+        print("nothing yet: workbench compare adds to it")
+    else:
+        print(history_table(frame.head(arguments.most)))
+    return 0
+
+
+def run_samples(arguments: argparse.Namespace) -> int:
+    """List the samples by kind and size."""
+    del arguments
+    from workbench.core.models.samples import samples
+
+    kind = None
+    for row in samples().sort_values(["kind", "parameters"]).to_dict("records"):
+        if row["kind"] != kind:
+            kind = row["kind"]
+            print(f"{kind}:")
+        print(f"  {row['name']:<28} {row['parameters'] / 1e6:8.2f} M parameters {row['bytes'] / 1e6:9.2f} MB")
+        print(textwrap.indent(textwrap.fill(str(row["teaches"]), 90), " " * 6))
+    return 0
+
+
+def run_doctor(arguments: argparse.Namespace) -> int:
+    """Print the doctor's report: what works here, and fixes for the rest."""
+    del arguments
+    from workbench.features.doctor import doctor
+
+    print(doctor())
+    return 0
+
+
+def history_table(frame: pd.DataFrame) -> str:
+    """Return the entries as a table, with short texts and no ratio where outputs differ."""
+    rows = frame.copy()
+    rows.loc[rows["verdict"] == "outputs differ", ["ratio", "low", "high"]] = float("nan")
+    return table(rows)
+
+
+def _shortened(value: Any) -> Any:
+    return shorten(value, MOST_CHARACTERS) if isinstance(value, str) else value
+
+
+def table(frame: pd.DataFrame) -> str:
+    """Return all columns, at any terminal width: absent values as a dash, texts printable."""
+    present = frame.astype(object).where(frame.notna(), "-").map(_shortened).rename(columns=_shortened)
+    return present.to_string(index=False, float_format=lambda value: f"{value:.3g}")

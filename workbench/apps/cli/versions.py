@@ -1,0 +1,35 @@
+"""`workbench compare-versions`: one model on several versions of ONNX Runtime."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.apps.cli.checks import of_comparison
+from workbench.apps.cli.commands import Commands, add, add_command, add_subject
+from workbench.apps.cli.showing import print_sentences
+from workbench.apps.cli.subject import common, save, subject_of
+
+EXAMPLE = "workbench compare-versions bert-base --environment ~/ort117 --environment ~/ort120"
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its options."""
+    text = "say what changes with the version of ONNX Runtime"
+    command = add_command(commands, "compare-versions", run, text, EXAMPLE)
+    add_subject(command)
+    command.add_argument(
+        "--environment", action="append", required=True, metavar="PATH",
+        help="an interpreter or a virtual environment, may be repeated; one alone is compared with this one",
+    )  # fmt: skip
+    add(command, "--npz", "--calibration", "--budget", "--csv", "--no-history", "--quiet")
+    add(command, "--fail-if")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare, print what changed, and save."""
+    from workbench.features.variants.versions_call import compare_versions
+
+    model, config, inputs = subject_of(arguments)
+    result = compare_versions(model, arguments.environment, config, inputs=inputs, **common(arguments))
+    print_sentences(arguments, result)
+    return save(result, arguments, of_comparison(result.record.comparison, arguments.fail_if))

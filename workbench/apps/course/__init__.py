@@ -1,0 +1,71 @@
+"""The course: predict, measure, check, and compare with the article. For lessons in a notebook.
+
+>>> from workbench import course
+>>> course.seconds(20) <= 20
+True
+"""
+
+from workbench.apps.course.article import article_table, compare_with_article
+from workbench.apps.course.article_cells import (
+    fusion_levels,
+    issue_cells,
+    level_cells,
+    option_cells,
+    option_defaults,
+    precision_cells,
+    provider_cells,
+)
+from workbench.apps.course.checking import CheckResult, check
+from workbench.apps.course.conv_kinds import ConvKinds, conv_kinds
+from workbench.apps.course.effect import SeenEffect, effect
+from workbench.apps.course.equal_configs import EqualConfigs, equal_configs
+from workbench.apps.course.gpu_runs import GpuRuns, gpu_runs
+from workbench.apps.course.level_steps import LevelSteps, level_steps
+from workbench.apps.course.nets import conv_net, encoder, split_graph
+from workbench.apps.course.predicted_parts import PredictedParts, predicted_parts
+from workbench.apps.course.prediction import Prediction, predict
+from workbench.apps.course.progress import Progress, progress, reset, seconds
+from workbench.apps.course.proof import Proof, proof
+from workbench.apps.course.saved_pairs import SavedPair, saved_pairs
+from workbench.apps.course.speed_and_accuracy import SpeedAndAccuracy, speed_and_accuracy
+
+__all__ = [
+    "CheckResult",
+    "ConvKinds",
+    "EqualConfigs",
+    "GpuRuns",
+    "LevelSteps",
+    "PredictedParts",
+    "Prediction",
+    "Progress",
+    "Proof",
+    "SavedPair",
+    "SeenEffect",
+    "SpeedAndAccuracy",
+    "article_table",
+    "check",
+    "compare_with_article",
+    "conv_kinds",
+    "conv_net",
+    "effect",
+    "encoder",
+    "equal_configs",
+    "fusion_levels",
+    "gpu_runs",
+    "issue_cells",
+    "level_cells",
+    "level_steps",
+    "option_cells",
+    "option_defaults",
+    "precision_cells",
+    "predict",
+    "predicted_parts",
+    "progress",
+    "proof",
+    "provider_cells",
+    "reset",
+    "saved_pairs",
+    "seconds",
+    "speed_and_accuracy",
+    "split_graph",
+]

@@ -1,0 +1,171 @@
+"""Results of a lesson as the reader's own values of the article's tables, by the name of a cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.apps.course.article import article_table
+from workbench.apps.course.speed_and_accuracy import PrecisionRow
+from workbench.core.bundle.display import frame_of
+from workbench.core.config.catalogue import catalogue
+from workbench.core.text import in_mib, in_ms
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.features.accuracy.result import AccuracyTable
+    from workbench.features.compare.result import Comparison
+    from workbench.features.doctor.records import Doctor
+    from workbench.features.explain.placement.prediction import Predictions
+    from workbench.features.explain.result import Explanation
+    from workbench.features.findings.result import Findings
+    from workbench.features.variants.levels_result import Levels
+
+Cells = dict[str, str | None]  # None: nothing was measured, or nothing can be without other hardware
+
+LEVELS = "levels-latency"
+PRECISIONS = "quantization-bert"
+PROVIDERS = "provider-ecosystem"
+OPTIONS = "options-in-code"
+ISSUES = "common-issues"
+FUSIONS = "fusion-patterns"
+LEVEL_COLUMNS = {"disabled": "none_ms", "basic": "basic_ms", "extended": "extended_ms", "all": "all_ms"}
+VARIANTS = {"": "FP32", "dynamic_int8": "Dynamic INT8", "static_int8": "Static INT8 (QDQ)"}
+OF_ROW = {  # ONNX Runtime's names of the providers in the article's table
+    "CUDA": "CUDAExecutionProvider",
+    "TensorRT": "TensorrtExecutionProvider",
+    "OpenVINO": "OpenVINOExecutionProvider",
+    "DirectML": "DmlExecutionProvider",
+    "CoreML": "CoreMLExecutionProvider",
+    "QNN": "QNNExecutionProvider",
+    "CPU": "CPUExecutionProvider",
+}
+WITH_OPTIONS = ("cuda", "tensorrt")
+LEVEL_NAMES = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
+NOT_FIRED = "did not fire in these models"
+
+
+def level_cells(row: str, levels: Levels) -> Cells:
+    """Return the latency at each level and the gain of all of them, for a row of "levels-latency".
+
+    >>> from workbench import course
+    >>> course.level_cells.__name__
+    'level_cells'
+    """
+    record, cells = levels.record, Cells()
+    for level in record.rows:
+        if level.level in LEVEL_COLUMNS:
+            latency = in_ms(level.median_s)
+            text = None if latency is None else f"{record.model_name}: {latency}"
+            cells[f"{LEVELS}/{row}/{LEVEL_COLUMNS[level.level]}"] = text
+    last = record.rows[-1]
+    kind = str(last.verdict).replace("unknown", "not settled")
+    gain = None if last.speedup is None else f"{record.model_name}: {last.speedup:.2f} times ({kind})"
+    return {**cells, f"{LEVELS}/{row}/best_speedup": gain}
+
+
+def precision_cells(comparison: Comparison, accuracy: AccuracyTable) -> Cells:
+    """Return latency, speed, memory and accuracy of float32 and int8, for the table "quantization-bert".
+
+    >>> from workbench import course
+    >>> course.precision_cells.__name__
+    'precision_cells'
+    """
+    model = accuracy.record.model_name
+    verdicts = {verdict.label: verdict for verdict in comparison.verdicts}
+    cells = Cells()
+    for run in comparison.runs:
+        variant = VARIANTS[run.config.precision.KIND if run.config.precision else ""]
+        score, verdict = accuracy.record.score(run.label), verdicts.get(run.label)
+        speed = verdict and PrecisionRow(model, run.label, verdict, None).speed()
+        texts = {
+            "latency_ms": in_ms(run.latency.median_s),
+            "speedup": speed or "the baseline",
+            "memory_mb": run.peak_rss_bytes and f"{in_mib(run.peak_rss_bytes)} at the peak of the process",
+            "f1_squad": score and score.score and f"top-1 accuracy {score.score.text(100, ' %')}",
+        }
+        for column, text in texts.items():
+            cells[f"{PRECISIONS}/{variant}/{column}"] = f"{model}: {text}" if text else None
+    return cells | {f"{PRECISIONS}/{row}/latency_ms": None for row in article_table(PRECISIONS).needs}
+
+
+def provider_cells(doctor: Doctor, predictions: Predictions) -> Cells:
+    """Return what the doctor says of each provider here, and the share of nodes that is predicted for it.
+
+    >>> from workbench import course
+    >>> course.provider_cells.__name__
+    'provider_cells'
+    """
+    states = {provider.name: provider.state for provider in doctor.survey.providers}
+    taken = {
+        prediction.provider: f"predicted: takes {prediction.taken} of {len(prediction.nodes)} nodes"
+        for prediction in predictions.all
+    }
+    cells = Cells()
+    for row, provider in OF_ROW.items():
+        cells[f"{PROVIDERS}/{row}/hardware"] = states.get(provider, "not in this ONNX Runtime")
+        if provider in taken:
+            cells[f"{PROVIDERS}/{row}/limitation"] = taken[provider]
+    return cells
+
+
+def option_defaults(provider: str) -> pd.DataFrame:
+    """Return the options of a provider with their defaults, as ONNX Runtime has them.
+
+    >>> from workbench import course
+    >>> "device_id" in set(course.option_defaults("cuda")["option"])
+    True
+    """
+    return frame_of(catalogue().options(provider), ("name", "default", "help"), names={"name": "option"})
+
+
+def option_cells() -> Cells:
+    """Return ONNX Runtime's defaults of the provider options that the article's code sets.
+
+    >>> from workbench import course
+    >>> course.option_cells()["options-in-code/cuda: device_id/article_value"]
+    'default: 0'
+    """
+    defaults = {
+        f"{OPTIONS}/{provider}: {option.name}/article_value": f"default: {option.default or 'not set'}"
+        for provider in WITH_OPTIONS
+        for option in catalogue().options(provider)
+    }
+    return {cell: defaults[cell] for cell in article_table(OPTIONS).cells() if cell in defaults}
+
+
+def issue_cells(findings: Findings) -> Cells:
+    """Return what the rules for each of the article's common problems say of this model.
+
+    >>> from workbench import course
+    >>> course.issue_cells.__name__
+    'issue_cells'
+    """
+    table, record = article_table(ISSUES), findings.record
+    cells = Cells()
+    for row in table.rows:
+        rules = str(row[table.columns.index("rules")]).split(", ")
+        titles = [finding.title for finding in record.findings if finding.id in rules]
+        looked = f"{sum(rule in record.looked for rule in rules)} of {len(rules)} rules looked"
+        reasons = dict.fromkeys(rule.reason for rule in record.not_looked if rule.id in rules)
+        lacking = f" (the others: {', '.join(reasons)})" if reasons else ""
+        cells[f"{ISSUES}/{row[0]}/fix"] = f"{'; '.join(titles) or 'nothing found'}: {looked}{lacking}"
+    return cells
+
+
+def fusion_levels(*explanations: Explanation) -> Cells:
+    """Return the passes that fired for each fusion of the article's list with their level, by cell.
+
+    >>> from workbench import course
+    >>> len(course.fusion_levels())
+    10
+    """
+    fired = [step for explanation in explanations for step in explanation.passes.fired]
+    table = article_table(FUSIONS)
+    levels = Cells()
+    for row in table.rows:
+        wanted = str(row[table.columns.index("passes")]).split(", ")
+        steps = {(step.level, step.name) for step in fired if step.name in wanted}
+        texts = (f"{LEVEL_NAMES.get(level, level)}: {name}" for level, name in sorted(steps))
+        levels[f"{FUSIONS}/{row[0]}/article_level"] = "; ".join(texts) or NOT_FIRED
+    return levels

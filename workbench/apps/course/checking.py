@@ -1,0 +1,131 @@
+"""Exercises are checked for correctness and for a budget, with a hint for each wrong answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any
+
+from workbench.apps.course.exercise import Checker, OverBudget, exercises
+from workbench.apps.course.progress import Attempt, check_name, progress, save
+from workbench.core.errors import ConfigError
+from workbench.core.text import listed
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CheckResult:
+    """What the check says about an answer."""
+
+    name: str
+    correct: bool | None  # None: no answer was given
+    within_budget: bool | None  # None: there is no budget, or a wrong answer leaves it open
+    text: str
+    hint: str = ""
+    limits: tuple[str, ...] = ()  # in words
+    counted: bool = True  # False: of a solution, say
+
+    @property
+    def passed(self) -> bool:
+        """Whether the answer is right and within the budget."""
+        return self.correct is True and self.within_budget is not False
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self._mark, self.text, self.hint and f"Hint: {self.hint}") if part)
+
+    def _repr_html_(self) -> str:
+        budget = "; ".join(self.limits) or "none"
+        if self.limits and self.correct is not None:
+            budget += {True: ": kept", False: ": exceeded", None: ": not looked at"}[self.within_budget]
+        rows = (("result", self._mark), ("why", self.text), ("budget", budget), ("hint", self.hint))
+        start = '<td style="text-align: left">'  # JupyterLab sets cells to the right, as for numbers
+        cells = (f"<tr><th>{head}</th>{start}{escape(cell)}</td></tr>" for head, cell in rows if cell)
+        caption = f"Exercise {self.name}{'' if self.counted else ', not counted'}"
+        return f"<table><caption>{escape(caption)}</caption>{''.join(cells)}</table>"
+
+    @property
+    def _mark(self) -> str:
+        return "No answer yet." if self.correct is None else "Passed." if self.passed else "Not yet."
+
+
+def check(
+    name: str,
+    answer: Any,
+    *,
+    expected: Any = None,
+    tolerance: float = 0.0,
+    checker: Checker | None = None,
+    spent: float | None = None,
+    budget: float | None = None,
+    unit: str = "s",
+    hints: Sequence[str] = (),
+    keep: bool = True,
+    **given: Any,
+) -> CheckResult:
+    """Check an answer for correctness, and `spent` against `budget`.
+
+    The exercises of the course know their answer. A lesson of your own gives `expected`, with a `tolerance`
+    for numbers, or a `checker`: a function that takes the answer and `given`, and returns what is wrong, or
+    None. Each wrong answer moves on to the next of the `hints`. `keep=False` counts no attempt.
+
+    >>> from workbench import course
+    >>> course.check("doctest.sum", 4, expected=4, keep=False).passed
+    True
+    """
+    exercise = exercises().get(check_name(name))
+    if exercise is not None:
+        checker, hints = exercise.checker, exercise.hints
+        budget, spent, unit = exercise.budget_s, exercise.spent(given), "s"
+    if checker is None and expected is None:
+        raise ConfigError(
+            f"there is no exercise {name!r} in the course",
+            f"name one of {listed(exercises())}, or give expected=… or checker=… for one of your own",
+        )
+    limit = "" if exercise is None else exercise.limit
+    late = budget is not None and spent is not None and spent > budget
+    time = "" if budget is None or spent is None else f"at most {budget:g} {unit}"
+    if time and exercise is not None:
+        time += " of measuring"
+    limits = tuple(filter(None, (time, limit)))
+    if answer is None or answer is ...:
+        text = "Put your answer in place of None and run the cell again."
+        return CheckResult(name, None, None, text, limits=limits, counted=keep)
+    problem = checker(answer, **given) if checker is not None else _difference(answer, expected, tolerance)
+    over = isinstance(problem, OverBudget)
+    within: bool | None = None
+    if over or late:
+        within = False
+    elif limits and (problem is None or not limit):
+        within = True
+    if problem is None and late:
+        text = f"The answer is right, but it took {spent:g} {unit} of at most {budget:g} {unit}."
+    else:
+        text = problem or "The answer is right."
+    result = CheckResult(name, problem is None or over, within, text, limits=limits, counted=keep)
+    if not result.passed and hints:
+        tries = progress().attempt(name).tries
+        result = replace(result, hint=hints[min(tries, len(hints) - 1)])
+    if keep:
+        _record(result)
+    return result
+
+
+def _record(result: CheckResult) -> None:
+    before = progress()
+    attempt = before.attempt(result.name)
+    tries = attempt.tries + (not result.passed)
+    save(before.with_attempt(Attempt(result.name, attempt.passed or result.passed, tries)))
+
+
+def _difference(answer: Any, expected: Any, tolerance: float) -> str | None:
+    if isinstance(expected, int | float) and not isinstance(expected, bool):
+        if isinstance(answer, bool) or not isinstance(answer, int | float) or not math.isfinite(answer):
+            return "The answer is no number."
+        if abs(answer - expected) <= tolerance:
+            return None
+        return f"The number is too {'high' if answer > expected else 'low'}."
+    return None if answer == expected else "That is not the answer."

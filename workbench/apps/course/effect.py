@@ -1,0 +1,231 @@
+"""The effect that a lesson is about: whether it is here, beside a recorded run that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from sample_models import FOLDER
+from workbench.apps.course.equal_configs import EqualConfigs, equal_configs
+from workbench.apps.course.level_steps import level_steps
+from workbench.core.errors import ConfigError
+from workbench.core.text import counted, did_you_mean, in_brackets, listed, one_line
+from workbench.drawing.chart import percent
+from workbench.features.base.exportable import Exportable
+
+if TYPE_CHECKING:
+    from workbench.core.bundle.comparison import Verdict
+    from workbench.drawing.chart import Chart
+    from workbench.features.base.result import Result
+    from workbench.features.cold_start.result import ColdStarts
+    from workbench.features.compare.result import Comparison
+    from workbench.features.tune.result import Study
+    from workbench.features.variants.ablation_result import Ablation
+    from workbench.features.variants.levels_result import Levels
+    from workbench.features.variants.thread_scaling_result import Threads
+
+RECORDED = FOLDER / "recorded" / "lessons"  # a bundle for each effect, made by the lesson's own call
+MUCH_SLOWER, HARDLY_SLOWER = 1.2, 1.05  # times, where a record has no intervals
+PERCENT = "%"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large an effect is. `present` is None where the interval allows both."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    present: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A sentence that a result supports or not, and how its size is read."""
+
+    sentence: str
+    read: Callable[[Any], Size]
+    axis: str
+    unit: str = ""  # empty: the words of the axis
+    none: float = 1.0  # the size of no effect
+
+    def words(self, size: Size) -> str:
+        """Return a size with its interval."""
+        if size.value is None:
+            return "not measured"
+        form = ".1f" if self.unit == PERCENT else ".2f"
+        return f"{size.value:{form}} {self.unit or self.axis}{in_brackets(size.low, size.high, form)}"
+
+
+class SeenEffect(Exportable):
+    """An effect on this machine beside the recorded run that has it. Made by `effect`."""
+
+    def __init__(self, effect: Effect, here: Size, run: Result) -> None:
+        self.effect, self.here, self.run = effect, here, run  # the run: the whole recorded result
+
+    @property
+    def recorded(self) -> Size:
+        """The size in the recorded run."""
+        return self.effect.read(self.run)
+
+    @property
+    def _sizes(self) -> dict[str, Size]:
+        return {"here": self.here, "recorded": self.recorded}
+
+    @property
+    def where(self) -> str:
+        """Where and when the run was recorded, as its record has it."""
+        machine, date = self.run.about.machine, self.run.about.created_utc[:10]
+        if machine is None:
+            return f"on {date}"
+        return f"on {machine.cpu} with {counted(machine.usable_cores, 'core')}, {date}"
+
+    @property
+    def present(self) -> bool | None:
+        """Whether the effect is here; None: not settled."""
+        return self.here.present
+
+    def __str__(self) -> str:
+        start = {True: "Seen here", False: "Not seen here", None: "Not settled here"}[self.present]
+        return (
+            f"{start}: {self.effect.sentence}; {self.effect.words(self.here)}.\n"
+            f"The recorded run has it; {self.effect.words(self.recorded)}, {self.where}."
+        )
+
+    def to_frame(self) -> Any:
+        """One row for this machine and one for the recorded run; columns where, size, low, high, present."""
+        import pandas as pd
+
+        rows = [(where, *astuple(size)) for where, size in self._sizes.items()]
+        frame = pd.DataFrame(rows, columns=["where", "size", "low", "high", "present"])
+        return frame.astype({"size": "float64", "low": "float64", "high": "float64", "present": "boolean"})
+
+    def chart(self) -> Chart:
+        """Return a row for this machine and one for the recorded run."""
+        from workbench.drawing.chart import Axis, Chart, ReferenceLine, Value, one_value, series_look
+
+        words = self.effect.words
+        rows = [
+            one_value(where, Value(size.value, words(size), series_look(index), size.low, size.high))
+            for index, (where, size) in enumerate(self._sizes.items())
+        ]
+        axis = Axis(self.effect.axis, "dot", (ReferenceLine(self.effect.none),))
+        return Chart(tuple(str(self).splitlines()), (axis,), tuple(rows))
+
+
+def effect(name: str, result: Any) -> SeenEffect:
+    """Say whether an effect is in a result of this machine, and set a recorded run beside it that has it.
+
+    >>> from workbench import course
+    >>> course.effect("noise", course.equal_configs()).present is None
+    True
+    """
+    from workbench.features.compare.call import open as open_bundle
+
+    if name not in EFFECTS:
+        raise ConfigError(
+            f"the course has no effect {one_line(str(name), 60)!r}",
+            f"{did_you_mean(name, EFFECTS)}Name one of {listed(EFFECTS, None)}",
+        )
+    recorded: Result = open_bundle(RECORDED / f"{name}.ortbench")
+    return SeenEffect(EFFECTS[name], EFFECTS[name].read(result), recorded)
+
+
+def _noise(result: EqualConfigs | Comparison) -> Size:
+    equal = result if isinstance(result, EqualConfigs) else equal_configs(result)
+    present = equal.notable > 0 if equal.naive else None
+    return Size(percent(equal.largest_difference), None, None, present)
+
+
+def _layout(levels: Levels) -> Size:
+    step = next(step for step in level_steps(levels).steps if step.after == "layout")
+    if step.times is None:
+        return Size(None, None, None, None)
+    return _beyond_one(step.times, step.low, step.high)
+
+
+def _costly_fusion(ablation: Ablation) -> Size:
+    rows = [row for row in ablation.record.rows if row.worth is not None]
+    hurting = [row for row in rows if row.effect == "hurts"]
+    worst = min(hurting or rows, key=lambda row: row.worth or 0.0, default=None)
+    if worst is None:
+        return Size(None, None, None, None)
+    settled = all(row.effect != "unknown" for row in rows)
+    present = True if hurting else False if settled else None
+    return Size(percent(worst.worth), percent(worst.low), percent(worst.high), present)
+
+
+def _threads(threads: Threads) -> Size:
+    points = [point for point in threads.record.points if point.spinning and point.latency_s]
+    if len(points) < 2:
+        return Size(None, None, None, None)
+    widest = max(points, key=lambda point: point.threads)
+    times = (widest.latency_s or 0.0) / min(point.latency_s or 0.0 for point in points)
+    present = True if times >= MUCH_SLOWER else False if times <= HARDLY_SLOWER else None
+    return Size(times, None, None, present)
+
+
+def _saved_graph(cold: ColdStarts) -> Size:
+    start = cold.starts[0]
+    before_s = [process.load_s for process in start.as_asked]
+    after_s = [process.load_s for process in start.saved_ahead]
+    if not before_s or not after_s:
+        return Size(None, None, None, None)
+    low, high = min(before_s) / max(after_s), max(before_s) / min(after_s)
+    return _beyond_one(median(before_s) / median(after_s), low, high)
+
+
+def _proven(study: Study) -> Size:
+    record, verdict = study.record, study.record.verdict
+    if record.winner == record.candidates[0].label:
+        return Size(1.0, None, None, False)
+    if verdict is None:
+        return Size(None, None, None, None)
+    return _verdict("faster")(verdict)
+
+
+def _verdict(*kinds: str) -> Callable[[Comparison | Verdict], Size]:
+    """Return how the first verdict of a comparison is read: the effect is there with one of these kinds."""
+
+    def read(result: Any) -> Size:
+        verdict = getattr(result, "verdict", result)
+        settled = verdict.kind in ("faster", "slower", "tie")
+        present = verdict.kind in kinds if settled else None
+        return Size(verdict.ratio, verdict.low, verdict.high, present)
+
+    return read
+
+
+def _beyond_one(value: float, low: float | None, high: float | None) -> Size:
+    present = None
+    if low is not None and high is not None:
+        present = True if low > 1 else False if high < 1 else None
+    return Size(value, low, high, present)
+
+
+FAST = "times as fast"
+EFFECTS = {
+    "noise": Effect(
+        "two runs of the same config differ by more than 2 %",
+        _noise,
+        "largest difference of two single runs (%)",
+        PERCENT,
+        0.0,
+    ),
+    "blocked-layout": Effect("the step to level layout makes the net faster", _layout, FAST),
+    "costly-fusion": Effect(
+        "a fusion costs time",
+        _costly_fusion,
+        "what the worst pass is worth (% of the time)",
+        PERCENT,
+        0.0,
+    ),
+    "wider-is-faster": Effect("the wider net is faster", _verdict("faster"), FAST),
+    "too-many-threads": Effect("the most threads are slower than the best count", _threads, "times as long"),
+    "fewer-nodes": Effect("a fifth of the nodes, and no faster", _verdict("tie", "slower"), FAST),
+    "dynamic-int8": Effect("dynamic int8 makes the convolutional net slower", _verdict("slower"), FAST),
+    "saved-graph": Effect("a graph that was optimized ahead loads faster", _saved_graph, FAST),
+    "proven-config": Effect("fresh rounds prove a config that beats the defaults", _proven, FAST),
+}

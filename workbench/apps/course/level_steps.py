@@ -1,0 +1,130 @@
+"""What each step from one optimization level to the next changes: nodes and time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from workbench.core.bundle.display import to_table
+from workbench.core.text import counted
+
+if TYPE_CHECKING:
+    from workbench.features.variants.levels import LevelRow
+    from workbench.features.variants.levels_result import Levels
+
+TIE = 1.02  # within 2 %, twice the smallest effect of a comparison, as in its verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class LevelStep:
+    """One step. `times` is how many times as fast it is after the step: 2.0 is twice as fast."""
+
+    before: str
+    after: str
+    nodes_removed: int | None
+    times: float | None
+    low: float | None = None  # ends of the interval of `times`; None: there is none
+    high: float | None = None
+
+    @property
+    def settled(self) -> bool | None:
+        """Whether the interval excludes no difference; None without an interval."""
+        return None if self.low is None or self.high is None else self.low > 1 or self.high < 1
+
+    def sentence(self) -> str:
+        """Return the step in words."""
+        removed = self.nodes_removed
+        nodes = "not known"
+        if removed is not None:
+            nodes = f"{counted(abs(removed), 'node')} {'more' if removed < 0 else 'fewer'}"
+        return f"{self.before} to {self.after}: {nodes}, {self.speed()}"
+
+    def speed(self) -> str:
+        """Return the change of speed in words; a difference that is not settled is called so."""
+        if self.times is None:
+            return "speed not measured"
+        if not self.settled:
+            if self.low is not None and self.high is not None and self.low >= 1 / TIE and self.high <= TIE:
+                return "as fast, within 2 %"
+            return f"speed not settled (about {self.times:.2f} times)"
+        if self.times >= 1:
+            return f"{self.times:.2f} times faster"
+        return f"{1 / self.times:.2f} times slower"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LevelSteps:
+    """All steps, and whether nodes and time fall at the same one. Made by `level_steps`."""
+
+    steps: tuple[LevelStep, ...]
+
+    @property
+    def most_nodes(self) -> LevelStep | None:
+        """The step that removes most nodes; None where none is removed."""
+        steps = [step for step in self.steps if (step.nodes_removed or 0) > 0]
+        return max(steps, key=lambda step: step.nodes_removed or 0, default=None)
+
+    @property
+    def most_speed(self) -> LevelStep | None:
+        """The step that gains most, of those whose gain is settled; None where there is none."""
+        steps = [step for step in self.steps if step.settled and (step.times or 0) > 1]
+        return max(steps, key=lambda step: step.times or 0, default=None)
+
+    @property
+    def gains_most_at(self) -> str | None:
+        """The level whose step gains most, or "none"; None where no step has an interval."""
+        if all(step.settled is None for step in self.steps):
+            return None
+        return "none" if self.most_speed is None else self.most_speed.after
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        lines = [step.sentence() for step in self.steps]
+        nodes, speed = self.most_nodes, self.most_speed
+        if speed is None:
+            lines.append("No single step is a settled gain on this machine.")
+        elif nodes is None:
+            lines.append(f"The largest settled gain comes at {speed.after}, and no step removes nodes.")
+        elif nodes.after == speed.after:
+            lines.append(f"Most nodes go and most time is gained at the same step: {speed.after}.")
+        else:
+            lines.append(f"Most nodes go at {nodes.after}, most time is gained at {speed.after}.")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [(f"{step.before} to {step.after}", step.nodes_removed, step.speed()) for step in self.steps]
+        return to_table(("step", "nodes removed", "speed"), rows, str(self).splitlines()[-1])
+
+
+def level_steps(levels: Levels) -> LevelSteps:
+    """Read the steps from a result of `wb.levels`.
+
+    >>> from workbench import course
+    >>> str(course.LevelSteps(()))
+    'No single step is a settled gain on this machine.'
+    """
+    return LevelSteps(tuple(_steps(levels.record.rows)))
+
+
+def _steps(rows: tuple[LevelRow, ...]) -> Iterator[LevelStep]:
+    for before, after in pairwise(rows):
+        removed = None if before.nodes is None or after.nodes is None else before.nodes - after.nodes
+        yield LevelStep(before.level, after.level, removed, *_times(before, after))
+
+
+def _times(before: LevelRow, after: LevelRow) -> tuple[float | None, float | None, float | None]:
+    """Return the ratio of a step with the ends that both intervals allow; the baseline is exactly 1.
+
+    It is of the paired ratios, as the intervals are: medians of a machine that slows down for a while are
+    of different moments.
+    """
+    is_baseline = before.verdict is None
+    speedup, low, high = (1.0, 1.0, 1.0) if is_baseline else (before.speedup, before.low, before.high)
+    times = after.speedup / speedup if after.speedup and speedup else None
+    if not low or not high or not after.low or not after.high:
+        return times, None, None
+    return times, after.low / high, after.high / low

@@ -1,0 +1,179 @@
+"""A guess that is kept before the measured value is displayed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.course.progress import Guess, check_name, lesson_of, progress, save
+from workbench.core.errors import ConfigError, WorkbenchError
+from workbench.core.text import listed, quoted
+
+if TYPE_CHECKING:
+    import ipywidgets as W
+
+SINGULAR = {
+    "nodes": "node", "partitions": "partition", "passes": "pass", "points": "point", "providers": "provider",
+    "threads": "thread",
+}  # fmt: skip
+"""Units of guesses that are counted: 1 pass. Others stay as they are."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Outcome:
+    """A guess beside the measured value."""
+
+    question: str
+    guess: float | str | None
+    measured: float | str | None  # None: not measured, so the guess stays open
+    unit: str
+    source: str = "measured here"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        if self.measured is None:
+            return "Not measured yet, so your guess stays open: give more time and run the cells again."
+        measured = _with_unit(self.measured, self.unit)
+        if self.guess is None:
+            return f"{self.source.capitalize()}: {measured}. You kept no guess this time."
+        start = f"You guessed {_with_unit(self.guess, self.unit)}; {self.source}: {measured}."
+        if isinstance(self.guess, str) or isinstance(self.measured, str):
+            return f"{start} {'As you guessed.' if self.guess == self.measured else 'Not as you guessed.'}"
+        if self.guess == self.measured:
+            return f"{start} Exactly right."
+        if self.guess > 0 and self.measured > 0:
+            factor = max(self.guess, self.measured) / min(self.guess, self.measured)
+            return f"{start} The guess is {factor:.3g} times too {_side(self.guess, self.measured)}."
+        return f"{start} The guess is too {_side(self.guess, self.measured)}."
+
+    def _repr_html_(self) -> str:
+        guess = "none" if self.guess is None else _with_unit(self.guess, self.unit)
+        measured = "not yet" if self.measured is None else _with_unit(self.measured, self.unit)
+        cells = (guess, measured)
+        row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        heads = f"<tr><th>your guess</th><th>{escape(self.source)}</th></tr>"
+        return f"<p>{escape(str(self))}</p><table>{heads}<tr>{row}</tr></table>"
+
+
+class Prediction:
+    """The reader's guess at a question. Made by `predict`; a widget in Jupyter, a plain value elsewhere."""
+
+    def __init__(self, name: str, question: str, choices: tuple[str, ...], unit: str) -> None:
+        self.name, self.question, self.choices, self.unit = name, question, choices, unit
+        self._own: float | str | None = None
+
+    @property
+    def value(self) -> float | str | None:
+        """The kept guess, or None."""
+        guess = progress().guess(self.name)
+        return self._own if guess is None else guess.value
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the measured value was displayed, so that the guess cannot change."""
+        guess = progress().guess(self.name)
+        return guess is not None and guess.revealed
+
+    def keep(self, value: float | str) -> None:
+        """Keep a guess; a ConfigError once the measured value was displayed."""
+        checked = self._checked(value)
+        if self.is_final and checked != self.value:
+            raise ConfigError(
+                f"the guess {_with_unit(self.value or '', self.unit)} is final: the answer was displayed",
+                f"begin the lesson anew with: workbench course {lesson_of(self.name)} --reset",
+            )
+        self._own = checked
+        save(progress().with_guess(Guess(self.name, checked, self.is_final)))
+
+    def against(self, measured: float | str | None, source: str = "measured here") -> Outcome:
+        """Return the guess beside the measured value; final then, unless nothing was measured.
+
+        `source` says where the value is from, if it is not measured: "predicted by a table".
+        """
+        value = self.value
+        if value is not None and measured is not None:
+            save(progress().with_guess(Guess(self.name, value, True)))
+        return Outcome(self.question, value, measured, self.unit, source)
+
+    def widget(self) -> W.VBox:
+        """Return a field for the guess with a button that keeps it."""
+        import ipywidgets as W
+
+        question, status = W.HTML(f"<b>{escape(self.question)}</b>"), W.HTML(escape(self._status()))
+        field: Any = W.FloatText(description=self.unit or "guess")
+        if self.choices:
+            field = W.Dropdown(options=self.choices, description="guess")
+        if self.value is not None:
+            field.value = self.value
+        button = W.Button(description="Keep my guess", disabled=self.is_final)
+
+        def keep(_: object) -> None:
+            try:
+                self.keep(field.value)
+                status.value = escape(self._status())
+            except WorkbenchError as error:
+                status.value = f"<pre>{escape(str(error))}</pre>"
+
+        button.on_click(keep)
+        return W.VBox([question, W.HBox([field, button]), status])
+
+    def _status(self) -> str:
+        if self.value is None:
+            return "No guess yet."
+        final = " It is final: the answer was displayed." if self.is_final else ""
+        return f"Kept: {_with_unit(self.value, self.unit)}.{final}"
+
+    def _checked(self, value: object) -> float | str:
+        if self.choices:
+            if value not in self.choices:
+                raise ConfigError(f"{quoted(value)} is no choice", f"choose one of {listed(self.choices)}")
+            return str(value)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ConfigError(f"{quoted(value)} is no number", "guess a number, such as 5 or 0.5")
+        return value
+
+    def __str__(self) -> str:
+        return f"{self.question} {self._status()}"
+
+    def __repr__(self) -> str:
+        return f"<Prediction {self.name}: {self}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """The widget for a live page, the question as a table for a page without a kernel."""
+        table = f"<table><tr><th>{escape(self.question)}</th><td>{escape(self._status())}</td></tr></table>"
+        live: dict[str, Any] = dict(self.widget()._repr_mimebundle_())
+        return {**live, "text/plain": str(self), "text/html": table}
+
+
+def predict(
+    question: str,
+    value: float | str | None = None,
+    *,
+    name: str,
+    choices: Sequence[str] = (),
+    unit: str = "",
+) -> Prediction:
+    """Ask for a guess. In Jupyter the last line of a cell displays a field; elsewhere give `value`.
+
+    >>> from workbench import course
+    >>> course.predict("How many nodes?", name="doctest.nodes").unit
+    ''
+    """
+    prediction = Prediction(check_name(name), question, tuple(choices), unit)
+    if value is not None:
+        prediction.keep(value)
+    return prediction
+
+
+def _with_unit(value: float | str, unit: str) -> str:
+    text = value if isinstance(value, str) else f"{value:,.4g}"
+    return f"{text} {SINGULAR.get(unit, unit) if text == '1' else unit}".strip()
+
+
+def _side(guess: float, measured: float) -> str:
+    return "high" if guess > measured else "low"

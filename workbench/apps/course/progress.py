@@ -1,0 +1,138 @@
+"""The reader's guesses and passed exercises, kept in the user's data folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.core.bundle.atomic import write_atomically
+from workbench.core.errors import BundleError, ConfigError, StorageError, warn_user
+from workbench.core.home import data_folder
+from workbench.core.text import quoted
+
+FILE = "course.json"
+BUDGET = "WORKBENCH_BUDGET"  # "short": for continuous integration and for projectors
+SHORT_SHARE = 0.15
+SHORTEST_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A guess as it is kept; `revealed`: the measured value was displayed, so the guess is final."""
+
+    name: str
+    value: float | str
+    revealed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An exercise that was tried."""
+
+    name: str
+    passed: bool
+    tries: int  # wrong answers so far
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """All guesses and attempts of this reader. Names begin with the lesson: "1.a", "mine.speed"."""
+
+    guesses: tuple[Guess, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+
+    def guess(self, name: str) -> Guess | None:
+        """Return the guess of this name, or None."""
+        return next((guess for guess in self.guesses if guess.name == name), None)
+
+    def attempt(self, name: str) -> Attempt:
+        """Return the attempt of this name, or an empty one."""
+        return next((attempt for attempt in self.attempts if attempt.name == name), Attempt(name, False, 0))
+
+    def with_guess(self, guess: Guess) -> Progress:
+        """Return the same with this guess in place of an earlier one."""
+        others = (other for other in self.guesses if other.name != guess.name)
+        return Progress((*others, guess), self.attempts)
+
+    def with_attempt(self, attempt: Attempt) -> Progress:
+        """Return the same with this attempt in place of an earlier one."""
+        others = (other for other in self.attempts if other.name != attempt.name)
+        return Progress(self.guesses, (*others, attempt))
+
+    def without(self, lesson: str) -> Progress:
+        """Return the same without a lesson."""
+        return Progress(
+            tuple(guess for guess in self.guesses if lesson_of(guess.name) != lesson),
+            tuple(attempt for attempt in self.attempts if lesson_of(attempt.name) != lesson),
+        )
+
+    def passed(self, lesson: str) -> int:
+        """Return how many exercises of a lesson are passed."""
+        return sum(attempt.passed for attempt in self.attempts if lesson_of(attempt.name) == lesson)
+
+    def guessed(self, lesson: str) -> int:
+        """Return how many guesses of a lesson are kept."""
+        return sum(lesson_of(guess.name) == lesson for guess in self.guesses)
+
+
+def seconds(full: float) -> float:
+    """Return a measuring budget: `full`, or 15 % of it with WORKBENCH_BUDGET=short, at least 2 s."""
+    if os.environ.get(BUDGET) != "short":
+        return full
+    return min(full, max(SHORTEST_S, SHORT_SHARE * full))
+
+
+def progress() -> Progress:
+    """Return what is kept; nothing if the file is absent or damaged."""
+    try:
+        content = json.loads((data_folder() / FILE).read_bytes())
+        guesses = tuple(_guess(row) for row in content["guesses"])
+        return Progress(guesses, tuple(_attempt(row) for row in content["attempts"]))
+    except (OSError, StorageError, ValueError, TypeError, KeyError, RecursionError):
+        return Progress()
+
+
+def reset(lesson: str | int) -> None:
+    """Forget guesses and passed exercises of a lesson."""
+    save(progress().without(str(lesson)))
+
+
+def save(kept: Progress) -> None:
+    """Keep the progress; warn if the data folder cannot be written, because a lesson goes on without it."""
+    content = {
+        "guesses": [[guess.name, guess.value, guess.revealed] for guess in kept.guesses],
+        "attempts": [[attempt.name, attempt.passed, attempt.tries] for attempt in kept.attempts],
+    }
+    try:
+        write_atomically(data_folder() / FILE, json.dumps(content, indent=1).encode("utf-8"))
+    except (StorageError, BundleError) as error:
+        warn_user(f"the progress of the course is not kept: {error.args[0]}")
+
+
+def lesson_of(name: str) -> str:
+    """Return the lesson of a guess or an exercise: the part before the first dot."""
+    return name.partition(".")[0]
+
+
+def check_name(name: object) -> str:
+    """Return a name of a lesson and an exercise; raise a ConfigError for another one."""
+    if not isinstance(name, str) or not all(name.partition(".")):
+        raise ConfigError(
+            f"name={quoted(name)} names no exercise",
+            'give the lesson, a dot and a name of your choice, such as "mine.speed"',
+        )
+    return name
+
+
+def _guess(row: Any) -> Guess:
+    name, value, revealed = row
+    if not isinstance(value, int | float | str):
+        raise ValueError(name)
+    return Guess(str(name), value, bool(revealed))
+
+
+def _attempt(row: Any) -> Attempt:
+    name, passed, tries = row
+    return Attempt(str(name), bool(passed), int(tries))

@@ -1,0 +1,104 @@
+"""The exercises of the lesson on execution providers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.course.article import article_table
+from workbench.apps.course.exercise import LEAST_SQNR_DB, OverBudget, exercise
+from workbench.apps.course.nets import split_graph
+from workbench.core.config import Config
+from workbench.core.errors import WorkbenchError
+from workbench.core.text import listed
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+ENTRY = "session.disable_cpu_ep_fallback"
+PROVIDER = "coreml"  # its table is complete, so an operator that is not listed is known not to be taken
+OPTIONS, OWNER = "options-in-code", "cuda: "
+
+
+@exercise(
+    "8.a",
+    "What get_available_providers lists was compiled in; it says nothing about this machine.",
+    f"Give providers=['cuda'] alone and session_entries={{{ENTRY!r}: '1'}}.",
+)
+def loud_config(answer: Any) -> str | None:
+    """Check for a config on CUDA whose session refuses to be made where a node would land on the CPU."""
+    if not isinstance(answer, Config):
+        return "The answer is no wb.Config."
+    names = [provider.name for provider in answer.providers]
+    if "CUDAExecutionProvider" not in names:
+        return "The config does not ask for CUDA."
+    if dict(answer.session_entries).get(ENTRY) != "1":
+        return "Without CUDA this config makes a session on the CPU, and says so in the log only."
+    return None
+
+
+@exercise(
+    "8.b",
+    "course.split_graph() is the model; the table of the prediction says which node stays, and why.",
+    "A Sum of two inputs is an Add: find the node in graph.node and give it another op_type.",
+    limit="one partition",
+)
+def joined_graph(answer: Any) -> str | None:
+    """Check for the planted graph without the operator that splits it, with the same outputs."""
+    from workbench.core.models import load
+    from workbench.features.explain.graph import read_graph
+    from workbench.features.explain.placement.prediction import predict
+
+    try:
+        model = load(answer).structure
+    except WorkbenchError as error:
+        return f"The answer is no model: {error.problem}"
+    try:
+        sqnr_db = _agreement_db(split_graph(), answer)
+    except Exception as error:  # noqa: BLE001 - the reader's graph may break anywhere
+        return f"The graph does not compute: {type(error).__name__}: {str(error)[:200]}"
+    if sqnr_db < LEAST_SQNR_DB:
+        return f"The outputs differ: {sqnr_db:.0f} dB, and {LEAST_SQNR_DB:g} dB are asked for."
+    prediction = predict(read_graph(model), PROVIDER)
+    if prediction.partitions != 1 or prediction.boundaries:
+        left = listed({node.op_type for node in prediction.nodes if not node.takes})
+        return OverBudget(f"Predicted: {prediction.partitions} partitions; {left} would stay on the CPU.")
+    return None
+
+
+@exercise(
+    "8.c",
+    "Hold the article's value of each option against the column default.",
+    "Four of the six repeat the default.",
+)
+def unchanged_options(answer: Any) -> str | None:
+    """Check the CUDA options of the article's code that repeat the default."""
+    try:
+        names = {str(name) for name in answer}
+    except TypeError:
+        return "The answer is no list of names."
+    rows = {
+        row[0].removeprefix(OWNER): row[3] for row in article_table(OPTIONS).rows if row[0].startswith(OWNER)
+    }
+    right = {name for name, effect in rows.items() if effect.startswith("none")}
+    if unknown := sorted(names - rows.keys()):
+        return f"The code sets no CUDA option {unknown[0][:60]!r}."
+    if wrong := sorted(names - right):
+        return f"{wrong[0]} is not what the default is."
+    if missing := len(right - names):
+        return f"{missing} more of them repeat the default."
+    return None
+
+
+def _agreement_db(planted: ModelProto, answer: ModelProto) -> float:
+    """Return signal over noise of the answer's first output, computed by onnx's own reference."""
+    import numpy as np
+    from onnx.reference import ReferenceEvaluator
+
+    shape = [dim.dim_value for dim in planted.graph.input[0].type.tensor_type.shape.dim]
+    feeds = {"x": np.random.default_rng(8).standard_normal(shape).astype(np.float32)}
+    outputs: list[Any] = [ReferenceEvaluator(model).run(None, feeds) for model in (planted, answer)]
+    expected, computed = outputs[0][0], outputs[1][0]
+    noise = float(np.square(expected - computed, dtype=np.float64).sum())
+    signal = float(np.square(expected, dtype=np.float64).sum())
+    return math.inf if noise == 0 else 10 * math.log10(signal / noise)

@@ -1,0 +1,79 @@
+"""The exercises of the lesson on threads and callers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.course.exercise import NONE, OverBudget, budget_of_comparison, exercise
+from workbench.apps.course.measuring_checks import verdict_in_words
+
+if TYPE_CHECKING:
+    from workbench.features.load.result import LoadTest
+    from workbench.features.variants.thread_scaling_result import Threads
+
+CLOSE = 0.05  # of the best latency
+
+
+def seconds_of_load(given: Mapping[str, Any]) -> float:
+    """Return the seconds that were asked for all points of the load test."""
+    record = given["load"].record
+    return float(record.duration_s * len(record.points) * len(record.runs))
+
+
+@exercise(
+    "5.a",
+    "threads.to_frame() has latency_s for each count; take the rows that spin.",
+    "threads.record.knee() is the fewest threads within 5 % of the best.",
+    limit="at most 5 % above the best latency",
+)
+def enough_threads(answer: Any, *, threads: Threads) -> str | None:
+    """Check for a thread count whose latency is within 5 % of the best."""
+    if isinstance(answer, bool) or not isinstance(answer, int):
+        return "The answer is no number of threads."
+    latency_s = {
+        point.threads: point.latency_s
+        for point in threads.record.points
+        if point.spinning and point.latency_s is not None
+    }
+    if answer not in latency_s:
+        return f"{answer} threads were not measured; these were: {', '.join(map(str, latency_s))}."
+    best = min(latency_s.values())
+    if latency_s[answer] <= best * (1 + CLOSE):
+        return None
+    return OverBudget(f"{answer} threads take {latency_s[answer] / best:.2f} times as long as the best.")
+
+
+@exercise(
+    "5.b",
+    "load.to_frame() has a row for each config and number of callers.",
+    "First leave out what exceeds the p99, then take the largest throughput.",
+    budget_s=90.0,
+    spent=seconds_of_load,
+    limit="99 of 100 requests within the goal",
+)
+def most_throughput(answer: Any, *, load: LoadTest, callers: int, p99_s: float) -> str | None:
+    """Check for the label with the most throughput of those that keep the p99; "none" where none does."""
+    rows = [row for row in load.points if row.point.callers == callers]
+    if answer not in (NONE, *(row.run.label for row in rows)):
+        return f"The answer is neither {NONE!r} nor the label of a config of the load test."
+    fine = [row for row in rows if row.p99.value is not None and row.p99.value <= p99_s]
+    best = max(fine, key=lambda row: row.throughput.value or 0.0, default=None)
+    if best is None:
+        return None if answer == NONE else "No config is known to keep the p99 at this number of callers."
+    if answer == best.run.label:
+        return None
+    if answer == NONE:
+        return "A config keeps the p99 at this number of callers."
+    if answer not in [row.run.label for row in fine]:
+        return OverBudget(f"{answer} is not known to keep the p99 at {callers} callers.")
+    return f"{answer} keeps the p99, but another config answers more requests."
+
+
+exercise(
+    "5.c",
+    "In sequential mode one node runs after the other: who would use a second pool?",
+    "comparison.verdict.kind is the library's word; unknown means not settled.",
+    budget_s=20.0,
+    spent=budget_of_comparison,
+)(verdict_in_words)

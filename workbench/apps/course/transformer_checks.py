@@ -1,0 +1,124 @@
+"""The exercises of the lesson on transformers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.course.exercise import budget_of_comparison, exercise
+from workbench.core.config import Config
+from workbench.core.errors import WorkbenchError
+from workbench.core.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.core.measure.percentiles import Estimate
+    from workbench.features.compare.result import Comparison
+    from workbench.features.grid.sweep_result import Sweep
+
+ATTENTIONS = ("Attention", "MultiHeadAttention")
+CLOSE = 0.25  # of the ends of the measured interval
+ROUNDED = 0.02  # of a value on the line
+ROUGHLY = 2.0  # times the latency, where it has no interval
+NOT_SETTLED = "not settled"
+BASELINE = "A"
+
+
+@exercise(
+    "6.a",
+    "The record's parameters say which model type was read from the graph. Is it that of an encoder?",
+    'wb.TransformerFusion takes a model_type; that of encoders is "bert".',
+)
+def fused_attention(answer: Any, *, model: Any) -> str | None:
+    """Check a config whose transformer fusion makes one operator of each attention."""
+    from workbench.core.models import load
+    from workbench.core.prepare.preparing import prepare
+
+    if not isinstance(answer, Config) or answer.fusion is None:
+        return "The answer is no wb.Config with a wb.TransformerFusion."
+    loaded = load(model)
+    wanted = sum(node.op_type == "Softmax" for node in loaded.structure.graph.node)
+    try:
+        prepared = prepare(loaded, answer)
+    except WorkbenchError as error:
+        return f"Refused: {one_line(str(error.args[0]), 160)}."
+    fused = sum(dict(prepared.steps[0].statistics).get(name, 0) for name in ATTENTIONS)
+    if fused == wanted:
+        return None
+    note = f" The record says: {one_line(prepared.notes[0], 160)}." if prepared.notes else ""
+    return f"{fused} of {wanted} attentions became one operator.{note}"
+
+
+@exercise(
+    "6.b",
+    "Each verdict is about one file against A. Which intervals lie wholly above 1?",
+    'Where none does, A or "not settled" is right.',
+    budget_s=120.0,
+    spent=budget_of_comparison,
+)
+def fastest_file(answer: Any, *, comparison: Comparison) -> str | None:
+    """Check the label of the fastest file; of several that are not settled apart each is right."""
+    labels = [run.label for run in comparison.runs]
+    if answer not in (NOT_SETTLED, *labels):
+        return f"The answer is none of: {', '.join([*labels, NOT_SETTLED])}."
+    faster = {verdict.label: verdict for verdict in comparison.verdicts if verdict.kind == "faster"}
+    if not faster:
+        slower = {verdict.label for verdict in comparison.verdicts if verdict.kind == "slower"}
+        if answer in slower:
+            return "The verdict says slower than A."
+        return None
+    best = max(faster.values(), key=lambda verdict: verdict.ratio or 0.0)
+    if answer == NOT_SETTLED:
+        return f"{best.label} is settled to be faster than A."
+    chosen = faster.get(answer)
+    if chosen is None:
+        return "Another file is settled to be faster than A."
+    if chosen is best or _overlap(chosen, best):
+        return None
+    return "Another file is faster still, with its whole interval."
+
+
+@exercise(
+    "6.c",
+    "A straight line through two points has a height at 0: the time that does not grow.",
+    "Most of an encoder's work grows with the length, attention with its square.",
+)
+def expected_latency(answer: Any, *, sweep: Sweep, axis: str, size: int) -> str | None:
+    """Check a latency in milliseconds that was foreseen for a size, within 25 % of its interval.
+
+    Sizes are measured one after the other, and other programs come and go meanwhile: what follows from the
+    two sizes before is right even if the third was disturbed.
+    """
+    if isinstance(answer, bool) or not isinstance(answer, int | float):
+        return "The answer is no number of milliseconds."
+    rows = [row for row in sweep.record.rows() if row.label == BASELINE]
+    measured = {dict(row.point.sizes)[axis]: row.latency() for row in rows}
+    value = measured[size].value if size in measured else None
+    if value is None:
+        return f"The sweep measured nothing at {axis} {size}."
+    low_ms, high_ms = accepted_ms(measured[size], value)
+    foreseen_ms = line_ms({point: row.value for point, row in measured.items() if row.value}, size)
+    follows = foreseen_ms is not None and abs(answer - foreseen_ms) <= ROUNDED * abs(foreseen_ms)
+    if low_ms <= answer <= high_ms or follows:
+        return None
+    return f"Foreseen {answer:.3g} ms; a run takes {'less' if answer > high_ms else 'more'}."
+
+
+def accepted_ms(estimate: Estimate, value: float) -> tuple[float, float]:
+    """Return the accepted range: wider where too few rounds were measured for an interval."""
+    if estimate.low is None or estimate.high is None:
+        return 1e3 * value / ROUGHLY, 1e3 * value * ROUGHLY
+    return 1e3 * estimate.low * (1 - CLOSE), 1e3 * estimate.high * (1 + CLOSE)
+
+
+def line_ms(values_s: dict[int, float], size: int) -> float | None:
+    """Return the latency at a size on the line through the two largest sizes before it."""
+    before = sorted(point for point in values_s if point < size)[-2:]
+    if len(before) < 2:
+        return None
+    first, second = before
+    slope = (values_s[second] - values_s[first]) / (second - first)
+    return 1e3 * (values_s[second] + slope * (size - second))
+
+
+def _overlap(first: Any, second: Any) -> bool:
+    ends = (first.low, first.high, second.low, second.high)
+    return None in ends or (first.low <= second.high and second.low <= first.high)

@@ -1,0 +1,108 @@
+"""The exercises of the lesson on tuning and deployment."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.course.exercise import NONE, OverBudget, exercise
+from workbench.core.config import Config
+from workbench.core.text import listed
+
+if TYPE_CHECKING:
+    from workbench.features.load.result import LoadTest
+    from workbench.features.tune.result import Study
+
+MOST_REGRET = 0.05
+WIDEST_PROMISE = 3.0  # times the measured upper end
+NEAR = 0.0101  # a report rounds to two decimals
+
+
+@exercise(
+    "10.a",
+    "The largest ratio in study.to_frame() is of the rounds that selected: the best of many looks "
+    "better than it is.",
+    "study.best is what fresh rounds proved; it may be wb.Config().",
+    budget_s=120.0,
+    spent=lambda given: float(given["study"].record.budget_s),
+    limit=f"within {MOST_REGRET:.0%} of the proven best",
+)
+def best_config(answer: Any, *, study: Study) -> str | None:
+    """Check for the proven best config, or one within 5 % of it that keeps every limit."""
+    if not isinstance(answer, Config):
+        return "The answer is no wb.Config."
+    if answer == study.best:
+        return None
+    record = study.record
+    if record.best == record.candidates[0].label:
+        return "Fresh rounds proved nothing better than the defaults: the defaults are the answer."
+    candidate = next((other for other in record.candidates if other.config == answer), None)
+    if candidate is None:
+        return "The study did not measure this config."
+    if not candidate.is_in:
+        return f"{candidate.label} is out ({candidate.state}): {candidate.reason[:200]}"
+    best = record.candidate(record.best)
+    if candidate.ratio is None or best.ratio is None:
+        return "This config is the default, and a better one was proven."
+    regret = 1 - candidate.ratio / best.ratio
+    if regret <= MOST_REGRET:
+        return None
+    return OverBudget(f"{candidate.label} gives up {regret:.0%} of the best speed.")
+
+
+@exercise(
+    "10.b",
+    "load.points has a row for each number of callers; row.p99 has a value, a low and a high.",
+    'Promise no less than the upper end. Without an interval the answer is "none".',
+    limit=f"at most {WIDEST_PROMISE:g} times the upper end of the measured p99",
+)
+def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
+    """Check a promise in milliseconds that the measured p99 supports; "none" where it is not known."""
+    rows = [row for row in load.points if row.point.callers == callers and row.run.label == "A"]
+    high_s = rows[0].p99.high if rows else None
+    if high_s is None:
+        return None if answer == NONE else "The p99 of these callers has no interval here: promise nothing."
+    if isinstance(answer, bool) or not isinstance(answer, int | float):
+        return "The answer is no number of milliseconds."
+    if answer < 1000 * high_s:
+        return "The interval of the measured p99 reaches beyond this promise."
+    if answer > WIDEST_PROMISE * 1000 * high_s:
+        return OverBudget("The promise is safe and worth little: the measured p99 is far below it.")
+    return None
+
+
+@exercise(
+    "10.c",
+    "study.record.verdict has ratio, low and high; study.record.selection has the rest.",
+    "Say how many other configs were considered: len(study.record.candidates) - 1.",
+)
+def report(answer: Any, *, study: Study) -> str | None:
+    """Check a report for its ratio, interval, conditions and what was excluded."""
+    if not isinstance(answer, str):
+        return "The answer is no text."
+    missing = [what for what, present in _contents(answer, study).items() if not present]
+    return f"The report lacks {listed(missing)}." if missing else None
+
+
+def _contents(text: str, study: Study) -> dict[str, bool]:
+    """Return what a report must say, and whether it does."""
+    record, verdict = study.record, study.record.verdict
+    measured = record.selection
+    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)]
+    contents = {
+        "the model": measured.model.name in text,
+        "the processor": measured.machine.cpu in text,
+        "the version of ONNX Runtime": measured.versions.onnxruntime in text,
+        "how many other configs were considered": float(len(record.candidates) - 1) in numbers,
+    }
+    if record.best == record.candidates[0].label or verdict is None:
+        return {"that the defaults stay": "default" in text.casefold(), **contents}
+    ends = (("the ratio", verdict.ratio), ("the lower end", verdict.low), ("the upper end", verdict.high))
+    return {
+        **{what: value is None or _has(numbers, value) for what, value in ends},
+        **contents,
+    }
+
+
+def _has(numbers: list[float], value: float) -> bool:
+    return any(abs(number - value) <= NEAR for number in numbers)

@@ -1,0 +1,166 @@
+"""What the buttons run: the comparison, and a further result of each kind in the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.panels.code import argument_of_inputs, compare_code, more_code
+from workbench.apps.panels.jobs import Job
+from workbench.apps.panels.request import Request
+from workbench.apps.panels.state import BenchState
+from workbench.core.config import Config
+from workbench.core.errors import ConfigError, WorkbenchError
+from workbench.features.base.registry import KINDS, ResultKind
+
+if TYPE_CHECKING:
+    from workbench.features.compare.result import Comparison
+
+MORE_S = 30.0  # further seconds of a comparison, if the panels set no budget
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One button: its name, the work that it runs in a thread, and where the result goes."""
+
+    name: str
+    run: Callable[[Request, Job], Any]
+    store: Callable[[BenchState, Request, Any], None]
+    check: Callable[[Request], None] | None = None  # raises an error that says what is missing
+
+
+def action_of(kind: str) -> Action:
+    """Return the action that makes a result of this kind."""
+    offered = [offer.name for offer in KINDS.offers]
+    if kind not in offered:
+        raise ConfigError(f"{kind!r} is no kind of result", f"choose from: {', '.join(offered)}")
+    made = KINDS.named(kind)
+    store = partial(BenchState.show_parts, kind=kind)
+    return Action(made.button, partial(make_parts, made), store, partial(check, made))
+
+
+def compare(request: Request, job: Job) -> Comparison:
+    """Compare all configs, and keep with the comparison what was made of them before."""
+    from workbench.features.compare.call import (
+        compare as compare_configs,  # loads slowly, like what it measures with
+    )
+
+    subject = request.subject
+    job.step("making inputs")
+    comparison = compare_configs(
+        subject.model, subject.a, subject.b, *subject.more, inputs=subject.inputs(), seed=subject.seed,
+        progress=job.tell, cancel=job.cancel, **request.compare_options(),
+    )  # fmt: skip
+    if request.clock == "wall":  # processor time is that of one thread, the parts are of the configs as set
+        keep_parts(comparison, request.parts)
+    return comparison
+
+
+def show_comparison(state: BenchState, request: Request, comparison: Comparison) -> None:
+    """Put a comparison into the results, with the code that makes it."""
+    state.show_comparison(comparison, request.subject, compare_code(request))
+
+
+COMPARE = Action("Compare", compare, show_comparison)
+
+
+def more_action(comparison: Comparison, code: str, *, reopened: bool) -> Action:
+    """Return the action that measures further rounds of the comparison on the screen.
+
+    `code` makes the comparison; that of a reopened one attaches the open model.
+    """
+
+    def measure_more(request: Request, job: Job) -> Comparison:
+        return comparison.measure_more(
+            budget_s=request.budget_s or MORE_S, progress=job.tell, cancel=job.cancel
+        )
+
+    def show(state: BenchState, request: Request, longer: Comparison) -> None:
+        attached = request.subject if reopened else None
+        made_by = more_code(code, attached, request.budget_s or MORE_S)
+        state.show_comparison(longer, request.subject, made_by)
+
+    return Action("Measure longer", measure_more, show)
+
+
+def make_parts(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
+    """Make the results of a kind, by part name such as "levels/B"; the comparison, if any, keeps them."""
+    comparison = request.comparison
+    again = kind.name == "findings"  # of what else was made since, such as a cold start
+    if comparison is not None and kind.examine is not None and (again or lacks(comparison, kind.name)):
+        comparison.examine(kind.name, again=again, cancel=job.cancel, on_step=job.step)
+        return {}
+    options, doing = options_of(kind, request, job), kind.step or kind.name
+    parts = {}
+    if kind.scope == "candidate" and comparison is not None:
+        job.step(doing)
+        parts[f"{kind.name}/{comparison.verdict.label}"] = kind.function(comparison, **options)
+    elif kind.scope == "runs":
+        job.step(doing)
+        parts[kind.name] = kind.make(request.subject.model, list(request.subject.configs.values()), options)
+    else:
+        for label, config in configs_of(kind, request).items():
+            job.step(f"{label}: {doing}")
+            parts[f"{kind.name}/{label}"] = kind.make(request.subject.model, [config], options)
+            job.check()
+    job.check()
+    if comparison is not None:
+        keep_parts(comparison, parts)
+    return parts
+
+
+def check(kind: ResultKind, request: Request) -> None:
+    """Raise an error that says what a result of this kind needs and does not have."""
+    request.options(kind)
+    if "comparison" in kind.needs and request.comparison is None:
+        raise WorkbenchError(
+            "A and B as they are in the panels have not been compared.",
+            "Press Compare first: what is explained is what was measured.",
+        )
+    if "precision" in kind.needs and not configs_of(kind, request):
+        owner = f"{request.shown} has" if kind.scope == "config" else "Neither A nor B has"
+        raise WorkbenchError(
+            f"{owner} no precision, so no layer is quantized.",
+            "Choose one in the section precision, such as dynamic int8.",
+        )
+
+
+def configs_of(kind: ResultKind, request: Request) -> dict[str, Config]:
+    """Return the configs that get a result of their own, by label; without those that failed."""
+    configs = request.subject.configs
+    if kind.scope == "config":
+        configs = dict([request.shown_config])
+    elif request.comparison is not None:
+        configs = {run.label: run.config for run in request.comparison.runs if run.failure is None}
+    if "precision" in kind.needs:
+        return {label: config for label, config in configs.items() if config.precision is not None}
+    return configs
+
+
+def options_of(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
+    """Return the keywords of a kind's function, as the panels have them."""
+    options: dict[str, Any] = {
+        "progress": job.tell,
+        "on_step": job.step,
+        "keep": request.comparison is None,  # else the comparison keeps it
+    }
+    if (name := argument_of_inputs(kind, request)) is not None:
+        job.step("making inputs")
+        options[name] = request.subject.inputs()
+    taken = set[str](kind.takes)
+    own = {name: value for name, value in options.items() if name in taken}
+    return {"cancel": job.cancel, **own, **request.options(kind)}
+
+
+def lacks(comparison: Comparison, kind: str) -> bool:
+    """Return whether a run that did not fail has no part of this kind."""
+    names = {part.name for part in comparison.parts}
+    return any(f"{kind}/{run.label}" not in names for run in comparison.runs if run.failure is None)
+
+
+def keep_parts(comparison: Comparison, parts: Mapping[str, Any]) -> None:
+    """Keep further results with the comparison: its bundle, its page and the history then hold them."""
+    for name, result in parts.items():
+        comparison.add(result, name.partition("/")[2] or "B")

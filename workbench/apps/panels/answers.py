@@ -1,0 +1,60 @@
+"""What the results show, and what it is about: it is folded while something else is set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.panels.request import LABELS, Subject
+from workbench.core.config import Config
+from workbench.core.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.core.bundle.comparison import ComparisonRecord
+    from workbench.features.compare.result import Comparison
+
+MOST_FOLDED = 8  # answers that come back when what they are about is set again
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """A comparison with what was made beside it. Without a subject it was made elsewhere."""
+
+    subject: Subject | None
+    result: Comparison | None
+    code: str
+    parts: Mapping[str, Any]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        return self.result is None and not self.parts
+
+    def is_about(self, subject: Subject) -> bool:
+        """Return whether it is about this model, these configs and these inputs, as far as they are known."""
+        if self.subject is not None or self.result is None:
+            return self.subject == subject
+        record = self.result.record
+        configs = (subject.a, subject.b, *subject.more)
+        fits = subject.model is None or is_file_of(record, subject.model)
+        return fits and configs == tuple(configs_of(record).values())
+
+
+NOTHING = Answer(None, None, "", {})
+
+
+def configs_of(record: ComparisonRecord) -> dict[str, Config]:
+    """Return the configs of a comparison by label, as the panels hold them: two at least."""
+    configs = {label: run.config for label, run in zip(LABELS, record.runs, strict=False)}
+    return configs if len(configs) > 1 else {**configs, "B": configs["A"]}
+
+
+def is_file_of(record: ComparisonRecord, model: Any) -> bool:
+    """Return whether a model is the one that was compared: the same content, whatever its name."""
+    if model.file_bytes != record.model.graph_bytes + record.model.external_bytes:
+        return False
+    try:
+        return bool(model.sha256 == record.model.sha256)
+    except WorkbenchError:  # the file went away
+        return False

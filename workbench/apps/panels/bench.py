@@ -1,0 +1,298 @@
+"""The workbench without its widgets: the state, and what can be done, each one call of the public API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.panels import code
+from workbench.apps.panels.actions import COMPARE, Action, action_of, more_action
+from workbench.apps.panels.fixes import fix_action, fix_code
+from workbench.apps.panels.jobs import Done, Failed, Job, Jobs, wait_for
+from workbench.apps.panels.recent import open_model, recent, with_recent
+from workbench.apps.panels.reopening import look_for_model
+from workbench.apps.panels.request import InputsPreview, Request
+from workbench.apps.panels.shared_modules import import_shared
+from workbench.apps.panels.state import BenchState
+from workbench.apps.panels.task_thread import TaskThread
+from workbench.core.config import Config
+from workbench.core.errors import WorkbenchError
+from workbench.features.findings.record import FindingRecord
+
+if TYPE_CHECKING:
+    from workbench.apps.panels.notebook_cells import NotebookPage
+
+
+class Bench:
+    """Holds the state, turns knobs, and runs jobs; `wait=True` works where no callback ever fires."""
+
+    def __init__(self) -> None:
+        self.state = BenchState(recent=recent())
+        self.ui = TaskThread("ui", partial(setattr, self.state, "bug"))  # sets the traits that jobs change
+        self.background = TaskThread("background", partial(setattr, self.state, "bug"))  # draws, makes inputs
+        self.jobs = Jobs(self.ui, partial(setattr, self.state, "job"))
+        self.opening = Jobs(self.ui, partial(setattr, self.state, "opening"))
+        self.finding = Jobs(self.ui, partial(setattr, self.state, "opening"))  # not in the way of a load
+        self._diagnosing = Jobs(self.ui, lambda _: None)
+        self._previews = 0
+        self.state.observe(self._forget_refused, names=["a", "b", "more", "editing"])
+
+    @cached_property
+    def page(self) -> NotebookPage:
+        """The page that shows the panels: cells, downloads, the clipboard."""
+        from workbench.apps.panels.notebook_cells import (
+            NotebookPage,  # ipywidgets loads slowly; scripts need none
+        )
+
+        return NotebookPage(self.ui, self.in_background)
+
+    # Configs
+
+    @property
+    def a(self) -> Config:
+        """The baseline."""
+        return self.state.a
+
+    @a.setter
+    def a(self, config: Config) -> None:
+        self.state.change(a=config)
+
+    @property
+    def b(self) -> Config:
+        """The candidate."""
+        return self.state.b
+
+    @b.setter
+    def b(self, config: Config) -> None:
+        self.state.change(b=config)
+
+    @property
+    def result(self) -> Any:
+        """The comparison that the results show; None before there is one."""
+        return self.state.result
+
+    def set(self, field: str, value: Any) -> None:
+        """Change one field of the config that the panels show. A callable makes the value."""
+
+        def changed(config: Config) -> Config:
+            return config.replace(**{field: value() if callable(value) else value})
+
+        self.turn(self.state.editing, field, changed)
+
+    def turn(self, label: str, name: str, changed: Callable[[Config], Config]) -> None:
+        """Change the config with a label; `name` says what of it is changed.
+
+        A value that the config refuses is remembered until it is fixed, so that nothing else is run instead.
+        """
+        state = self.state
+        try:
+            config = changed(state.config(label))
+        except WorkbenchError as error:
+            state.refused = {**state.refused, (label, name): error}
+            raise
+        state.refused = {}
+        state.set_config(label, config)
+
+    def _forget_refused(self, _: Any) -> None:
+        self.state.refused = {}  # every panel now shows what the configs hold
+
+    # The model, the machine, the inputs
+
+    def load(self, source: Any, *, wait: bool = False) -> None:
+        """Open anything that `wb.load` takes; if it fails, the model before stays."""
+        state = self.state
+
+        def opened(model: Any) -> None:
+            with state.hold_trait_notifications():
+                state.model_error, state.source, state.model = None, source, model
+                state.recent = with_recent(state.recent, source)
+            self.background.post(import_shared)  # behind what the panels ask for: a run is likely to follow
+
+        failed = partial(setattr, state, "model_error")
+        job = self.opening.start("opening", partial(open_model, source), opened, failed)
+        self._wait(job, wait)
+
+    def look_at_machine(self, *, wait: bool = False) -> None:
+        """Run the doctor once; ignore further calls while it runs."""
+        from workbench.features.doctor import doctor  # it knows every module that looks at a machine
+
+        if self._diagnosing.running is None:
+            done, failed = (partial(setattr, self.state, name) for name in ("doctor", "run_error"))
+            job = self._diagnosing.start("Doctor", lambda _: doctor(), done, failed)
+            if wait:
+                wait_for(job)
+
+    def preview_inputs(self) -> None:
+        """Make the inputs in the background, for what the panels say of them; the newest request counts."""
+        self._previews += 1
+        number, state = self._previews, self.state
+        if state.model is None:
+            state.preview = None
+            return
+        subject = state.request().subject
+
+        def work() -> InputsPreview | None:
+            if number != self._previews:
+                return None
+            inputs = subject.inputs()
+            return InputsPreview(inputs.shapes, inputs.guesses, made_by=inputs.made_by)
+
+        self.in_background(
+            work, partial(setattr, state, "preview"),
+            lambda error: setattr(state, "preview", InputsPreview(error=error)), light=True,
+        )  # fmt: skip
+
+    # Running
+
+    def run(self, kind: str, *, wait: bool = False) -> None:
+        """Make results of this kind for the panels as they are; a failure leaves the older results."""
+        self.start(action_of(kind), wait=wait)
+
+    def compare(self, *, wait: bool = False) -> None:
+        """Measure all configs side by side."""
+        self.start(COMPARE, wait=wait)
+
+    def measure_more(self, *, wait: bool = False) -> None:
+        """Measure further rounds of the comparison on the screen."""
+        result = self.state.result
+        if result is None:
+            raise WorkbenchError("There is no comparison to measure longer.", "Press Compare first.")
+        self.start(more_action(result, self.code("result"), reopened=not self.state.result_code), wait=wait)
+
+    def try_fix(self, label: str, finding: FindingRecord, *, wait: bool = False) -> None:
+        """Measure the fix of a finding of A or B against the config that it was found in."""
+        self.start(fix_action(self.state, label, finding), wait=wait)
+
+    def request(self) -> Request:
+        """Return a snapshot of the panels, or raise an error that says why nothing can run."""
+        if self.state.refused:
+            label, _ = next(iter(self.state.refused))
+            raise WorkbenchError(
+                f"{label} has a value on the screen that was refused, so it is not what would run.",
+                "Correct it where it is marked, or press undo.",
+            )
+        if self.state.model is None:
+            raise WorkbenchError("No model is open.", "Pick a sample or open a file first.")
+        return self.state.request()
+
+    def export(self, path: Path, done: Done, failed: Failed, *, wait: bool = False) -> None:
+        """Write the comparison on the screen as one HTML file; `done` gets its path and its content."""
+        result = self.state.result
+        if result is None:
+            raise WorkbenchError("There is no comparison to export yet.", "Press Compare first.")
+
+        def work(job: Job) -> tuple[Path, bytes]:
+            job.step("drawing every figure and view into one page")
+            import_shared()
+            written: Path = result.export_html(path, cancel=job.cancel)
+            return written, written.read_bytes()
+
+        self.write("Export HTML", work, done, failed, wait=wait)
+
+    def write(
+        self, name: str, work: Callable[[Job], Any], done: Done, failed: Failed, *, wait: bool = False
+    ) -> None:
+        """Run a job that writes files and leaves the results on the screen as they are."""
+        self._wait(self.jobs.start(name, work, done, failed), wait)
+
+    def cancel(self) -> bool:
+        """Ask the running job to end; return whether there was one."""
+        return self.jobs.cancel()
+
+    def show(self, result: Any, *, wait: bool = False) -> None:
+        """Show a comparison from the history or a bundle; set its configs, and its model if that is here."""
+        self.state.show_comparison(result)
+        job = look_for_model(self.state, self.finding)
+        if job is not None:
+            self._wait(job, wait)
+
+    def start(self, action: Action, *, wait: bool = False) -> None:
+        """Run an action for the panels as they are; a failure leaves the older results."""
+        state, request = self.state, self.request()
+        if action.check is not None:
+            action.check(request)
+
+        def work(job: Job) -> Any:
+            self.ui.post(lambda: setattr(state, "run_error", None))  # queued before the error of this job
+            import_shared()
+            return action.run(request, job)
+
+        done, failed = partial(action.store, state, request), partial(setattr, state, "run_error")
+        self._wait(self.jobs.start(action.name, work, done, failed), wait)
+
+    def _wait(self, job: Job, wait: bool) -> None:
+        if wait:
+            wait_for(job)
+            if job.error is not None:
+                raise job.error
+
+    def in_background(
+        self, work: Callable[[], Any], done: Callable[[Any], None], failed: Failed, *, light: bool = False
+    ) -> None:
+        """Run slow work; in the UI thread, `done` then gets its value, or `failed` its error.
+
+        None means that there is nothing to show. An error that is our own bug is reported as one, too.
+        `light` work needs none of the shared modules, whose import would slow down a fresh page.
+        """
+
+        def task() -> None:
+            try:
+                if not light:
+                    import_shared()
+                value = work()
+            except Exception as error:
+                self.ui.post(partial(failed, error))
+                if not isinstance(error, WorkbenchError):
+                    raise
+            else:
+                if value is not None:
+                    self.ui.post(partial(done, value))
+
+        self.background.post(task)
+
+    def link_selection(self, widget: Any, trait: str) -> None:
+        """Select the same nodes in every view."""
+        from workbench.apps.panels.handlers import follow, on_change, own_changes  # and ipywidgets with them
+
+        def show() -> None:
+            names = list(self.state.selected)
+            if list(getattr(widget, trait)) != names:
+                with own_changes():
+                    setattr(widget, trait, names)
+
+        follow(self.state, show, "selected")
+        on_change(widget, lambda names: setattr(self.state, "selected", tuple(names)), trait)
+
+    # Code
+
+    def code(self, kind: str) -> str:
+        """Return the code of the `result`, of the `panels` as they are, or the plain script of `A` or `B`."""
+        state = self.state
+        if kind in state.configs:
+            return code.script(state.request(), kind, state.preview)
+        if kind == "result" and state.result is not None:
+            return state.result_code or code.opening_code(state.result)
+        return code.compare_code(state.request())
+
+    def fix_code(self, label: str, finding: FindingRecord) -> str:
+        """Return the code that finds the finding again, tries its fix and takes its config."""
+        state = self.state
+        subject = state.parts_subject or state.request().subject
+        findings = state.held_parts("findings")[label].record
+        return fix_code(replace(state.request(), subject=subject), findings, finding)
+
+    def card_code(self, expression: str, part: str = "") -> str:
+        """Return the code that ends in an expression about the result, or about a part of it.
+
+        A part that no comparison holds is made again by the code.
+        """
+        state = self.state
+        if state.result is not None and part not in state.parts:
+            return code.reopening_code(state.result, expression)
+        request = state.request()
+        if state.parts_subject is not None:
+            request = replace(request, subject=state.parts_subject, forms=state.forms_made)
+        return code.part_of_new_code(request, part, expression)

@@ -1,0 +1,99 @@
+"""Trying the fix of a finding: the job, and the code that does the same."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.panels.actions import Action
+from workbench.apps.panels.code import config_code, given, inputs_lines, model_line
+from workbench.apps.panels.jobs import Job
+from workbench.apps.panels.request import Request, Subject
+from workbench.apps.panels.state import BenchState
+from workbench.core.config.literals import text_literal
+from workbench.core.errors import WorkbenchError
+from workbench.features.base.form import Source
+from workbench.features.findings.record import FindingRecord, FindingsRecord
+
+if TYPE_CHECKING:
+    from workbench.features.findings.fix_result import FixResult
+    from workbench.features.findings.result import Findings
+    from workbench.features.findings.result import Subject as FixSubject
+
+
+def fix_name(label: str, finding: FindingRecord) -> str:
+    """Return the name of the job that tries a fix."""
+    return f"Try under {label}: {finding.title}"
+
+
+def fix_action(state: BenchState, label: str, finding: FindingRecord) -> Action:
+    """Return the action that tries the fix of a finding, as the results hold it now."""
+    findings = state.held_parts("findings").get(label)
+    if findings is None:
+        raise WorkbenchError(
+            "These findings are about something else than what is set now.",
+            "Press show above the results, or Find again.",
+        )
+    work = partial(try_fix, findings, finding, state.result)
+    return Action(fix_name(label, finding), work, partial(keep_tried, (findings.record, finding)))
+
+
+def try_fix(
+    findings: Findings, finding: FindingRecord, comparison: Any, request: Request, job: Job
+) -> FixResult:
+    """Measure the fix of a finding against the config that it was found in."""
+    from workbench.features.findings.result import Finding
+
+    job.step("getting the model and its inputs ready")
+    subject = findings.target or subject_of(comparison, request, job)
+    return Finding(finding, findings.record.config, subject).try_fix(
+        request.budget_s, progress=job.tell, cancel=job.cancel
+    )
+
+
+def subject_of(comparison: Any, request: Request, job: Job) -> FixSubject | None:
+    """Return what the findings of a comparison are tried on; one from the history gets the open model."""
+    held = comparison.findings(cancel=job.cancel, on_step=job.step)
+    if held.target is None:
+        model, calibration = request.subject.model, request.subject.calibration or None
+        held = comparison.attach(model, calibration=calibration).findings(cancel=job.cancel, on_step=job.step)
+    target: FixSubject | None = held.target
+    return target
+
+
+def keep_tried(
+    key: tuple[FindingsRecord, FindingRecord], state: BenchState, _: Request, result: FixResult
+) -> None:
+    """Keep what came of a fix, so that its card shows it."""
+    with state.hold_trait_notifications():
+        state.run_error, state.tried = None, {**state.tried, key: result}
+
+
+def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord) -> str:
+    """Return the code from the model to the fix that was tried and its config."""
+    subject, inputs = request.subject, inputs_lines(request.subject)
+    lines = [model_line(subject), f"config = {config_code(findings.config)}", *inputs]
+    options = given(
+        inputs=Source("inputs") if inputs else None,
+        calibration=subject.calibration or None,
+        data=_examples(subject, findings),
+    )
+    first = next(other for other in findings.findings if other.id == finding.id)
+    place = text_literal(finding.id) if first == finding else str(findings.findings.index(finding))
+    lines += ["", f"finding = wb.findings(model, config{options})[{place}]"]
+    if finding.fix.config is None:
+        lines.append("finding")
+    else:
+        budget = "" if request.budget_s is None else repr(request.budget_s)
+        lines += ["b = finding.fix.config", f"finding.try_fix({budget})"]
+    return "\n".join(["import workbench as wb", "", *lines])
+
+
+def _examples(subject: Subject, findings: FindingsRecord) -> str | None:
+    """Return where the labelled examples are if the findings know an accuracy on them, else None."""
+    from workbench.core.models.examples import trained_sample
+    from workbench.features.findings.registry import rules  # loads slowly, like the model's module
+
+    if not any(rule.id in findings.looked for rule in rules() if "accuracy" in rule.needs):
+        return None
+    return subject.data or (subject.model and trained_sample(subject.model)) or None

@@ -1,0 +1,86 @@
+"""Handlers of widgets: ipywidgets swallows what one raises, so each runs inside `shown_in`."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.markup import bug_html, error_html
+from workbench.core.errors import WorkbenchError
+
+_thread = threading.local()  # a person may change a widget while another thread updates the panels
+
+
+@contextmanager
+def shown_in(status: W.HTML) -> Iterator[None]:
+    """Show any error in `status`; re-raise an error that is our own bug."""
+    status.value = ""
+    try:
+        yield
+    except WorkbenchError as error:
+        status.value = error_html(error)
+    except Exception:
+        status.value = bug_html(traceback.format_exc())
+        raise
+
+
+def error_to(status: W.HTML) -> Callable[[Exception], None]:
+    """Return a function that shows the error of a background task in `status`."""
+
+    def show(error: Exception) -> None:
+        status.value = error_html(error)
+
+    return show
+
+
+def button(
+    label: str, hint: str, act: Callable[[], object], status: W.HTML, *, classes: str = "wbp-small"
+) -> W.Button:
+    """Return a button that runs `act` and shows its errors in `status`."""
+    made = W.Button(description=label, tooltip=hint, classes=classes)
+
+    def click(_: object) -> None:
+        with shown_in(status):
+            act()
+
+    made.on_click(click)
+    return made
+
+
+def buttons_of(status: W.HTML, *specs: tuple[str, str, Callable[[], object]]) -> dict[str, W.Button]:
+    """Return small buttons by their labels; of each, the tooltip and what a click runs."""
+    return {label: button(label, hint, act, status) for label, hint, act in specs}
+
+
+@contextmanager
+def own_changes() -> Iterator[None]:
+    """Mark the changes that this thread makes inside as the panels' own: `on_change` ignores them."""
+    depth = getattr(_thread, "depth", 0)
+    _thread.depth = depth + 1
+    try:
+        yield
+    finally:
+        _thread.depth = depth
+
+
+def on_change(
+    widget: Any, handler: Callable[[Any], None], trait: str = "value", *, status: W.HTML | None = None
+) -> None:
+    """Call `handler` with the new value when a person changes it; show its errors in `status`."""
+
+    def changed(change: Any) -> None:
+        if not getattr(_thread, "depth", 0):
+            with nullcontext() if status is None else shown_in(status):
+                handler(change["new"])
+
+    widget.observe(changed, names=trait)
+
+
+def follow(owner: Any, update: Callable[[], object], *traits: str) -> None:
+    """Call `update` now, and whenever one of the traits of `owner` changes."""
+    owner.observe(lambda _: update(), names=traits)
+    update()

@@ -1,0 +1,43 @@
+"""Texts as HTML for the panels. Everything is escaped: names, paths and messages may come from strangers."""
+
+from __future__ import annotations
+
+from html import escape
+
+from workbench.core.errors import Cancelled, WorkbenchError
+from workbench.core.text import one_line
+
+MOST_LETTERS = 2_000  # of an error; ORT's message of a failure fits, a megabyte does not
+
+
+def text(value: object, most: int = MOST_LETTERS) -> str:
+    """Return one printable line, escaped."""
+    return escape(one_line(str(value), most))
+
+
+def error_html(error: Exception) -> str:
+    """Return the problem and its fix; a run that a person cancelled is no error."""
+    if isinstance(error, Cancelled):
+        return '<div class="wbp-note wbp-stopped" role="status">Stopped on request.</div>'
+    problem, fix = f"{type(error).__name__}: {error}", ""
+    if isinstance(error, WorkbenchError):
+        problem, fix = error.problem, f'<div class="wbp-fix"><b>Fix:</b> {text(error.fix)}</div>'
+    return f'<div class="wbp-error" role="alert"><b>✖</b> {text(problem)}{fix}</div>'
+
+
+def warning_html(problem: str, fix: str) -> str:
+    """Return a warning about something that did not work and does no harm."""
+    return f'<div class="wbp-note" role="status">⚠ {text(problem)} <b>Fix:</b> {text(fix)}</div>'
+
+
+def bug_html(report: str) -> str:
+    """Return the traceback of a bug of the workbench, whole, so that it can be reported."""
+    return (
+        '<div class="wbp-error" role="alert"><b>✖ This is a bug of the workbench.</b>'
+        f"<pre>{escape(report[-8_000:])}</pre></div>"
+    )
+
+
+def note_html(value: object) -> str:
+    """Return a note in small letters."""
+    return f'<div class="wbp-note">{text(value)}</div>'

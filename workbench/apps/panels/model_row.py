@@ -1,0 +1,135 @@
+"""The model row: samples with their cards, a path, an upload, and a headline of the open model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.files import keep
+from workbench.apps.panels.handlers import button, error_to, follow, on_change, own_changes, shown_in
+from workbench.apps.panels.markup import error_html, text
+from workbench.apps.server.links import LinkButton, netron_link
+from workbench.core.models.samples import card, sample_names
+from workbench.core.text import bytes_text
+
+MOST_OFFERED = 40  # paths that complete a typed one
+
+
+class ModelRow:
+    """Opens a model and says what it is."""
+
+    def __init__(self, bench: Bench, *further: W.Widget) -> None:
+        """`further` widgets stand at the end of the row."""
+        self.bench, self.state = bench, bench.state
+        names = [
+            (f"{name} ({card(name).family}, {bytes_text(card(name).bytes)})", name) for name in sample_names()
+        ]
+        self.samples = W.Dropdown(
+            options=[("pick a sample…", ""), *names], value="", description="model",
+            tooltip="Models that come along: real architectures, small trained nets; nothing is downloaded",
+        )  # fmt: skip
+        self.path = W.Combobox(
+            placeholder="or a path, a URL, hf://org/repo/file.onnx", continuous_update=True,
+            tooltip="A file here, a URL or a file of a model hub. Recent ones and folders are offered.",
+        )  # fmt: skip
+        self.upload = W.FileUpload(
+            accept=".onnx,.ort,.data,.bin", multiple=True, description="Upload",
+            tooltip="A model from your computer, with its data files if it has any. Large ones: by path.",
+            classes="wbp-small",
+        )  # fmt: skip
+        self.status, self.headline = W.HTML(), W.HTML()
+        hint = "Open the model at this path or URL"
+        self.open = button("Open", hint, lambda: self.load(self.path.value.strip()), self.status)
+        self.netron = LinkButton(None, "Netron")
+        self.linked: Any = None  # the model that the Netron button opens
+        row = W.HBox(
+            [self.samples, self.path, self.open, self.upload, self.netron, *further], classes="wbp-model-row"
+        )
+        self.widget = W.VBox([row, self.headline, self.status], classes="wbp-model")
+        on_change(self.samples, self.load, status=self.status)
+        on_change(self.path, self._complete, status=self.status)
+        on_change(self.upload, self._uploaded, status=self.status)
+        bench.page.bridge.on_open, bench.page.bridge.on_files = self._entered, self._dropped
+        self._complete("")
+        follow(self.state, self._show, "model", "model_error", "opening")
+
+    def load(self, source: str) -> None:
+        """Open a model by its name, path or URL."""
+        if source:
+            self.bench.load(source)
+
+    def _entered(self, typed: str) -> None:
+        with shown_in(self.status):
+            self.load(typed.strip())
+
+    def _dropped(self, files: tuple[Mapping[str, Any], ...]) -> None:
+        with shown_in(self.status):
+            self.bench.load(str(keep(files)))
+
+    def _complete(self, typed: str) -> None:
+        """Offer recent models, and the folders and models at the typed path."""
+        self.path.options = (*self.state.recent, *completions(typed))
+
+    def _uploaded(self, files: tuple[Any, ...]) -> None:
+        with own_changes():
+            self.upload.value = ()
+        if files:
+            self.bench.load(str(keep(files)))
+
+    def _show(self) -> None:
+        state = self.state
+        if state.opening is not None:
+            self.status.value = f'<div class="wbp-note" role="status">⏳ {text(state.opening.doing)}…</div>'
+        else:
+            self.status.value = error_html(state.model_error) if state.model_error else ""
+        with own_changes():
+            self.samples.value = state.source if state.source in sample_names() else ""
+        self.headline.value = headline(state)
+        if state.model is not None and state.model is not self.linked:
+            self.linked = state.model
+            link = partial(netron_link, state.model)  # a large model is written anew
+            self.bench.in_background(link, self.netron.show, error_to(self.status), light=True)
+
+
+def headline(state: Any) -> str:
+    """Return the open model in one line, with its description and its sample's card folded."""
+    if state.model is None:
+        return '<div class="wbp-headline">No model is open yet.</div>'
+    description = state.model.describe()
+    rows = [*description.rows(), *(card_rows(state.source) if state.source in sample_names() else ())]
+    cells = "".join(f"<tr><th>{text(name)}</th><td>{text(value)}</td></tr>" for name, value in rows)
+    problems = "".join(f'<div class="wbp-error">⚠ {text(problem)}</div>' for problem in description.problems)
+    summary = f"<summary><b>{text(description.name, 80)}</b> {text(description.headline)}</summary>"
+    return (
+        f'<details class="wbp-headline">{summary}'
+        f'<table class="wbp-description">{cells}</table></details>{problems}'
+    )
+
+
+def card_rows(name: str) -> tuple[tuple[str, str], ...]:
+    """Return the rows of a sample's card: what it is, its origin, and which of its numbers are real."""
+    sample = card(name)
+    return (("sample", sample.what), ("teaches", sample.teaches), ("real", sample.real),
+            ("origin", sample.origin), ("licence", sample.licence), ("made by", sample.remake))  # fmt: skip
+
+
+def completions(typed: str) -> tuple[str, ...]:
+    """Return the folders and models whose path begins with the typed text."""
+    if "://" in typed or "\0" in typed:
+        return ()
+    path = Path(typed or ".").expanduser()
+    folder, start = (path, "") if typed.endswith("/") or not typed else (path.parent, path.name)
+    try:
+        entries = sorted(entry for entry in folder.iterdir() if entry.name.startswith(start))
+    except OSError:
+        return ()  # no such folder yet: nothing to offer while somebody types
+    paths = [
+        f"{entry}/" if entry.is_dir() else str(entry)
+        for entry in entries
+        if (entry.is_dir() and not entry.name.startswith(".")) or entry.suffix in (".onnx", ".ort")
+    ]
+    return tuple(paths[:MOST_OFFERED])

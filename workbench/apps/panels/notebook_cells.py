@@ -1,0 +1,137 @@
+"""The page that shows the panels: what only it can do, such as insert a cell, save a file, copy a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import anywidget
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.handlers import error_to
+from workbench.apps.panels.markup import note_html, warning_html
+from workbench.apps.panels.task_thread import TaskThread
+
+Answered = Callable[[str | None], None]  # called with None on success, else with the reason
+
+
+class Bridge(anywidget.AnyWidget):
+    """Sends requests to the page and hands over its answers; without a page nothing answers."""
+
+    _esm = W.static("bridge.js")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: dict[int, Answered] = {}
+        self._count = 0
+        self.on_pick: Callable[[str], None] = lambda _: None  # gets the name of a point that was clicked
+        self.on_open: Callable[[str], None] = lambda _: None  # gets the path that Enter was pressed behind
+        self.on_files: Callable[[tuple[Mapping[str, Any], ...]], None] = lambda _: None  # gets dropped files
+        self.on_msg(self._answer)
+
+    def ask(self, then: Answered, *buffers: bytes, **content: Any) -> None:
+        """Send a request of a `kind`: a cell below that of the widget `root`, a download, a copy."""
+        self._count += 1
+        self._waiting[self._count] = then
+        self.send({"id": self._count, **content}, list(buffers) or None)
+
+    def _answer(self, _: Any, content: Mapping[str, Any], buffers: Any) -> None:
+        """Hand over what a person did, or the first answer; two pages may show the panels."""
+        if isinstance(content.get("pick"), str):
+            self.on_pick(content["pick"])
+            return
+        if isinstance(content.get("open"), str):
+            self.on_open(content["open"])
+            return
+        if isinstance(content.get("files"), list):
+            named = zip(content["files"], buffers, strict=True)
+            self.on_files(tuple({"name": name, "content": data} for name, data in named))
+            return
+        then = self._waiting.pop(content.get("id", 0), None)
+        if then is not None:
+            then(None if content.get("ok") else str(content.get("failed", "no reason given"))[:500])
+
+
+class NotebookPage:
+    """Holds the bridge, the id of the widget that holds the panels, and the cell that showed them last."""
+
+    def __init__(self, ui: TaskThread, in_background: Callable[..., None]) -> None:
+        """`in_background` runs slow work, and hands over its value or its error."""
+        self.bridge = Bridge()
+        self.root = ""  # model id of the widget that holds all panels
+        self._ui, self._in_background = ui, in_background
+        self._kernel: Any = None
+        self._cell: Any = None  # the header of the cell that showed the panels last
+
+    def pin(self, code: str, make: Callable[[], dict[str, Any]], status: W.HTML) -> None:
+        """Insert a cell with that code and output below the panels; if that fails, show the output alone."""
+        self._in_background(make, partial(self._pin, code, status), error_to(status))
+
+    def _pin(self, code: str, status: W.HTML, bundle: dict[str, Any]) -> None:
+        output = {"output_type": "display_data", "data": bundle, "metadata": {}}
+
+        def then(problem: str | None) -> None:
+            if problem is None:
+                message = note_html("Pinned below.")
+            elif self._show_below(bundle):
+                message = note_html(f"Pinned under the panels, since no cell could be added ({problem}).")
+            else:
+                message = warning_html(f"Not pinned: {problem}.", f"Run this in a cell: {code}")
+            self._show(status, message)
+
+        self._show(status, note_html("Pinning…"))
+        self.bridge.ask(then, kind="cell", root=self.root, source=code, outputs=[output])
+
+    def insert(self, code: str, status: W.HTML) -> None:
+        """Insert a cell with that code below the panels."""
+        then = self._answer(status, "Added below.", "Copy it by hand.")
+        self.bridge.ask(then, kind="cell", root=self.root, source=code, outputs=[])
+
+    def copy(self, text: str, status: W.HTML) -> None:
+        """Put text into the clipboard."""
+        then = self._answer(status, "Copied.", "Select the text and copy it by hand.")
+        self.bridge.ask(then, kind="copy", text=text)
+
+    def download(
+        self, name: str, mime: str, data: bytes, status: W.HTML, *, before: str = "", fix: str = "Use Save."
+    ) -> None:
+        """Save a file with the browser; `before` says what was done already."""
+        message = f"{before} {name} is in your downloads.".lstrip()
+        self.bridge.ask(self._answer(status, message, fix), data, kind="download", name=name, mime=mime)
+
+    def download_made(
+        self, name: str, mime: str, make: Callable[[], bytes], status: W.HTML, **texts: str
+    ) -> None:
+        """Make a file in the background and save it with the browser."""
+
+        def save(data: bytes) -> None:
+            self.download(name, mime, data, status, **texts)
+
+        self._in_background(make, save, error_to(status))
+
+    def _answer(self, status: W.HTML, done: str, fix: str) -> Callable[[str | None], None]:
+        def then(problem: str | None) -> None:
+            self._show(status, note_html(done) if problem is None else warning_html(f"{problem}.", fix))
+
+        return then
+
+    def _show(self, status: W.HTML, message: str) -> None:
+        self._ui.post(partial(setattr, status, "value", message))
+
+    def remember_cell(self) -> None:
+        """Keep the header of the cell that runs now: a message with it as parent appears under the cell."""
+        from IPython.core.getipython import get_ipython
+
+        shell = get_ipython()
+        kernel = getattr(shell, "kernel", None)
+        if kernel is not None:
+            self._kernel, self._cell = kernel, kernel.get_parent("shell")
+
+    def _show_below(self, bundle: dict[str, Any]) -> bool:
+        """Add an output under the cell; return whether there is one. After a page reload nobody listens."""
+        if self._kernel is None:
+            return False
+        content = {"data": bundle, "metadata": {}, "transient": {}}
+        self._kernel.session.send(self._kernel.iopub_socket, "display_data", content, parent=self._cell)
+        return True

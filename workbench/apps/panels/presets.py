@@ -1,0 +1,123 @@
+"""Configs to begin with, as deployments use them: for latency, for throughput, in int8, for a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from workbench.core.config import Config, DynamicInt8, Provider, StaticInt8
+from workbench.core.config.defaults import family
+from workbench.core.cpu import usable_cores
+from workbench.core.home import cache_folder
+
+SMALL_BYTES = 2_000_000  # of the file; it fits the caches, and a run takes less than a millisecond
+LATENCY_THREADS = 4  # more threads seldom help a single request, and synchronizing them costs time
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A named config for a purpose. `make` gets the open model or None; `caution` also the doctor."""
+
+    name: str
+    hint: str
+    make: Callable[[Any], Config]
+    caution: Callable[[Any, Any], str] = lambda *_: ""  # why it usually loses here; empty: it may win
+
+
+def defaults(_: Any) -> Config:
+    """Return the defaults of ORT."""
+    return Config()
+
+
+def latency_cpu(_: Any) -> Config:
+    """Return a config for one request at a time."""
+    threads = min(LATENCY_THREADS, usable_cores())
+    return Config(level="all", intra_op_threads=threads, execution_mode="sequential", memory_pattern=True)
+
+
+def throughput_cpu(_: Any) -> Config:
+    """Return a config for a server with many requests: one thread each, none of which spins."""
+    return Config(level="all", intra_op_threads=1, execution_mode="sequential", spinning=False)
+
+
+def int8_cpu(model: Any) -> Config:
+    """Return a config with 8-bit weights: static for convolutional nets, dynamic for transformers."""
+    if model is None:
+        return latency_cpu(None).replace(precision=DynamicInt8())
+    from workbench.core.prepare.int8 import suited_int8  # and onnx with it
+
+    return latency_cpu(model).replace(precision=suited_int8(model))
+
+
+def cuda(_: Any) -> Config:
+    """Return a config for an NVIDIA GPU, with nothing to build first."""
+    options = {"device_id": 0, "cudnn_conv_use_max_workspace": True}
+    return Config(level="all", providers=(Provider("cuda", options), Provider("cpu")), io_binding=True)
+
+
+def tensorrt(_: Any) -> Config:
+    """Return a config for an NVIDIA GPU with float16 engines, built at the first load and kept."""
+    options: dict[str, str | int] = {
+        "trt_fp16_enable": True,
+        "trt_engine_cache_enable": True,
+        "trt_engine_cache_path": str(cache_folder() / "tensorrt"),
+        "trt_timing_cache_enable": True,
+        "trt_builder_optimization_level": 5,
+    }
+    providers = (Provider("tensorrt", options), Provider("cuda"), Provider("cpu"))
+    return Config(level="all", providers=providers, io_binding=True)
+
+
+def few_threads(*_: Any) -> str:
+    """Return why one thread usually loses a comparison of latencies."""
+    if usable_cores() < 2:
+        return ""
+    return "One request at a time is usually slower with one thread: the gain is in requests side by side."
+
+
+def int8_here(model: Any, _: Any) -> str:
+    """Return why int8 usually loses on this model or on this processor."""
+    if model is not None and model.describe().size_bytes < SMALL_BYTES:
+        return "A model this small usually gets slower: quantizing activations costs more than it saves."
+    if isinstance(int8_cpu(model).precision, StaticInt8) and family() == "avx":
+        return "Convolutions in int8 are often no faster on this processor: it has no VNNI."
+    return ""
+
+
+def on_gpu(name: str, _: Any, doctor: Any) -> str:
+    """Return why a preset for a GPU cannot win here, as far as the doctor knows."""
+    if doctor is None:
+        return "Whether it works here was not checked: open the section providers, which checks it."
+    check = next((check for check in doctor.survey.providers if check.name == Provider(name).name), None)
+    if check is None:
+        return f"{name} is not in this ONNX Runtime, so nothing would run on a GPU."
+    return "" if check.state == "works" else f"{name} {check.state} here, so nothing would run on a GPU."
+
+
+PRESETS = (
+    Preset("ORT defaults", "Nothing is set.", defaults),
+    Preset("latency on the CPU", "One request at a time: all passes, few threads.", latency_cpu),
+    Preset(
+        "throughput on the CPU",
+        "Many requests at once: one thread each, no spinning.",
+        throughput_cpu,
+        few_threads,
+    ),
+    Preset(
+        "int8 on the CPU", "8-bit weights: static for convolutional nets, dynamic else.", int8_cpu, int8_here
+    ),
+    Preset(
+        "CUDA",
+        "An NVIDIA GPU: inputs and outputs are bound to its memory.",
+        cuda,
+        partial(on_gpu, "cuda"),
+    ),
+    Preset(
+        "TensorRT with cache",
+        "An NVIDIA GPU: float16 engines that are kept.",
+        tensorrt,
+        partial(on_gpu, "tensorrt"),
+    ),
+)

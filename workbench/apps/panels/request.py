@@ -1,0 +1,99 @@
+"""What a button asks for: a snapshot of the panels, taken when it is pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from workbench.core.config import Config
+from workbench.features.base.form import values_of
+from workbench.features.base.registry import ResultKind
+
+if TYPE_CHECKING:
+    from workbench.features.compare.result import Comparison
+
+LABELS = "ABCDEF"  # of the columns; wb.compare takes more
+SMALLEST_EFFECT = 0.01  # the default of wb.compare
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model, its configs and their inputs: what a result is about."""
+
+    model: Any
+    a: Config
+    b: Config
+    dims: tuple[tuple[str, int], ...] = ()
+    seed: int = 0
+    data: str = ""  # path of a file with the inputs; empty: random ones
+    calibration: str = ""  # path of the data for static int8; empty: the default of the library
+    more: tuple[Config, ...] = ()  # the configs beyond A and B
+    source: Any = field(default=None, compare=False)  # what wb.load was given
+
+    @property
+    def configs(self) -> dict[str, Config]:
+        """The configs by label; A alone if all are equal."""
+        configs = dict(zip(LABELS, (self.a, self.b, *self.more), strict=False))
+        return configs if len(set(configs.values())) > 1 else {"A": self.a}
+
+    def inputs(self) -> Any:
+        """Make the inputs, which takes time."""
+        if self.data:
+            from workbench.core.prepare.real_data import inputs_from  # loads slowly
+
+            return inputs_from(self.model, self.data)
+        return self.model.inputs(seed=self.seed, **dict(self.dims))
+
+
+@dataclass(frozen=True, slots=True)
+class InputsPreview:
+    """What the inputs are, or why they cannot be made."""
+
+    shapes: tuple[tuple[str, str], ...] = ()
+    guesses: tuple[str, ...] = ()
+    error: Exception | None = None
+    made_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """A subject, how it is measured, and the results that exist for it."""
+
+    subject: Subject
+    shown: str = "B"  # the label of the config that the panels show
+    budget_s: float | None = None
+    smallest_effect: float = SMALLEST_EFFECT
+    pacing_s: float | None = None
+    comparison: Comparison | None = None  # the comparison on the screen, if it is about this subject
+    parts: Mapping[str, Any] = field(default_factory=dict)  # results of this subject without a comparison
+    forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # kind → argument → changed text
+    clock: str = "wall"  # of the comparison; cpu: processor time at one thread
+
+    @property
+    def shown_config(self) -> tuple[str, Config]:
+        """The label and the config that the panels show."""
+        return self.shown, (self.subject.a, self.subject.b, *self.subject.more)[LABELS.index(self.shown)]
+
+    def options(self, kind: ResultKind) -> dict[str, Any]:
+        """The keywords of a kind's function that the panels set, without its inputs."""
+        subject = self.subject
+        panels: dict[str, Any] = {
+            "data": subject.data or None,
+            "calibration": subject.calibration or None,
+            "seed": subject.seed or None,
+            "budget_s": self.budget_s,
+        }
+        taken = set[str](kind.takes)
+        common = {name: value for name, value in panels.items() if name in taken and value is not None}
+        return {**values_of(kind.form, self.forms.get(kind.name, {})), **common}
+
+    def compare_options(self) -> dict[str, Any]:
+        """The keywords of `wb.compare` that differ from their defaults, without inputs and seed."""
+        options: dict[str, Any] = {"budget_s": self.budget_s, "pacing_s": self.pacing_s}
+        options["calibration"] = self.subject.calibration or None
+        if self.smallest_effect != SMALLEST_EFFECT:
+            options["smallest_effect"] = self.smallest_effect
+        if self.clock != "wall":
+            options["clock"] = self.clock
+        return {name: value for name, value in options.items() if value is not None}

@@ -1,0 +1,253 @@
+"""What the panels show, as traits: a page reload reads it again, and a test checks it without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from typing import Any as Anything
+
+from traitlets import Any, Dict, HasTraits, Instance, Int, Tuple, Unicode, observe
+
+from workbench.apps.panels.answers import MOST_FOLDED, NOTHING, Answer, configs_of, is_file_of
+from workbench.apps.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject
+from workbench.core.config import Config
+from workbench.core.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.features.compare.result import Comparison
+
+SUBJECT = ("model", "a", "b", "more", "dims", "seed", "data", "calibration")  # what a result is about
+MOST_PAST = 200  # steps that undo remembers
+
+
+class BenchState(HasTraits):
+    """The model, the configs with their history, the running job and the results."""
+
+    model = Any(None, help="workbench.core.models.Model, or None before a model was opened")
+    source = Any(None, help="what wb.load was given for the model")
+    model_error = Any(None, help="why the last model could not be opened")
+    recent = Tuple(help="sources of models that were opened, newest first")
+
+    a = Instance(Config, args=())
+    b = Instance(Config, args=())
+    more = Tuple(help="the configs beyond A and B: C, D, …")
+    editing = Unicode("B", help="label of the config whose details the panels show")
+    refused: Dict[tuple[str, str], Anything] = Dict(
+        help="(label, field) → the error of a value that is on the screen and not in the config"
+    )
+    past = Tuple(help="tuples of all configs before the present one, oldest first")
+    future = Tuple(help="tuples of all configs that were undone, nearest first")
+
+    dims = Tuple(help="pairs of a symbolic dimension and its size in the inputs")
+    seed = Int(0)
+    preview = Any(None, help="the InputsPreview of the inputs as they are, or None until they were made")
+    data = Unicode("", help="path of an .npz with the inputs; empty: random inputs")
+    calibration = Unicode("", help="path of the calibration data for static int8; empty: the default")
+    budget_s = Any(None, help="None: automatic")
+    smallest_effect = Any(SMALLEST_EFFECT)
+    pacing_s = Any(None, help="None: back to back")
+    clock = Unicode("wall", help="wall, or cpu: processor time at one thread")
+
+    job = Any(None, help="JobView of the running job, or None")
+    opening = Any(None, help="JobView of the model that is being opened, or None")
+    run_error = Any(None, help="why the last run gave no result; an older result stays")
+    environments = Tuple(
+        help="the Environments that a config can run on, this one first; empty: not known yet"
+    )
+    doctor = Any(None, help="the result of wb.doctor, or None before it ran")
+    bug = Unicode("", help="the traceback of a bug of the workbench")
+
+    result = Any(None, help="the Comparison that the results show")
+    result_subject = Any(None, help="the Subject of the result; None if its model is not open here")
+    result_code = Unicode("", help="the code that makes the result; empty: the result was made elsewhere")
+    parts: Dict[str, Anything] = Dict(
+        help="further results that no comparison holds, by name: explanations, profiles, …"
+    )
+    parts_subject = Any(None, help="the Subject of the parts")
+    parts_made = Int(0, help="grows when further results were made")
+    made = Unicode("", help="the kind of the further results that were made last")
+    folded = Tuple(help="Answers about something else than what is set, the newest last")
+    tried: Dict[tuple[Anything, Anything], Anything] = Dict(
+        help="(the findings, one of them) → the FixResult of its fix"
+    )
+    forms: Dict[str, Anything] = Dict(
+        help="kind of result → argument → text of each field of its form that a person changed"
+    )
+    forms_made: Dict[str, Anything] = Dict(help="the forms by which the parts were made, by kind")
+    scenario = Unicode("sweep", help="the kind of result whose fields the tab scenarios shows")
+    space = Any(None, help="the Space that the tab tune offers, or None before it was looked for")
+    space_for = Any(None, help="goal, config and inputs that the space was looked for; None: it was given")
+    study = Any(None, help="the Study of the tab tune, or None")
+    selected = Tuple(help="names of the nodes that are selected in every view")
+
+    # Configs
+
+    @property
+    def configs(self) -> dict[str, Config]:
+        """The configs by label, the baseline first."""
+        return dict(zip(LABELS, (self.a, self.b, *self.more), strict=False))
+
+    def config(self, label: str) -> Config:
+        """Return the config with a label."""
+        return self.configs[label]
+
+    def change(self, **configs: Config) -> None:
+        """Set `a`, `b`, or any other by its label in lower case, as one step that can be undone."""
+        self.set_configs({**self.configs, **{label.upper(): config for label, config in configs.items()}})
+
+    def set_config(self, label: str, config: Config) -> None:
+        """Set the config with a label."""
+        self.set_configs({**self.configs, label: config})
+
+    def set_configs(self, configs: Mapping[str, Config]) -> None:
+        """Set all configs, in their order, as one step that can be undone."""
+        before, after = tuple(self.configs.values()), tuple(configs.values())
+        if before != after:
+            with self.hold_trait_notifications():
+                self.past = (*self.past, before)[-MOST_PAST:]
+                self.future = ()
+                self._hold(after)
+
+    def duplicate(self, label: str) -> None:
+        """Add a column with the same config."""
+        if len(self.configs) < len(LABELS):
+            with self.hold_trait_notifications():
+                self.set_configs({**self.configs, LABELS[len(self.configs)]: self.config(label)})
+                self.editing = LABELS[len(self.configs) - 1]
+
+    def drop(self, label: str) -> None:
+        """Remove a column; those behind it move up. A and one candidate stay."""
+        if label != "A" and len(self.configs) > 2:
+            with self.hold_trait_notifications():
+                self.set_configs({key: config for key, config in self.configs.items() if key != label})
+
+    def _hold(self, configs: tuple[Config, ...]) -> None:
+        self.a, self.b, self.more = configs[0], configs[1], configs[2:]
+        if self.editing not in self.configs:
+            self.editing = "B"
+
+    def undo(self) -> None:
+        """Return to the configs before the last change."""
+        if self.past:
+            with self.hold_trait_notifications():
+                self.future = (tuple(self.configs.values()), *self.future)
+                self._hold(self.past[-1])
+                self.past = self.past[:-1]
+
+    def redo(self) -> None:
+        """Repeat the change that was undone last."""
+        if self.future:
+            with self.hold_trait_notifications():
+                self.past = (*self.past, tuple(self.configs.values()))
+                self._hold(self.future[0])
+                self.future = self.future[1:]
+
+    # Requests and their results
+
+    @observe(*SUBJECT)
+    def _settle(self, _: object = None) -> None:
+        """Fold what is about something else than what is set; show again what is about that."""
+        subject, shown = self.request().subject, self._answer()
+        if not shown.is_about(subject):
+            folded = self.folded if shown.is_empty else (*self.folded, shown)
+            again = next((answer for answer in reversed(folded) if answer.is_about(subject)), NOTHING)
+            self._show(again, folded)
+        elif shown.subject is None and self.model is not None:  # its model was opened
+            self._show(shown, self.folded)
+
+    def _answer(self) -> Answer:
+        return Answer(self.result_subject or self.parts_subject, self.result, self.result_code, self.parts)
+
+    def _show(self, answer: Answer, folded: tuple[Answer, ...]) -> None:
+        """Show an answer about what is set; `folded` are the others."""
+        if answer.result is not None and answer.subject is None and self.model is not None:
+            try:
+                answer.result.attach(self.model, calibration=self.calibration or None)
+                answer = replace(answer, subject=self.request().subject)
+            except WorkbenchError as error:  # the inputs that were measured cannot be made here
+                self.run_error = error
+        others = (other for other in folded if other.result is None or other.result is not answer.result)
+        with self.hold_trait_notifications():
+            self.folded = tuple(other for other in others if other is not answer)[-MOST_FOLDED:]
+            self.parts_subject = answer.subject
+            self.result_subject = None if answer.result is None else answer.subject
+            self.result_code, self.result, self.parts = answer.code, answer.result, dict(answer.parts)
+
+    def set_subject(self, answer: Answer) -> None:
+        """Set what an answer is about, which shows it; a model that is not known here is closed."""
+        subject, result = answer.subject, answer.result
+        with self.hold_trait_notifications():
+            if subject is not None:
+                self.model, self.source = subject.model, subject.source
+                self.dims, self.seed = subject.dims, subject.seed
+                self.data, self.calibration = subject.data, subject.calibration
+                self.set_configs(dict(zip(LABELS, (subject.a, subject.b, *subject.more), strict=False)))
+            elif result is not None:
+                if self.model is not None and not is_file_of(result.record, self.model):
+                    self.model = self.source = None
+                self.set_configs(configs_of(result.record))
+
+    def request(self) -> Request:
+        """Return a snapshot of the panels, with the results that are about the same subject."""
+        subject = Subject(
+            self.model, self.a, self.b, tuple(self.dims), self.seed, self.data, self.calibration,
+            more=tuple(self.more), source=self.source,
+        )  # fmt: skip
+        return Request(
+            subject, self.editing, self.budget_s, self.smallest_effect, self.pacing_s,
+            self.result if self.result_subject == subject else None,
+            dict(self.parts) if self.parts_subject == subject else {},
+            dict(self.forms), self.clock,
+        )  # fmt: skip
+
+    def show_comparison(self, result: Comparison, subject: Subject | None = None, code: str = "") -> None:
+        """Put a comparison into the results; without a subject it comes from the history or a bundle.
+
+        Then what was compared is set. A measurement that ends after something else was set is folded.
+        """
+        answer = Answer(subject, result, code, {})
+        self.run_error = None
+        if subject is None:
+            self.set_subject(answer)
+        if answer.is_about(self.request().subject):
+            self._show(answer, self.folded)
+        else:
+            self.folded = (*self.folded, answer)[-MOST_FOLDED:]
+
+    def show_parts(self, request: Request, parts: Mapping[str, Anything], kind: str = "") -> None:
+        """Put further results of a kind into the results; a comparison of the same subject holds its own."""
+        is_shown = self.request().subject == request.subject
+        with self.hold_trait_notifications():
+            self.run_error = None
+            if request.comparison is None and is_shown:
+                self.parts = {**self.parts, **parts}
+                self.parts_subject = request.subject
+            elif request.comparison is None:
+                self.folded = (*self.folded, Answer(request.subject, None, "", parts))[-MOST_FOLDED:]
+            self.made = kind
+            self.forms_made = {**self.forms_made, kind: request.forms.get(kind, {})}
+            self.parts_made += 1
+
+    def held_parts(self, kind: str) -> dict[str, Anything]:
+        """Return the further results of a kind by label: those beside the comparison, else its own."""
+        start, result = f"{kind}/", self.result
+        beside = {
+            name.removeprefix(start): part for name, part in self.parts.items() if name.startswith(start)
+        }
+        if beside or result is None:
+            return dict(sorted(beside.items()))
+        labels = sorted(part.label for part in result.parts if part.kind == kind and part.label)
+        return {label: result.made(kind, label) for label in labels}
+
+    def whole_part(self, kind: str) -> Anything | None:
+        """Return the further result of a kind about all runs: the one beside the comparison, else its own."""
+        if kind in self.parts or self.result is None:
+            return self.parts.get(kind)
+        held = any(part.name == kind for part in self.result.parts)
+        return self.result.made(kind) if held else None
+
+    def has_part(self, kind: str) -> bool:
+        """Return whether there is a further result of this kind, of a run or of the whole comparison."""
+        whole = self.result is not None and any(part.name == kind for part in self.result.parts)
+        return whole or kind in self.parts or bool(self.held_parts(kind))

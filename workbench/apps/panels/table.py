@@ -1,0 +1,125 @@
+"""The table of a figure's numbers: sorted, filtered and picked from in the page, by mouse and keyboard."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING, Any
+
+import traitlets as t
+
+from workbench.apps.panels import widgets as W
+from workbench.core.text import one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_ROWS = 5_000  # that are sent to the page; the CSV has them all
+MOST_LETTERS = 300  # of a cell
+
+
+class TableWidget(W.PageWidget):
+    """A table in the page; `picked` holds the keys of rows that were clicked, or that have a check."""
+
+    _esm = W.static("table.js")
+
+    columns: t.List[Any] = t.List().tag(sync=True)
+    rows: t.List[Any] = t.List().tag(sync=True)
+    total = t.Int(0).tag(sync=True)
+    caption = t.Unicode("").tag(sync=True)
+    key = t.Int(-1, help="the column that names a row; -1: rows cannot be picked").tag(sync=True)
+    mark = t.Enum(("", "on", "off"), "", help="a check in each row for what is picked, or is not").tag(
+        sync=True
+    )
+    under = t.Int(-1, help="a column that stands below the first one, in small letters").tag(sync=True)
+    hidden = t.Int(-1, help="a column that is not shown, such as an id").tag(sync=True)
+    action = t.Unicode("", help="label of a button in each row; `on_act` gets the key of its row").tag(
+        sync=True
+    )
+    mark_name = t.Unicode("").tag(sync=True)
+    muted: t.Dict[str, str] = t.Dict(
+        {}, help="key → why a row has no effect: it is grey and has no check"
+    ).tag(sync=True)
+    picked = t.List(t.Unicode()).tag(sync=True)
+
+    @classmethod
+    def of_frame(cls, frame: pd.DataFrame, caption: str, key: str | None = None) -> TableWidget:
+        """Return the table of a DataFrame, cut to what a page can hold."""
+        cut = frame.head(MOST_ROWS)
+        names = [str(name) for name in cut.columns]
+        units = [unit_of(name) for name in names]
+        rows = [
+            [scaled(cell(value), unit) for value, unit in zip(row, units, strict=True)]
+            for row in cut.itertuples(index=False)
+        ]
+        numbers = [
+            all(isinstance(row[at], int | float | None) for row in rows) for at in range(len(cut.columns))
+        ]
+        return cls(
+            columns=[
+                {"name": head_of(name, unit), "number": number, "digits": 4 if unit is None else 3}
+                for name, unit, number in zip(names, units, numbers, strict=True)
+            ],
+            rows=rows,
+            total=len(frame),
+            caption=one_line(caption),
+            key=names.index(key) if key in names else -1,
+        )
+
+    @classmethod
+    def of_rows(
+        cls,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        caption: str,
+        numbers: Container[str] = (),
+        **traits: Any,
+    ) -> TableWidget:
+        """Return the table of these rows; `numbers` are the columns of numbers."""
+        heads = [{"name": name, "number": name in numbers} for name in columns]
+        table = cls(columns=heads, caption=caption, **traits)
+        table.fill(rows)
+        return table
+
+    def fill(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Show these rows."""
+        self.rows, self.total = [[cell(value) for value in row] for row in rows], len(rows)
+
+
+UNITS = (  # by the end of a column's name: the unit on the screen, and the factor to it
+    ("_us", "µs", 1.0), ("_ms", "ms", 1.0), ("_s", "ms", 1e3),
+    ("_bytes", "MiB", 2.0**-20), ("_db", "dB", 1.0),
+)  # fmt: skip
+RATES = ("per_s",)
+
+
+def unit_of(name: str) -> tuple[str, str, float] | None:
+    """Return the unit in a column's name; rates have none that could be scaled."""
+    return None if name.endswith(RATES) else next((unit for unit in UNITS if name.endswith(unit[0])), None)
+
+
+def head_of(name: str, unit: tuple[str, str, float] | None) -> str:
+    """Return a column's name as people write it."""
+    if unit is None:
+        return one_line(name.replace("_", " "), 60)
+    return f"{one_line(name.removesuffix(unit[0]).replace('_', ' '), 50)} ({unit[1]})"
+
+
+def scaled(value: Any, unit: tuple[str, str, float] | None) -> Any:
+    """Return a number in the unit on the screen; anything else as it is."""
+    return value * unit[2] if unit is not None and isinstance(value, int | float) else value
+
+
+def cell(value: Any) -> Any:
+    """Return what the page gets: a number, a line of text, or None if the value is not known."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if hasattr(value, "item"):  # a NumPy scalar
+        return cell(value.item())
+    if isinstance(value, int | float):
+        return value if math.isfinite(value) and abs(value) < 2**53 else str(value)
+    if isinstance(value, list | tuple):
+        return one_line(", ".join(map(str, value[:50])), MOST_LETTERS)
+    return one_line(str(value), MOST_LETTERS) if str(value) not in ("NaT", "<NA>") else None

@@ -1,0 +1,175 @@
+"""A card: a figure, a view or a table, with a menu to pin it, to save it, and to copy its code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.handlers import button, follow
+from workbench.apps.panels.markup import error_html, note_html, text
+from workbench.apps.panels.state import BenchState
+from workbench.apps.panels.table import TableWidget
+from workbench.apps.panels.tabs.figure import PLOTLY, figure_bundle, titled_figure
+from workbench.core.bundle.display import csv_of
+from workbench.features.base.registry import KINDS
+from workbench.features.findings.record import badges
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOTHING = "There is nothing to draw."
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A figure and its table, made when they are first shown; `code` gives the figure from a `result`."""
+
+    title: str
+    code: str
+    summary: str  # one sentence of numbers
+    draw: Callable[[], Any] | None = None  # a plotly figure, or a view
+    table: Callable[[], pd.DataFrame] | None = None
+    key: str | None = None  # the table's column of node names, for the linked selection
+    draw_alone: Callable[[], Any] | None = None  # the figure without the banner above it
+    part: str = ""  # the part of the result that it shows, such as "levels/B"; empty: the comparison itself
+    below: Callable[[], str] | None = None  # HTML under the figure
+    label: str = ""  # the config that it is about; cards of one title and several labels share a switch
+
+    @property
+    def name(self) -> str:
+        """The title with the label."""
+        return f"{self.title}, {self.label}" if self.label else self.title
+
+
+def part_card(kind: str, label: str, made: Any, code: str = "", **fields: Any) -> Card:
+    """Return the card of a further result with its figure and its table; `code` is what gives the result."""
+    part, names = (f"{kind}/{label}", f'"{kind}", "{label}"') if label else (kind, f'"{kind}"')
+    figure = f"{code or f'result.made({names})'}.figure()"
+    card = Card(kind, figure, str(made), made.figure, made.to_frame, part=part, label=label)
+    return replace(card, **fields)
+
+
+def joined_cards(state: BenchState, kind: str, title: str, code: str) -> list[Card]:
+    """Return a card with the results of a kind of all configs on one axis, if there are any."""
+    by_label = state.held_parts(kind)
+    if not by_label:
+        return []
+    joined: Any = KINDS.named(kind).result
+    both = joined.of({label: part.record for label, part in by_label.items()})
+    return [Card(title, code, str(both), both.figure, both.to_frame, "node", part=f"{kind}/{max(by_label)}")]
+
+
+class CardWidget:
+    """A card on the screen. Nothing is drawn before `show`."""
+
+    def __init__(self, bench: Bench, card: Card) -> None:
+        self.bench, self.card = bench, card
+        self.drawn: Any = None
+        self.as_table = card.draw is None
+        self.body, self.status = W.VBox([]), W.HTML()
+        self.turn = self._link("Table", "The same in numbers", self._turn)
+        self.pin = self._link("Pin", "Keep it below, in a cell that survives sharing", self._pin)
+        self.copy = self._link("Code", "Copy the code that gives this", self._copy)
+        self.csv = self._link("CSV", "Save the table as a file", self._download)
+        both = card.draw is not None and card.table is not None
+        turn, csv = [self.turn] if both else [], [self.csv] if card.table is not None else []
+        self.menu = W.HBox([*turn, self.pin, self.copy, *csv], classes="wbp-menu")
+        self.head = W.HBox([W.HTML(f"<b>{text(card.label)}</b>"), self.menu], classes="wbp-card-head")
+        self.widget = W.VBox([self.status, self.body], classes="wbp-card")
+
+    def _link(self, label: str, hint: str, act: Callable[[], None]) -> W.Button:
+        return button(label, hint, act, self.status, classes="wbp-quiet-link")
+
+    def place_menu(self, *, inside: bool) -> None:
+        """Put the menu into the card, with its label, or leave it to the bar of the tab."""
+        self.widget.children = [*([self.head] if inside else []), self.status, self.body]
+
+    def show(self) -> None:
+        """Draw the card in the background and put it in its place."""
+        if not self.body.children:
+            self.body.children = [W.HTML(note_html("drawing…"))]
+        self.bench.in_background(
+            self._table if self.as_table else self._figure,
+            self._place,
+            lambda error: self._place(W.HTML(error_html(error))),
+        )
+
+    def bundle(self) -> dict[str, Any]:
+        """Return what survives in a saved notebook: a picture, a figure, a sentence of numbers."""
+        card = self.card
+        drawn = None if card.draw is None else self._drawn() if card.draw_alone is None else card.draw_alone()
+        if drawn is None:
+            assert card.table is not None
+            return {"text/plain": f"{card.summary}\n{card.table().to_string(max_rows=60)}"}
+        return still_bundle(drawn) if isinstance(drawn, W.Widget) else figure_bundle(drawn, card.summary)
+
+    def _place(self, widget: W.Widget) -> None:
+        self.body.children = [widget]
+
+    def _figure(self) -> W.Widget:
+        drawn = self._drawn()
+        if drawn is None:  # a result without a figure
+            table = self.card.table
+            return W.HTML(note_html(NOTHING)) if table is not None and table().empty else self._table()
+        if isinstance(drawn, W.Widget):
+            return drawn
+        figure = titled_figure(drawn, self.card.summary)
+        return figure if self.card.below is None else W.VBox([figure, W.HTML(self.card.below())])
+
+    def _drawn(self) -> Any:
+        if self.drawn is None:
+            assert self.card.draw is not None
+            self.drawn = self.card.draw()
+            if isinstance(self.drawn, W.Widget) and self.drawn.has_trait("selected"):
+                self.bench.link_selection(self.drawn, "selected")
+            if isinstance(self.drawn, W.Widget) and self.drawn.has_trait("badges"):
+                link_badges(self.bench.state, self.drawn)
+        return self.drawn
+
+    def _table(self) -> W.Widget:
+        assert self.card.table is not None
+        table = TableWidget.of_frame(self.card.table(), self.card.name, self.card.key)
+        if table.key >= 0:
+            self.bench.link_selection(table, "picked")
+        return table
+
+    def _turn(self) -> None:
+        self.as_table = not self.as_table
+        self.turn.description = "Figure" if self.as_table else "Table"
+        self.turn.tooltip = "The same as a picture" if self.as_table else "The same in numbers"
+        self.show()
+
+    def _pin(self) -> None:
+        self.bench.page.pin(self._code(), self.bundle, self.status)
+
+    def _copy(self) -> None:
+        self.bench.page.copy(self._code(), self.status)
+
+    def _code(self) -> str:
+        return self.bench.card_code(self.card.code, self.card.part)
+
+    def _download(self) -> None:
+        assert self.card.table is not None
+        name, table = f"{self.card.name.replace(', ', '-').replace(' ', '-')}.csv", self.card.table
+        self.bench.page.download_made(
+            name, "text/csv", lambda: csv_of(table()).encode("utf-8", "replace"), self.status
+        )
+
+
+def link_badges(state: BenchState, view: Any) -> None:
+    """Keep the badges on the nodes of a view as the findings are."""
+
+    def show() -> None:
+        view.badges = badges(part.record for part in state.held_parts("findings").values())
+
+    follow(state, show, "result", "parts", "parts_made")
+
+
+def still_bundle(view: Any) -> dict[str, Any]:
+    """Return the MIME bundle of a view without the live widget."""
+    made = view._repr_mimebundle_()
+    bundle = made[0] if isinstance(made, tuple) else made
+    return {mime: data for mime, data in bundle.items() if mime in ("text/plain", "image/png", PLOTLY)}

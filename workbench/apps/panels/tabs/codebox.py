@@ -1,0 +1,64 @@
+"""The code of what is on the screen, to copy or to insert as a cell."""
+
+from __future__ import annotations
+
+from html import escape
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.handlers import buttons_of, shown_in
+
+KINDS = (
+    ("this comparison", "result"),
+    ("the panels as they are", "panels"),
+    ("plain ORT: A", "A"),
+    ("plain ORT: B", "B"),
+)
+
+
+class CodeBox:
+    """Shows the code; a button elsewhere opens and closes it."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.kind = W.Dropdown(options=KINDS, value="panels", tooltip="Which code to show")
+        self.shown, self.status = W.HTML(), W.HTML()
+        buttons = buttons_of(
+            self.status,
+            ("Copy", "Put the code into the clipboard", self._copy),
+            ("Insert as cell", "Put the code into a new cell below", self._insert),
+        )
+        self.copy, self.cell = buttons.values()
+        row = W.HBox([self.kind, self.copy, self.cell], classes="wbp-actions")
+        self.widget = W.VBox([row, self.shown, self.status])
+        W.set_shown(self.widget, False)
+        self.kind.observe(lambda _: self.refresh(), names="value")
+        bench.state.observe(self._changed, names=["a", "b", "model", "result", "dims", "seed", "data"])
+
+    @property
+    def text(self) -> str:
+        """The code on the screen."""
+        return self.bench.code(self.kind.value)
+
+    def toggle(self) -> None:
+        """Open the box with the code of the result, if there is one, or close it."""
+        closed = self.widget.layout.display == "none"
+        W.set_shown(self.widget, closed)
+        if closed:
+            self.kind.value = "panels" if self.bench.state.result is None else "result"
+            self.refresh()
+
+    def _copy(self) -> None:
+        self.bench.page.copy(self.text, self.status)
+
+    def _insert(self) -> None:
+        self.bench.page.insert(self.text, self.status)
+
+    def _changed(self, _: object) -> None:
+        if self.widget.layout.display != "none":
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Show the code as it would be copied now."""
+        with shown_in(self.status):
+            self.shown.value = f'<pre class="wbp-code" tabindex="0">{escape(self.text)}</pre>'

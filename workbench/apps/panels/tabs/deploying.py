@@ -1,0 +1,120 @@
+"""Deploy from the panels: a folder with a server of one of the compared configs, and its check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.code import config_code, inputs_lines
+from workbench.apps.panels.files import file_name
+from workbench.apps.panels.handlers import buttons_of, error_to, follow
+from workbench.apps.panels.jobs import Job
+from workbench.apps.panels.markup import note_html
+from workbench.apps.panels.request import Subject
+from workbench.core.config import Config
+from workbench.core.config.literals import literal, text_literal
+from workbench.core.errors import ConfigError
+
+KINDS = ("python", "triton")
+
+
+class Deploying:
+    """Which config, what kind of server, which folder; Deploy writes it, and starts a Python server once.
+
+    The server gets the inputs and the calibration that the result was measured with.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.label = W.Dropdown(options=["A"], layout=W.Layout(width="64px"), tooltip="The config to serve")
+        self.kind = W.Dropdown(options=KINDS, layout=W.Layout(width="88px"), tooltip="What serves it")
+        place = W.Layout(width="160px")  # the row stays one line of a small screen
+        self.folder = W.TextField(
+            placeholder="folder", tooltip="A new folder, beside the notebook", layout=place
+        )
+        self.fallback = W.Checkbox(
+            value=False,
+            description="fallback",
+            indent=False,
+            tooltip="Start without an execution provider that is missing; else the server refuses to start",
+        )
+        self.status = W.HTML()
+        hint = "Write a server of this config; a Python one is started once, compared and measured"
+        self.buttons = buttons_of(self.status, ("Deploy", hint, self.deploy))
+        controls = (self.label, self.kind, self.folder, self.fallback, *self.buttons.values())
+        self.row = W.HBox([W.HTML("Serve"), *controls], classes="wbp-actions")
+        self.widget = W.VBox([self.row, self.status])
+        follow(self.state, self._show, "result", "model", "job")
+
+    def _show(self) -> None:
+        result = self.state.result
+        ready = self.state.model is not None and self.state.job is None and result is not None
+        self.buttons["Deploy"].disabled = not ready
+        if result is None:
+            return
+        labels = [run.label for run in result.runs if run.failure is None] or ["A"]
+        if list(self.label.options) != labels:
+            self.label.options = labels
+            self.label.value = labels[-1]
+        if not self.folder.value:
+            self.folder.value = f"{file_name(result.record.model.name)}-server"
+
+    def deploy(self, *, wait: bool = False) -> None:
+        """Write the deployment in a job that can be cancelled."""
+        config = next(run.config for run in self.state.result.runs if run.label == self.label.value)
+        subject = self.state.result_subject or self.bench.request().subject
+        folder = Path(self.folder.value.strip() or "server").expanduser()
+        kind, options = self.kind.value, self._options(config, subject)
+        self.status.value = note_html("Deploying…")
+        work = partial(self._work, subject, config, folder, kind, options)
+        done = partial(self._written, deploy_code(subject, config, folder, kind, options))
+        self.bench.write("Deploy", work, done, error_to(self.status), wait=wait)
+
+    def _options(self, config: Config, subject: Subject) -> dict[str, Any]:
+        """Return the keywords of `wb.deploy` that differ from their defaults, without the inputs."""
+        callers, options = self._concurrency(config), dict[str, Any]()
+        if subject.calibration:
+            options["calibration"] = subject.calibration
+        if self.fallback.value:
+            options["fallback"] = True
+        if callers != 1:
+            options["concurrency"] = callers
+        return options
+
+    def _concurrency(self, config: Config) -> int:
+        """Return the callers that a load test of this config found best; 1 where there is none."""
+        loaded = self.state.whole_part("load test")
+        try:
+            return 1 if loaded is None else int(loaded.best_callers(config))
+        except ConfigError:  # it is about other configs
+            return 1
+
+    @staticmethod
+    def _work(
+        subject: Subject, config: Config, folder: Path, kind: str, options: dict[str, Any], job: Job
+    ) -> Any:
+        from workbench.features.deploy.call import deploy
+
+        job.step("writing the server")
+        deployment = deploy(
+            subject.model, config, folder, "triton" if kind == "triton" else "python",
+            inputs=subject.inputs(), cancel=job.cancel, **options,
+        )  # fmt: skip
+        if kind == "python":
+            deployment = deployment.check(progress=job.tell, cancel=job.cancel)
+        return deployment
+
+    def _written(self, code: str, deployment: Any) -> None:
+        self.status.value = note_html(deployment) + note_html(code)
+
+
+def deploy_code(subject: Subject, config: Config, folder: Path, kind: str, options: Mapping[str, Any]) -> str:
+    """Return the call that writes the deployment, and checks it if it is a Python server."""
+    arguments = ["model", config_code(config), text_literal(str(folder)), text_literal(kind)]
+    arguments += [f"inputs={line.removeprefix('inputs = ')}" for line in inputs_lines(subject)]
+    arguments += [f"{name}={literal(value)}" for name, value in options.items()]
+    return f"wb.deploy({', '.join(arguments)}){'.check()' if kind == 'python' else ''}"

@@ -1,0 +1,104 @@
+"""Where the nodes would run on providers that are not here: predictions, and the chosen one as a graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.handlers import on_change, own_changes
+from workbench.apps.panels.markup import note_html, text
+from workbench.apps.panels.state import BenchState
+from workbench.apps.panels.table import TableWidget
+from workbench.apps.panels.tabs.card import link_badges
+from workbench.core.text import bytes_text, counted
+from workbench.drawing.palette import style_of_provider
+from workbench.features.explain.graph_view import graph_view
+from workbench.features.explain.placement.prediction import PlacementPrediction, reliability
+
+MOST_KINDS = 6  # operators of single nodes that are named
+LEFT = "left to the CPU"
+COLUMNS = ("provider", "nodes", "%", "unknown", "parts", "crossing", "size", LEFT)
+CAPTION = "Predictions from tables, nothing ran. Pick a provider to see its graph."
+SIZES = "Sizes of tensors are not known where dims are open: fix them (free_dimensions), or press Profile."
+
+
+class Elsewhere(W.VBox):
+    """A table of predictions by provider, and the graph of the picked one below it."""
+
+    def __init__(self, explanation: Any, state: BenchState) -> None:
+        self.explanation, self.state = explanation, state
+        predictions = explanation.what_if()
+        self.predictions: dict[str, PlacementPrediction] = {
+            prediction.name: prediction for prediction in predictions.all
+        }
+        frame = predictions.to_frame()
+        known = frame.astype(object).where(frame.notna(), None)
+        rows = [table_row(row) for row in known.itertuples(index=False)]
+        self.table = TableWidget.of_rows(
+            COLUMNS, rows, CAPTION, COLUMNS[1:-1], key=0, under=COLUMNS.index(LEFT)
+        )
+        self.detail, self.status = W.VBox([]), W.HTML()
+        unknown = [W.HTML(note_html(SIZES))] if frame["bytes_crossing"].isna().any() else []
+        super().__init__([self.table, *unknown, self.status, self.detail])
+        on_change(self.table, lambda _: self._choose(), "picked", status=self.status)
+        if rows:
+            with own_changes():
+                self.table.picked = [rows[0][0]]
+            self._choose()
+
+    def _choose(self) -> None:
+        """Draw the graph of the picked provider."""
+        prediction = self.predictions.get(self.table.picked[-1]) if self.table.picked else None
+        if prediction is None:
+            self.detail.children = ()
+            return
+        view = graph_view(self.explanation.explained, prediction=prediction)
+        link_badges(self.state, view)
+        on_change(view, self._select, "selected", status=self.status)
+        below = (
+            strip_html(prediction) + note_html(reliability(prediction.provider)) + islands_html(prediction)
+        )
+        self.detail.children = [W.HTML(below), view]
+
+    def _select(self, names: tuple[str, ...]) -> None:
+        self.state.selected = tuple(names)
+
+
+def table_row(row: Any) -> tuple[Any, ...]:
+    """Return the cells of a prediction."""
+    size, share = row.bytes_crossing, row.node_share
+    left = row.left_to_the_cpu and f"on the CPU: {row.left_to_the_cpu}"
+    return (
+        row.prediction_for, row.nodes, None if share is None else round(100 * share), row.unknown,
+        row.partitions, row.tensors_crossing, None if size is None else bytes_text(size), left,
+    )  # fmt: skip
+
+
+def strip_html(prediction: PlacementPrediction) -> str:
+    """Return a bar with the nodes that the provider takes, the unknown ones and the rest, and its parts."""
+    taken, unknown = prediction.taken, prediction.unknown
+    rest = len(prediction.nodes) - taken - unknown
+    shares = ((prediction.name, taken, style_of_provider(prediction.provider).color),
+              ("unknown", unknown, "transparent"),
+              ("CPU", rest, style_of_provider("CPUExecutionProvider").color))  # fmt: skip
+    known = [share for share in shares if share[1]]
+    words = " · ".join(f"{name} {count:,}" for name, count, _ in known)
+    pieces = "".join(
+        f'<span style="flex-grow:{count};background:{color}"></span>' for _, count, color in known
+    )
+    return (
+        f'<div class="wbp-strip-row"><b>{text(words)}</b> <span class="wbp-shares" role="img" '
+        f'aria-label="{text(words)}">{pieces}</span> {counted(prediction.partitions, "part")}</div>'
+    )
+
+
+def islands_html(prediction: PlacementPrediction) -> str:
+    """Return the parts that are a single node, by operator: each costs a copy there and back."""
+    sizes = Counter(node.partition for node in prediction.nodes)
+    alone = Counter(node.op_type for node in prediction.nodes if sizes[node.partition] == 1)
+    if not alone:
+        return ""
+    kinds = ", ".join(f"{count} {kind}" for kind, count in alone.most_common(MOST_KINDS))
+    more = ", …" if len(alone) > MOST_KINDS else ""
+    return f'<div class="wbp-note">{alone.total()} parts are a single node: {text(kinds)}{more}</div>'

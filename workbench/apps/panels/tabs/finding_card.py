@@ -1,0 +1,106 @@
+"""The card of a finding: the gain to expect, the evidence, its nodes, the fix, and buttons to try it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.fixes import fix_name
+from workbench.apps.panels.handlers import button
+from workbench.apps.panels.live import progress_html
+from workbench.apps.panels.markup import note_html
+from workbench.apps.panels.table import TableWidget
+from workbench.apps.panels.tabs.finding_texts import body_html, fix_html, gain_html, outcome_html
+from workbench.core.text import counted, one_line
+from workbench.features.findings.record import FindingRecord, FindingsRecord
+
+MOST_LINKS = 3  # nodes with a link of their own; further ones stand in a table
+LINK = "wbp-small wbp-link"
+NAME = 40  # letters of a node's name in a link; the end says which node it is
+
+
+class FindingCard:
+    """A finding on the screen. `follow` shows what the state says about it: tried, running, selected."""
+
+    def __init__(self, bench: Bench, label: str, findings: FindingsRecord, finding: FindingRecord) -> None:
+        self.bench, self.state = bench, bench.state
+        self.label, self.finding, self.key = label, finding, (findings, finding)
+        self.outcome, self.progress, self.status = W.HTML(), W.HTML(), W.HTML()
+        self.links = NodeLinks(bench, finding.nodes, self.status)
+        hint = "Measure this fix against the config, check the outputs, and say whether it is worth keeping"
+        self.try_it = button("Try it", hint, partial(bench.try_fix, label, finding), self.status)
+        self.cancel = button("Cancel", "Stop trying this fix", bench.cancel, self.status)
+        self.use = button("Use as B", "Put the config with this fix into B", self._use, self.status)
+        self.copy = button("Copy code", "The code that finds this and tries it", self._copy, self.status)
+        able = [self.try_it, self.cancel, self.use] if finding.fix.config is not None else []
+        buttons = W.VBox([*able, self.copy], classes="wbp-finding-buttons")
+        gain = W.HTML(gain_html(finding, findings.run_s), classes="wbp-finding-gain")
+        below = [W.HTML(fix_html(finding)), self.outcome, self.progress, self.status]
+        body = W.VBox([W.HTML(body_html(finding)), self.links.widget, *below], classes="wbp-finding-body")
+        self.widget = W.HBox([gain, body, buttons], classes="wbp-finding")
+
+    def follow(self) -> None:
+        """Show whether the fix runs, what came of it, and which of the nodes are selected."""
+        view, tried = self.state.job, self.state.tried.get(self.key)
+        running = view is not None and view.name == fix_name(self.label, self.finding)
+        self.progress.value = progress_html(view) if running else ""
+        self.outcome.value = "" if tried is None else outcome_html(tried)
+        self.try_it.description = "Try it" if tried is None else "Try it again"
+        self.try_it.disabled = view is not None
+        W.set_shown(self.try_it, not running)
+        W.set_shown(self.cancel, running)
+        self.cancel.disabled = running and view.cancelling
+        self.links.follow()
+
+    def _use(self) -> None:
+        assert self.finding.fix.config is not None
+        self.bench.b = self.finding.fix.config
+        self.status.value = note_html("B is set. Press Compare to measure it against A.")
+
+    def _copy(self) -> None:
+        self.bench.page.copy(self.bench.fix_code(self.label, self.finding), self.status)
+
+
+class NodeLinks:
+    """Links that select nodes in the graph, the flame and the tables; a table for many."""
+
+    def __init__(self, bench: Bench, nodes: tuple[str, ...], status: W.HTML) -> None:
+        self.bench, self.state, self.nodes = bench, bench.state, nodes
+        several = len(nodes) > MOST_LINKS
+        self.links = {
+            node: button(
+                short(node), f"Select {one_line(node)} in every view",
+                partial(setattr, self.state, "selected", (node,)), status, classes=LINK,
+            )
+            for node in nodes[: MOST_LINKS - several]
+        }  # fmt: skip
+        self.all = button(
+            f"all {counted(len(nodes), 'node')}", "Select them in every view, and list them here",
+            self._list, status, classes=LINK,
+        )  # fmt: skip
+        self.listing = W.VBox([])
+        row = W.HBox([*self.links.values(), *([self.all] if several else [])], classes="wbp-links")
+        self.widget = W.VBox([row, self.listing] if nodes else [])
+
+    def follow(self) -> None:
+        """Mark the links of nodes that are selected."""
+        for node, link in self.links.items():
+            (link.add_class if node in self.state.selected else link.remove_class)("wbp-selected")
+
+    def _list(self) -> None:
+        """Select all nodes and open the table, or close it."""
+        if self.listing.children:
+            self.listing.children = ()
+            return
+        self.state.selected = self.nodes
+        rows = [(node,) for node in self.nodes]
+        table = TableWidget.of_rows(("node",), rows, "Nodes: pick those to select in every view.", key=0)
+        self.bench.link_selection(table, "picked")
+        self.listing.children = (table,)
+
+
+def short(name: str) -> str:
+    """Return the end of a long name of a node."""
+    name = one_line(name, 300)
+    return name if len(name) <= NAME else f"…{name[-NAME:]}"

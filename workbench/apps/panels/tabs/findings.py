@@ -1,0 +1,78 @@
+"""The findings tab: what costs time or memory under A and B, and buttons that try each fix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.handlers import button
+from workbench.apps.panels.markup import note_html
+from workbench.apps.panels.tabs.finding_card import FindingCard
+from workbench.apps.panels.tabs.finding_texts import head_html, rest_html, steps_html
+from workbench.apps.panels.tabs.scenarios import FormLine
+from workbench.apps.panels.tabs.tab import Tab
+from workbench.features.base.registry import KINDS
+from workbench.features.findings.improvement_record import ImprovementRecord
+from workbench.features.findings.record import FindingsRecord
+
+EMPTY = (
+    "Find improvements looks at the graph that runs, its profile and its weights under A and B, and lists "
+    "what costs time, memory or accuracy here: the evidence, the fix and the gain to expect. That takes some "
+    "seconds; each finding then has a button that measures its fix. Try all does so for the config shown, "
+    "the largest gain first, keeps what was measured better, and takes about three minutes; it tries "
+    "int8 and 16-bit floats only where you allow the accuracy to drop."
+)
+
+
+class FindingsList:
+    """What was tried, then the findings of each config, those with the largest gain first."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.cards: list[FindingCard] = []
+        self.held: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+        self.list = W.VBox([])
+        self.line = FormLine(bench, KINDS.named("improvement"))
+        self.line.widget.add_class("wbp-forms")
+        self.widget = W.VBox([self.line.widget, self.list], classes="wbp-findings")
+        self.state.observe(lambda _: self._follow(), names=["job", "tried", "selected"])
+
+    def refresh(self) -> None:
+        """Show the findings that there are now; cards of the same findings stay, and so does the focus."""
+        kinds = ("improvement", "findings")
+        improved, findings = (
+            {label: part.record for label, part in self.state.held_parts(kind).items()} for kind in kinds
+        )
+        if (improved, findings) != self.held:
+            self.held, self.cards = (improved, findings), []
+            widgets = [self._tried(label, record) for label, record in improved.items()]
+            widgets += [widget for label, record in findings.items() for widget in self._found(label, record)]
+            self.list.children = widgets
+        self._follow()
+
+    def _tried(self, label: str, record: ImprovementRecord) -> W.Widget:
+        """Return the widgets of a config that was improved."""
+        status = W.HTML()
+
+        def use() -> None:
+            self.bench.b = record.config
+            status.value = note_html("B is set. Press Compare to measure it against A.")
+
+        changed = record.config != record.start
+        hint = "Put the config at the end of the steps into B"
+        row = W.HBox([button("Use as B", hint, use, status)] if changed else [], classes="wbp-tools")
+        return W.VBox([W.HTML(steps_html(label, record)), row, status], classes="wbp-improvement")
+
+    def _found(self, label: str, record: FindingsRecord) -> list[W.Widget]:
+        """Return the widgets of one config's findings."""
+        cards = [FindingCard(self.bench, label, record, finding) for finding in record.large]
+        self.cards += cards
+        return [W.HTML(head_html(label, record)), *(card.widget for card in cards), W.HTML(rest_html(record))]
+
+    def _follow(self) -> None:
+        for card in self.cards:
+            card.follow()
+
+
+FINDINGS = Tab("findings", EMPTY, tools=FindingsList)

@@ -1,0 +1,58 @@
+"""The flame tab: where the time goes."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from workbench.apps.panels.state import BenchState
+from workbench.apps.panels.tabs.card import Card
+from workbench.apps.panels.tabs.graph import summary_of
+from workbench.apps.panels.tabs.tab import Tab
+from workbench.apps.panels.tabs.traces import TraceTools
+
+
+def cards(state: BenchState) -> list[Card]:
+    """Return the flame of the first two profiles on one scale, then the tables of each."""
+    profiles, explanations = state.held_parts("profile"), state.held_parts("explanation")
+    if not profiles:
+        return []
+    labels = sorted(profiles)[:2]
+    draw, part = partial(view, labels, profiles, explanations), f"profile/{labels[-1]}"
+    summary = summary_of({label: profiles[label] for label in labels})
+    shown = [Card("flame", code_of(labels), summary, draw, part=part)]
+    for label, profile in profiles.items():
+        name = f'result.profile("{label}")'
+        card = partial(Card, summary=str(profile), part=f"profile/{label}", label=label)
+        draw, table = profile.op_type_figure, partial(profile.by, "op_type")
+        shown.append(card("by operator", f"{name}.op_type_figure()", draw=draw, table=table))
+        shown.append(card("by node", f"{name}.to_frame()", table=profile.to_frame, key="node"))
+    return shown
+
+
+def code_of(labels: list[str]) -> str:
+    """Return what draws the flame of these configs, from a result."""
+    if len(labels) == 1:
+        return f'result.profile("{labels[0]}").flame()'
+    return "result.flame()" if labels == ["A", "B"] else 'result.flame("{1}", baseline="{0}")'.format(*labels)
+
+
+def view(labels: list[str], profiles: dict[str, Any], explanations: dict[str, Any]) -> Any:
+    """Draw the first above the second; with both explanations the difference node by node, too."""
+    from workbench.features.profile.flame.view import flame_of_two, flame_view
+
+    if len(labels) == 1:
+        return flame_view(profiles[labels[0]], label=labels[0])
+    a, b = labels
+    explained = [explanations[label].explained if label in explanations else None for label in labels]
+    return flame_of_two(profiles[a], profiles[b], *explained, labels=(a, b))
+
+
+FLAME = Tab(
+    "flame",
+    "Where the time goes: by module, by operator, in time. Press Profile A and B; once both are explained, "
+    "B is compared with A node by node, too.",
+    cards,
+    ("profile",),
+    TraceTools,
+)

@@ -1,0 +1,189 @@
+"""The history tab: every result made here, to filter, reopen, pin, note, list side by side, delete."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.folded import clock_text
+from workbench.apps.panels.handlers import (
+    button,
+    buttons_of,
+    error_to,
+    follow,
+    on_change,
+    own_changes,
+    shown_in,
+)
+from workbench.apps.panels.markup import note_html
+from workbench.apps.panels.request import LABELS
+from workbench.apps.panels.shared_modules import import_shared
+from workbench.apps.panels.table import TableWidget
+from workbench.apps.panels.tabs.history_rows import COLUMNS, PIN, rows_of, split_note, words_of
+from workbench.core.bundle.entries import Entry
+from workbench.core.errors import WorkbenchError
+from workbench.core.text import counted
+from workbench.features.compare.call import history
+from workbench.features.compare.result import Comparison
+
+EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
+HEADS = {"what": "A → B", "pin": PIN}
+CAPTION = "Pick one or, with Ctrl, several."
+MOST_READ = 200  # entries whose configs are read; those of older ones are not said
+
+
+class HistoryPage:
+    """A table of the history, with buttons for its picked rows."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.status, self.list, self.beside = W.HTML(), W.VBox([]), W.VBox([])
+        self.table: TableWidget | None = None
+        self.entries: list[Entry] = []
+        self.words: dict[str, str] = {}  # what was compared, by id; read once
+        self.to_delete: list[str] = []  # the ids that were picked when Delete was pressed
+        self.buttons = buttons_of(
+            self.status,
+            ("Open", "Show the picked comparison in the results", self._open),
+            ("Use its configs", "Put its configs into the knob table", self._use),
+            ("Side by side", "The picked comparisons in one table", self._side_by_side),
+            ("Pin", "Keep the picked entries on top, or no longer", self._pin),
+            ("Delete", "Delete the picked entries for good", self._ask_delete),
+        )
+        self.sure = button("Yes, delete", "This cannot be undone", self._delete, self.status)
+        W.set_shown(self.sure, False)
+        self.note = W.TextField(placeholder="note", tooltip="A note of the picked entry, kept with it")
+        on_change(self.note, self._annotate, status=self.status)
+        row = W.HBox([*self.buttons.values(), self.sure, self.note], classes="wbp-tools")
+        self.widget = W.VBox([row, self.status, self.list, self.beside], classes="wbp-page")
+        self._enable()
+
+    def show(self) -> None:
+        """Read the history and list it; what was compared is read in the background."""
+        with shown_in(self.status):
+            self.entries = history().entries()
+            heads, at = [HEADS.get(name, name) for name in COLUMNS], COLUMNS.index("id")
+            self.table = TableWidget.of_rows(heads, (), CAPTION, key=at, hidden=at, under=1, action="Open")
+            self.table.on_act = self._open_one
+            self._fill()
+            follow(self.table, self._enable, "picked")
+            self.list.children = [self.table] if self.entries else [W.HTML(EMPTY)]
+            unread = [entry.id for entry in self.entries[:MOST_READ]
+                      if entry.kind == "comparison" and entry.id not in self.words]  # fmt: skip
+            if unread:
+                self.bench.in_background(partial(read_words, unread), self._read, error_to(self.status))
+
+    def _fill(self) -> None:
+        assert self.table is not None
+        self.table.fill(rows_of(self.entries, self.words))
+
+    def _read(self, words: dict[str, str]) -> None:
+        self.words |= words
+        self._fill()
+
+    def _enable(self) -> None:
+        """Offer what can be done with the picked entries."""
+        ids = list(self.table.picked) if self.table else []
+        for name, pressed in self.buttons.items():
+            pressed.disabled = len(ids) < (2 if name == "Side by side" else 1)
+        self.note.disabled = len(ids) != 1
+        notes = [split_note(entry.note)[1] for entry in self.entries if entry.id in ids]
+        with own_changes():
+            self.note.value = notes[0] if len(ids) == 1 and notes else ""
+
+    def hide(self) -> None:
+        """Take the tables out of the page."""
+        self.list.children = self.beside.children = ()
+
+    @property
+    def picked(self) -> list[str]:
+        """The picked ids, at least one."""
+        ids = list(self.table.picked) if self.table else []
+        if not ids:
+            raise WorkbenchError(
+                "Nothing is picked.", "Click a row of the table, or move to it and press Enter."
+            )
+        return ids
+
+    def _open(self) -> None:
+        self._open_one(self.picked[-1])
+
+    def _open_one(self, identity: str) -> None:
+        with shown_in(self.status):
+            opened = comparison_of(identity)
+            self.bench.show(opened)
+            when = clock_text(opened.record.created_utc)
+            self.status.value = note_html(f"{opened.record.model.name}, {when}, is shown in the results.")
+
+    def _use(self) -> None:
+        runs = comparison_of(self.picked[-1]).runs
+        self.bench.state.set_configs({label: run.config for label, run in zip(LABELS, runs, strict=False)})
+        self.status.value = note_html("The configs are set.")
+
+    def _pin(self) -> None:
+        """Pin the picked entries; those that all are pinned are pinned no longer."""
+        picked = [entry for entry in self.entries if entry.id in self.picked]
+        mark = "" if all(split_note(entry.note)[0] for entry in picked) else f"{PIN} "
+        for entry in picked:
+            history().annotate(entry.id, (mark + split_note(entry.note)[1]).strip())
+        self.show()
+
+    def _annotate(self, note: str) -> None:
+        (identity,) = self.picked
+        entry = next(entry for entry in self.entries if entry.id == identity)
+        mark = f"{PIN} " if split_note(entry.note)[0] else ""
+        history().annotate(identity, (mark + note.strip()).strip())
+        self.show()
+
+    def _side_by_side(self) -> None:
+        import_shared()
+        import pandas as pd
+
+        frames = [self._labelled(identity) for identity in self.picked]
+        title = (
+            "Measured at different times, so without a verdict: only runs measured in turns can be compared."
+        )
+        self.beside.children = [TableWidget.of_frame(pd.concat(frames, ignore_index=True), title)]
+
+    def _labelled(self, identity: str) -> Any:
+        opened = comparison_of(identity)
+        frame = opened.to_frame()
+        frame.insert(0, "model", opened.record.model.name)
+        frame.insert(0, "when", clock_text(opened.record.created_utc))
+        return frame
+
+    def _ask_delete(self) -> None:
+        self.to_delete = self.picked
+        self.status.value = note_html(f"Delete {counted(len(self.to_delete), 'entry', 'entries')} for good?")
+        W.set_shown(self.sure, True)
+
+    def _delete(self) -> None:
+        W.set_shown(self.sure, False)
+        for identity in self.to_delete:
+            history().delete(identity)
+        self.show()
+        self.status.value = note_html("Deleted.")
+
+
+def read_words(ids: list[str]) -> dict[str, str]:
+    """Return what was compared in each of these entries; nothing of one that cannot be read."""
+    words, kept = {}, history()
+    for identity in ids:
+        try:
+            words[identity] = words_of(kept.open(identity))
+        except WorkbenchError:
+            words[identity] = "cannot be read"
+    return words
+
+
+def comparison_of(identity: str) -> Comparison:
+    """Return a comparison of the history, which keeps other results too."""
+    opened = history().open(identity)
+    if isinstance(opened, Comparison):
+        return opened
+    raise WorkbenchError(
+        f"{identity} is no comparison but a {type(opened).__name__}.",
+        f"Show it in a cell: wb.history().open({identity!r})",
+    )

@@ -1,0 +1,102 @@
+"""The line of limits below a comparison, a sweep or a matrix: which config keeps them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.handlers import button, on_change, shown_in
+from workbench.apps.panels.markup import error_html, note_html, text
+from workbench.core.config.literals import call, literal
+
+if TYPE_CHECKING:
+    from workbench.features.grid.best import Best
+
+MOST_OPEN = 6  # reasons; more are folded
+
+
+class LimitsLine:
+    """Fields of limits; the answer and its line of Python stand below them while there is a limit."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.part = ""  # what the limits are for; empty: the comparison itself
+        self.asked: object = None  # the newest request; answers to earlier ones are dropped
+        self.status, self.answer = W.HTML(), W.HTML()
+        self.p99 = self._field("p99", "ms at most", 1e-3)
+        self.accuracy = self._field("accuracy drop", "% at most", 0.01)
+        self.memory = self._field("memory", "MiB at most", W.MIB)
+        self.copy = button(
+            "Code", "Copy the code that asks this", self._copy, self.status, classes="wbp-quiet-link"
+        )
+        question = W.HTML("Within limits?", classes="wbp-words")
+        row = W.HBox(
+            [question, self.p99, self.accuracy, self.memory, self.copy], classes="wbp-limit-fields wbp-tools"
+        )
+        self.widget = W.VBox([row, self.status, self.answer])
+
+    def _field(self, name: str, example: str, unit: float) -> W.NumberField:
+        hint = f"Which config keeps this limit: {name}, {example}"
+        field = W.NumberField(name, example, unit, tooltip=hint)
+        on_change(field, lambda _: self._ask(), status=self.status)
+        return field
+
+    def show(self, part: str) -> None:
+        """Ask the result that is on the screen now."""
+        self.part = part
+        W.set_shown(self.accuracy, part == "")  # accuracy is measured of a comparison
+        with shown_in(self.status):
+            self._ask()
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits in the fields, as arguments of `best`."""
+        drop, limits = self.accuracy.number, {"max_p99_s": self.p99.number}
+        if not self.part:
+            limits["max_accuracy_drop"] = drop
+        limits["max_memory_bytes"] = self.memory.number
+        return {name: limit for name, limit in limits.items() if limit is not None}
+
+    @property
+    def code(self) -> str:
+        """The expression that asks."""
+        asked = f'result.made("{self.part}")' if self.part else "result"
+        return call(f"{asked}.best", {name: literal(value) for name, value in self.limits.items()})
+
+    def _ask(self) -> None:
+        self.asked, self.answer.value = None, ""
+        limits = self.limits
+        W.set_shown(self.copy, bool(limits))
+        if not limits:
+            return
+        result: Any = self.state.whole_part(self.part) if self.part else self.state.result
+        self.asked = asked = object()
+        self.bench.in_background(
+            partial(result.best, **limits), partial(self._show, asked, self.code), partial(self._fail, asked)
+        )
+
+    def _show(self, asked: object, code: str, best: Best) -> None:
+        if asked is self.asked:
+            self.answer.value = answer_html(best) + note_html(code)
+
+    def _fail(self, asked: object, error: Exception) -> None:
+        if asked is self.asked:
+            self.answer.value = error_html(error)
+
+    def _copy(self) -> None:
+        self.bench.page.copy(self.bench.card_code(self.code, self.part), self.status)
+
+
+def answer_html(best: Best) -> str:
+    """Return the answer for each model, and how far each config keeps each limit."""
+    return "".join(_group_html(best, group) for group in best.groups)
+
+
+def _group_html(best: Best, group: str) -> str:
+    reasons = best.reasons(group)
+    rows = f"<ul>{''.join(f'<li>{text(reason)}</li>' for reason in reasons)}</ul>"
+    if len(reasons) > MOST_OPEN:
+        rows = f"<details><summary>each of {len(reasons)}</summary>{rows}</details>"
+    return f'<div class="wbp-limits" role="status"><b>{text(best.headline(group))}</b>{rows}</div>'

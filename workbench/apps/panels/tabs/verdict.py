@@ -1,0 +1,57 @@
+"""The banner: the verdict as a picture, and why the last run gave none."""
+
+from __future__ import annotations
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.handlers import button, follow
+from workbench.apps.panels.markup import error_html
+from workbench.apps.panels.state import BenchState
+from workbench.drawing.page.banner import verdict_html
+
+NAMES = ("median", "p90", "memory", "load", "outputs")  # of the tiles that will stand here
+TILES = "".join(
+    f'<div class="v-tile v-none"><div class="v-name">{name}</div><div class="v-value">A → B</div></div>'
+    for name in NAMES
+)
+
+
+def empty_html(state: BenchState) -> str:
+    """Return what to do next, in the place of a verdict."""
+    steps = "Pick a model, change something in B, and press" if state.model is None else "Press"
+    if state.model is not None and state.a == state.b:
+        steps = "Change something in B, and press"
+    return (
+        f'<div class="wbp-verdict wbp-empty">{steps} <b>Compare</b>: '
+        "both configs are measured in turns, and the verdict stands here."
+        f'<div class="v-tiles" aria-hidden="true">{TILES}</div></div>'
+    )
+
+
+class Banner:
+    """Shows the verdict of the comparison on the screen, and why the last run gave none.
+
+    The button `more` stands in the line of the next questions.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self.state = bench.state
+        self.verdict, self.error, self.status = W.HTML(), W.HTML(), W.HTML()
+        hint = "Measure further rounds; the earlier ones are kept"
+        self.more = button("Measure longer", hint, bench.measure_more, self.status, classes="wbp-question")
+        self.widget = W.VBox([self.error, self.verdict, self.status])
+        follow(self.state, self._show, "result", "run_error", "model", "a", "b")
+        follow(self.state, self._lock, "result", "job")
+
+    def _show(self) -> None:
+        state = self.state
+        self.error.value = error_html(state.run_error) if state.run_error else ""
+        result = state.result
+        if result is None:
+            self.verdict.value = empty_html(state)
+        else:
+            self.verdict.value = verdict_html(result.record, shares=result.time_elsewhere())
+
+    def _lock(self) -> None:
+        W.set_shown(self.more, self.state.result is not None)
+        self.more.disabled = self.state.job is not None

@@ -1,0 +1,139 @@
+"""Atomic file writes: a reader sees the old content or the new content, never a mixture.
+
+The new content goes to a temporary file in the same folder. The writer locks that file while it lives, so
+the next writer recognizes and removes what a killed writer left behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+
+from workbench.core.errors import BundleError
+from workbench.core.locked_folder import try_lock
+
+try:
+    import fcntl
+except ImportError:  # Windows: the system itself refuses to remove an open file
+    fcntl = None  # type: ignore[assignment]
+
+_SUFFIX = ".ortbench.tmp"
+_CHUNK_BYTES = 1 << 18
+
+_NO_SPACE = "Free some space, or save to another disk. The old file, if there was one, is unchanged."
+_NOT_ALLOWED = "Save to a folder that you may write to. The old file, if there was one, is unchanged."
+_FIXES = {
+    errno.ENOSPC: _NO_SPACE,
+    errno.EDQUOT: _NO_SPACE,
+    errno.EFBIG: _NO_SPACE,
+    errno.EACCES: _NOT_ALLOWED,
+    errno.EPERM: _NOT_ALLOWED,
+    errno.EROFS: _NOT_ALLOWED,
+    errno.ENOENT: "Make the folder first, or correct the path.",
+    errno.ENOTDIR: "Correct the path: a part of it is a file, not a folder.",
+    errno.EISDIR: "Give the name of a file, such as result.ortbench.",
+    errno.ENAMETOOLONG: "Choose a shorter name.",
+}
+
+
+def write_atomically(path: str | os.PathLike[str], blob: bytes) -> Path:
+    """Write `blob` to `path` in one step; return the written path, with links resolved."""
+    try:
+        target = Path(path).expanduser().resolve()
+        mode = _mode_of(target)
+        _remove_stale(target.parent)
+        with _temporary(target.parent) as (file, temporary):
+            _fill(file, blob, mode)
+            if fcntl is None:
+                file.close()  # Windows does not move an open file
+            temporary.replace(target)
+        _sync_folder(target.parent)
+    except (OSError, ValueError, RuntimeError) as error:  # ValueError: a null byte; RuntimeError: no home
+        number = error.errno if isinstance(error, OSError) else None
+        fix = _FIXES.get(number or 0, "Save to another path.")
+        raise BundleError(f"{os.fspath(path)!r} cannot be written: {reason_of(error)}.", fix) from error
+    return target
+
+
+def reason_of(error: Exception) -> str:
+    """Return the system's message without error number and path."""
+    if isinstance(error, ValueError) and "embedded null" in str(
+        error
+    ):  # worded by each Python in its own way
+        return "a path holds no null byte"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _mode_of(target: Path) -> int | None:
+    """Return the permissions to keep; refuse to replace anything but a regular file."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(mode):
+        raise ValueError("it is a device, a pipe or a socket, not a file")
+    return stat.S_IMODE(mode)
+
+
+@contextlib.contextmanager
+def _temporary(folder: Path) -> Iterator[tuple[FileIO, Path]]:
+    """Yield a new locked file in `folder`; remove it at the end unless it was moved."""
+    while True:
+        path = folder / f".{secrets.token_hex(8)}{_SUFFIX}"
+        file = FileIO(path, "x")
+        if _is_ours(file):
+            break
+        file.close()
+    try:
+        yield file, path
+    finally:
+        path.unlink(missing_ok=True)
+        file.close()
+
+
+def _is_ours(file: FileIO) -> bool:
+    """Return False if another writer removed the file as stale before it could be locked."""
+    try:
+        return try_lock(file.fileno()) and os.fstat(file.fileno()).st_nlink > 0
+    except OSError:  # a file system without locks: no other writer can lock and remove the file either
+        return True
+
+
+def _fill(file: FileIO, blob: bytes, mode: int | None) -> None:
+    view = memoryview(blob)
+    while view:
+        view = view[file.write(view[:_CHUNK_BYTES]) :]
+    if mode is not None and fcntl is not None:
+        os.fchmod(file.fileno(), mode)
+    os.fsync(file.fileno())
+
+
+def _remove_stale(folder: Path) -> None:
+    """Remove the temporary files of writers that no longer live."""
+    for path in folder.glob(f".*{_SUFFIX}"):
+        with contextlib.suppress(OSError):  # the file of a living writer, or one just removed: left alone
+            if fcntl is None:
+                path.unlink()
+                continue
+            with FileIO(path, "r+") as file:
+                if try_lock(file.fileno()):
+                    path.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name survive a power cut where the system can sync folders."""
+    if fcntl is None:
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,109 @@
+"""Tables of records: HTML, whose texts are escaped since they may be untrusted, data frames, and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from html import escape
+from operator import attrgetter
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from workbench.core.text import one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.core.config import Config
+
+_LONGEST = 200  # characters in a cell: a name can be a megabyte
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet computes: OWASP, "CSV Injection"
+ABSENT = "not known"
+FILE = "prepared file"  # says itself what it is: not "precision prepared file"
+
+
+def to_table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    caption: str,
+    longest: int = _LONGEST,
+    *,
+    left: bool = False,
+) -> str:
+    """Return an HTML table with texts of at most `longest` characters; None is shown as absent.
+
+    JupyterLab sets cells to the right, as for numbers; `left` is for tables of sentences.
+    """
+    start = '<td style="text-align: left">' if left else "<td>"
+    head = "".join(f"<th>{_breakable(title)}</th>" for title in heads)
+    body = "".join(
+        f"<tr>{''.join(f'{start}{_cell(value, longest)}</td>' for value in row)}</tr>" for row in rows
+    )
+    return (
+        f"<table><caption>{escape(one_line(caption, longest))}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def frame_of(
+    rows: Iterable[object],
+    attributes: Iterable[str],
+    floats: Iterable[str] = (),
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> pd.DataFrame:
+    """Return a data frame with one row per object and one column per attribute, such as "gain.saved".
+
+    A column is called like the last part of its attribute, unless `names` says otherwise. Tuples of texts are
+    joined; the columns in `floats` hold numbers even if every value is absent.
+    """
+    import pandas as pd
+
+    paths = tuple(attributes)
+    columns = [names.get(path, path.rpartition(".")[2]) for path in paths]
+    cells = [[_joined(attrgetter(path)(row)) for path in paths] for row in rows]
+    return pd.DataFrame(cells, columns=columns).astype(dict.fromkeys(floats, "float64"))
+
+
+def values_of(record: object, *names: str) -> dict[str, Any]:
+    """Return these attributes of a record for a row of a data frame; None for those of an absent record."""
+    return {name: getattr(record, name, None) for name in names}
+
+
+def csv_of(frame: pd.DataFrame) -> str:
+    """Return the table as CSV; an apostrophe stands before a text that would be computed."""
+    safe = frame.apply(_column_as_text).rename(columns=as_text)
+    return str(safe.to_csv(index=False, lineterminator="\r\n"))  # RFC 4180; then a lone CR is quoted
+
+
+def _column_as_text(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Leave numbers to pandas: before 3, `map` makes floats of integers that may be absent."""
+    from pandas.api.types import is_numeric_dtype
+
+    return column if is_numeric_dtype(column.dtype) else column.map(as_text)
+
+
+def as_text(value: Any) -> Any:
+    """Return numbers as they are: only a text can be mistaken for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
+
+
+@lru_cache(maxsize=4096)  # a search asks for the same configs again and again
+def config_in_words(config: Config) -> str:
+    """Return the settings of a config as a short text."""
+    changes = type(config)().diff(config).changes
+    texts = ((change.what, str(change.after)) for change in changes)
+    words = (after if after.startswith((what, FILE)) else f"{what} {after}" for what, after in texts)
+    return ", ".join(words) or "ORT defaults"
+
+
+def _joined(value: object) -> object:
+    return "; ".join(value) if isinstance(value, tuple) else value
+
+
+def _breakable(title: str) -> str:
+    """Return an escaped head that may break after an underscore: a column is no wider than its cells need."""
+    return escape(title).replace("_", "_<wbr>")
+
+
+def _cell(value: object, longest: int) -> str:
+    return ABSENT if value is None else escape(one_line(str(value), longest))

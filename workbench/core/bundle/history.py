@@ -1,0 +1,236 @@
+"""The history of all results: one SQLite file that several notebooks may use at once."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from workbench.core import home
+from workbench.core.bundle.bundle import Bundle, pack_record, unpack_record
+from workbench.core.bundle.container import unpack
+from workbench.core.bundle.database import companions, reading, writing
+from workbench.core.bundle.display import to_table
+from workbench.core.bundle.entries import COLUMNS, Entry, entry_from, entry_of, moment, storable
+from workbench.core.bundle.kinds import COMPARISONS, Kinds, Part
+from workbench.core.bundle.origin import Origin
+from workbench.core.errors import BundleError, HistoryError, StorageError
+from workbench.core.text import counted, one_line
+
+_PATIENCE_S = 30.0  # how long to wait for another writer; a write takes about ten milliseconds
+_IN_CONSOLE = 10  # rows in the repr
+_SHOWN = 20  # rows in a cell; to_frame() returns all
+
+
+class History:
+    """The records stored in `path`. Each call opens and closes the file, so threads may share the object."""
+
+    kinds: Kinds = COMPARISONS
+
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, patience_s: float = _PATIENCE_S
+    ) -> None:
+        try:
+            self.path = (_own_file() if path is None else Path(path).expanduser()).resolve()
+        except StorageError as error:
+            raise HistoryError(f"There is no folder for the history: {error.problem}.", error.fix) from error
+        except (OSError, RuntimeError) as error:
+            raise HistoryError(
+                f"There is no folder for the history: {error}.",
+                "Set WORKBENCH_HOME to a folder that you may write to.",
+            ) from error
+        self._patience_s = patience_s
+
+    def add(
+        self,
+        record: object,
+        structure: bytes | None = None,
+        *,
+        note: str = "",
+        about: Origin | None = None,
+        parts: tuple[Part, ...] = (),
+    ) -> str:
+        """Store `record` and return its id. Adding the same record again changes nothing."""
+        blob = pack_record(record, structure, private=True, about=about, parts=parts, kinds=self.kinds)
+        kind = self.kinds.of(record, "").name
+        entry = entry_of(record, kind, self.kinds.about(record, about), note, len(blob))
+        with writing(self.path, self._patience_s) as connection:
+            stored = connection.execute("SELECT bundle FROM records WHERE id = ?", (entry.id,)).fetchone()
+            if stored is None:
+                marks = ", ".join("?" * (len(COLUMNS) + 1))
+                values = (*(getattr(entry, name) for name in COLUMNS), blob)
+                connection.execute(
+                    f"INSERT INTO records ({', '.join(COLUMNS)}, bundle) VALUES ({marks})", values
+                )
+            elif not _same_content(stored[0], blob):
+                raise HistoryError(
+                    f"The history already has another record {entry.id!r}.",
+                    f"Delete that one first: wb.history().delete({entry.id!r}).",
+                )
+        return entry.id
+
+    def update(
+        self,
+        record: object,
+        structure: bytes | None = None,
+        *,
+        about: Origin | None = None,
+        parts: tuple[Part, ...] = (),
+    ) -> bool:
+        """Store the later parts of a record; return False if the record is not in the history."""
+        identity = self.kinds.about(record, about).id
+        if not self._rows("SELECT 1 FROM records WHERE id = ?", identity):
+            return False
+        blob = pack_record(record, structure, private=True, about=about, parts=parts, kinds=self.kinds)
+        with writing(self.path, self._patience_s) as connection:
+            query = "UPDATE records SET bundle = ?, bundle_bytes = ? WHERE id = ?"
+            return connection.execute(query, (blob, len(blob), identity)).rowcount > 0
+
+    def entries(
+        self,
+        model: str | None = None,
+        kind: str | None = None,
+        since: str | datetime | None = None,
+        text: str | None = None,
+    ) -> list[Entry]:
+        """Return entries, latest first. `model`: part of its name or prefix of its hash; `text`: anywhere."""
+        rows = self._rows(f"SELECT {', '.join(COLUMNS)} FROM records ORDER BY created_utc DESC, rowid DESC")
+        start = None if since is None else moment(since)
+        return [entry for row in rows if (entry := entry_from(row)).matches(model, kind, start, text)]
+
+    def open(self, id_or_prefix: str) -> object:
+        """Return the record with this id, or with the only id that has this prefix."""
+        return self.bundle(id_or_prefix).record
+
+    def bundle(self, id_or_prefix: str) -> Bundle:
+        """Return the record together with the graph's structure, if stored."""
+        identity = self._resolve(id_or_prefix)
+        rows = self._rows("SELECT bundle FROM records WHERE id = ?", identity)
+        if not rows:
+            raise self._missing(identity, [])
+        try:
+            return unpack_record(rows[0][0], self.kinds, own=True)
+        except BundleError as error:
+            problem = f"The record {identity!r} cannot be read: {error.problem}"
+            raise HistoryError(problem, "Delete it, or open the bundle if you saved one.") from error
+
+    def annotate(self, id_or_prefix: str, note: str) -> None:
+        """Replace the note of a record."""
+        identity = self._resolve(id_or_prefix)
+        with writing(self.path, self._patience_s) as connection:
+            connection.execute("UPDATE records SET note = ? WHERE id = ?", (storable(note), identity))
+
+    def delete(self, id_or_prefix: str) -> None:
+        """Delete a record permanently."""
+        identity = self._resolve(id_or_prefix)
+        with writing(self.path, self._patience_s) as connection:
+            connection.execute("DELETE FROM records WHERE id = ?", (identity,))
+
+    def compact(self) -> None:
+        """Return the space of deleted records to the disk."""
+        with reading(self.path, self._patience_s) as connection:
+            if connection is not None:
+                connection.execute("PRAGMA query_only = OFF")
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def set_aside(self) -> Path:
+        """Rename an unusable file and its companions; return the new path. Nothing is deleted."""
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+        target = self.path.with_name(f"{self.path.name}.aside-{stamp}-{time.time_ns() % 10**9:09d}")
+        try:
+            self.path.rename(target)
+            for old, new in zip(companions(self.path), companions(target), strict=True):
+                if old.exists():
+                    old.rename(new)
+        except OSError as error:
+            raise HistoryError(
+                f"{str(self.path)!r} cannot be moved aside: {error}.",
+                "Check that it is there and that you may write to its folder.",
+            ) from error
+        return target
+
+    def __len__(self) -> int:
+        rows = self._rows("SELECT count(*) FROM records")
+        return rows[0][0] if rows else 0
+
+    def __bool__(self) -> bool:
+        return True  # an empty history is still a history
+
+    def __repr__(self) -> str:
+        """Return the newest records, one per line."""
+        entries = self.entries()
+        if not entries:
+            return f"History: no record yet in {self.path}"
+        lines = [
+            f"  {entry.id}  {one_line(entry.model, 24):<24}  {entry.kind:<12}  {entry.verdict or ''}"
+            + ("" if entry.ratio is None else f" ({entry.ratio:.3g}×)")
+            for entry in entries[:_IN_CONSOLE]
+        ]
+        more = f", the newest {_IN_CONSOLE} of them:" if len(entries) > _IN_CONSOLE else ":"
+        count = counted(len(entries), "record")
+        rows = "\n".join(line.rstrip() for line in lines)
+        return f"History: {count} in {self.path}{more}\n{rows}\nwb.history().open(id) gives one of them."
+
+    def _repr_html_(self) -> str:
+        entries = self.entries()
+        heads = ("id", "time (UTC)", "kind", "model", "verdict", "ratio", "CPU", "note")
+        rows = [
+            (
+                entry.id,
+                entry.created_utc,
+                entry.kind,
+                entry.model,
+                entry.verdict or "",
+                "" if entry.ratio is None else f"{entry.ratio:.3g}",
+                entry.cpu,
+                entry.note,
+            )
+            for entry in entries[:_SHOWN]
+        ]
+        more = f", the newest {_SHOWN} of them below" if len(entries) > _SHOWN else ""
+        return to_table(heads, rows, f"{len(entries)} records{more}")
+
+    def _rows(self, query: str, *values: object) -> list[Any]:
+        """Return the rows of a query; none if no history exists yet."""
+        with reading(self.path, self._patience_s) as connection:
+            return [] if connection is None else connection.execute(query, values).fetchall()
+
+    def _resolve(self, id_or_prefix: str) -> str:
+        """Return the only id with this prefix."""
+        if not isinstance(id_or_prefix, str) or not id_or_prefix:
+            raise HistoryError(f"{id_or_prefix!r} is not an id.", "Take one from wb.history().to_frame().id.")
+        query = "SELECT id FROM records WHERE substr(id, 1, ?) = ? ORDER BY created_utc DESC, rowid DESC"
+        ids = [identity for (identity,) in self._rows(query, len(id_or_prefix), id_or_prefix)]
+        if id_or_prefix in ids:
+            return id_or_prefix
+        if len(ids) != 1:
+            raise self._missing(id_or_prefix, ids)
+        return str(ids[0])
+
+    def _missing(self, asked: str, ids: list[str]) -> HistoryError:
+        if ids:
+            return HistoryError(
+                f"{asked!r} is the start of {len(ids)} ids: {', '.join(ids[:5])}.", "Give more of it."
+            )
+        return HistoryError(
+            f"The history has no record {asked[:80]!r}.",
+            "wb.history().to_frame() lists all ids.",
+        )
+
+
+def _same_content(stored: bytes, new: bytes) -> bool:
+    """Return whether two bundles hold the same members: their zips depend on the version of zlib."""
+    try:
+        return stored == new or unpack(BytesIO(stored)) == unpack(BytesIO(new))
+    except BundleError:  # a damaged record is another one
+        return False
+
+
+def _own_file() -> Path:
+    """Return the file of this user; make its folder unless the file exists, perhaps on a read-only disk."""
+    file = home.places()[0] / "history.sqlite"
+    return file if file.exists() else home.data_folder() / file.name

@@ -1,0 +1,106 @@
+"""Print a plan as a plain onnxruntime script, for use without the workbench."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+from workbench.core.config.plan import SessionPlan
+from workbench.core.thread_variables import OBEYED_SINCE, thread_origins, variables_of
+
+_NO_TELEMETRY = 'import os\n\nos.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime is imported'
+# As the worker binds: inputs once, outputs once their shapes are known, nothing allocated after that.
+_BOUND = '''on_gpu = {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers())
+device = "cuda" if on_gpu else "cpu"
+
+
+def bind(feeds):
+    """Buffers for these inputs and their outputs, to reuse: `session.run_with_iobinding(it, run_options)`."""
+    binding = session.io_binding()
+    for name, array in feeds.items():
+        binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array, device))
+    for output in session.get_outputs():
+        binding.bind_output(output.name, device)
+    session.run_with_iobinding(binding, run_options)
+    for output, value in zip(session.get_outputs(), binding.get_outputs()):
+        binding.bind_ortvalue_output(output.name, value)
+    return binding
+
+
+def run(feeds):
+    """One inference; `feeds` maps input names to arrays, the result is a list of arrays."""
+    binding = bind(feeds)
+    session.run_with_iobinding(binding, run_options)
+    return binding.copy_outputs_to_cpu()'''
+_PLAIN = '''
+
+def run(feeds):
+    """One inference; `feeds` maps input names to arrays, the result is a list of arrays."""
+    return session.run(None, feeds, run_options)'''
+_INPUTS = """
+for value in session.get_inputs():
+    print("input:", value.name, value.type, value.shape)"""
+
+
+def script(
+    plan: SessionPlan,
+    model: str | os.PathLike[str],
+    runtime: str | None = None,
+    before: Iterable[str] = ("import onnxruntime as ort",),
+) -> str:
+    """Return Python that makes the session of the plan, prints its inputs and defines `run(feeds)`.
+
+    `before`: the imports, and code that makes the file which is loaded.
+
+    Every name and text is written as a literal, so nothing in a config can become code.
+    """
+    parts = [
+        *([f"# for the ONNX Runtime of another environment: run it with {runtime!r}"] if runtime else []),
+        _NO_TELEMETRY,
+        *before,
+        "\n".join(options_of(plan)),
+        "\n".join(session_of(plan, repr(os.fspath(model)))),
+        "\n".join(_run(plan)),
+        _INPUTS,
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def options_of(plan: SessionPlan) -> Iterator[str]:
+    since = ".".join(map(str, OBEYED_SINCE))
+    for variable in variables_of(thread_origins(dict(plan.attributes), obeyed=True)):
+        yield f"# {variable} was set here, and ONNX Runtime {since} and newer obeys it: set it elsewhere too"
+    yield "options = ort.SessionOptions()"
+    for name, value in plan.attributes:
+        literal = f"ort.{value}" if isinstance(value, str) else repr(value)
+        yield f"options.{name} = {literal}"
+    for key, text in plan.entries:
+        yield f"options.add_session_config_entry({key!r}, {text!r})"
+    for library in plan.custom_ops:
+        yield f"options.register_custom_ops_library({library!r})"
+    for name, size in plan.free_dimensions:
+        yield f"options.add_free_dimension_override_by_name({name!r}, {size})"
+
+
+def session_of(plan: SessionPlan, model: str) -> Iterator[str]:
+    """`model`: an expression."""
+    if plan.preload_libraries:
+        yield "ort.preload_dlls()"
+    yield "session = ort.InferenceSession("
+    yield f"    {model},"
+    yield "    options,"
+    yield "    providers=["
+    for name, options in plan.providers:
+        yield f"        ({name!r}, {dict(options)!r}),"
+    yield "    ],"
+    if plan.disabled_optimizers:
+        yield f"    disabled_optimizers={list(plan.disabled_optimizers)!r},"
+    yield ")"
+    yield 'print("providers in effect:", session.get_providers())'
+
+
+def _run(plan: SessionPlan) -> Iterator[str]:
+    yield "run_options = ort.RunOptions()"
+    for key, text in plan.run_entries:
+        yield f"run_options.add_run_config_entry({key!r}, {text!r})"
+    yield _BOUND if plan.io_binding else _PLAIN

@@ -1,0 +1,1 @@
+"""Measuring: starts workers, schedules samples, watches the machine, judges. No onnxruntime."""

@@ -1,0 +1,130 @@
+"""A comparison request: the configs, the inputs, and the time budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workbench.core.bounds import check_number
+from workbench.core.bundle.comparison import ComparisonRecord, InputsRecord, ModelRecord
+from workbench.core.bundle.limits import INTEGER
+from workbench.core.bundle.run import labels_of
+from workbench.core.config import Config
+from workbench.core.errors import ConfigError
+from workbench.core.measure.agreement import TOLERANCE
+from workbench.core.measure.goal import PrecisionGoal
+from workbench.core.measure.limits import Limits
+from workbench.core.measure.pairs import Clock
+from workbench.core.models.inputs import Inputs
+from workbench.core.models.model import Model
+from workbench.core.worker.values import Feed
+
+SMALL_RUN_S = 0.001
+SMALL_BUDGET_S = 9.5  # a model of up to 1 ms settles within 10 s
+DEFAULT_BUDGET_S = 15.0
+DEFAULT_ROUNDS = 6  # rounds in the budget of a large model
+DEFAULT_MOST_S = 120.0  # maximum of that budget
+DEFAULT_LEAST_ROUNDS = 3  # guaranteed beyond that maximum: an interval needs them
+BUSY_BUDGET = 4.0
+"""Times the default budget that an open answer may take on a busy machine: six rounds become 20 and more,
+whose interval is half as wide.
+"""
+BUSY_MOST_S = 60.0  # maximum beyond the default budget: large models have long rounds
+MOST_EFFECT = 1.0  # twice as fast; a larger smallest effect would call almost everything a tie
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRequest:
+    """One comparison, or the measurement of one config, as the user requested it."""
+
+    model: Path
+    model_name: str
+    model_bytes: int
+    model_record: Callable[[], ModelRecord]  # called at the end: it may wait for the hash of a large file
+    configs: tuple[Config, ...]
+    feeds: Sequence[Feed]
+    inputs: InputsRecord
+    budget_s: float | None = None
+    longer_if_busy: bool = False  # the default budget grows while the answer is open on a busy machine
+    smallest_effect: float = 0.01
+    pacing_s: float | None = None
+    tolerance: float = TOLERANCE
+    seed: int = 0
+    limits: Limits = field(default_factory=Limits)
+    source: Model | None = None  # the opened model, if a config needs preparation
+    least_sqnr_db: float | None = None  # the user's own; None: the default of the precisions
+    calibration: Any = None  # the `calibration` argument of wb.prepare
+    clock: Clock = "wall"
+    allow_fallback: bool = False  # measure a config whose providers took no node
+    goal: PrecisionGoal | None = None  # what must be known of a single config; None: a comparison
+    earlier: ComparisonRecord | None = None  # measuring continues from these rounds
+    slow_downs: tuple[float, ...] = ()  # set by benchmarks.honesty
+    began: float = field(default_factory=time.perf_counter)
+
+    @classmethod
+    def of(cls, model: Model, configs: Sequence[Config], inputs: Inputs, /, **options: Any) -> CompareRequest:
+        """Return a request about configs of an opened model; `options` are further fields."""
+        return cls(
+            **{
+                "model": model.path,
+                "source": model.with_inputs(inputs),
+                "model_name": model.name,
+                "model_bytes": model.file_bytes,
+                "model_record": model.record,
+                "configs": tuple(configs),
+                "feeds": inputs.feeds,
+                "inputs": inputs.record(),
+                **options,
+            }
+        )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the label of each config."""
+        return labels_of(len(self.configs))
+
+
+def check(request: CompareRequest) -> None:
+    """Refuse an invalid request before a worker starts."""
+    if not request.configs or (len(request.configs) < 2 and request.goal is None):
+        raise ConfigError(
+            "one config is no comparison",
+            "give at least two: wb.compare(model, a, b); or measure one alone: wb.measure(model, a)",
+        )
+    if not request.feeds:
+        raise ConfigError(
+            "there are no inputs", "give at least one feed, or leave inputs out to have them made"
+        )
+    if request.budget_s is not None:
+        check_number("budget_s", request.budget_s, "give seconds above 0, like 10.0, or None", most=INTEGER)
+    if request.pacing_s is not None:
+        check_number("pacing_s", request.pacing_s, "give seconds above 0, like 0.01, or None", most=INTEGER)
+    allowed = f"give a number above 0 and up to {MOST_EFFECT:g}: 0.01 is 1 %"
+    check_number("smallest_effect", request.smallest_effect, allowed, most=MOST_EFFECT)
+    check_number("tolerance", request.tolerance, "give a number from 0 up, like 0.001", least=0, most=INTEGER)
+    if (least_db := request.least_sqnr_db) is not None:
+        allowed = "give decibels from 0 up, like 20.0, or None"
+        check_number("least_sqnr_db", least_db, allowed, least=0, most=INTEGER)
+    check_seed(request.seed)
+
+
+def check_seed(seed: object) -> None:
+    """Refuse a seed that no generator accepts or no record can store."""
+    allowed = "give a whole number from 0 to 2**63 - 1"
+    check_number("seed", seed, allowed, least=0, most=INTEGER, whole=True)
+
+
+def default_budget_s(run_s: float | None, round_s: float) -> float:
+    """Return the default budget from the times of one run and of one round."""
+    least_s = DEFAULT_LEAST_ROUNDS * round_s  # even a small model may load slowly
+    if run_s is not None and run_s <= SMALL_RUN_S:
+        return max(SMALL_BUDGET_S, least_s)
+    return max(DEFAULT_BUDGET_S, least_s, min(DEFAULT_ROUNDS * round_s, DEFAULT_MOST_S))
+
+
+def busy_budget_s(default_s: float) -> float:
+    """Return the budget of an answer that is open after the default budget on a busy machine."""
+    return min(BUSY_BUDGET * default_s, default_s + BUSY_MOST_S)

@@ -1,0 +1,116 @@
+"""Inputs that run, found by trying usual sizes and values in a worker where a guess failed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from workbench.core.config import Config
+from workbench.core.errors import InputError, RunFailed, WorkerError
+from workbench.core.models import Inputs, Model
+from workbench.core.models.declared import declared_inputs
+from workbench.core.models.generate import random_inputs
+from workbench.core.models.sizes import free_dims, is_guessed, is_guessed_axis
+from workbench.core.models.tries import tries
+from workbench.core.models.usual import FOUND, Usual, sizes_in
+from workbench.core.text import shorten
+from workbench.core.worker.launch import Worker, WorkerFolder
+from workbench.core.worker.values import write_values
+
+SEARCH_S = 8.0  # of runs, beside the start of the worker and the load of the model
+START_S, LOAD_S = 60.0, 300.0
+
+R = TypeVar("R")
+
+
+def with_running_inputs(
+    run: Callable[[Any], R],
+    open_model: Callable[[], Model],
+    inputs: Any,
+    config: Config | None = None,
+    cancel: threading.Event | None = None,
+) -> R:
+    """Run with these inputs; where random ones fail, find sizes that run, and run once more with them.
+
+    None stands for the inputs that `Model.inputs` makes, which takes what was found.
+    """
+    try:
+        return run(inputs)
+    except RunFailed:
+        if inputs is not None and not (isinstance(inputs, Inputs) and inputs.seed is not None):
+            raise
+        model = open_model()
+        given = {} if inputs is None else given_sizes(model, inputs)
+        known = inputs is not None and remade(model, inputs, given).guesses != inputs.guesses
+        if not known and not find_inputs(model, given, config or Config(), cancel):
+            raise
+    return run(None if inputs is None else remade(model, inputs, given))
+
+
+def find_inputs(
+    model: Model, given: Mapping[str, int], config: Config, cancel: threading.Event | None = None
+) -> bool:
+    """Return whether sizes or values were found with which the model runs, where the guessed ones do not."""
+    usual = _search(model, given, config, cancel)
+    if usual is None:
+        return False
+    FOUND[model.fingerprint(cancel)] = usual
+    return True
+
+
+def given_sizes(model: Model, inputs: Inputs) -> dict[str, int]:
+    """Return the sizes of free dims in random inputs that were given, not guessed."""
+    sizes, given = sizes_in(model.structure, inputs.shapes), {}
+    for name, axis, symbol in free_dims(declared_inputs(model.structure)):
+        if symbol is None:
+            guessed = is_guessed_axis(name, axis, inputs.guesses)
+        else:
+            guessed = is_guessed(symbol, inputs.guesses)
+        dim = symbol or f"{name}.{axis}"
+        if not guessed and dim in sizes:
+            given[dim] = sizes[dim]
+    return given
+
+
+def remade(model: Model, inputs: Inputs, given: Mapping[str, int]) -> Inputs:
+    """Return random inputs anew, from what is known now."""
+    return random_inputs(model.structure, model.name, inputs.seed or 0, given, model.usual)
+
+
+def _search(
+    model: Model, given: Mapping[str, int], config: Config, cancel: threading.Event | None
+) -> Usual | None:
+    plan = Config(custom_ops=config.custom_ops).plan().to_dict()
+    before = model.usual
+    with WorkerFolder() as folder, Worker(folder, name="inputs") as worker:
+        try:
+            worker.hello(timeout_s=START_S, cancel=cancel)
+            body = {"model": str(model.path), "plan": plan, "log_severity": 4}
+            worker.request("load", body, stage="load", timeout_s=LOAD_S, cancel=cancel)
+        except (RunFailed, WorkerError):
+            return None  # no inputs help: the first error stands
+        ends, refused, feeds = time.monotonic() + SEARCH_S, "", folder / "feeds"
+        for number, tried in enumerate(tries(declared_inputs(model.structure), given)):
+            left_s = ends - time.monotonic()
+            if left_s <= 0:
+                return None
+            usual = replace(before, sizes={**before.sizes, **tried.sizes}, values=tried.values)
+            try:
+                inputs = random_inputs(model.structure, model.name, 0, given, usual)
+            except InputError:
+                continue
+            write_values(feeds, inputs.feeds)
+            try:
+                worker.request(
+                    "first_run", {"feeds": str(feeds)}, stage="first run", timeout_s=left_s, cancel=cancel
+                )
+            except RunFailed:
+                refused = refused or "; ".join(f"{shorten(name)} {kind}" for name, kind in inputs.shapes[:4])
+                continue
+            except WorkerError:
+                return None
+            return None if number == 0 else replace(usual, why=f"found by trying: {refused} did not run")
+    return None

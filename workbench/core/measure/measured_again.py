@@ -1,0 +1,39 @@
+"""Whether what was measured again can be what was measured before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from workbench.core.bundle.comparison import ComparisonRecord, Verdict
+from workbench.core.measure.pairs import pairs_of
+from workbench.core.measure.verdict import Criteria, judge
+
+Ends = tuple[float | None, float | None, float | None]  # a speed-up and the ends of its interval
+
+
+def verdict_after(record: ComparisonRecord, last_round: int) -> Verdict:
+    """Return the verdict on B of the rounds after this one alone."""
+    first, second = record.runs[:2]
+    criteria = Criteria(record.protocol.smallest_effect, second.population)
+    later = [pair for pair in pairs_of(first, second) if pair.round > last_round]
+    return judge(second.label, later, record.agreement, criteria, final=True)
+
+
+def contradiction(gains: Sequence[Ends], again: Verdict) -> str:
+    """Return in words that the gain of several fixes did not show again; empty where it may have.
+
+    Gains multiply, and the widths of their intervals add up as those of independent measurements do.
+    """
+    known = [(ratio, low, high) for ratio, low, high in gains if ratio and low and high]
+    if len(known) < len(gains) or again.ratio is None or again.low is None or again.high is None:
+        return ""
+    middle = sum(math.log(ratio) for ratio, _, _ in known)
+    half = math.hypot(*(math.log(high / low) / 2 for _, low, high in known))
+    if again.kind == "faster" or math.log(again.high) >= middle - half:
+        return ""
+    ratio, low, high = (math.exp(end) for end in (middle, middle - half, middle + half))
+    return (
+        f"{ratio:.3f}× ({low:.3f} to {high:.3f}) at first, and "
+        f"{again.ratio:.3f}× ({again.low:.3f} to {again.high:.3f}) when it was measured again"
+    )

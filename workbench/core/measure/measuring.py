@@ -1,0 +1,265 @@
+"""The measuring loop: rounds until the verdicts are settled or the budget is spent."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+from workbench.core.bundle.comparison import Verdict
+from workbench.core.errors import RunFailed
+from workbench.core.measure.candidate import Candidate
+from workbench.core.measure.compare_request import (
+    DEFAULT_BUDGET_S,
+    CompareRequest,
+    busy_budget_s,
+    default_budget_s,
+)
+from workbench.core.measure.continuing import final_looks, last_round
+from workbench.core.measure.evidence import Evidence
+from workbench.core.measure.limits import OnProgress, Progress
+from workbench.core.measure.pace import Pace, shortened
+from workbench.core.measure.pairs import MIN_CLEAN_CYCLES, cycle_log_ratios
+from workbench.core.measure.regime import CONFIDENCE, MIN_ROUNDS
+from workbench.core.measure.rounds import MIN_CYCLES, WARM_UP_BOUND_S, Round
+from workbench.core.measure.sequential import interval, planned_look
+from workbench.core.measure.surroundings import Surroundings
+from workbench.core.measure.verdict import Criteria, is_enough, judge
+from workbench.core.text import shorten
+
+SAMPLING_S = 0.65  # per round and config: most of the time that a round takes
+BUSY = "the machine is busy, so it takes longer"
+
+
+class Measuring:
+    """A comparison in progress."""
+
+    def __init__(
+        self,
+        request: CompareRequest,
+        candidates: tuple[Candidate, ...],
+        surroundings: Surroundings,
+        *,
+        began: float,
+        on_progress: OnProgress = lambda _: None,
+    ) -> None:
+        self.evidence = Evidence(request, candidates)
+        self.verdicts: tuple[Verdict, ...] = ()
+        self.rounds = 0
+        self.budget_s = request.budget_s or DEFAULT_BUDGET_S
+        self.took_longer = False  # than the default budget, on a busy machine
+        self._looks: dict[str, tuple[int, ...]] = {}  # rounds at which a verdict was final, by label
+        if request.earlier is not None:
+            self.rounds = last_round(request.earlier)
+            self.budget_s += request.earlier.protocol.elapsed_s
+            self._looks = final_looks(request.earlier.verdicts)
+        self._request = request
+        self._surroundings = surroundings
+        self._began = began
+        self._on_progress = on_progress
+        self._rng = random.Random(request.seed)
+        self._passes = 0  # over all configs; several rounds per pass if memory is short
+        self._settled: set[str] = set()
+        self._round_s: float | None = None
+        self._pace = Pace(0.0)
+        self._least_sampling_s = SAMPLING_S * len(candidates)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Return the seconds since the comparison started, without model preparation."""
+        return self._surroundings.clock() - self._began
+
+    def run(self) -> None:
+        """Measure round after round and check the verdicts after each."""
+        costs_s: list[float] = []
+        while True:
+            round_began_s = self.elapsed_s
+            self._pass()
+            if self._pace.share == 1.0:
+                costs_s.append(self.elapsed_s - round_began_s)
+            if self._request.budget_s is None and not self.took_longer:
+                self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
+                self.budget_s *= self._budget_factor()
+            self._round_s = median(costs_s)
+            self._pace = self._pace_for(costs_s)
+            out_of_time = self.elapsed_s + self._pace.round_s > self._ends_s and not self._must_repeat()
+            self.verdicts = self._judge(final=out_of_time)
+            if out_of_time and self._may_take_longer(self._round_s):
+                self._take_longer()
+                out_of_time = False
+            self._report("judging")
+            self._settled |= {verdict.label for verdict in self.verdicts if self._is_enough(verdict)}
+            if out_of_time or self._is_settled():
+                self.verdicts = self._judge(final=True)
+                return
+
+    def _pace_for(self, costs_s: Sequence[float]) -> Pace:
+        """Return how long the next rounds may take so that a given budget holds the rounds of an interval."""
+        missing = MIN_ROUNDS - len(self.evidence.run("A").processes)
+        left_s = self._ends_s - self.elapsed_s
+        if self._request.budget_s is None or missing <= 0 or missing * costs_s[0] <= left_s:
+            return Pace(median(costs_s))
+        runs = [self.evidence.run(label) for label in self._request.labels]
+        first = [process for run in runs for process in run.processes[-self._passes :][:1]]
+        return shortened(costs_s[0], first, left_s / missing)
+
+    @property
+    def _needed_s(self) -> float | None:
+        """Return the seconds that the rounds of an interval take, where the budget is too short for them."""
+        missing = MIN_ROUNDS - len(self.evidence.run("A").processes)
+        if self._round_s is None or missing <= 0:
+            return None
+        needed_s = self.elapsed_s + missing * self._pace.round_s
+        return needed_s if needed_s > self._ends_s else None
+
+    def _budget_factor(self) -> float:
+        """Return how many times the default budget this request may take."""
+        goal = self._request.goal
+        return 1.0 if goal is None else goal.patience
+
+    def _is_settled(self) -> bool:
+        """Return whether more rounds would change nothing that was asked for."""
+        goal = self._request.goal
+        if goal is not None and self.evidence.failure("A") is None:
+            return goal.is_reached(self.evidence.run("A", self.evidence.population()))
+        return len(self._settled) == len(self.verdicts)
+
+    @property
+    def _ends_s(self) -> float:
+        """Return the seconds after which measuring ends, settled or not."""
+        return busy_budget_s(self.budget_s) if self.took_longer else self.budget_s
+
+    def _may_take_longer(self, round_s: float) -> bool:
+        """Return whether a verdict is open on a busy machine, and enough rounds fit for another look."""
+        asked = self._request
+        if not asked.longer_if_busy or asked.budget_s is not None or self.took_longer:
+            return False
+        open_rounds = [verdict.rounds for verdict in self.verdicts if self._is_open(verdict)]
+        if not open_rounds or not self._criteria("").is_busy:
+            return False
+        more = (busy_budget_s(self.budget_s) - self.elapsed_s) // round_s
+        return more > max(planned_look(rounds) - rounds for rounds in open_rounds)
+
+    def _take_longer(self) -> None:
+        """Go on as `measure_more` does: the looks at these verdicts are spent. Decided ones are settled."""
+        self.took_longer = True
+        self._looks = final_looks(self.verdicts)
+        self._settled |= {verdict.label for verdict in self.verdicts if not self._is_open(verdict)}
+        self.evidence.keep_population()
+
+    def _is_open(self, verdict: Verdict) -> bool:
+        return verdict.kind == "unknown" and not self._has_failed(verdict.label)
+
+    def _has_failed(self, label: str) -> bool:
+        return self.evidence.failure(label) is not None or self.evidence.failure("A") is not None
+
+    def _pass(self) -> None:
+        compares = self._request.earlier is None and len(self._request.configs) > 1
+        with_outputs = compares and (self._passes == 0 or self._must_repeat())
+        self._passes += 1
+        for group in self._groups(self.evidence.alive()):
+            self.rounds += 1
+            outcomes = Round(
+                self._surroundings,
+                self._request.limits,
+                self.rounds,
+                self._rng,
+                self._report,
+                began=self._began,
+                pacing_s=self._request.pacing_s,
+                sampling_s=self._sampling_s() * self._pace.share,
+                waits_for_clean=self._waits_for_clean() and self._pace.share == 1.0,
+                warm_up_s=WARM_UP_BOUND_S * self._pace.share,
+                least_cycles=MIN_CYCLES if self._pace.share == 1.0 else MIN_CLEAN_CYCLES,
+            ).run(group, with_outputs=with_outputs)
+            self.evidence.add(outcomes)
+            if self.evidence.failure("A") is not None:
+                break
+        failure = self.evidence.failure("A")
+        if failure is not None and not self.evidence.has_samples() and not self.evidence.alive():
+            raise RunFailed(f"{shorten(self._request.model_name)}: {failure.problem}", failure.fix)
+
+    def _groups(self, alive: list[Candidate]) -> list[list[Candidate]]:
+        """Return all configs in one group, or each candidate with the baseline if memory is short."""
+        if len(alive) > 2 and not self._surroundings.has_room(len(alive) * self._request.model_bytes):
+            return [[alive[0], candidate] for candidate in alive[1:]]
+        return [alive]
+
+    def _sampling_s(self) -> float:
+        """Return the time to sample in the next round."""
+        goal, least_s = self._request.goal, self._least_sampling_s
+        return least_s if goal is None else goal.sampling_s(self.evidence.run("A"), least_s)
+
+    def _waits_for_clean(self) -> bool:
+        """Return whether a round samples longer to get enough clean cycles.
+
+        On a machine that is always busy, more rounds are worth more than longer ones.
+        """
+        return self._request.clock == "wall" and self.evidence.population() == "undisturbed"
+
+    def _must_repeat(self) -> bool:
+        """Return whether differing outputs need a second process: the operator may be random."""
+        first = self._request.earlier is None and self._passes == 1
+        return first and self.evidence.outputs_differ()
+
+    def _judge(self, *, final: bool) -> tuple[Verdict, ...]:
+        verdicts = []
+        for label in self._request.labels[1:]:
+            failures = ((name, self.evidence.failure(name)) for name in (label, "A"))
+            reason = next((failure.of(name) for name, failure in failures if failure is not None), None)
+            pairs, criteria = self.evidence.pairs(label), self._criteria(label)
+            verdicts.append(
+                judge(label, pairs, self.evidence.agreement, criteria, final=final, failure=reason)
+            )
+        return tuple(verdicts)
+
+    def _provisional(self, verdict: Verdict) -> Verdict:
+        """Return the verdict for a report; before the first look its interval is that of the cycles."""
+        if not verdict.provisional or verdict.rounds >= MIN_ROUNDS:
+            return verdict
+        partners = {process.round: process for process in self.evidence.run(verdict.label).processes}
+        log_ratios = [
+            log_ratio
+            for process in self.evidence.run("A").processes
+            if process.round in partners
+            for log_ratio in cycle_log_ratios(process, partners[process.round], self._request.clock)
+        ]
+        estimate = interval(log_ratios, error=1 - CONFIDENCE)
+        if estimate is None:
+            return verdict
+        low, ratio, high = (math.exp(end) for end in (estimate.low, estimate.middle, estimate.high))
+        return replace(verdict, ratio=ratio, low=low, high=high)
+
+    def _criteria(self, label: str) -> Criteria:
+        return Criteria(
+            smallest_effect=self._request.smallest_effect,
+            population=self.evidence.population(),
+            clock=self._request.clock,
+            looks=self._looks.get(label, ()),
+            round_s=self._round_s,
+        )
+
+    def _is_enough(self, verdict: Verdict) -> bool:
+        pairs, criteria = self.evidence.pairs(verdict.label), self._criteria(verdict.label)
+        return self._has_failed(verdict.label) or is_enough(pairs, criteria, narrow=not self.took_longer)
+
+    def _report(self, doing: str) -> None:
+        elapsed_s = self.elapsed_s
+        known = self._round_s is not None  # the first round shows the cost of a round
+        ends_s = self._ends_s
+        if (needed_s := self._needed_s) is not None:
+            doing = f"{ends_s:g} s are too short for {MIN_ROUNDS} rounds, about {needed_s:.0f} s: {doing}"
+        self._on_progress(
+            Progress(
+                doing=f"{BUSY}: {doing}" if self.took_longer else doing,
+                round=self.rounds,
+                elapsed_s=elapsed_s,
+                budget_s=ends_s,
+                fraction=min(1.0, elapsed_s / ends_s) if known else None,
+                remaining_s=max(0.0, ends_s - elapsed_s) if known else None,
+                verdicts=tuple(map(self._provisional, self.verdicts)),
+                samples=self.evidence.latest_samples(),
+            )
+        )

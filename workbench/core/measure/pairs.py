@@ -1,0 +1,129 @@
+"""One number per pair of processes, derived from blocks: the only unit of independent evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Literal, TypeAlias
+
+from workbench.core.bundle.run import Block, Population, ProcessRecord, Run
+from workbench.core.measure.regime import BUSY, MIN_ROUNDS, QUIET
+
+Clock: TypeAlias = Literal["wall", "cpu"]
+Cycle: TypeAlias = tuple[tuple[Block, ...], tuple[Block, ...]]
+
+LEAST_S = 1e-9  # no run is shorter than a tick of the clock
+
+MIN_CLEAN_CYCLES = 2  # cycles of A B B A: fewer would rest on a single moment
+CLEAN_SHARE = 0.5  # share of the rounds: with fewer clean ones the verdict uses all cycles
+TYPICAL_SHARE = 0.75  # a latency by itself: free of the interrupted tail only
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One round of baseline and candidate: log(A's time / B's time), over clean cycles and over all."""
+
+    round: int
+    log_ratio: float | None  # None: too few clean cycles
+    log_ratio_all: float  # over all cycles, disturbed ones included
+    cycles: int
+    clean_cycles: int
+
+    def of(self, population: Population) -> float | None:
+        """Return the log ratio over the cycles that count."""
+        return self.log_ratio_all if population == "all" else self.log_ratio
+
+
+def pairs_of(
+    baseline: Run, candidate: Run, clock: Clock = "wall", known: Mapping[int, Pair] | None = None
+) -> tuple[Pair, ...]:
+    """Return one pair for every round in which both processes were measured; `known` are earlier ones."""
+    known = known or {}
+    partners = {process.round: process for process in candidate.processes}
+    return tuple(
+        known.get(process.round) or pair_of(process, partners[process.round], clock)
+        for process in baseline.processes
+        if process.round in partners and process.blocks and partners[process.round].blocks
+    )
+
+
+def pair_of(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") -> Pair:
+    """Return the log ratio of the typical latencies; a cycle is clean if none of its blocks was disturbed."""
+    cycles, clean = cycles_of(first, second)
+    log_ratio: float | None
+    if clock == "cpu":
+        log_ratio = log_ratio_all = _processor_log_ratio(cycles)  # load does not change processor time
+    else:
+        log_ratio_all = log_ratio_over(cycles, first.feeds, BUSY.passes)
+        log_ratio = log_ratio_over(clean, first.feeds) if len(clean) >= MIN_CLEAN_CYCLES else None
+    return Pair(first.round, log_ratio, log_ratio_all, cycles=len(cycles), clean_cycles=len(clean))
+
+
+def cycle_log_ratios(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") -> list[float]:
+    """Return one log ratio for each cycle of a round, for a provisional interval before the first look."""
+    cycles, clean = cycles_of(first, second)
+    if clock == "cpu":
+        return [_processor_log_ratio([cycle]) for cycle in cycles]
+    chosen = clean if len(clean) >= MIN_CLEAN_CYCLES else cycles
+    return [log_ratio_over([cycle], first.feeds) for cycle in chosen]
+
+
+def population_of(candidates: Iterable[Sequence[Pair]]) -> Population:
+    """Return which blocks count: the undisturbed ones if enough rounds have them.
+
+    The choice depends on the scheduler's figures alone, so it cannot favor a result.
+    """
+    for pairs in candidates:
+        clean = sum(pair.log_ratio is not None for pair in pairs)
+        if clean < min(len(pairs), MIN_ROUNDS) or clean < CLEAN_SHARE * len(pairs):
+            return "all"
+    return "undisturbed"
+
+
+def typical_s(samples_s: Iterable[float], share: float = TYPICAL_SHARE) -> float:
+    """Return the mean of the fastest samples, by default of three quarters, rounded up."""
+    ordered = sorted(samples_s)
+    return fmean(ordered[: math.ceil(share * len(ordered))])
+
+
+def log_ratio_of(first_s: Iterable[float], second_s: Iterable[float], share: float = QUIET.passes) -> float:
+    """Return the log ratio of the means of the fastest passes of either side."""
+    first, second = typical_s(first_s, share), typical_s(second_s, share)
+    return math.log(max(first, LEAST_S) / max(second, LEAST_S))
+
+
+def log_ratio_over(cycles: Sequence[Cycle], feeds: int, share: float = QUIET.passes) -> float:
+    first_s, second_s = (
+        [pass_s for cycle in cycles for block in cycle[side] for pass_s in _passes_s(block, feeds)]
+        for side in (0, 1)
+    )
+    return log_ratio_of(first_s, second_s, share)
+
+
+def _passes_s(block: Block, feeds: int) -> Sequence[float]:
+    """Return the time of each pass over the feeds: the fastest runs alone would be those of short feeds."""
+    if feeds == 1:
+        return block.samples_s
+    starts = range(0, len(block.samples_s), feeds)
+    return [sum(block.samples_s[start : start + feeds]) for start in starts]
+
+
+def _processor_log_ratio(cycles: Sequence[Cycle]) -> float:
+    """Return the median over cycles of the log ratio of processor time per run."""
+    log_ratios = []
+    for cycle in cycles:
+        first_s, second_s = (
+            fmean((block.own_cpu_s or 0.0) / len(block.samples_s) for block in blocks) for blocks in cycle
+        )
+        log_ratios.append(math.log(max(first_s, LEAST_S) / max(second_s, LEAST_S)))
+    return median(log_ratios)
+
+
+def cycles_of(first: ProcessRecord, second: ProcessRecord) -> tuple[list[Cycle], list[Cycle]]:
+    """Return the cycles of two blocks a side, in the order measured, and those without a disturbed block."""
+    count = min(len(first.blocks), len(second.blocks))
+    cycles = [(first.blocks[at : at + 2], second.blocks[at : at + 2]) for at in range(0, count, 2)]
+    clean = [cycle for cycle in cycles if not any(block.disturbed for side in cycle for block in side)]
+    return cycles, clean

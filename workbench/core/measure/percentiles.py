@@ -1,0 +1,207 @@
+"""Percentiles, mean and throughput with intervals in which sessions, not samples, are independent.
+
+A percentile's interval lies between two order statistics of all samples. Their ranks follow from the share of
+each session's samples below the percentile: where sessions differ by no more than chance, this is the
+binomial interval of the pooled samples; where they differ more, it is wider by that factor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from statistics import fmean, median, stdev
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from workbench.core.bundle.run import Run
+from workbench.core.measure.regime import CONFIDENCE
+from workbench.core.measure.sequential import student_t
+from workbench.core.text import counted
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    Samples: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+NEEDED: dict[float, int] = {50.0: 5, 90.0: 64, 95.0: 130, 99.0: 662, 99.9: 6_636}
+"""The samples required per percentile: the chance that none lies beyond it stays under 0.13 %."""
+MIN_PROCESSES = 3
+MIN_FOR_MEDIAN = 6  # sessions of which the smallest and the largest value enclose the median: 96.9 %
+NOTHING = "nothing was measured"
+NO_TIME = "the runs took less than a tick of the clock"
+TOO_DIFFERENT = "the sessions differ too much for an interval"
+LEAST_S = 1e-9  # no run is shorter than a clock tick, whatever an untrusted record claims
+MOST_S = 1e12  # and none is longer than 30,000 years, so that squares add up to a finite number
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its 95 % interval; None if samples or processes are too few; `note` gives the reason."""
+
+    name: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+    @property
+    def precision(self) -> float | None:
+        """Return half the width of the interval as a share of the value; None without an interval."""
+        if self.value is None or self.low is None or self.high is None or self.value <= 0:
+            return None
+        return (self.high - self.low) / 2 / self.value
+
+    def times(self, factor: float) -> Estimate:
+        """Return the figure in another unit."""
+        value, low, high = (
+            None if end is None else end * factor for end in (self.value, self.low, self.high)
+        )
+        return Estimate(self.name, value, low, high, self.note)
+
+    def cells(self, name: str, unit: str = "") -> dict[str, float | None]:
+        """Return the cells of the figure in a table, by column."""
+        return {f"{name}{unit}": self.value, f"{name}_low{unit}": self.low, f"{name}_high{unit}": self.high}
+
+
+def _no_interval(processes: int) -> str:
+    """Return the note on a figure of too few processes."""
+    return f"no interval from {counted(processes, 'process', 'processes')}"
+
+
+def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Estimate, ...]:
+    """Return latency percentiles in seconds."""
+    groups = _samples(run)
+    return tuple(percentile_of(groups, percent) for percent in wanted)
+
+
+def percentiles_frame(runs: Sequence[Run]) -> pd.DataFrame:
+    """Return one row per percentile in milliseconds and per throughput of each run."""
+    import pandas as pd
+
+    rows: list[tuple[object, ...]] = []
+    for run in runs:
+        for estimate in percentiles(run):
+            rows.append((run.label, f"{estimate.name}_ms", *astuple(estimate.times(1e3))[1:]))
+        rows.append((run.label, "runs_per_s", *astuple(throughput(run))[1:]))
+    return pd.DataFrame(rows, columns=["label", "figure", "value", "low", "high", "note"])
+
+
+def mean(run: Run) -> Estimate:
+    """Return the mean latency in seconds, with Student's t interval over the sessions."""
+    import numpy as np
+
+    groups = _samples(run)
+    if not groups:
+        return Estimate("mean", note=NOTHING)
+    counts = np.array([len(group) for group in groups])
+    means = np.array([group.mean() for group in groups])
+    value = float(np.average(means, weights=counts))
+    sessions = len(groups)
+    if sessions < MIN_PROCESSES:
+        return Estimate("mean", value, note=_no_interval(sessions))
+    variance = sessions / (sessions - 1) * float(((counts / counts.sum() * (means - value)) ** 2).sum())
+    half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * math.sqrt(variance)
+    if value - half < LEAST_S:
+        return Estimate("mean", value, high=value + half, note=TOO_DIFFERENT)
+    return Estimate("mean", value, value - half, value + half)
+
+
+def throughput(run: Run) -> Estimate:
+    """Return the throughput of consecutive runs per second: the inverse of the mean latency."""
+    latency = mean(run)
+    if latency.value is not None and latency.value < LEAST_S:
+        return Estimate("throughput", note=NO_TIME)
+    value, low, high = (
+        None if seconds is None else 1 / seconds for seconds in (latency.value, latency.high, latency.low)
+    )
+    return Estimate("throughput", value, low, high, latency.note)
+
+
+def mean_of(name: str, values: Sequence[float]) -> Estimate:
+    """Return the mean of one value per process, with Student's t interval."""
+    if not values:
+        return Estimate(name, note=NOTHING)
+    middle, count = fmean(values), len(values)
+    if count < MIN_PROCESSES:
+        return Estimate(name, middle, note=_no_interval(count))
+    half = student_t((1 + CONFIDENCE) / 2, count - 1) * stdev(values) / math.sqrt(count)
+    return Estimate(name, middle, max(middle - half, 0.0), middle + half)
+
+
+def over_processes(name: str, values: Sequence[float]) -> Estimate:
+    """Return the median of one value per process; from six on, the extremes are its interval."""
+    if not values:
+        return Estimate(name, note=NOTHING)
+    if len(values) < MIN_FOR_MEDIAN:
+        return Estimate(name, float(median(values)), note=_no_interval(len(values)))
+    ordered = sorted(values)
+    depth = _depth(len(ordered))
+    return Estimate(name, float(median(ordered)), ordered[depth], ordered[-1 - depth])
+
+
+def _depth(count: int) -> int:
+    """Return how many of the smallest and of the largest values an interval of the median leaves out."""
+    total, tail, depth = 2.0**count, 1.0, 0
+    while 2 * (tail + math.comb(count, depth + 1)) / total <= 1 - CONFIDENCE:
+        depth += 1
+        tail += math.comb(count, depth)
+    return depth
+
+
+def percentile_of(groups: list[Samples], percent: float) -> Estimate:
+    """Return a percentile of the samples of several processes, one array each."""
+    import numpy as np
+
+    name, needed = f"p{percent:g}", NEEDED.get(percent, samples_needed(percent))
+    ordered = np.sort(np.concatenate(groups)) if groups else np.zeros(0)
+    if len(ordered) < needed:
+        return Estimate(name, note=f"not enough samples: {len(ordered):,} of {needed:,}")
+    value = float(np.percentile(ordered, percent))
+    sessions = len(groups)
+    if sessions < MIN_PROCESSES:
+        return Estimate(name, value, note=_no_interval(sessions))
+    share = percent / 100
+    half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * _share_error(groups, value, share)
+    first, last = math.floor((share - half) * len(ordered)), math.ceil((share + half) * len(ordered))
+    low = min(float(ordered[first - 1]), value) if first >= 1 else None
+    high = max(float(ordered[last - 1]), value) if last <= len(ordered) else None
+    note = "" if None not in (low, high) else "not enough samples or processes for an interval"
+    return Estimate(name, value, low, high, note)
+
+
+def _share_error(groups: list[Samples], value: float, share: float) -> float:
+    """Return the standard error of the share of samples below a percentile.
+
+    It is at least that of independent samples: sessions that agree better do so by chance.
+    """
+    import numpy as np
+
+    counts = np.array([len(group) for group in groups], dtype=float)
+    # Half of the ties count as below, so that a coarse clock makes no session differ.
+    below = np.array([((group < value).sum() + (group <= value).sum()) / 2 for group in groups])
+    independent = share * (1 - share) / counts.sum()
+    apart = below - counts * below.sum() / counts.sum()
+    sessions = len(groups)
+    clustered = sessions / (sessions - 1) * float((apart**2).sum()) / counts.sum() ** 2
+    return math.sqrt(max(independent, clustered))
+
+
+def samples_needed(percent: float) -> int:
+    """Return the samples of which none lies beyond the percentile with a chance under 0.13 %."""
+    beyond = min(percent, 100 - percent) / 100
+    return math.ceil(math.log(0.0013) / math.log1p(-beyond))
+
+
+def _samples(run: Run) -> list[Samples]:
+    """Return one array per session: the samples of the blocks that count, or of all blocks if none counts."""
+    import numpy as np
+
+    def groups(everything: bool) -> list[Samples]:
+        sessions = [
+            [s for block in process.blocks if everything or run.counts(block) for s in block.samples_s]
+            for process in run.processes
+        ]
+        return [np.minimum(session, MOST_S) for session in sessions if session]
+
+    return groups(False) or groups(True)

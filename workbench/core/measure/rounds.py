@@ -1,0 +1,199 @@
+"""One round: a fresh process for each config, measured in short alternating blocks, all others frozen."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from statistics import median
+
+from workbench.core.bundle.run import Block, Stage
+from workbench.core.measure.candidate import Candidate
+from workbench.core.measure.participant import Outcome, Participant, ProcessRound
+from workbench.core.worker.protocol import Message
+
+BLOCK_S = 0.010  # shorter blocks scatter less, longer ones waste less: see docs/measuring.md
+LEAD_IN_S = 0.010  # a run this soon after thawing is notably slower
+LEAST_RUNS = 6  # a block holds this many, so that its lead-in costs little
+MAX_RUNS_A_BLOCK = 500
+MIN_CYCLES = 3
+PATIENCE = 1.5  # times the sampling time that a disturbed round waits for clean cycles
+WARM_UP_FLOOR_S = 0.04
+WARM_UP_FLOOR_RUNS = 4
+WARM_UP_BOUND_S = 1.5
+
+
+@dataclass(slots=True, kw_only=True)
+class Round(ProcessRound):
+    """One round. `began` is the comparison's start, so that blocks of all rounds share one time axis."""
+
+    began: float
+    pacing_s: float | None = None
+    sampling_s: float = 0.5  # for all configs together
+    waits_for_clean: bool = True  # sample longer until enough cycles are clean
+    warm_up_s: float = WARM_UP_BOUND_S  # of each process at most
+    least_cycles: int = MIN_CYCLES
+    awake: Participant | None = field(default=None, init=False)  # the one not frozen while all sample
+    continues: bool = field(default=False, init=False)  # whether its block follows one of its own
+
+    def run(self, candidates: Sequence[Candidate], *, with_outputs: bool) -> list[Outcome]:
+        """Measure these configs together and return their outcomes."""
+        with ExitStack() as stack:
+            self.start(stack, candidates)
+            for participant in self.participants:
+                with participant.attempt("start"):
+                    participant.greet()
+            steps: tuple[tuple[Stage, Callable[[Participant], None]], ...] = (
+                ("load", Participant.load),
+                ("provider", self.check_provider),
+                ("first run", partial(self._first_run, with_outputs)),
+                ("warm-up", self._warm_up),
+            )
+            for stage, work in steps:
+                for participant in self.shuffled(self.alive()):
+                    self.on_step(f"{participant.outcome.label}: {stage}")
+                    with participant.attempt(stage):
+                        work(participant)
+                    participant.worker.freeze()
+                if self._is_pointless():
+                    break
+            else:
+                self.on_step("sampling")
+                self._sample()
+                if self.awake is not None:
+                    self.awake.worker.freeze()
+                for participant in self.shuffled(self.alive()):
+                    with participant.attempt("run"):
+                        participant.finish_record(self.number)
+            for participant in self.participants:
+                participant.outcome.log_text = participant.worker.log_text()
+                participant.outcome.was_frozen &= participant.worker.can_freeze
+                participant.worker.kill()  # all at once: a large model takes a while to leave memory
+        return self.outcomes
+
+    def _is_pointless(self) -> bool:
+        """Return whether one config is left alone, since the others did not run on their provider."""
+        failures = [outcome.failure for outcome in self.outcomes]
+        elsewhere = any(failure is not None and failure.stage == "provider" for failure in failures)
+        return elsewhere and len(self.alive()) == 1
+
+    def _first_run(self, with_outputs: bool, participant: Participant) -> None:
+        first = participant.ask("first_run", "first run", feeds=str(participant.candidate.feeds)).body
+        participant.measured |= {name: first[name] for name in ("first_run_s", "feeds")}
+        participant.outcome.io = first["io"]
+        if with_outputs:
+            path = self.surroundings.folder / f"{participant.worker.name}.outputs"
+            participant.ask("outputs", "outputs", path=str(path))
+            participant.outcome.outputs = path
+
+    def _warm_up(self, participant: Participant) -> None:
+        answer = participant.ask(
+            "warm_up",
+            "warm-up",
+            floor_s=WARM_UP_FLOOR_S,
+            bound_s=self.warm_up_s,
+            floor_runs=WARM_UP_FLOOR_RUNS,
+            pacing_s=self.pacing_s,
+        )
+        participant.warmup_s = seconds_of(answer.payload)
+        participant.measured["steady"] = bool(answer.body["steady"])
+
+    def _sample(self) -> None:
+        """Run cycles of A B B A (order drawn anew each time) until enough are clean or time runs out."""
+        began = self.surroundings.clock()
+        cycles = clean = 0
+        while alive := self.shuffled(self.alive()):
+            cycle = alive + alive[::-1]
+            clean += self._cycle(cycle) or not self.waits_for_clean
+            cycles += 1
+            spent_s = self.surroundings.clock() - began
+            enough = clean if spent_s < PATIENCE * self.sampling_s else cycles
+            if spent_s >= self.sampling_s and enough >= self.least_cycles:
+                return
+
+    def _cycle(self, cycle: Sequence[Participant]) -> bool:
+        """Run a block of each participant; return whether the cycle was clean.
+
+        The load is read once per cycle: a reading around each block would take as long as the block.
+        """
+        before = self.surroundings.watch.read()
+        blocks = []
+        for participant in cycle:
+            self._wake(participant)
+            blocks.append((participant, self._block(participant)))
+        after = self.surroundings.watch.read()
+        answered = [(participant, block) for participant, block in blocks if block is not None]
+        if len(answered) < len(cycle):
+            return False
+        wall_s = sum(block.wall_s for _, block in answered)
+        delays_s = [block.run_delay_s for _, block in answered if block.run_delay_s is not None]
+        others_s, window_s, disturbed = self.interference(
+            before,
+            after,
+            wall_s=wall_s,
+            run_delay_s=sum(delays_s) if delays_s else None,
+            threads=_most_threads(participant.outcome.threads for participant in cycle),
+        )
+        for participant, block in answered:
+            others = None if others_s is None else others_s * block.wall_s / window_s
+            order = sum(len(other.blocks) for other in self.participants)
+            participant.blocks.append(replace(block, order=order, others_cpu_s=others, disturbed=disturbed))
+        return not disturbed
+
+    def _wake(self, participant: Participant) -> None:
+        """Freeze all others; a participant that has two blocks in a row stays awake between them."""
+        self.continues = participant is self.awake
+        if self.awake is not None and not self.continues:
+            self.awake.worker.freeze()
+        self.awake = participant
+
+    def _block(self, participant: Participant) -> Block | None:
+        """Run one block of one process; return None on failure."""
+        if participant.outcome.failure is not None:
+            return None
+        start_s = self.surroundings.clock() - self.began
+        answer = None
+        for other in self.alive():
+            other.outcome.was_frozen &= other is participant or other.worker.is_frozen
+        with participant.attempt("run"):
+            answer = self._run_block(participant)
+        if answer is None:
+            return None
+        delay_ns = answer.body["run_delay_ns"]
+        return Block(
+            order=0,
+            start_s=start_s,
+            wall_s=answer.body["wall_ns"] / 1e9,
+            samples_s=seconds_of(answer.payload),
+            own_cpu_s=answer.body["cpu_ns"] / 1e9,
+            run_delay_s=None if delay_ns is None else delay_ns / 1e9,
+            others_cpu_s=None,
+            disturbed=(),
+        )
+
+    def _run_block(self, participant: Participant) -> Message:
+        run_s = median(participant.warmup_s[len(participant.warmup_s) // 2 :])
+        short = run_s <= LEAD_IN_S and self.pacing_s is None
+        return participant.ask(
+            "block",
+            "run",
+            seconds=max(BLOCK_S, LEAST_RUNS * run_s) if short else BLOCK_S,
+            min_runs=1,
+            max_runs=MAX_RUNS_A_BLOCK,
+            pacing_s=self.pacing_s,
+            slow_down=participant.candidate.slow_down,
+            lead_in=int(short and not self.continues),
+        )
+
+
+def seconds_of(payload: bytes) -> tuple[float, ...]:
+    """Return the nanoseconds of an answer as seconds."""
+    return tuple(sample / 1e9 for sample in array("q", payload))
+
+
+def _most_threads(counts: Iterable[int | None]) -> int | None:
+    """Return the largest thread count of any participant; None if one is unknown."""
+    known = list(counts)
+    return max(count for count in known if count is not None) if None not in known else None

@@ -1,0 +1,172 @@
+"""A comparison in one sentence, and in a few lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from statistics import median
+from typing import Protocol
+
+from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement, Verdict
+from workbench.core.bundle.run import Run
+from workbench.core.measure.other_file import TIMING_ONLY, is_other_net
+from workbench.core.measure.percentiles import MIN_PROCESSES
+from workbench.core.measure.providers import asked_for, short_name
+from workbench.core.text import counted, in_mib, shorten
+from workbench.core.thread_variables import variables_of
+
+MOST_CHARACTERS = 6_000  # per line: keeps ORT's failure messages, cuts an untrusted megabyte
+NOTABLE_LOAD_S = 0.02
+NOTABLE_LOAD_SHARE = 0.2
+
+
+def sentence(record: ComparisonRecord, verdict: Verdict, shares: Mapping[str, float] | None = None) -> str:
+    """Return the verdict with its interval, then outputs, memory and, if relevant, load time, in words.
+
+    `shares`: of the nodes' time that each profiled run, by label, spent beside the provider asked for.
+    """
+    candidate = next(run for run in record.runs if run.label == verdict.label)
+    is_timing = is_other_net(candidate.config.precision)
+    outputs = TIMING_ONLY if is_timing else outputs_in_words(verdict.label, record.agreement)
+    known = shares or {}
+    elsewhere = (fallback_in_words(run, known.get(run.label)) for run in (record.runs[0], candidate))
+    parts = [headline(verdict), *elsewhere, outputs]
+    parts.append(memory_in_words(record.runs[0], candidate))
+    if verdict.kind != "outputs differ":
+        parts.append(load_in_words(record.runs[0], candidate))
+    return shorten("; ".join(part for part in parts if part), MOST_CHARACTERS)
+
+
+def headline(verdict: Verdict) -> str:
+    """Return the candidate's speed, or what is excluded; a provisional verdict is marked first."""
+    label, start = verdict.label, "provisional: " if verdict.provisional else ""
+    ratio, low, high = verdict.stated_ratio, verdict.low, verdict.high
+    if verdict.kind == "outputs differ":
+        return f"{start}{verdict.reason}"  # the speed of a wrong result is irrelevant
+    if verdict.clock == "cpu":
+        start += "by processor time at one thread, "
+    if ratio is None:
+        return f"{start}{label} against A is unknown: {verdict.reason}"
+    interval = ""
+    if low is not None and high is not None:
+        if verdict.kind == "slower":
+            low, high = 1 / high, 1 / low
+        digits = ratio_digits(low)
+        interval = f" ({verdict.confidence_text} CI {low:.{digits}f} to {high:.{digits}f})"
+    if verdict.kind == "faster":
+        return f"{start}{label} is {ratio:.{ratio_digits(ratio)}f}× faster{interval}"
+    if verdict.kind == "slower":
+        return f"{start}{label} is {1 / ratio:.{ratio_digits(1 / ratio)}f}× slower{interval}"
+    if verdict.kind == "tie":
+        return f"{start}{label} and A are a tie: {verdict.reason}{interval}"
+    return f"{start}{label} against A: {verdict.reason}"
+
+
+def fallback_in_words(run: Run, share: float | None = None) -> str:
+    """Return how many nodes ran elsewhere than on the provider that was asked for; empty where none did.
+
+    `share`: of the time that a profile saw in nodes; None: no profile was made.
+    """
+    asked = asked_for(run.config)
+    if run.failure is not None or not asked or not run.nodes_on:
+        return ""
+    elsewhere = [(name, count) for name, count in run.nodes_on if name != asked[0] and count]
+    if not elsewhere:
+        return ""
+    nodes, total = (sum(count for _, count in pairs) for pairs in (elsewhere, run.nodes_on))
+    names = " and ".join(short_name(name) for name, _ in elsewhere)
+    time = "their share of the time was not measured" if share is None else f"{share:.0%} of the nodes' time"
+    of = f"{nodes:,} of {counted(total, 'node')}"
+    return f"{run.label} ran {of} on {names}, not on {short_name(asked[0])} ({time})"
+
+
+def fixes(record: ComparisonRecord) -> Iterator[str]:
+    """Yield what would let each run that failed be measured."""
+    for run in record.runs:
+        if run.failure is not None:
+            yield f"  fix for {run.label}: {run.failure.fix}"
+
+
+def outputs_in_words(label: str, agreement: tuple[OutputAgreement, ...]) -> str:
+    rows = [row for row in agreement if row.label == label]
+    if not rows:
+        return "outputs were not compared"
+    if any(row.agrees is False for row in rows):
+        return ""  # the headline contains it
+    if unknown := [row for row in rows if row.agrees is None]:
+        return f"whether the outputs agree is unknown ({unknown[0].reason})"
+    worst = min((row.sqnr_db for row in rows if row.sqnr_db is not None), default=None)
+    asked = max((row.least_sqnr_db for row in rows if row.least_sqnr_db is not None), default=None)
+    if worst is not None and asked is not None:
+        error = f"{100 * 10 ** (-worst / 20):.1f}" if worst >= 0 else "more than 100"
+        return f"outputs are {error} % off (SQNR {worst:.0f} dB, at least {asked:g} asked for)"
+    if worst is not None:
+        return f"outputs agree (SQNR {worst:.0f} dB)"
+    exact = not any(row.max_abs_error for row in rows)  # None where outputs are equal texts
+    return "outputs agree (equal to the last bit)" if exact else "outputs agree"
+
+
+def memory_in_words(baseline: Run, candidate: Run) -> str:
+    if baseline.peak_rss_bytes is None or candidate.peak_rss_bytes is None:
+        return ""
+    if not notable_memory(baseline.peak_rss_bytes, candidate.peak_rss_bytes):
+        return "the same memory"
+    saved = baseline.peak_rss_bytes - candidate.peak_rss_bytes
+    return f"{in_mib(abs(saved))} {'less' if saved > 0 else 'more'} memory"
+
+
+def notable_memory(before_bytes: int, after_bytes: int) -> bool:
+    """Return whether two peaks differ by more than the noise of one process."""
+    return abs(after_bytes - before_bytes) >= max(2 << 20, 0.01 * before_bytes)
+
+
+def load_in_words(baseline: Run, candidate: Run) -> str:
+    """Return the load times of all processes in words if the difference is noticeable and certain."""
+    if not notable_load(baseline, candidate):
+        return ""
+    before, after = (
+        f"{min(times_s) * 1e3:,.0f} to {max(times_s) * 1e3:,.0f} ms"
+        for times_s in ([process.load_s for process in run.processes] for run in (baseline, candidate))
+    )
+    return f"loads in {after} instead of {before}"
+
+
+def notable_load(baseline: Run, candidate: Run) -> bool:
+    """Return whether every process of one config loads sooner than every process of the other, notably."""
+    before, after = ([process.load_s for process in run.processes] for run in (baseline, candidate))
+    if min(len(before), len(after)) < MIN_PROCESSES:
+        return False
+    apart_s = abs(median(after) - median(before))
+    is_notable = apart_s >= max(NOTABLE_LOAD_S, NOTABLE_LOAD_SHARE * median(before))
+    return is_notable and (max(before) < min(after) or max(after) < min(before))
+
+
+def report(record: ComparisonRecord, shares: Mapping[str, float] | None = None) -> str:
+    """Return each verdict, then the doubts with their fixes, for a terminal and for text/plain."""
+    lines = [sentence(record, verdict, shares) for verdict in record.verdicts]
+    lines += fixes(record)
+    for doubt in record.doubts:
+        lines.append(f"  doubt ({doubt.kind}): {doubt.evidence}")
+        lines.append(f"    fix: {doubt.fix}")
+    return "\n".join(shorten(line, MOST_CHARACTERS) for line in lines)
+
+
+class WithThreads(Protocol):
+    """A run of any kind that says where its numbers of threads came from."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def threads_from(self) -> tuple[str, ...]: ...
+
+
+def thread_notes(runs: Iterable[WithThreads]) -> Iterator[tuple[str, str]]:
+    """Yield the label of each run that took a number of threads from a variable, and a sentence of it."""
+    for run in runs:
+        if variables := variables_of(run.threads_from):
+            names = ", ".join(variables)
+            yield run.label, f"ORT takes the threads of {run.label} from the environment: {names}"
+
+
+def ratio_digits(ratio: float) -> int:
+    """Return the decimals of a ratio: three where percents matter, fewer for large factors."""
+    return 3 if ratio < 1.2 else 2 if ratio < 10 else 1

@@ -1,0 +1,43 @@
+"""The sizes that the position tables of a transformer allow."""
+
+from __future__ import annotations
+
+import re
+from math import isqrt
+
+from onnx import ModelProto
+
+from workbench.core.text import folded
+
+_POSITIONS = re.compile(r"position|pos_emb|wpe|pos_enc")
+
+
+def positions_of(model: ModelProto) -> int | None:
+    """Return the rows of the smallest position table: a longer sequence would not fit."""
+    rows = [
+        int(tensor.dims[0])
+        for tensor in model.graph.initializer
+        if len(tensor.dims) == 2
+        and tensor.dims[0] > 1 < tensor.dims[1]
+        and _POSITIONS.search(folded(tensor.name))
+    ]
+    fit = min(rows, default=None)
+    if fit is not None and fit > 4 and (fit - 2) & (fit - 3) == 0:
+        return fit - 2  # RoBERTa's and BART's tables begin with two unused rows
+    return fit
+
+
+def image_side(model: ModelProto) -> int | None:
+    """Return the image side that fits the position table of a vision transformer."""
+    patches = [
+        int(next((a.ints[0] for a in node.attribute if a.name == "kernel_shape" and len(a.ints) == 2), 0))
+        for node in model.graph.node
+        if node.op_type == "Conv"
+    ]
+    for tensor in model.graph.initializer:
+        if len(tensor.dims) == 3 and tensor.dims[0] == 1 and _POSITIONS.search(folded(tensor.name)):
+            for extra in (1, 0, 2):  # one class token, none, or a class and a distillation token
+                count = int(tensor.dims[1]) - extra
+                if count > 0 and isqrt(count) ** 2 == count and patches and 1 < patches[0] <= 64:
+                    return min(isqrt(count) * patches[0], 4096)
+    return None

@@ -1,0 +1,90 @@
+"""The built-in sample models: their names, cards, files and evaluation sets."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sample_models import CARDS, SKELETONS, TRAINED
+from sample_models.cards import Card, read_card
+from workbench.core import home
+from workbench.core.errors import ModelError
+from workbench.core.text import did_you_mean, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sample_models.evaluation import EvaluationSet
+    from sample_models.rehydrate import Progress
+
+
+@cache
+def sample_names() -> tuple[str, ...]:
+    """Return the names of all samples, sorted."""
+    return tuple(sorted(path.stem for path in CARDS.glob("*.json")))
+
+
+@cache
+def card(name: str) -> Card:
+    """Return the card of a sample."""
+    if name not in sample_names():
+        raise ModelError(
+            f"There is no sample named {quoted(name)}.",
+            f"{did_you_mean(name, sample_names())}The samples are: {', '.join(sample_names())}.",
+        )
+    return read_card(CARDS / f"{name}.json")
+
+
+def samples() -> pd.DataFrame:
+    """Return one row per sample: name, family, kind, parameters, bytes, teaches.
+
+    >>> import workbench as wb
+    >>> "bert-base" in set(wb.samples()["name"])
+    True
+    """
+    import pandas as pd
+
+    columns = ("name", "family", "kind", "parameters", "bytes", "teaches")
+    cards = [card(name) for name in sample_names()]
+    return pd.DataFrame({column: [getattr(sample, column) for sample in cards] for column in columns})
+
+
+def sample_path(name: str, *, progress: Progress | None = None) -> Path:
+    """Return the sample's ONNX file. The first use draws a skeleton's weights into the cache folder.
+
+    `progress` receives the bytes written and the total. The function is safe for concurrent processes, and
+    rebuilds the file if the cached one is damaged or the skeleton is newer.
+    """
+    if card(name).kind == "trained":
+        return TRAINED / f"{name}.onnx"
+    from sample_models.store import stored
+
+    folder = home.cache_folder() / "samples"
+    try:
+        return stored(name, (SKELETONS / f"{name}.onnx.xz").read_bytes(), folder, progress=progress)
+    except OSError as error:
+        need = f"{card(name).bytes / 1e6:.0f} MB"
+        raise ModelError(
+            f"The sample {name!r} could not be made in {folder}: {error}",
+            f"Make {need} of room there and check that you may write to it, or set WORKBENCH_HOME to a "
+            "folder with room, or load a smaller sample (wb.samples() lists their bytes).",
+        ) from error
+
+
+def sample_dims(name: str) -> dict[str, int]:
+    """Return the sizes of symbolic dims that the sample is meant to run at, as {"sequence": 128}."""
+    return dict(card(name).dims)
+
+
+def evaluation_set(name: str) -> EvaluationSet:
+    """Return the held-out inputs and labels of a trained sample."""
+    if card(name).kind != "trained":
+        trained = ", ".join(sample for sample in sample_names() if card(sample).kind == "trained")
+        raise ModelError(
+            f"{name!r} is a skeleton: its weights are random, so it has no accuracy and no evaluation set.",
+            f"Use one of the trained samples: {trained}.",
+        )
+    from sample_models.evaluation import read_evaluation_set
+
+    return read_evaluation_set(name)

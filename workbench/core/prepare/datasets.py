@@ -1,0 +1,64 @@
+"""A Hugging Face dataset as calibration data, read without importing its package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from onnx.helper import tensor_dtype_to_np_dtype
+
+from workbench.core.errors import InputError
+from workbench.core.models.model import Model
+from workbench.core.prepare.pictures import Pictures, picture_array
+from workbench.core.text import listed, shorten
+
+
+def read_dataset(data: Any, model: Model) -> tuple[str, str, Iterator[dict[str, Any]]]:
+    """Feed the columns named like inputs, or else the column of images to the only input."""
+    if isinstance(data.column_names, Mapping):
+        raise InputError(
+            f"this is a Hugging Face DatasetDict with the splits {listed(sorted(data.column_names))}",
+            "give one of them: calibration=dataset['train']",
+        )
+    first = next(_iterate(data), None)
+    if first is None:
+        raise InputError("the dataset has no rows", "give one that has: 100 to 500 are usual")
+    columns = [str(name) for name in data.column_names or first]  # unknown to some streamed datasets
+    inputs = {value.name: value.type.tensor_type for value in model.structure.graph.input}
+    length = f"{len(data)} rows" if hasattr(data, "__len__") else "streamed"
+    name = f"{shorten(str(getattr(data, 'builder_name', None) or 'a dataset'))} ({length})"
+    if set(inputs) <= set(columns):
+        return name, f"columns {', '.join(sorted(inputs))}, a row an example", _rows(data, inputs)
+    images = [column for column in columns if hasattr(first[column], "convert")]
+    if len(images) == 1 and len(inputs) == 1:
+        pictures = Pictures(".")
+        feeds = (picture_array(row[images[0]], pictures, model) for row in _iterate(data))
+        return name, f"column {images[0]}: {pictures.in_words()}", feeds
+    raise InputError(
+        f"the dataset's columns are {listed(columns, 20)}, the model's inputs {listed(list(inputs), 20)}",
+        "rename its columns to the inputs (dataset.rename_column) and tokenize texts before, or give feeds",
+    )
+
+
+def _rows(data: Any, inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for at, row in enumerate(_iterate(data)):
+        yield {name: _value(row[name], kind, f"row {at}, column {name}") for name, kind in inputs.items()}
+
+
+def _value(value: Any, kind: Any, where: str) -> Any:
+    try:
+        array = np.asarray(value, tensor_dtype_to_np_dtype(kind.elem_type))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"the dataset's {where} is no array of the input's type: {shorten(str(error), 200)}",
+            "give rows of numbers, all of one length (a tokenizer's padding=True)",
+        ) from error
+    return array[None] if array.ndim == len(kind.shape.dim) - 1 else array
+
+
+def _iterate(data: Any) -> Iterator[Any]:
+    """Yield the rows by number, or in order from a streamed dataset."""
+    if not hasattr(data, "__getitem__"):
+        return iter(data)
+    return (data[at] for at in range(len(data)))

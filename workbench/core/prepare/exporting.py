@@ -1,0 +1,65 @@
+"""A prepared model as a folder: the file, the script that makes it, and the examples of its calibration."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.core.config import Precision, StaticInt8
+from workbench.core.config.script_steps import CALIBRATION
+from workbench.core.errors import ConfigError, StorageError
+from workbench.core.models.model import Model, copy_model
+from workbench.core.prepare.calibration import source_of
+
+Examples = dict[str, np.ndarray[Any, Any]]
+
+
+def write_folder(folder: Path, model: Model, script: str, examples: Examples) -> Path:
+    """Write the files into a new folder and return it."""
+    try:
+        copy_model(model, folder)
+        (folder / "script.py").write_text(script, "utf-8")
+        if examples:
+            _write_npz(folder / CALIBRATION, examples)
+    except FileExistsError as error:
+        raise ConfigError(f"{folder} exists", "give a new folder: files in it stay as they are") from error
+    except OSError as error:
+        problem = f"{folder} cannot be written: {error.strerror or error}"
+        raise StorageError(problem, "give a folder that you may write to, on a disk with room") from error
+    return folder
+
+
+def stacked_examples(model: Model, precision: Precision | None, data: Any) -> Examples:
+    """Return the examples on which static int8 is calibrated, stacked along the first axis."""
+    if not isinstance(precision, StaticInt8):
+        return {}
+    if isinstance(data, Iterator):
+        raise ConfigError(
+            "the calibration data were an iterator, which is used up", "give a list, a dict or an .npz file"
+        )
+    feeds = list(source_of(model, data, precision.samples).examples(model, precision.samples))
+    for name, first in feeds[0].items():
+        if any(_shape(feed[name]) != _shape(first) or _shape(first)[:1] != (1,) for feed in feeds):
+            raise ConfigError(
+                f"the calibration examples of {name!r} are no arrays of one size with a batch of 1, so "
+                "they make no single array",
+                "give examples of one size with a batch of 1",
+            )
+    return {name: np.concatenate([feed[name] for feed in feeds]) for name in feeds[0]}
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """Return the shape of an array of numbers; nothing for texts, sequences and maps."""
+    return value.shape if isinstance(value, np.ndarray) and value.dtype.kind != "O" else ()
+
+
+def _write_npz(path: Path, arrays: Examples) -> None:
+    """Write what `np.savez` writes, which takes no array called "file"."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)

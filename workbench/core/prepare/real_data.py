@@ -1,0 +1,33 @@
+"""Real data from wherever it is, as inputs and as examples: what calibration takes, every call takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from workbench.core.models.inputs import Inputs, make_inputs
+from workbench.core.models.model import Model
+from workbench.core.prepare.calibration import DEFAULT_SAMPLES, REAL_INPUTS, source_of
+from workbench.core.prepare.pictures import Pictures
+
+
+def inputs_from(model: Model, source: Any, *, seed: int = 0) -> Inputs:
+    """Make inputs of all that `Model.inputs` takes, and of a folder, pictures, a dataset or a reader."""
+    return _read(model, source, REAL_INPUTS) if _is_read_here(source) else model.inputs(source, seed=seed)
+
+
+def data_from(model: Model, source: Any, items: int | None) -> Any:
+    """Return examples of a folder, pictures, a dataset or a reader; anything else as it is."""
+    return _read(model, source, items or DEFAULT_SAMPLES) if _is_read_here(source) else source
+
+
+def _read(model: Model, source: Any, most: int) -> Inputs:
+    data = source_of(model, source, most)
+    feeds = list(data.examples(model, most))
+    return make_inputs(feeds, f"{len(feeds)} examples of {data.name}: {data.made_by}", None, ())
+
+
+def _is_read_here(source: Any) -> bool:
+    if isinstance(source, (str, Path)):
+        return Path(source).expanduser().is_dir()
+    return isinstance(source, Pictures) or hasattr(source, "column_names") or hasattr(source, "get_next")

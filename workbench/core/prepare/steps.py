@@ -1,0 +1,112 @@
+"""The steps that a config requires, in order; those that rewrite, fix and save the graph itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.core.config import BFloat16, Config, DynamicInt8, Float16, StaticInt8, WeightOnly
+from workbench.core.errors import PrepareError
+from workbench.core.models.model import Model
+from workbench.core.prepare import int8
+from workbench.core.prepare.calibration import Spooled
+from workbench.core.prepare.float16 import half
+from workbench.core.prepare.step import MODEL, ORT_MODEL, Answer, Step, Summary
+from workbench.core.prepare.transformer_fusion import transformer_fusion
+from workbench.core.text import counted, in_gib
+
+MOST_ORT_BYTES = 2**31 - 2**20
+_EXPLANATIONS = {
+    "compiled nodes": (
+        "a provider compiles parts of the graph, and ORT cannot save those",
+        "leave saved_graph out; such providers have a cache of their own (EPContext, engine cache)",
+    )
+}
+
+
+def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[Step]:
+    """Return the steps, none for a file that is loaded unchanged."""
+    if not config.changes_model:
+        return []
+    steps = [rewritten(config.rewrites)] if config.rewrites else []
+    if config.free_dimensions:
+        steps.append(fixed_dimensions(config))
+    if config.fusion is not None:
+        steps.append(transformer_fusion(config.fusion, config))
+    precision = config.arithmetic
+    if isinstance(precision, DynamicInt8):
+        steps += [int8.preprocessing(), int8.dynamic_int8(precision, original)]
+    elif isinstance(precision, StaticInt8):
+        assert examples is not None
+        steps.append(int8.preprocessing())
+        if int8.needs_opset(precision, original):
+            steps.append(int8.per_channel_opset(examples))
+        steps += [int8.calibration(precision, examples), int8.static_int8(precision, original)]
+    elif isinstance(precision, WeightOnly):
+        steps += [int8.folding(), int8.weight_only(precision, original)]
+    elif isinstance(precision, Float16 | BFloat16):
+        steps.append(half(precision, config))
+    if config.saved_graph is not None:
+        steps.append(saved_graph(config))
+    return steps
+
+
+def rewritten(names: tuple[str, ...]) -> Step:
+    """Return the step of model rewrites, which leaves the file unchanged where none applies."""
+
+    def summarize(answer: Answer) -> Summary:
+        applied = answer["applied"]
+        counts = [f"{name} {_times(applied[name])}" for name in names]
+        nowhere = "no rewrite applies to this model: the file computes what it did"
+        return ", ".join(counts), () if any(applied.values()) else (nowhere,)
+
+    return Step("model rewrites", "preparing.rewrite", lambda _: {"names": [*names]}, summarize)
+
+
+def _times(count: int) -> str:
+    return f"applied {counted(count, 'time')}" if count else "applies nowhere"
+
+
+def fixed_dimensions(config: Config) -> Step:
+    """Return the step that fixes dimensions in the file, for all later steps."""
+    sizes = dict(config.free_dimensions)
+
+    def summarize(_answer: Answer) -> Summary:
+        return ", ".join(f"{name} is {size}" for name, size in sizes.items()), ()
+
+    return Step("fixed dimensions", "preparing.dims", lambda _: {"sizes": sizes}, summarize)
+
+
+def saved_graph(config: Config) -> Step:
+    """Return the step that saves the graph as ORT optimizes it at load."""
+    plan = config.runtime_only.plan().to_dict()
+
+    def arguments(model: Model) -> dict[str, Any]:
+        size = model.file_bytes
+        if config.saved_graph == "ort" and size > MOST_ORT_BYTES:
+            raise PrepareError(
+                f"ORT's own format is one file of at most 2 GiB, and this model has {in_gib(size)}",
+                "save it with saved_graph='onnx', which keeps the weights beside the graph",
+            )
+        return {"plan": plan}
+
+    def summarize(answer: Answer) -> Summary:
+        asked = [name for name, _ in plan["providers"]]
+        lost = [name for name in asked if name not in answer["providers"]]
+        if lost:
+            raise PrepareError(
+                f"{', '.join(lost)} is not in effect on this machine, so the graph would be made for another",
+                "see wb.doctor() for what is missing, or leave saved_graph out",
+            )
+        form = "ORT's own format" if config.saved_graph == "ort" else "ONNX"
+        notes = ("the saved graph holds layouts for this kind of processor: save it anew for another",)
+        return f"saved in {form} as optimized at level {config.level or 'all'}, and loaded without it", notes
+
+    return Step(
+        "saved graph",
+        "preparing.saving",
+        arguments,
+        summarize,
+        _EXPLANATIONS,
+        product=ORT_MODEL if config.saved_graph == "ort" else MODEL,
+        python=config.interpreter,
+    )

@@ -1,0 +1,72 @@
+"""The packages that are installed in an environment, asked of its own interpreter."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from workbench.core.errors import WorkerError
+
+# Builds of ONNX Runtime share an import name; the first that is installed is taken to be the one in use.
+ONNXRUNTIME = (
+    *("onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml", "onnxruntime-qnn"),
+    *("onnxruntime-rocm", "onnxruntime-migraphx", "onnxruntime-training", "onnxruntime"),
+)
+TIMEOUT_S = 60.0  # a first start from a cold network disk takes seconds
+_SCRIPT = """
+import json, sys
+from importlib.metadata import PackageNotFoundError, version
+versions = {}
+for name in json.loads(sys.argv[1]):
+    try:
+        versions[name] = version(name)
+    except PackageNotFoundError:
+        pass
+print(json.dumps({"python": list(sys.version_info[:2]), "versions": versions}))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Packages:
+    """The Python and the versions of the packages that were asked for and are installed."""
+
+    python: str  # "3.12"
+    versions: Mapping[str, str]
+
+    @property
+    def onnxruntime(self) -> str | None:
+        """The name of the build of ONNX Runtime; None if there is none."""
+        return next((name for name in ONNXRUNTIME if name in self.versions), None)
+
+
+def packages_of(python: str, names: tuple[str, ...]) -> Packages:
+    """Return which of the packages the environment of an interpreter has."""
+    if python == sys.executable:
+        return Packages(f"{sys.version_info.major}.{sys.version_info.minor}", versions_of(names))
+    command = [python, "-c", _SCRIPT, json.dumps(names)]
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    try:
+        answer = subprocess.run(command, capture_output=True, check=True, timeout=TIMEOUT_S, env=alone)
+        facts = json.loads(answer.stdout)
+        major, minor = facts["python"]
+        return Packages(f"{major}.{minor}", dict(facts["versions"]))
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
+        raise WorkerError(
+            f"{python} does not tell its packages: {error}",
+            "give the interpreter of an environment with Python 3.11 or newer",
+        ) from error
+
+
+def versions_of(names: tuple[str, ...]) -> dict[str, str]:
+    versions = {}
+    for name in names:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions

@@ -1,0 +1,65 @@
+"""Job: convert a file to the opset whose QuantizeLinear takes a scale for each channel."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+from workbench.core.rewrites.scopes import opset_of
+from workbench.core.worker.preparing import files
+from workbench.core.worker.preparing.retries import PER_CHANNEL_OPSET
+from workbench.core.worker.values import read_values
+
+MOST_ERROR = 1e-4  # of the largest magnitude of an output: another order of float32 sums stays below
+
+
+def run(source: str, target: str, examples: str) -> dict[str, Any]:
+    """Convert, and compare the outputs on the first example; keep the file as it is if they differ."""
+    model = onnx.load(source)
+    before = opset_of(model)
+    try:
+        files.save(onnx.version_converter.convert_version(model, PER_CHANNEL_OPSET), target)
+        (feed,) = read_values(min(Path(examples).iterdir()))
+        expected, got = (_outputs(path, feed) for path in (source, target))
+        problem = _difference(expected, got)
+    except Exception as error:  # noqa: BLE001 - the converter raises bare exceptions of any kind
+        problem = str(error).strip()[:200] or type(error).__name__
+    if problem:
+        _keep(source, target)
+    return files.answer(source, target, [], opset=before, problem=problem)
+
+
+def _keep(source: str, target: str) -> None:
+    """Copy the file, with its weights in place."""
+    for path in Path(target).parent.glob(f"{files.DATA}*"):
+        path.unlink()
+    if files.has_external(source):
+        files.save(onnx.load(source), target)
+    else:
+        shutil.copyfile(source, target)
+
+
+def _outputs(path: str, feed: dict[str, Any]) -> list[Any]:
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    outputs: list[Any] = session.run(None, feed)
+    return outputs
+
+
+def _difference(expected: list[Any], got: list[Any]) -> str:
+    """Return what differs in words; nothing if no output does."""
+    for at, (ours, theirs) in enumerate(zip(expected, got, strict=True)):
+        if not isinstance(ours, np.ndarray) or ours.dtype.kind not in "fc":
+            same = np.array_equal(ours, theirs) if isinstance(ours, np.ndarray) else ours == theirs
+        else:
+            most = MOST_ERROR * float(np.abs(ours).max(initial=0.0))
+            same = ours.shape == theirs.shape and np.allclose(ours, theirs, 0.0, most, equal_nan=True)
+        if not same:
+            return f"output {at} differs after the conversion"
+    return ""

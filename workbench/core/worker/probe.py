@@ -1,0 +1,62 @@
+"""Job of the doctor: describe this ORT, or try one provider. One process per probe."""
+
+from __future__ import annotations
+
+import base64
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+
+from workbench.core.worker.session import session_options
+
+# y = MatMul(x, x) with x of 4 by 4, IR 8, opset 17: an operator of every provider. As bytes, because
+# the worker's interpreter may lack onnx.
+SQUARE = base64.b64decode(
+    "CAg6TAoZCgF4CgF4EgF5GgZzcXVhcmUiBk1hdE11bBIFcHJvYmVaEwoBeBIOCgwIARIICgIIBAoCCARiEwoBeRIOCgwIARIICgIIBAoCCARC"
+    "BAoAEBE="
+)
+
+
+def run(provider: str | None = None) -> dict[str, Any]:
+    """Describe this ORT, or describe a session that requests the given provider."""
+    return _about() if provider is None else _try(provider)
+
+
+def _about() -> dict[str, Any]:
+    return {
+        "version": ort.__version__,
+        "build": ort.get_build_info(),
+        "distributions": sorted(
+            {
+                f"{item.name} {item.version}"
+                for item in metadata.distributions()
+                if item.name.lower().replace("_", "-").startswith(("onnxruntime", "ort-"))
+                and item.name.lower() != "ort-workbench"
+            }
+        ),
+        "available": ort.get_available_providers(),
+        "devices": [
+            [device.ep_name, device.device.type.name, device.device.vendor] for device in ort.get_ep_devices()
+        ],
+    }
+
+
+def _try(provider: str) -> dict[str, Any]:
+    plan: dict[str, Any] = {
+        "attributes": {},
+        "entries": {"session.record_ep_graph_assignment_info": "1"},
+        "free_dimensions": {},
+    }
+    if provider.startswith(("CUDA", "Tensorrt", "NvTensor")):
+        ort.preload_dlls()
+    # from bytes: a crash of the provider would leave a file behind
+    session = ort.InferenceSession(SQUARE, session_options(plan), providers=[provider])
+    value = np.arange(16, dtype=np.float32).reshape(4, 4) / 16
+    (answer,) = session.run(None, {"x": value})
+    return {
+        "in_effect": session.get_providers(),
+        "ran_on": [part.ep_name for part in session.get_provider_graph_assignment_info()],
+        "correct": bool(np.allclose(answer, value @ value, rtol=1e-2)),  # for the rounding of TF32 and fp16
+    }

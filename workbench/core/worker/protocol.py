@@ -1,0 +1,79 @@
+"""The pipe between kernel and worker: frames of one JSON object and one block of raw bytes.
+
+Standard library only: both ends import this module, and the child's interpreter may have only onnxruntime and
+numpy. Nothing is pickled; a frame that is too large or is not JSON ends the exchange.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from typing import IO, Any
+
+_SIZES = struct.Struct("<II")
+MAX_JSON_BYTES = 64 << 20
+MAX_PAYLOAD_BYTES = 256 << 20
+
+# Modules of workbench.core.worker that a "call" message can name.
+JOBS = (
+    "layer_errors",
+    "probe",
+    "profiling",
+    "snapshots",
+    "weight_scan",
+    "preparing.calibrate",
+    "preparing.dims",
+    "preparing.dynamic",
+    "preparing.folding",
+    "preparing.fusion",
+    "preparing.half",
+    "preparing.inference",
+    "preparing.naming",
+    "preparing.opset",
+    "preparing.preprocess",
+    "preparing.rewrite",
+    "preparing.saving",
+    "preparing.static",
+    "preparing.weights",
+)
+
+
+class ProtocolError(Exception):
+    """The error for bytes that are not a frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message; `kind` is a command to the worker, or "hello", "done" or "failed" from the worker."""
+
+    kind: str
+    body: dict[str, Any]
+    payload: bytes = b""
+
+
+def write_message(stream: IO[bytes], message: Message) -> None:
+    text = json.dumps({"kind": message.kind, **message.body}, allow_nan=True).encode()
+    stream.write(_SIZES.pack(len(text), len(message.payload)) + text + message.payload)
+    stream.flush()
+
+
+def read_message(stream: IO[bytes]) -> Message | None:
+    """Return the next message, or None at the end of the stream."""
+    head = stream.read(_SIZES.size)
+    if not head:
+        return None
+    if len(head) < _SIZES.size:
+        raise ProtocolError("cut off inside a frame")
+    text_bytes, payload_bytes = _SIZES.unpack(head)
+    if text_bytes > MAX_JSON_BYTES or payload_bytes > MAX_PAYLOAD_BYTES:
+        raise ProtocolError(f"frame of {text_bytes + payload_bytes} bytes")
+    text, payload = stream.read(text_bytes), stream.read(payload_bytes)
+    if len(text) < text_bytes or len(payload) < payload_bytes:
+        raise ProtocolError("cut off inside a frame")
+    try:
+        body = json.loads(text)
+        kind = body.pop("kind")
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise ProtocolError(f"not a message: {error}") from error
+    return Message(str(kind), body, payload)

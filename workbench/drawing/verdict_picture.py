@@ -1,0 +1,276 @@
+"""The verdict as a picture: a ratio with its word, its interval on a log axis, and figures from A to B."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from workbench.core.measure.other_file import is_other_net
+from workbench.core.measure.percentiles import NEEDED
+from workbench.core.measure.providers import asked_for, short_name
+from workbench.core.measure.wording import (
+    NOTABLE_LOAD_S,
+    NOTABLE_LOAD_SHARE,
+    fallback_in_words,
+    notable_load,
+    notable_memory,
+    ratio_digits,
+)
+from workbench.drawing.scale import scale_of
+
+if TYPE_CHECKING:
+    from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement, Verdict
+    from workbench.core.bundle.run import Run
+
+Effect = Literal["gain", "loss", "error", "none"]
+MINUS, ABSENT = "\u2212", "\u2013"
+ENDS = (
+    (1.05, 1.02), (1.1, 1.05), (1.2, 1.1), (1.5, 1.2), (2.0, 1.4), (4.0, 2.0), (10.0, 3.0), (100.0, 10.0),
+)  # fmt: skip
+"""Pairs of the last tick and the one before it. The other side of an axis ends at the nearer one."""
+LEAST_SAME = 1.0001  # a band that can be drawn, whatever a stranger's record claims
+LEAST_CHANGE = 0.005  # a smaller share is written as no change
+LARGE = 10.0  # a change by more is a factor
+
+
+@dataclass(frozen=True, slots=True)
+class RatioAxis:
+    """A's time over the candidate's, faster at the right; `same` is the band of no effect."""
+
+    ticks: tuple[float, ...]
+    same: tuple[float, float]
+    ratio: float
+    interval: tuple[float, float] | None
+
+    def place(self, ratio: float) -> float:
+        """Return where a ratio stands, from 0 at the left end to 1 at the right; others stand at the ends."""
+        first, last = math.log(self.ticks[0]), math.log(self.ticks[-1])
+        return min(1.0, max(0.0, (math.log(ratio) - first) / (last - first)))
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One figure of A and of the candidate, and the change between them."""
+
+    name: str
+    value: str
+    change: str = ""
+    effect: Effect = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictPicture:
+    """The picture of one verdict; texts are untrusted."""
+
+    label: str
+    kind: str
+    head: str
+    effect: Effect
+    estimate: str  # of an undecided comparison
+    lines: tuple[str, ...]
+    axis: RatioAxis | None
+    tiles: tuple[Tile, ...]
+
+
+def verdict_picture(
+    record: ComparisonRecord, verdict: Verdict, shares: Mapping[str, float] | None = None
+) -> VerdictPicture:
+    """Return the picture of a verdict of this comparison.
+
+    `shares`: of the time in nodes that each profiled run, by label, spent beside the provider asked for.
+    """
+    baseline = record.runs[0]
+    candidate = next(run for run in record.runs if run.label == verdict.label)
+    failed = next((run for run in (candidate, baseline) if run.failure is not None), None)
+    effects: dict[str, Effect] = {"faster": "gain", "slower": "loss"}
+    effect = effects.get(verdict.kind, "none")
+    failure = failed is not None and verdict.kind == "unknown"
+    agreement = [output for output in record.agreement if output.label == verdict.label]
+    times = _times(baseline, candidate, effect)
+    if verdict.kind not in effects:
+        times = [replace(tile, change="") for tile in times]  # it would be a difference that is not known
+    return VerdictPicture(
+        label=verdict.label,
+        kind=verdict.kind,
+        head=_head(verdict, failed),
+        effect="error" if failure else "loss" if verdict.kind == "outputs differ" else effect,
+        estimate=_estimate(verdict),
+        lines=tuple(
+            line
+            for line in (
+                *(fallback_in_words(run, (shares or {}).get(run.label)) for run in (baseline, candidate)),
+                *_lines(verdict, failed),
+            )
+            if line
+        ),
+        axis=_axis(verdict),
+        tiles=(
+            *times,
+            _memory(baseline, candidate),
+            _load(baseline, candidate),
+            Tile("outputs", "timing only", "another net, as asked")
+            if is_other_net(candidate.config.precision)
+            else _outputs(agreement),
+        ),
+    )
+
+
+def _head(verdict: Verdict, failed: Run | None) -> str:
+    ratio = verdict.ratio
+    if verdict.kind == "faster" and ratio is not None:
+        return f"{_times_as(ratio)} faster"
+    if verdict.kind == "slower" and ratio is not None:
+        return f"{_times_as(1 / ratio)} slower"
+    if verdict.kind in ("tie", "outputs differ"):
+        return {"tie": "A tie", "outputs differ": "Outputs differ"}[verdict.kind]
+    if failed is None or failed.failure is None:
+        return "Not settled yet"
+    if failed.failure.stage == "provider":
+        return f"{failed.label} did not run on {' or '.join(map(short_name, asked_for(failed.config)))}"
+    return f"{failed.label} failed"
+
+
+def _estimate(verdict: Verdict) -> str:
+    """Return the ratio so far of an undecided comparison that has an interval."""
+    ratio = verdict.stated_ratio
+    if verdict.kind != "unknown" or ratio is None:
+        return ""
+    factor = _times_as(1 / ratio if ratio < 1 else ratio)
+    if factor == _times_as(1.0):
+        return "no difference so far"
+    return f"{factor} {'slower' if ratio < 1 else 'faster'} so far"
+
+
+def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
+    """Return the reason, where the word says too little, a fix, the interval, and what is unusual."""
+    lines = []
+    if verdict.kind not in ("faster", "slower"):
+        reason = verdict.reason
+        if failed is not None:  # the head says so
+            reason = reason.removeprefix(f"{failed.label} could not be measured: ")
+            reason = reason.removeprefix(f"{_head(verdict, failed)}: ")
+        lines += [_begun(part) for part in reason.split("; ", 1)]
+    if verdict.kind == "unknown" and failed is not None and failed.failure is not None:
+        lines.append(f"Fix: {failed.failure.fix}")
+    if verdict.kind in ("faster", "slower", "tie") and verdict.low is not None and verdict.high is not None:
+        low, high = (
+            (verdict.low, verdict.high) if verdict.kind != "slower" else (1 / verdict.high, 1 / verdict.low)
+        )
+        digits = ratio_digits(low)
+        lines.append(f"{verdict.confidence * 100:.0f} % interval {low:.{digits}f} to {high:.{digits}f}")
+    if verdict.clock == "cpu":
+        lines.append("By processor time at one thread")
+    if verdict.provisional:
+        lines.append("Provisional: measuring ended before the next planned look")
+    return lines
+
+
+def _begun(part: str) -> str:
+    """Begin with a capital letter, unless that is the name of a file."""
+    return part if "." in part.partition(" ")[0] else part[:1].upper() + part[1:]
+
+
+def _times_as(ratio: float) -> str:
+    return f"{ratio:.{ratio_digits(ratio)}f}×"
+
+
+def _axis(verdict: Verdict) -> RatioAxis | None:
+    """Return the axis, except where the speed is irrelevant or not known."""
+    ratio, low, high = verdict.stated_ratio, verdict.low, verdict.high
+    if ratio is None:
+        return None
+    interval = None if low is None or high is None else (low, high)
+    known = (ratio, *(interval or ()))
+    same = min(max(1 + verdict.smallest_effect, LEAST_SAME), ENDS[-1][0])
+    farthest = max(abs(math.log(end)) for end in (*known, same))
+    end, nearer = next((pair for pair in ENDS if math.log(pair[0]) >= farthest), ENDS[-1])
+    left = [1 / end, 1 / nearer] if min(known) < 1 / nearer else [1 / nearer]
+    right = [nearer, end] if max(known) > nearer else [nearer]
+    return RatioAxis((*left, 1.0, *right), (1 / same, same), ratio, interval)
+
+
+def _times(baseline: Run, candidate: Run, effect: Effect) -> list[Tile]:
+    """Return the median and the highest percentile that both runs have samples for."""
+    import numpy as np
+
+    tiles = [_time("median", baseline.latency.median_s, candidate.latency.median_s, effect)]
+    counts = [len(run.latency.samples_s) for run in (baseline, candidate)]
+    percent = next((percent for percent in (99, 90) if min(counts) >= NEEDED[percent]), None)
+    if percent is not None:
+        before_s, after_s = (
+            float(np.percentile(run.latency.samples_s, percent)) for run in (baseline, candidate)
+        )
+        tiles.append(_time(f"p{percent}", before_s, after_s, effect))
+    return tiles
+
+
+def _time(name: str, before_s: float | None, after_s: float | None, effect: Effect) -> Tile:
+    """Return a tile of two durations; only a change in the direction of the verdict has its colour."""
+    scale = scale_of([before_s, after_s])
+    texts = [ABSENT if seconds is None else scale.number(seconds, 3) for seconds in (before_s, after_s)]
+    if before_s is None or after_s is None or before_s <= 0:
+        return Tile(f"{name} ({scale.unit})", _arrow(texts))
+    change = after_s / before_s - 1
+    agrees = effect == ("gain" if change < 0 else "loss") and abs(change) >= LEAST_CHANGE
+    return Tile(f"{name} ({scale.unit})", _arrow(texts), _change(change), effect if agrees else "none")
+
+
+def _memory(baseline: Run, candidate: Run) -> Tile:
+    before, after = baseline.peak_rss_bytes, candidate.peak_rss_bytes
+    texts = [ABSENT if size is None else f"{size / (1 << 20):,.0f}" for size in (before, after)]
+    tile = Tile("memory (MiB)", _arrow(texts))
+    if before is None or after is None:
+        return tile
+    if not notable_memory(before, after):
+        return replace(tile, change="the same")
+    more = (after - before) / (1 << 20)
+    return replace(tile, change=_signed(f"{more:+,.0f}"), effect="loss" if more > 0 else "gain")
+
+
+def _load(baseline: Run, candidate: Run) -> Tile:
+    before_s, after_s = baseline.load_s, candidate.load_s
+    tile = _time("load", before_s, after_s, "none")
+    if before_s is None or after_s is None:
+        return tile
+    if abs(after_s - before_s) < max(NOTABLE_LOAD_S, NOTABLE_LOAD_SHARE * before_s):
+        return replace(tile, change="the same")
+    if not notable_load(baseline, candidate):
+        return replace(tile, change="")
+    return replace(tile, effect="loss" if after_s > before_s else "gain")
+
+
+def _outputs(agreement: list[OutputAgreement]) -> Tile:
+    if not agreement:
+        return Tile("outputs", "not compared")
+    worst = min((output.sqnr_db for output in agreement if output.sqnr_db is not None), default=None)
+    sqnr = "" if worst is None else f"SQNR {worst:.0f} dB"
+    if any(output.agrees is False for output in agreement):
+        return Tile("outputs", "differ", sqnr, "loss")
+    if any(output.agrees is None for output in agreement):
+        return Tile("outputs", "not known", sqnr)
+    if worst is not None and any(output.least_sqnr_db is not None for output in agreement):
+        error = f"{100 * 10 ** (-worst / 20):.2g}" if worst >= 0 else "over 100"
+        return Tile("outputs", f"{error} % off", sqnr)
+    exact = not any(output.max_abs_error for output in agreement)
+    return Tile("outputs", "agree", sqnr or ("equal to the last bit" if exact else ""))
+
+
+def _arrow(texts: list[str]) -> str:
+    return " → ".join(texts)
+
+
+def _change(share: float) -> str:
+    """Return a change in percent, or as a factor where percents say little."""
+    if abs(share) < LEAST_CHANGE:
+        return "the same"
+    if share > LARGE - 1:
+        return f"{share + 1:,.3g} times"
+    return (
+        f"{_signed(f'{share * 100:+.0f}')} %" if abs(share) >= 0.1 else f"{_signed(f'{share * 100:+.1f}')} %"
+    )
+
+
+def _signed(number: str) -> str:
+    return number.replace("-", MINUS)

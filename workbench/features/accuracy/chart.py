@@ -1,0 +1,129 @@
+"""Accuracy of each config with its interval, and how near its outputs are to the baseline's."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from workbench.core.text import one_line
+from workbench.drawing.chart import (
+    Axis,
+    Chart,
+    ChartRow,
+    Look,
+    ReferenceLine,
+    Value,
+    one_value,
+    percent,
+    run_look,
+)
+from workbench.drawing.palette import LOSS
+
+if TYPE_CHECKING:
+    from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement
+    from workbench.features.accuracy.record import AccuracyRecord, Mean
+
+MOST_SENTENCE, MOST_ROWS = 400, 40
+EQUAL_DB = 160.0  # drawn for outputs that are equal to the last bit: beyond the precision of float32
+_DIFFERS = Look(LOSS, "", "cross", "differs")
+
+
+def accuracy_chart(record: AccuracyRecord) -> Chart:
+    """Return a row for each config, the baseline first: its accuracy, and the noise of its worst output."""
+    scored = any(score.score is not None for score in record.scores)
+    axes = [Axis(f"{record.metric or 'accuracy'} (%)", "dot")] if scored else []
+    if len(record.labels) > 1 or not scored:
+        axes.append(Axis("worst output (SQNR, dB)", "dot"))
+    rows = []
+    for index, (label, config) in enumerate(zip(record.labels, record.configs, strict=True)):
+        values = [(_score(record, index),)] if scored else []
+        values += [(_noise(record, index),)] * (len(axes) - len(values))
+        rows.append(ChartRow(f"{label} {config}", tuple(values)))
+    return Chart((headline(record),), tuple(axes), tuple(rows), _note(record), columns=2)
+
+
+def agreement_chart(record: ComparisonRecord) -> Chart:
+    """Return a mark for each output of each candidate: the signal over the noise; further right is nearer."""
+    places = {run.label: index for index, run in enumerate(record.runs)}
+    several = len(record.runs) > 2
+    rows = [
+        one_value(
+            f"{output.label}: {output.output}" if several else output.output,
+            _agreement(output, run_look(places[output.label], output.label)),
+        )
+        for output in record.agreement[:MOST_ROWS]
+    ]
+    least = {output.least_sqnr_db for output in record.agreement if output.least_sqnr_db is not None}
+    lines = tuple(ReferenceLine(limit, f"at least {limit:g} dB") for limit in sorted(least))
+    left_out = len(record.agreement) - len(rows)
+    agreeing = sum(output.agrees is True for output in record.agreement)
+    title = f"{agreeing} of {len(record.agreement)} outputs agree with the baseline's"
+    note = f"equal outputs stand at {EQUAL_DB:g} dB" + (f"; {left_out} more in the table" if left_out else "")
+    return Chart((title,), (Axis("signal over noise (SQNR, dB)", "dot", lines),), tuple(rows), note)
+
+
+def headline(record: AccuracyRecord) -> str:
+    """Return one sentence: the scores, or the errors where there are no labels."""
+    scores = [(label, record.score(label)) for label in record.labels]
+    texts = [f"{label} {_percent_text(score.score)}" for label, score in scores if score and score.score]
+    if texts:
+        return one_line(f"{record.model_name}: {record.metric} {', '.join(texts)}", MOST_SENTENCE)
+    errors = [(label, record.error(label)) for label in record.labels[1:]]
+    texts = [f"{label} {_error_text(error)}" for label, error in errors if error is not None]
+    sentence = f"{record.model_name}: error of the outputs {', '.join(texts) or 'not known'}"
+    return one_line(sentence, MOST_SENTENCE)
+
+
+def _score(record: AccuracyRecord, index: int) -> Value:
+    score = record.score(record.labels[index])
+    if score is None or score.score is None:
+        return Value(None, (score and score.problem) or "not known", run_look(index))
+    mean = score.score
+    return Value(
+        percent(mean.value), _percent_text(mean), run_look(index), percent(mean.low), percent(mean.high),
+        detail=score.problem or "",
+    )  # fmt: skip
+
+
+def _noise(record: AccuracyRecord, index: int) -> Value:
+    """Return the signal-to-noise ratio of the worst output."""
+    outputs, look = record.outputs(record.labels[index]), run_look(index)
+    problems = "; ".join(output.problem for output in outputs if output.problem)
+    if any(output.is_endless for output in outputs):
+        return Value(None, problems or "NaN or Inf", look)
+    ratios = [output.sqnr_db for output in outputs if output.sqnr_db is not None]
+    if ratios:
+        return Value(min(ratios), f"{min(ratios):.3g} dB", look, detail=problems)
+    if outputs and all(output.equal for output in outputs):
+        return Value(EQUAL_DB, "equal outputs", look)
+    return Value(None, problems or ("baseline" if index == 0 else "not known"), look)
+
+
+def _agreement(output: OutputAgreement, look: Look) -> Value:
+    if output.agrees is None:
+        return Value(None, output.reason or "not known", look)
+    if output.agrees is False:
+        return Value(output.sqnr_db, output.reason or "differs", _DIFFERS, detail=output.reason)
+    if output.sqnr_db is None:
+        return Value(EQUAL_DB, "equal", look)
+    return Value(output.sqnr_db, f"{output.sqnr_db:.3g} dB", look)
+
+
+def _percent_text(mean: Mean) -> str:
+    return mean.text(100, " %")
+
+
+def _error_text(error: float) -> str:
+    return "without end" if math.isinf(error) else f"{error * 100:.2g} %"
+
+
+def _note(record: AccuracyRecord) -> str:
+    data = record.data
+    parts = [f"{data.item_count:,} items of {data.made_by}"]
+    gaps = [
+        f"{score.label} {score.against.value * 100:+.2f} points ({score.against.low * 100:+.2f} to "
+        f"{score.against.high * 100:+.2f})"
+        for score in record.scores
+        if score.against is not None and score.against.low is not None and score.against.high is not None
+    ]
+    return "; ".join([*parts, *(["on the same items: " + ", ".join(gaps)] if gaps else []), *record.notes])

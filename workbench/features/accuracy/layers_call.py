@@ -1,0 +1,175 @@
+"""`wb.layer_errors`, `wb.sensitivity` and `wb.exclude_for`: the layers of a quantized model."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from workbench.core.bundle.display import values_of
+from workbench.core.config import Config
+from workbench.core.measure.bar import bar
+from workbench.core.measure.limits import Limits
+from workbench.core.models import Model, load
+from workbench.core.prepare.real_data import data_from
+from workbench.core.prepare.replayed import replayed
+from workbench.features.accuracy import gains as of_profiles
+from workbench.features.accuracy import sensitivity as studying
+from workbench.features.accuracy.layer_groups import By
+from workbench.features.accuracy.layers import ITEMS, debug
+from workbench.features.accuracy.layers_result import LayerErrors
+from workbench.features.accuracy.sensitivity_record import Mode, SensitivityRecord
+from workbench.features.accuracy.sensitivity_result import OnProgress, Proposal, Sensitivity, check_budget
+from workbench.features.base.result import origin_of
+from workbench.features.base.running import finding_inputs, sized_as
+from workbench.features.compare.call import compare
+from workbench.features.explain import explanation
+from workbench.features.findings.slower.profiled_config import profile_config
+
+Latency = Literal["profile", "measured"]
+
+
+@finding_inputs
+def layer_errors(
+    model: Model | Any,
+    config: Config,
+    *,
+    data: Any = None,
+    calibration: Any = None,
+    items: int = ITEMS,
+    seed: int = 0,
+    progress: OnProgress = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> LayerErrors:
+    """Find where a quantized model errs: the error of every tensor, weight and layer, in decibels.
+
+    Both models run on `items` examples of `data` (as for `wb.accuracy`; no labels are needed) with all of
+    their tensors as outputs, matched by ORT's own tools where the model has Q and DQ nodes.
+
+    >>> import workbench as wb
+    >>> wb.layer_errors.__name__
+    'layer_errors'
+    """
+    loaded = sized_as(load(model), data)
+    data = data_from(loaded, data, items)
+    with bar(progress) as on_progress:
+        record = debug(
+            loaded, config, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
+            cancel=cancel, on_progress=on_progress,
+        )  # fmt: skip
+    return LayerErrors(record, origin_of(loaded, config, cancel=cancel))
+
+
+@finding_inputs
+def sensitivity(
+    model: Model | Any,
+    config: Config,
+    *,
+    mode: Mode = "alone",
+    by: By = "auto",
+    latency: Latency | None = "profile",
+    data: Any = None,
+    calibration: Any = None,
+    items: int = studying.ITEMS,
+    seed: int = 0,
+    budget_s: float | None = None,
+    progress: OnProgress = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> Sensitivity:
+    """Quantize each layer alone (or leave it out alone): its error, and the time that quantizing it saves.
+
+    `by`: each layer, or blocks of them where there are many. `latency`: "profile" estimates the time from
+    profiles of the float and the quantized model; "measured" compares the quantized model with one variant a
+    layer, interleaved, which takes its time; None leaves it out.
+
+    >>> import workbench as wb
+    >>> wb.sensitivity.__name__
+    'sensitivity'
+    """
+    loaded, calibration = sized_as(load(model), data), replayed(calibration)
+    data = data_from(loaded, data, items)
+    with bar(progress) as on_progress:
+        variants = studying.layer_variants(
+            loaded, config, by=by, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
+            cancel=cancel, on_progress=on_progress,
+        )  # fmt: skip
+        gains: Mapping[str, studying.LayerGain] = {}
+        if latency == "profile":
+            gains = _gains_of_profiles(variants)
+        record = studying.sensitivity(variants, mode, gains, of_profiles.HOW)
+    if latency == "measured":
+        record = _with_measured(record, variants, budget_s, progress, seed)
+    return Sensitivity(record, origin_of(loaded, config, cancel=cancel)).with_model(
+        variants, compare, progress is True
+    )
+
+
+def exclude_for(
+    model: Model | Any,
+    config: Config,
+    *,
+    max_error: float,
+    by: By = "auto",
+    data: Any = None,
+    calibration: Any = None,
+    items: int = studying.ITEMS,
+    remeasure: bool = True,
+    seed: int = 0,
+    budget_s: float | None = None,
+    progress: OnProgress = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> Proposal:
+    """Choose layers to leave in float so that the outputs' error is at most `max_error` (0.01 is 1 %).
+
+    >>> import workbench as wb
+    >>> wb.exclude_for.__name__
+    'exclude_for'
+    """
+    check_budget(max_error)
+    study = sensitivity(
+        model, config, by=by, data=data, calibration=calibration, items=items, seed=seed, progress=progress,
+        cancel=cancel, limits=limits,
+    )  # fmt: skip
+    return study.propose(max_error=max_error, remeasure=remeasure, budget_s=budget_s, progress=progress)
+
+
+def _gains_of_profiles(variants: studying.LayerVariants) -> dict[str, studying.LayerGain]:
+    feeds = variants.data.feeds[:1]
+    plain = variants.config.replace(precision=None, saved_graph=None)
+    sides = []
+    for label, config in (("float", plain), ("quantized", variants.config)):
+        side = profile_config(
+            variants.model, config, feeds, label,
+            calibration=variants.calibration, cancel=variants.cancel, limits=variants.limits,
+        )  # fmt: skip
+        explained = explanation.explain(
+            variants.model, config, calibration=variants.calibration, cancel=variants.cancel
+        )
+        sides.append((side, explained.provenance.account))
+    return of_profiles.gains(variants.groups, sides[0], sides[1])
+
+
+def _with_measured(
+    record: SensitivityRecord,
+    variants: studying.LayerVariants,
+    budget_s: float | None,
+    progress: OnProgress,
+    seed: int,
+) -> SensitivityRecord:
+    """Measure each group left out against all quantized; the longer time is what quantizing it saves."""
+    left_out = [variants.variant(group, "left out") for group in variants.groups]
+    comparison = compare(
+        variants.model, variants.config, *left_out, calibration=variants.calibration, budget_s=budget_s,
+        progress=progress, seed=seed, cancel=variants.cancel, limits=variants.limits,
+        keep=False,
+    )  # fmt: skip
+    whole_s = comparison.runs[0].latency.median_s
+    rows = []
+    for row, verdict in zip(record.rows, comparison.verdicts, strict=True):
+        gain = studying.measured_gain(verdict, whole_s)
+        rows.append(replace(row, **values_of(gain, *studying.GAIN)))
+    return replace(record, rows=tuple(rows), latency_how=studying.MEASURED)

@@ -1,0 +1,90 @@
+"""Errors and sensitivity of layers, and the reasons of a slow config."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.drawing.chart import (
+    Axis,
+    Chart,
+    ChartRow,
+    Look,
+    ReferenceLine,
+    Value,
+    one_value,
+    percent,
+    rows_left_out,
+    series_look,
+    time_value,
+)
+from workbench.drawing.palette import LOSS
+
+if TYPE_CHECKING:
+    from workbench.features.accuracy.layers_record import LayerErrorsRecord
+    from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
+    from workbench.features.findings.reasons import WhySlowerRecord
+
+MOST_ROWS = 40
+_ERRORS = (
+    (series_look(0, "weights"), "weight_db"),
+    (series_look(1, "rounding of its input"), "input_db"),
+    (series_look(2, "output so far"), "output_db"),
+)
+_ERROR, _SAVED = Look(LOSS), series_look(0)
+
+
+def layer_errors_chart(record: LayerErrorsRecord) -> Chart:
+    """Return a row for each layer, the worst first; further left is worse."""
+    layers = record.worst[:MOST_ROWS]
+    rows = []
+    for layer in layers:
+        ratios = [(look, getattr(layer, field)) for look, field in _ERRORS]
+        values = (
+            Value(ratio, f"{ratio:.1f} dB", look, detail=layer.op_type)
+            for look, ratio in ratios
+            if ratio is not None
+        )
+        rows.append(ChartRow(layer.node, (tuple(values),)))
+    more = len(record.layers) - len(layers)
+    note = f"{record.how}; {record.item_count} items of {record.made_by}"
+    note += f"; {more} better layers are not drawn" if more > 0 else ""
+    axis = Axis("signal over noise (dB), further left is worse", "dot")
+    return Chart((str(record),), (axis,), tuple(rows), note)
+
+
+def sensitivity_chart(record: SensitivityRecord) -> Chart:
+    """Return a row for each layer: its error, and the time that quantizing it saves."""
+    layers = record.worst[:MOST_ROWS]
+    whole = () if record.whole_error is None else (ReferenceLine(record.whole_error * 100, "all quantized"),)
+    axes = [Axis(f"error, {'alone' if record.mode == 'alone' else 'without it'} (%)", lines=whole)]
+    note = f"{record.item_count} items of {record.made_by}"
+    if any(layer.gain_s is not None for layer in layers):
+        axes.append(Axis("saved (µs a run)"))
+        note += f"; time saved by quantizing it: {record.latency_how}"
+    rows = (ChartRow(layer.name, (_error(layer), _saved(layer))[: len(axes)]) for layer in layers)
+    more = rows_left_out(len(record.worst), len(layers), "layers")
+    return Chart((str(record),), tuple(axes), tuple(rows), "; ".join(filter(None, (note, more))), columns=2)
+
+
+def why_slower_chart(record: WhySlowerRecord) -> Chart:
+    """Return a row for each reason with its cost, the costliest first."""
+    rows = (
+        one_value(
+            reason.kind, time_value(reason.cost_s, _ERROR, "", detail=f"{reason.sentence} {reason.fix}")
+        )
+        for reason in record.reasons
+        if reason.cost_s is not None
+    )
+    note = "by reason; a node may count for several; shares of profiled runs times the latency"
+    return Chart((record.headline,), (Axis("time of a run (ms)"),), tuple(rows), note)
+
+
+def _error(layer: LayerSensitivity) -> tuple[Value, ...]:
+    text = "not known" if layer.error is None else f"{layer.error * 100:.3g} %"
+    return (Value(percent(layer.error), text, _ERROR, detail=layer.problem or ""),)
+
+
+def _saved(layer: LayerSensitivity) -> tuple[Value, ...]:
+    ends = (layer.gain_s, layer.gain_low_s, layer.gain_high_s)
+    gain, low, high = (None if seconds is None else seconds * 1e6 for seconds in ends)
+    return (Value(gain, "not known" if gain is None else f"{gain:+.3g} µs", _SAVED, low, high),)

@@ -1,0 +1,52 @@
+"""The error of each layer of a quantized model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.features.accuracy.layers_record import LayerErrorsRecord
+from workbench.features.base.registry import ResultKind
+from workbench.features.base.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class LayerErrors(Result):
+    """The error of each layer of a quantized model. Made by `wb.layer_errors`.
+
+    >>> import workbench as wb
+    >>> wb.LayerErrors.__name__
+    'LayerErrors'
+    """
+
+    record: LayerErrorsRecord
+    charted_by = "workbench.features.accuracy.layers_chart:layer_errors_chart"
+
+    def tensors_frame(self) -> pd.DataFrame:
+        """Return one row per activation: its error so far, its own rounding, its range and outliers."""
+        return self.record.tensors_frame()
+
+    def weights_frame(self) -> pd.DataFrame:
+        """Return one row per weight: its error, its range and outliers."""
+        return self.record.weights_frame()
+
+    def _in_words(self) -> str:
+        return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
+
+
+KIND = ResultKind(
+    "layer errors",
+    LayerErrorsRecord,
+    result=LayerErrors,
+    scope="run",
+    entry="workbench.features.accuracy.layers_call:layer_errors",
+    takes=("data", "calibration", "seed", "progress"),
+    needs=("precision",),
+    heading="The error of each layer",
+    button="Layer errors",
+    hint="Which layers of a config with a precision go wrong, tensor by tensor",
+    step="every tensor of both models",
+    tabs=("accuracy",),
+    key="node",
+)

@@ -1,0 +1,113 @@
+"""The accuracy of configs and the error of their outputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.features.accuracy.chart import headline
+from workbench.features.accuracy.record import AccuracyRecord, OutputFidelity, Paired, Score, check_accuracy
+from workbench.features.base.registry import ResultKind
+from workbench.features.base.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class AccuracyTable(Result):
+    """The accuracy of each config, and the distance of its outputs from the first's. Made by `wb.accuracy`.
+
+    >>> import workbench as wb
+    >>> wb.AccuracyTable.__name__
+    'AccuracyTable'
+    """
+
+    record: AccuracyRecord
+    charted_by = "workbench.features.accuracy.chart:accuracy_chart"
+
+    @property
+    def scores(self) -> tuple[Score, ...]:
+        """The accuracy of each config with its interval, and the difference to the first config's."""
+        return self.record.scores
+
+    @property
+    def fidelity(self) -> tuple[OutputFidelity, ...]:
+        """Each output of each candidate against the first config's."""
+        return self.record.fidelity
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks to read before trusting it."""
+        return self.record.notes
+
+    def within(self, points: float = 1.0) -> dict[str, bool | None]:
+        """Return whether each candidate loses at most that many points, where its interval settles it.
+
+        None stands where the interval allows both, or where there is no accuracy.
+        """
+        return {
+            score.label: None if score.against is None else score.against.within(points / 100)
+            for score in self.record.scores
+            if score.label != self.record.labels[0]
+        }
+
+    def fidelity_frame(self) -> pd.DataFrame:
+        """Return one row per output of a candidate."""
+        return self.record.fidelity_frame()
+
+    def _in_words(self) -> str:
+        data = self.record.data
+        lines = [f"{headline(self.record)}; {data.item_count:,} items of {data.made_by}"]
+        for score in self.record.scores:
+            if score.problem is not None:
+                lines.append(f"{score.label} has no score: {score.problem}")
+            elif score.against is not None:
+                lines.append(f"{score.label} against {self.record.labels[0]}: {_gap(score.against)}")
+        for row in self.record.fidelity:
+            lines.append(f"{row.label} {row.output}: {_error(row)}")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.record.notes)])
+
+
+def _gap(gap: Paired) -> str:
+    text = f"{gap.value * 100:+.2f} points"
+    if gap.low is not None and gap.high is not None:
+        text += f" ({gap.low * 100:+.2f} to {gap.high * 100:+.2f})"
+    if gap.gained_count is not None and gap.lost_count is not None:
+        text += f"; {gap.lost_count} items lost, {gap.gained_count} gained"
+    return text
+
+
+def _error(row: OutputFidelity) -> str:
+    if row.problem is not None:
+        return row.problem
+    if row.equal:
+        return "equal to the last bit"
+    parts = []
+    if row.rms_error is not None and row.sqnr_db is not None:
+        parts.append(f"error {row.rms_error * 100:.2g} % (SQNR {row.sqnr_db:.1f} dB)")
+    elif row.is_endless:
+        parts.append("an error without end")
+    if row.max_abs_error is not None:
+        parts.append(f"largest {row.max_abs_error:.3g}")
+    if row.cosine is not None:
+        parts.append(f"cosine {row.cosine.value:.5f}")
+    if row.top1 is not None:
+        parts.append(f"same first choice {row.top1.text(100, ' %')}")
+    if row.nan_count or row.inf_count:
+        parts.append(f"{row.nan_count:,} NaN, {row.inf_count:,} Inf")
+    return ", ".join(parts) or "nothing to compare"
+
+
+KIND = ResultKind(
+    "accuracy",
+    AccuracyRecord,
+    check_accuracy,
+    result=AccuracyTable,
+    scope="runs",
+    entry="workbench.features.accuracy.call:accuracy",
+    takes=("data", "calibration", "seed", "progress", "keep"),
+    button="Measure accuracy",
+    hint="A and B on the same examples: accuracy where there are labels, every output's error",
+    step="evaluating",
+    tabs=("accuracy",),
+    code="result.accuracy()",
+)

@@ -1,0 +1,161 @@
+"""The error and the speed gain of quantizing each layer of a model, and the proposal of a search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Literal
+
+from workbench.core.bundle.display import to_table
+from workbench.core.text import in_ms
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Mode = Literal["alone", "left out"]
+MOST_ROWS = 15
+_SIGNED = {"signed": True}  # negative: quantizing costs time
+MANY = "no size can be given to it"
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSensitivity:
+    """One layer or block. `error` is the rms error of the worst output; None: no finite size, or no variant.
+
+    In mode "alone" only this layer is quantized, so the error is its own; in mode "left out" all others
+    are quantized, so the error is what remains without this layer.
+    """
+
+    name: str
+    nodes: tuple[str, ...]  # the names for `exclude`
+    op_types: tuple[str, ...]
+    error: float | None
+    gain_s: float | None = field(metadata=_SIGNED)  # seconds saved per run by quantizing the layer
+    gain_low_s: float | None = field(metadata=_SIGNED)
+    gain_high_s: float | None = field(metadata=_SIGNED)
+    problem: str | None  # the reason for a missing error
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityRecord:
+    """Every candidate layer, in the order of the graph."""
+
+    model_name: str
+    config: str  # config in words
+    mode: Mode
+    whole_error: float | None  # error with all candidates quantized
+    rows: tuple[LayerSensitivity, ...]
+    latency_how: str  # source of the gains: measured, or estimated from profiles
+    item_count: int
+    made_by: str
+    real: bool
+    notes: tuple[str, ...]
+
+    @property
+    def worst(self) -> tuple[LayerSensitivity, ...]:
+        """Return candidates by the error that each causes; those whose error has no finite size first."""
+        sign = -1 if self.mode == "alone" else 1
+        return tuple(sorted(self.rows, key=lambda layer: _rank(layer, sign)))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate, the worst first."""
+        import pandas as pd
+
+        rows = [
+            {
+                "layer": layer.name,
+                "op_types": ", ".join(layer.op_types),
+                f"error_{self.mode.replace(' ', '_')}": layer.error,
+                "gain_ms": _ms(layer.gain_s),
+                "gain_low_ms": _ms(layer.gain_low_s),
+                "gain_high_ms": _ms(layer.gain_high_s),
+                "nodes": len(layer.nodes),
+                "problem": layer.problem,
+            }
+            for layer in self.worst
+        ]
+        frame = pd.DataFrame(rows)
+        numbers = [name for name in frame.columns if name.startswith(("error", "gain"))]
+        return frame.astype(dict.fromkeys(numbers, "float64"))
+
+    def __str__(self) -> str:
+        how = "quantized alone" if self.mode == "alone" else "left out alone"
+        whole = "not known" if self.whole_error is None else f"{self.whole_error * 100:.3g} %"
+        worst = "; ".join(f"{layer.name} {_percent(layer.error)}" for layer in self.worst[:3])
+        return (
+            f"{self.model_name}, {self.config}: all quantized the error is {whole}; each of {len(self.rows)} "
+            f"{how}: {worst} (latency {self.latency_how})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (layer.name, ", ".join(layer.op_types), layer.problem or _percent(layer.error), _saved(layer))
+            for layer in self.worst[:MOST_ROWS]
+        ]
+        heads = ("layer", "operators", f"error, {self.mode}", f"time saved ({self.latency_how})")
+        return f"<p>{escape(str(self))}</p>{to_table(heads, rows, 'the worst first')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One set of excluded layers that the search tried, with its measured error."""
+
+    excluded: tuple[str, ...]  # names of candidate layers
+    error: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalRecord:
+    """The layers to exclude to meet an error budget; every error is measured, none is predicted."""
+
+    model_name: str
+    max_error: float
+    met: bool
+    reason: str
+    excluded: tuple[str, ...]  # names of candidate layers
+    nodes: tuple[str, ...]  # the names for `exclude`
+    whole_error: float | None  # error with nothing excluded
+    error: float | None  # error with the proposed layers excluded
+    cost_s: float | None  # seconds per run that the exclusion costs
+    cost_low_s: float | None
+    cost_high_s: float | None
+    cost_how: str
+    attempts: tuple[Attempt, ...]
+    cost_confidence: float = 0.95  # of the interval from cost_low_s to cost_high_s
+
+    def __str__(self) -> str:
+        cost = "" if not self.excluded or self.cost_s is None else f"; {self._cost(self.cost_s)}"
+        return f"{self.model_name}: {self.reason}{cost}"
+
+    def _cost(self, cost_s: float) -> str:
+        low_s, high_s = self.cost_low_s, self.cost_high_s
+        kind = f"{self.cost_confidence * 100:.0f} % interval"
+        if low_s is None or high_s is None:
+            return f"it {'costs' if cost_s >= 0 else 'saves'} {in_ms(abs(cost_s), 3)} a run ({self.cost_how})"
+        if low_s < 0 < high_s:
+            low, value, high = (in_ms(end_s, 3, signed=True) for end_s in (low_s, cost_s, high_s))
+            return f"it changes a run by {value}, {kind} {low} to {high} ({self.cost_how})"
+        low, value, high = (in_ms(abs(end_s), 3) for end_s in sorted((low_s, cost_s, high_s), key=abs))
+        verb = "costs" if cost_s >= 0 else "saves"
+        return f"it {verb} {value} a run, {kind} {low} to {high} ({self.cost_how})"
+
+
+def _saved(row: LayerSensitivity) -> str:
+    if row.gain_s is None or row.gain_low_s is None or row.gain_high_s is None:
+        return in_ms(row.gain_s) or ""
+    low, high = (in_ms(end_s, 3) for end_s in (row.gain_low_s, row.gain_high_s))
+    return f"{in_ms(row.gain_s, 3)} ({low} to {high})"
+
+
+def _rank(layer: LayerSensitivity, sign: int) -> tuple[int, float]:
+    if layer.problem is not None:
+        return (2, 0.0)
+    return (0 if layer.error is None else 1, sign * (layer.error or 0.0))
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3
+
+
+def _percent(error: float | None) -> str:
+    return MANY if error is None else f"{error * 100:.3g} %"

@@ -1,0 +1,1 @@
+"""What every feature shares: its result, its kind, its call, the history."""

@@ -1,0 +1,122 @@
+"""The form of a result kind: what the panels ask for beside model and configs, each field an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.core.config.literals import literal
+from workbench.core.errors import ConfigError
+from workbench.core.text import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One argument of a public function as a line of text. An empty one leaves the argument out."""
+
+    argument: str
+    label: str
+    hint: str
+    read: Callable[[str], Any]
+    text: str = ""  # what stands in the field at first
+    example: str = ""
+    required: bool = False
+    has_axes: bool = False  # the text is `name=values`, and names are dimensions of the model and knobs
+
+    def value(self, text: str) -> Any:
+        """Return what the text means; the error names the field."""
+        try:
+            return self.read(text.strip())
+        except ValueError:
+            raise ConfigError(
+                f"{self.label}: {quoted(text)} cannot be read",
+                f"write it like this: {self.text or self.example}",
+            ) from None
+
+
+def values_of(form: tuple[Field, ...], texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments of the fields that hold a text; `texts` are those that a person changed."""
+    values = {}
+    for field in form:
+        text = texts.get(field.argument, field.text)
+        if text.strip():
+            values[field.argument] = field.value(text)
+        elif field.required:
+            raise ConfigError(
+                f"the field {field.label} is empty, in the tab scenarios", f"fill it: {field.example}"
+            )
+    return values
+
+
+class Source(str):
+    """Python source among values that are written as literals."""
+
+    __slots__ = ()
+
+
+def source_of(value: Any) -> str:
+    """Return a value as Python source."""
+    if isinstance(value, Source):
+        return value
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(source_of, value))}]"
+    return literal(value)
+
+
+def names(text: str) -> list[str]:
+    """Return the texts of a list with commas or one a line."""
+    return [part for line in text.splitlines() for part in map(str.strip, line.split(",")) if part]
+
+
+def whole_numbers(text: str) -> list[int]:
+    """Return the numbers of a text such as 1, 2, 4."""
+    return [int(part) for part in names(text)]
+
+
+def numbers(text: str) -> list[float]:
+    """Return the numbers of a text such as 50, 99.5."""
+    return [float(part) for part in names(text)]
+
+
+def percent(text: str) -> float:
+    """Return a share of a text such as 1 or 0.5 %."""
+    share = float(text.removesuffix("%")) / 100
+    if not 0 <= share < 1:
+        raise ValueError("no share")
+    return share
+
+
+def count_or_list(text: str) -> int | list[int]:
+    """Return a number, or several as a list."""
+    values = whole_numbers(text)
+    return values[0] if len(values) == 1 else values
+
+
+def counts_or_names(text: str) -> list[int | str]:
+    """Return numbers where they are some, and other texts as they are: 1, 4, 4+threads."""
+    return [int(part) if part.isdecimal() else part for part in names(text)]
+
+
+def axis_values(text: str) -> list[Any]:
+    """Return whole numbers where all are, else values of a knob: true, false and none are Python's."""
+    values = names(text)
+    if all(value.isascii() and value.isdecimal() for value in values):
+        return [int(value) for value in values]
+    return [{"true": True, "false": False, "none": None}.get(value.casefold(), value) for value in values]
+
+
+def axes(text: str) -> dict[str, list[Any]]:
+    """Return the values of each axis of a text such as `batch=1, 8; threads=1, 2`."""
+    read: dict[str, list[Any]] = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        name, equals, listed = part.rpartition("=")
+        values = axis_values(listed)
+        if not (equals and name.strip() and values):
+            raise ConfigError(
+                f"{quoted(part)} is no axis to sweep", "give a name and its values: batch, and 1, 8, 32"
+            )
+        if name.strip() in read:
+            raise ConfigError(f"{quoted(name.strip())} is swept twice", "give all its values in one line")
+        read[name.strip()] = values
+    return read

@@ -1,0 +1,36 @@
+"""A result that stands on a comparison of its own: levels, ablation, a study."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.drawing.page.document import Document
+from workbench.drawing.page.pieces import figured, paragraph, table
+from workbench.features.base.result import Result
+
+
+class Measured(Result):
+    """A result whose record holds the comparison that it was concluded from."""
+
+    title: ClassVar[str]
+
+    @property
+    def measured(self) -> ComparisonRecord:
+        """Everything that was measured."""
+        measured: ComparisonRecord = self.record.comparison
+        return measured
+
+    def section(self, label: str) -> str:
+        """Return its part of a comparison's page, with the runs it is concluded from."""
+        return super().section(label) + table(self.measured.to_frame(), "Runs in numbers")
+
+    def document(self) -> Document:
+        """Return its page, with everything that was measured for it."""
+        from workbench.features.base.page import add_measured, add_protocol
+
+        page = Document(f"{self.measured.model.name}: {self.title}", paragraph(str(self)))
+        page.add("result", "Result", figured(self))
+        add_measured(page, self.measured)
+        add_protocol(page, self.measured)
+        return page

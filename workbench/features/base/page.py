@@ -1,0 +1,104 @@
+"""A comparison record as sections: the verdict, what was measured, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING
+
+from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.run import Run
+from workbench.core.measure.percentiles import percentiles_frame
+from workbench.core.text import counted, in_gib, one_line
+from workbench.drawing.chart_figure import chart_figure
+from workbench.drawing.ecdf import ecdf_figure, ecdf_table
+from workbench.drawing.latency import latency_figure, latency_table
+from workbench.drawing.numbers import numbers_table
+from workbench.drawing.page.banner import numbers_html, verdict_html
+from workbench.drawing.page.document import Document
+from workbench.drawing.page.pieces import absent, facts, paragraph, plot, table
+from workbench.drawing.timeline import timeline_figure, timeline_table
+from workbench.features.accuracy.chart import agreement_chart
+from workbench.features.memory.resources_chart import resources_chart
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def lead(record: ComparisonRecord, shares: Mapping[str, float] | None = None) -> str:
+    """Return the verdicts as pictures, and every doubt under them."""
+    doubts = "" if record.doubts else paragraph("No reason to doubt this measurement was found.", "note")
+    return verdict_html(record, opened=True, shares=shares) + doubts
+
+
+def add_measured(page: Document, record: ComparisonRecord) -> None:
+    """Add what was measured: configs, latency, its spread, its course, outputs."""
+    configs = facts((run.label, f"{config_in_words(run.config)}{_ran(run)}") for run in record.runs)
+    page.add("configs", "Configs", configs + table(record.to_frame(), "Runs in numbers"))
+    latency = plot(latency_figure(record, titled=False), "Latency of every run") + numbers_html(
+        numbers_table(record)
+    )
+    latency += table(latency_table(record), "The figure in numbers")
+    numbers = table(percentiles_frame(record.runs), "Percentiles and throughput")
+    page.add("latency", "Latency distribution", latency + numbers)
+    spread = plot(ecdf_figure(record), "Share of runs by latency") + table(ecdf_table(record), "The curves")
+    page.add("spread", "Cumulative distribution", spread)
+    course = plot(timeline_figure(record), "Latency over time")
+    page.add("course", "Over time", course + table(timeline_table(record), "Every block"))
+    resources = plot(chart_figure(resources_chart(record)), "Peak memory, load and first run of each config")
+    page.add("resources", "Memory and load", resources)
+    page.add("outputs", "Outputs", _outputs(record))
+
+
+def add_protocol(page: Document, record: ComparisonRecord) -> None:
+    """Add how it was measured: machine, versions, inputs, time spent, ORT's log."""
+    machine, versions, protocol = record.machine, record.versions, record.protocol
+    measured = facts(
+        [
+            ("model", record.model.name),
+            ("SHA-256", record.model.sha256),
+            ("measured", record.created_utc),
+            ("id", record.id),
+            ("inputs", record.inputs.made_by),
+            ("shapes", ", ".join(f"{name}: {shape}" for name, shape in record.inputs.shapes)),
+            ("guesses", "; ".join(record.inputs.guesses) or None),
+            ("processor", machine.cpu),
+            ("cores", f"{machine.usable_cores} usable of {machine.logical_cores}"),
+            ("memory", in_gib(machine.memory_bytes)),
+            ("accelerators", ", ".join(gpu.name for gpu in machine.gpus) or None),
+            ("system", machine.platform),
+            ("ONNX Runtime", versions.onnxruntime),
+            ("workbench", versions.workbench),
+            ("time spent", f"{protocol.elapsed_s:.3g} s, {protocol.sampling_s:.3g} s of them sampling"),
+            ("smallest effect of interest", f"{protocol.smallest_effect * 100:.2f} %"),
+        ]
+    )
+    log = "".join(
+        f"<details><summary>What ORT logged in {escape(one_line(run.label, 40))}</summary><pre>"
+        + escape("\n".join(f"{line.severity} {one_line(line.message, 1000)}" for line in run.log[:200]))
+        + "</pre></details>"
+        for run in record.runs
+        if run.log
+    )
+    page.add("measured", "How it was measured", measured + log)
+
+
+def _ran(run: Run) -> str:
+    if run.failure is not None:
+        return f". Failed at {run.failure.stage}: {run.failure.problem}"
+    providers = ", ".join(name.removesuffix("ExecutionProvider") for name in run.providers)
+    threads = "an unknown number of threads" if run.threads is None else counted(run.threads, "thread")
+    return f" (on {providers or 'nothing known'}, {threads})"
+
+
+def _outputs(record: ComparisonRecord) -> str:
+    import pandas as pd
+
+    if not record.agreement:
+        return absent("No outputs were compared.")
+    columns = ["label", "output", "agrees", "reason", "max_abs_error", "relative_error", "sqnr_db"]
+    rows = [[getattr(output, name) for name in columns] for output in record.agreement]
+    frame: pd.DataFrame = pd.DataFrame(rows, columns=columns)
+    drawn = plot(chart_figure(agreement_chart(record)), "How near each output is to the baseline's")
+    return drawn + table(frame, "Each output against the baseline's", opened=len(frame) <= 8)

@@ -1,0 +1,140 @@
+"""A request made of a model, configs and inputs, and measured: what every measuring function calls."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+from workbench.core.background import in_background
+from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.config import Config
+from workbench.core.errors import ConfigError
+from workbench.core.measure.bar import bar
+from workbench.core.measure.compare import compare
+from workbench.core.measure.compare_request import CompareRequest
+from workbench.core.measure.finding_inputs import with_running_inputs
+from workbench.core.measure.goal import PrecisionGoal
+from workbench.core.measure.limits import Limits, OnProgress, Progress
+from workbench.core.models import Inputs, Model, load
+from workbench.core.models.fit import check_fit
+from workbench.core.prepare.calibration import real_inputs
+from workbench.core.prepare.real_data import inputs_from
+from workbench.core.prepare.replayed import replayed
+from workbench.core.text import quoted
+from workbench.features.base.result import Result
+
+Feeds: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+
+PRECISION = 0.05  # of a percentile: half the width of its interval
+
+K = TypeVar("K", bound=Result)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def check_configs(configs: Iterable[Any], example: str) -> None:
+    """Refuse what is no config."""
+    for config in configs:
+        if not isinstance(config, Config):
+            raise ConfigError(f"{quoted(config)} is no config", f"give wb.Config(…) values: {example}")
+
+
+def opened_for(model: Any, configs: Sequence[Config], example: str) -> Model:
+    """Open the model; refuse what is no config or does not fit it."""
+    check_configs(configs, example)
+    loaded = load(model)
+    for config in configs:
+        check_fit(loaded, config)
+    return loaded
+
+
+def inputs_of(
+    model: Model, inputs: Any, seed: int, configs: Sequence[Config] = (), calibration: Any = None
+) -> Inputs:
+    """Return the inputs as given, or by default real examples where the model has some, else random ones."""
+    if inputs is None and (real := real_inputs(model, configs, calibration)) is not None:
+        return real
+    return inputs_from(model, inputs, seed=seed)
+
+
+def sized_as(model: Model, data: Any) -> Model:
+    """Return the model as random data size it, for a calibration without data of its own."""
+    is_random = isinstance(data, Inputs) and data.seed is not None
+    return model.with_inputs(data) if is_random else model
+
+
+def finding_inputs(function: Callable[P, R]) -> Callable[P, R]:
+    """Call the function, and once more where its random inputs failed and others that run were found."""
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        configs = [value for value in (*args[1:], *options.values()) if isinstance(value, Config)]
+        cancel: Any = options.get("cancel")
+        source: Any = args[0] if args else options.get("model", options.get("subject"))
+        if isinstance(source, Result):  # a deployment has its inputs
+            return function(*args, **options)
+        again: Any = function
+        held = {name: replayed(value) for name, value in options.items() if name == "calibration"}
+
+        def run(inputs: Any) -> R:
+            changed = held if inputs is None else {**held, "inputs": inputs}
+            result: R = again(*args, **{**options, **changed})
+            return result
+
+        def opened() -> Model:
+            return load(source[0] if isinstance(source, tuple) else source)
+
+        config = configs[0] if configs else None
+        return with_running_inputs(run, opened, options.get("inputs"), config, cancel)
+
+    return call
+
+
+@contextmanager
+def request_for(
+    model: Model,
+    configs: Sequence[Config],
+    inputs: Inputs,
+    *,
+    progress: bool | Callable[[Progress], None],
+    cancel: threading.Event | None,
+    limits: Limits | None,
+    **options: Any,
+) -> Iterator[tuple[CompareRequest, OnProgress]]:
+    """Yield the request and its progress bar; `options` are further fields of the request."""
+    with (
+        bar(progress) as on_progress,
+        # A large file is hashed while the first worker starts and loads.
+        in_background(model.record, "hash of the model", cancel) as hashing,
+    ):
+        changes = {"model_record": hashing.result, "limits": limits or Limits(), **options}
+        yield CompareRequest.of(model, configs, inputs, **changes), on_progress
+
+
+def measure_runs(
+    model: Model,
+    configs: Sequence[Config],
+    inputs: Inputs,
+    *,
+    cancel: threading.Event | None,
+    **options: Any,
+) -> ComparisonRecord:
+    """Measure the configs together, and one alone until its median is known.
+
+    `options` are those of `request_for`.
+    """
+    if len(configs) == 1:
+        options.setdefault("goal", PrecisionGoal((50.0,), PRECISION))
+    with request_for(model, configs, inputs, cancel=cancel, **options) as (request, on_progress):
+        return compare(request, on_progress=on_progress, cancel=cancel)
+
+
+def kept(result: K, keep: bool) -> K:
+    """Return the result, added to the history if it is to be kept."""
+    if keep:
+        result.keep()
+    return result

@@ -1,0 +1,1 @@
+"""From no process to a steady one."""

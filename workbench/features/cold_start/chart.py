@@ -1,0 +1,75 @@
+"""From nothing to the first answer: the time of each step, and the memory that each stage added."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from workbench.core.text import in_mib, in_ms
+from workbench.drawing.chart import Axis, Chart, ChartRow, Value, mebibytes, milliseconds, series_look
+from workbench.features.cold_start.starts import ColdStartRecord
+
+STEADY = "steady run"
+# Without a saved graph, `load` of the memory is what `read` of the time is with one.
+_LOOKS = {
+    step: series_look(index, name)
+    for step, index, name in (
+        ("process start", 0, "process start"), ("import", 1, "import"), ("read", 2, "read or load"),
+        ("load", 2, "read or load"), ("optimize", 3, "optimize"), ("prepack", 4, "prepack"),
+        ("first run", 5, "first run"), (STEADY, 6, STEADY),
+    )
+}  # fmt: skip
+_SAVED_AHEAD = (  # loading is one step then: nothing is optimized
+    ("process start", "process_s"),
+    ("import", "import_s"),
+    ("read", "load_s"),
+    ("first run", "first_run_s"),
+)
+
+
+def cold_start_chart(by_label: Mapping[str, ColdStartRecord]) -> Chart:
+    """Return a row for each config, and one more where its graph was also pre-optimized."""
+    starts, rows = by_label.values(), []
+    for start in starts:
+        rows.append(_row(start.label, dict(start.steps), start.resident()))
+        if start.saved_ahead:
+            ahead = {
+                step: median(getattr(run, field) for run in start.saved_ahead) for step, field in _SAVED_AHEAD
+            }
+            rows.append(_row(f"{start.label}, pre-optimized", ahead, start.resident("saved_ahead")))
+    axes = [Axis("time since the process was asked for (ms)", "stack")]
+    if any(value.value is not None for row in rows for value in row.values[1]):
+        axes.append(Axis("resident memory, what each stage added (MiB)", "stack"))
+    rows = [ChartRow(row.label, row.values[: len(axes)], row.totals[: len(axes)]) for row in rows]
+    steady = " and ".join(str(in_ms(dict(start.steps)[STEADY] or 0.0)) for start in starts)
+    firsts = ", ".join(f"{start.label} {in_ms(start.until_first_answer_s, 3)}" for start in starts)
+    sentences = (f"Cold start to the first answer: {firsts}", *map(str, starts))
+    return Chart(sentences, tuple(axes), tuple(rows), f"once steady, a run takes {steady}")
+
+
+def _row(
+    label: str, steps: dict[str, float | None] | dict[str, float], resident: Sequence[tuple[str, int | None]]
+) -> ChartRow:
+    """Return times and memory of a start; the steady run is no part of starting."""
+    times = tuple(
+        Value(milliseconds(seconds), f"{step}: {in_ms(seconds) or 'not known'}", _LOOKS[step])
+        for step, seconds in steps.items()
+        if step != STEADY
+    )
+    sizes = tuple(
+        Value(mebibytes(size), f"{stage}: {in_mib(size) or 'not known'}", _LOOKS[stage])
+        for stage, size in _added(resident)
+    )
+    whole_s = sum(seconds or 0.0 for step, seconds in steps.items() if step != STEADY)
+    largest = max((size for _, size in resident if size is not None), default=None)
+    return ChartRow(label, (times, sizes), (in_ms(whole_s) or "", in_mib(largest) or "not known"))
+
+
+def _added(resident: Sequence[tuple[str, int | None]]) -> list[tuple[str, int | None]]:
+    """Return what each stage added; memory that a stage gave back counts as nothing added."""
+    added: list[tuple[str, int | None]] = []
+    before = 0
+    for stage, size in resident:
+        added.append((stage, None if size is None else max(0, size - before)))
+        before = max(before, size or 0)
+    return added

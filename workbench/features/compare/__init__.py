@@ -1,0 +1,1 @@
+"""Configs measured interleaved, and the verdict."""

@@ -1,0 +1,218 @@
+"""A result about several runs, with further results about them as parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.kinds import Part
+from workbench.core.measure.providers import asked_for
+from workbench.core.prepare.preparing import prepare
+from workbench.features.base.continued import Continued
+from workbench.features.base.examining import missing_model, missing_part
+from workbench.features.base.per_run import PerRun
+from workbench.features.base.registry import KINDS
+from workbench.features.base.result import Result, origin_of
+from workbench.features.cold_start.result import ColdStarts
+from workbench.features.compare.side_by_side import precision_frame
+from workbench.features.explain.fusions import Fusions
+from workbench.features.explain.model_files import ModelFiles
+from workbench.features.explain.result import Explanation
+from workbench.features.findings.record import badges
+from workbench.features.grid.best import BestLimits, Contender, contenders_of
+from workbench.features.grid.several import ConfigChoice
+from workbench.features.memory.result import Memory
+from workbench.features.profile.difference.files import file_difference
+from workbench.features.profile.difference.joining import in_the_names_of
+from workbench.features.profile.result import Profile
+from workbench.features.profile.roofline.result import Roofline
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from workbench.drawing.scene import Scene
+    from workbench.features.explain.explanation import Explained
+    from workbench.features.explain.graph_view import GraphView
+    from workbench.features.explain.graph_view.view import ColorBy
+    from workbench.features.profile.flame.view import FlameView, Way
+
+
+T = TypeVar("T", bound=PerRun)
+
+
+class ResultWithParts(ConfigChoice, Continued):
+    """A result about several runs; further results about these runs are kept with it."""
+
+    record: ComparisonRecord
+
+    def add(self, result: Result, label: str = "B") -> None:
+        """Keep a further result about the same model with this one: what `wb.levels`, `wb.ablate`… return.
+
+        `label` says which run's config it is about. It replaces an older one of its kind and label, and is
+        saved, exported and reopened with the comparison.
+        """
+        for part in result.as_parts(label):
+            self.with_part(part)
+
+    def made(self, kind: str, label: str | None = None) -> Any:
+        """Return a further result that is kept with this one: `result.made("levels", "B").figure()`."""
+        return self._at_latency(KINDS.result_of_part(self._part(kind, label)), label)
+
+    def part(self, kind: str, label: str | None = None) -> Any:
+        """Return the record of a part; a WorkbenchError says how to get one that is missing."""
+        return self._part(kind, label).record
+
+    def with_part(self, part: Part) -> None:
+        """Keep one more record with the result, in place of the one of that name."""
+        self.parts = (*(kept for kept in self.parts if kept.name != part.name), part)
+        self._update_history()
+
+    def explanation(self, label: str = "A") -> Explanation:
+        """Return what ORT made of the model under the config of that run."""
+        return Explanation.of_part(self._part("explanation", label))
+
+    def profile(self, label: str = "A") -> Profile:
+        """Return where the time of that run goes: shares of its measured median."""
+        return Profile.of_part(self._part("profile", label)).scaled_to(self._latency_s(label))
+
+    def graph(
+        self, label: str | None = None, *, baseline: str = "A", color: ColorBy | None = None
+    ) -> GraphView:
+        """Show the partitioned graph of the baseline beside that of a candidate, by default the first."""
+        from workbench.features.explain.graph_view import graph_view
+
+        labels = (baseline, label or self.record.runs[1].label)
+        before, after = (self.part("explanation", run) for run in labels)
+        before_s, after_s = (self._node_times_s(run) for run in labels)
+        view = graph_view(before, after, times_s=before_s, after_times_s=after_s, color=color)
+        view.badges = self._badges()
+        return view
+
+    def files(self, label: str = "B") -> ModelFiles:
+        """Return what differs between the model's file and the one that a run loads: nodes and weights.
+
+        It is kept with the result. `wb.compare` of model files keeps it from the start.
+        """
+        run = next((run for run in self.record.runs if run.label == label), None)
+        if run is None:
+            raise missing_part(self.record, "file", label, True)
+        name = f"model files/{label}"
+        part = next((part for part in self.parts if part.name == name), None)
+        if part is None:
+            if self._model is None:
+                raise missing_model("the files cannot be compared: the model is not at hand", "files()")
+            file = prepare(self._model, run.config, calibration=self._calibration).model
+            part = Part(name, file_difference(self._model, file), origin_of(self._model, run.config))
+            self.with_part(part)
+        return ModelFiles.of_part(part)
+
+    def fusions(self) -> Fusions:
+        """Return what was fused into what in each run, counted by pattern."""
+        return Fusions(self._records("explanation"))
+
+    def flame(self, label: str | None = None, *, baseline: str = "A", way: Way | None = None) -> FlameView:
+        """Show where the time goes, the baseline above a candidate, by default the first."""
+        from workbench.features.profile.flame.view import flame_of_two
+
+        labels = (baseline, label or self.record.runs[1].label)
+        first, second = map(self.profile, labels)
+        view = flame_of_two(first, second, *map(self._explained, labels), labels=labels, way=way)
+        view.badges = self._badges()
+        return view
+
+    def time_elsewhere(self) -> dict[str, float]:
+        """Return the share of the nodes' time beside the provider asked for, of each profiled run."""
+        shares = {}
+        for run in self.record.runs:
+            asked = asked_for(run.config)
+            if asked and any(part.name == f"profile/{run.label}" for part in self.parts):
+                nodes = self.profile(run.label).to_frame()
+                elsewhere_s = nodes["self_s"][nodes["provider"] != asked[0]].sum()
+                if whole_s := nodes["self_s"].sum():
+                    shares[run.label] = float(elsewhere_s / whole_s)
+        return shares
+
+    def _badges(self) -> dict[str, str]:
+        """Return what findings that are kept with the result say about nodes."""
+        return badges(part.record for part in self.parts if part.kind == "findings")
+
+    def memory(self) -> Memory:
+        """Return memory over a run of each config, node by node."""
+        return self._per_run(Memory)
+
+    def roofline(self) -> Roofline:
+        """Return each node against this machine's peaks, for each config."""
+        return self._scaled_roofline(self._per_run(Roofline))
+
+    def cold_start(self) -> ColdStarts:
+        """Return the steps from no process to a steady run, for each config."""
+        return self._per_run(ColdStarts)
+
+    def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
+        return contenders_of(self.record, limits, self._kept_accuracy())
+
+    def precision_frame(self) -> pd.DataFrame:
+        """Return one row per config: latency and speed-up with intervals, file, memory, accuracy, error.
+
+        Accuracy and error are those that `accuracy()` kept; without it the error is of the timed inputs, and
+        `error_from` says which.
+        """
+        return precision_frame(self.record, self._kept_accuracy())
+
+    def precision_figure(self) -> go.Figure:
+        """Draw speed against accuracy, or against the error where there is no accuracy."""
+        from workbench.features.compare.precision_chart import precision_figure
+
+        return precision_figure(self.record, self._kept_accuracy())
+
+    def precision_still(self) -> Scene:
+        """Draw the table of all configs as a picture."""
+        from workbench.features.compare.precision_chart import precision_scene
+
+        return precision_scene(self.record, self._kept_accuracy())
+
+    def _kept_accuracy(self) -> Any:
+        return next((part.record for part in self.parts if part.kind == "accuracy"), None)
+
+    def _part(self, kind: str, label: str | None = None) -> Part:
+        name = kind if label is None else f"{kind}/{label}"
+        part = next((part for part in self.parts if part.name == name), None)
+        if part is None:
+            raise missing_part(self.record, kind, label, self._model is not None)
+        return part
+
+    def _records(self, kind: str) -> dict[str, Any]:
+        """Return the records of a kind by the label of their run, in the order of the runs."""
+        records = {part.label: part.record for part in self.parts if part.kind == kind}
+        if not records:
+            raise missing_part(self.record, kind, None, self._model is not None)
+        return {run.label: records[run.label] for run in self.record.runs if run.label in records}
+
+    def _per_run(self, cls: type[T]) -> T:
+        records = self._records(cls.kind)
+        return cls.of(records, self._part(cls.kind, next(iter(records))).about)
+
+    def _explained(self, label: str) -> Explained | None:
+        return next((part.record for part in self.parts if part.name == f"explanation/{label}"), None)
+
+    def _latency_s(self, label: str | None) -> float | None:
+        return next((run.latency.median_s for run in self.record.runs if run.label == label), None)
+
+    def _at_latency(self, result: Any, label: str | None) -> Any:
+        """Return a result with profiled times as shares of the latency that the comparison measured."""
+        if isinstance(result, Profile):
+            return result.scaled_to(self._latency_s(label))
+        return self._scaled_roofline(result) if isinstance(result, Roofline) else result
+
+    def _scaled_roofline(self, result: Roofline) -> Roofline:
+        records = {run: record.scaled_to(self._latency_s(run)) for run, record in result.by_label.items()}
+        return Roofline.of(records, result.about)
+
+    def _node_times_s(self, label: str) -> dict[str, float] | None:
+        """Return the time of one run by node, or None without a profile."""
+        if all(part.name != f"profile/{label}" for part in self.parts):
+            return None
+        profile, explained = self.profile(label), self._explained(label)
+        return (profile if explained is None else in_the_names_of(explained, profile)).node_times_s()

@@ -1,0 +1,156 @@
+"""A table of configs with different arithmetic: speed, size, memory, accuracy, error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.run import Run
+from workbench.core.measure.percentiles import percentiles
+from workbench.features.accuracy.record import AccuracyRecord
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TIMED, EVALUATED = "the timed inputs", "the evaluation"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One config. None: unknown; `speedup` is the baseline's time over this config's."""
+
+    label: str
+    config: str
+    median_s: float | None
+    median_low_s: float | None  # from its own processes; the speed-up's interval is paired and narrower
+    median_high_s: float | None
+    speedup: float | None
+    speedup_low: float | None
+    speedup_high: float | None
+    verdict: str | None  # None: the baseline
+    file_bytes: int | None
+    peak_rss_bytes: int | None
+    accuracy: float | None
+    accuracy_low: float | None
+    accuracy_high: float | None
+    lost: float | None  # accuracy change from the baseline on the same items; negative: lost
+    lost_low: float | None
+    lost_high: float | None
+    error: float | None  # rms error of the worst output over the baseline's rms; infinite: no finite size
+    error_from: str | None
+    problem: str | None
+    best: bool  # no other config is both faster and more accurate; False also if the speed-up is unknown
+
+    @property
+    def is_told(self) -> bool:
+        """Return whether the interval of the speed-up is conclusive."""
+        return self.verdict in ("faster", "slower", "tie")
+
+
+def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tuple[Standing, ...]:
+    """Return all configs, the baseline first."""
+    verdicts = {verdict.label: verdict for verdict in record.verdicts}
+    rows = []
+    for run in record.runs:
+        verdict = verdicts.get(run.label)
+        (middle,) = percentiles(run, (50.0,))
+        scored = accuracy.score(run.label) if accuracy is not None else None
+        score, gap = (scored.score, scored.against) if scored else (None, None)
+        error, error_from = _error(record, accuracy, run.label)
+        trusted = verdict is None or verdict.kind != "outputs differ"
+        rows.append(
+            Standing(
+                label=run.label,
+                config=config_in_words(run.config),
+                median_s=run.latency.median_s,
+                median_low_s=middle.low,
+                median_high_s=middle.high,
+                speedup=1.0 if verdict is None else verdict.ratio if trusted else None,
+                speedup_low=verdict.low if verdict and trusted else None,
+                speedup_high=verdict.high if verdict and trusted else None,
+                verdict=verdict.kind if verdict else None,
+                file_bytes=_file_bytes(record, run),
+                peak_rss_bytes=run.peak_rss_bytes,
+                accuracy=score.value if score else None,
+                accuracy_low=score.low if score else None,
+                accuracy_high=score.high if score else None,
+                lost=gap.value if gap else None,
+                lost_low=gap.low if gap else None,
+                lost_high=gap.high if gap else None,
+                error=error,
+                error_from=error_from,
+                problem=run.failure.problem if run.failure else (scored.problem if scored else None),
+                best=False,
+            )
+        )
+    return _with_best(rows)
+
+
+def precision_frame(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> pd.DataFrame:
+    """Return one row per config; column names contain the units."""
+    import pandas as pd
+
+    names = [field.name for field in fields(Standing)]
+    frame = pd.DataFrame(
+        [[getattr(row, name) for name in names] for row in standings(record, accuracy)], columns=names
+    )
+    words = ("label", "config", "verdict", "error_from", "problem")
+    whole = ("file_bytes", "peak_rss_bytes")
+    floats = [name for name in names if name not in (*words, *whole, "best")]
+    frame = frame.astype({**dict.fromkeys(floats, "float64"), **dict.fromkeys(whole, "Int64")})
+    for at, name in enumerate(("median", "median_low", "median_high"), 2):
+        frame.insert(at, f"{name}_ms", frame.pop(f"{name}_s") * 1e3)
+    return frame
+
+
+def _with_best(rows: list[Standing]) -> tuple[Standing, ...]:
+    """Mark the Pareto front: rows that no other row beats in both speed and accuracy."""
+
+    def beats(row: Standing, other: Standing) -> bool:
+        ours, theirs = _badness(row), _badness(other)
+        if ours is None or theirs is None or row.speedup is None or other.speedup is None:
+            return False
+        at_least = row.speedup >= other.speedup and ours <= theirs
+        return at_least and (row.speedup > other.speedup or ours < theirs)
+
+    known = [
+        row
+        for row in rows
+        if row.speedup is not None and row.verdict != "unknown" and _badness(row) is not None
+    ]
+    return tuple(
+        replace(row, best=row in known and not any(beats(other, row) for other in known)) for row in rows
+    )
+
+
+def _badness(row: Standing) -> float | None:
+    """Return the lost accuracy if known, else the error; None for the baseline."""
+    if row.accuracy is not None:
+        return -row.accuracy
+    if row.verdict is None:
+        return 0.0
+    return row.error if row.error is not None and math.isfinite(row.error) else None
+
+
+def _error(
+    record: ComparisonRecord, accuracy: AccuracyRecord | None, label: str
+) -> tuple[float | None, str | None]:
+    if accuracy is not None and label in accuracy.labels:
+        error = accuracy.error(label)
+        return error, None if error is None else EVALUATED
+    rows = [row for row in record.agreement if row.label == label]
+    noise = [row.sqnr_db for row in rows]
+    known = [10 ** (-db / 20) for db in noise if db is not None]
+    if rows and all(row.max_abs_error == 0 for row in rows):
+        return 0.0, TIMED
+    return (max(known), TIMED) if known else (None, None)
+
+
+def _file_bytes(record: ComparisonRecord, run: Run) -> int | None:
+    """Return the size of the file that ORT loaded, with its weights."""
+    if run.preparation is not None:
+        return run.preparation.file_bytes
+    return None if run.failure else record.model.graph_bytes + record.model.external_bytes

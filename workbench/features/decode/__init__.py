@@ -1,0 +1,1 @@
+"""The decoding loop of a language model."""

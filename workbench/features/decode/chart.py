@@ -1,0 +1,78 @@
+"""Milliseconds a token against its position, a line for each config."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.drawing.chart import (
+    Axis,
+    Chart,
+    ChartRow,
+    headlines,
+    one_value,
+    run_look,
+    size_value,
+    time_value,
+)
+from workbench.drawing.words import plain
+from workbench.features.decode.points import DecodeFigures, figures_of, in_words
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.features.decode.record import DecodingRecord
+
+HEIGHT = 380
+_AXES = (
+    Axis("time to the first token (ms)"),
+    Axis("time of each further token (ms)"),
+    Axis("cache after the last token (MiB)"),
+)
+
+
+def decoding_chart(record: DecodingRecord) -> Chart:
+    """Return a row for each config."""
+    rows = tuple(_row(index, figures) for index, figures in enumerate(figures_of(record)))
+    return Chart(
+        headlines(in_words(record), len(record.runs)),
+        _AXES,
+        rows,
+        f"{record.prompt_count} tokens of prompt",
+        columns=3,
+    )
+
+
+def decoding_figure(record: DecodingRecord) -> go.Figure:
+    """Draw each token's time with plotly, from the second on: the first one runs the prompt."""
+    from workbench.drawing.scale import scale_of
+    from workbench.drawing.template import new_figure, set_title
+
+    figure, every = new_figure(), figures_of(record)
+    scale = scale_of([row.token.value for row in every])
+    for index, row in enumerate(every):
+        style = run_look(index)
+        places = range(1, len(row.position_s))
+        figure.add_scatter(
+            x=[record.prompt_count + place for place in places],
+            y=[scale.of(row.position_s[place]) for place in places],
+            name=plain(row.run.label),
+            mode="lines+markers",
+            marker={"symbol": style.symbol, "size": 5},
+            line={"color": style.color, "dash": style.dash},
+            hovertemplate=f"position %{{x}}: %{{y:.4~g}} {scale.unit}<extra>{plain(row.run.label)}</extra>",
+            showlegend=True,
+        )
+    figure.update_xaxes(title_text="position of the token")
+    figure.update_yaxes(title_text=f"median time of the token ({scale.unit})", rangemode="tozero")
+    note = f"the first token, which runs the prompt of {record.prompt_count}, stands in the sentences only"
+    return set_title(figure, headlines(in_words(record), len(record.runs)), note, HEIGHT)
+
+
+def _row(index: int, figures: DecodeFigures) -> ChartRow:
+    look, run = run_look(index), figures.run
+    absent = "not measured" if run.failure is None else run.failure.problem
+    times = (
+        time_value(time.value, look, absent, digits=3, low=time.low, high=time.high)
+        for time in (figures.first_token, figures.token)
+    )
+    return one_value(run.label, *times, size_value(run.cache_bytes, look, "no cache"))

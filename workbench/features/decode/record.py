@@ -1,0 +1,96 @@
+"""A language model decoded token by token, by one or more configs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.core.bundle.comparison import OutputAgreement, Verdict
+from workbench.core.bundle.kinds import check_seconds
+from workbench.core.bundle.preparation import Preparation
+from workbench.core.bundle.run import Failure
+from workbench.core.config import Config
+from workbench.core.errors import BundleError
+
+What = Literal["first token", "next tokens"]
+
+
+@dataclass(frozen=True, slots=True)
+class DecodePass:
+    """One prompt and the tokens after it, while the processes of all other configs are frozen."""
+
+    round: int
+    order: int  # position among all passes of its round
+    step_s: tuple[float, ...]  # the first step runs the prompt
+    cpu_s: float  # of all threads of the process
+    others_cpu_s: float | None
+    disturbed: tuple[str, ...]  # reasons to exclude it; empty: clean
+
+    @property
+    def first_token_s(self) -> float:
+        return self.step_s[0]
+
+    @property
+    def next_tokens_s(self) -> float:
+        """The time of all tokens after the first."""
+        return sum(self.step_s[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeRun:
+    """One config, decoding in one process per round."""
+
+    label: str
+    config: Config
+    providers: tuple[str, ...]
+    threads: int | None
+    io: Literal["run", "binding"] | None  # how the cache goes from step to step; None: nothing ran
+    picked: tuple[int, ...]  # the most likely token at each step, after the baseline's tokens
+    cache_bytes: int | None  # after the last step; None: not known
+    rss_bytes: tuple[int, ...]  # of each process at its end
+    passes: tuple[DecodePass, ...]
+    failure: Failure | None
+    preparation: Preparation | None
+    threads_from: tuple[str, ...] = ()  # origins of intra-op, then inter-op threads; empty: unknown
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeVerdict:
+    """The conclusion about one candidate: the time to the first token, or of the tokens after it."""
+
+    what: What
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class DecodingRecord:
+    """All measurements of `wb.decode`, and the verdicts against the first run."""
+
+    model_name: str
+    prompt_count: int
+    token_count: int
+    seed: int
+    cached: bool  # False: the model has no cache, so every step runs the whole sequence
+    tokens: tuple[int, ...]  # what the baseline picked; all timed passes are fed these
+    runs: tuple[DecodeRun, ...]  # the baseline first
+    agreement: tuple[OutputAgreement, ...]  # of the logits of all steps
+    verdicts: tuple[DecodeVerdict, ...]
+    notes: tuple[str, ...]
+
+
+def check_decoding(record: DecodingRecord, fix: str) -> None:
+    """Refuse a record that no decoding could have made."""
+    labels = [run.label for run in record.runs]
+    if not labels or len(set(labels)) != len(labels):
+        raise BundleError("runs: expected one or more, each with its own label.", fix)
+    if len(record.tokens) != record.token_count or record.token_count < 1:
+        raise BundleError("tokens: expected one for each step.", fix)
+    for run in record.runs:
+        if len(run.picked) not in (0, record.token_count):
+            raise BundleError(f"picked: expected {record.token_count} tokens.", fix)
+        if any(len(part.step_s) != record.token_count for part in run.passes):
+            raise BundleError(f"passes: expected {record.token_count} steps.", fix)
+        for part in run.passes:
+            check_seconds(part.step_s, "passes", fix)
+    if any(row.verdict.label not in labels[1:] for row in record.verdicts):
+        raise BundleError("verdicts: expected one of a candidate.", fix)

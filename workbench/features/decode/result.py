@@ -1,0 +1,122 @@
+"""A language model decoded token by token."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from workbench.core.config import Config
+from workbench.core.config.script_text import TIMING
+from workbench.features.base.form import Field, count_or_list
+from workbench.features.base.registry import ResultKind
+from workbench.features.base.result import Result, run_of
+from workbench.features.decode.points import (
+    DecodeFigures,
+    decode_frame,
+    figures_of,
+    in_words,
+    positions_frame,
+)
+from workbench.features.decode.record import DecodingRecord, check_decoding
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LOOP = '''import numpy as np
+
+
+def decode(tokens, count):
+    """Return `tokens` with `count` more, the most likely one at each step."""
+    sizes = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
+    words = ("past_key_values", "present_key_values", "past", "present")
+
+    def bare(name):
+        for word in words:
+            name = name.replace(word, "", 1)
+        return name.strip("._/")
+
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    presents = {bare(value.name): value.name for value in outputs if "present" in value.name}
+    pasts = {value.name: presents[bare(value.name)] for value in inputs if bare(value.name) in presents}
+    cache = {}
+    for value in inputs:  # empty along the last axis without a fixed size, one sequence
+        if value.name in pasts:
+            free = [axis for axis, size in enumerate(value.shape) if not isinstance(size, int)]
+            shape = [1 if axis in free else size for axis, size in enumerate(value.shape)]
+            shape[free[-1]] = 0
+            cache[value.name] = np.zeros(shape, sizes[value.type])
+    tokens = list(tokens)
+    for step in range(count):
+        fresh = tokens if step == 0 or not pasts else tokens[-1:]
+        feeds = dict(cache)
+        for value in inputs:
+            if "mask" in value.name:
+                feeds[value.name] = np.ones((1, len(tokens)), np.int64)
+            elif "position" in value.name:
+                feeds[value.name] = np.arange(len(tokens) - len(fresh), len(tokens), dtype=np.int64)[None]
+            elif value.name not in pasts:
+                feeds[value.name] = np.array([fresh], np.int64)
+        results = dict(zip([value.name for value in outputs], session.run(None, feeds, run_options)))
+        cache = {past: results[present] for past, present in pasts.items()}
+        logits = next(results[value.name] for value in outputs if value.name not in pasts.values())
+        tokens.append(int(logits[0, -1].argmax()))
+    return tokens'''
+
+
+class Decoding(Result):
+    """A language model decoded token by token. Made by `wb.decode`.
+
+    >>> import workbench as wb
+    >>> wb.Decoding.__name__
+    'Decoding'
+    """
+
+    record: DecodingRecord
+    charted_by = "workbench.features.decode.chart:decoding_chart"
+    drawn_by = "workbench.features.decode.chart:decoding_figure"
+
+    @property
+    def figures(self) -> tuple[DecodeFigures, ...]:
+        """Time to the first token, time of a further one, and tokens of each config."""
+        return figures_of(self.record)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per config."""
+        return decode_frame(self.record)
+
+    def positions_frame(self) -> pd.DataFrame:
+        """Return one row per config and token: its position, its time, and what was picked."""
+        return positions_frame(self.record)
+
+    def to_python(self, model: str | os.PathLike[str], label: str = "A") -> str:
+        """Return a plain onnxruntime script that makes the session of one config and decodes with it."""
+        run = run_of(self.record.runs, label)
+        return decoding_script(run.config, model)
+
+    def _in_words(self) -> str:
+        return in_words(self.record)
+
+
+def decoding_script(config: Config, model: str | os.PathLike[str]) -> str:
+    """Return the script of the config's session, and the loop over tokens."""
+    return f"{config.to_python(os.fspath(model)).removesuffix(TIMING)}\n\n{_LOOP}\n"
+
+
+KIND = ResultKind(
+    "decoding",
+    DecodingRecord,
+    check_decoding,
+    result=Decoding,
+    scope="runs",
+    entry="workbench.features.decode.call:decode",
+    takes=("seed", "calibration", "progress", "keep"),
+    heading="Token by token",
+    button="Decode",
+    hint="All configs as language models: time to the first token, time of each further one, the cache",
+    step="decoding",
+    tabs=("scenarios",),
+    form=(
+        Field("prompt", "prompt", "Tokens of the prompt, or the tokens themselves", count_or_list, "128"),
+        Field("tokens", "tokens", "Tokens to make", int, "64"),
+    ),
+)

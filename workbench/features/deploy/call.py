@@ -1,0 +1,83 @@
+"""`wb.deploy`: a folder that serves a chosen config in production."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+from workbench.core.bounds import check_number
+from workbench.core.config import Config
+from workbench.core.errors import ConfigError
+from workbench.core.models import Model, load
+from workbench.core.models.fit import check_fit
+from workbench.core.prepare.real_data import inputs_from
+from workbench.core.prepare.replayed import replayed
+from workbench.core.prepare.runnable import make_runnable
+from workbench.core.text import quoted
+from workbench.features.base.result import origin_of
+from workbench.features.base.running import Feeds, finding_inputs
+from workbench.features.deploy.folder import KINDS, Kind, Serving, file_name, write_deployment
+from workbench.features.deploy.result import Deployment
+from workbench.features.load.result import LoadTest
+
+
+@finding_inputs
+def deploy(
+    model: Model | Any,
+    config: Config,
+    folder: str | os.PathLike[str],
+    kind: Kind = "python",
+    *,
+    name: str | None = None,
+    inputs: Feeds = None,
+    seed: int = 0,
+    calibration: Any = None,
+    fallback: bool = False,
+    concurrency: int | LoadTest = 1,
+    max_queue: int = 256,
+    max_body_bytes: int = 64 << 20,
+    timeout_s: float = 30.0,
+    cancel: threading.Event | None = None,
+) -> Deployment:
+    """Write everything that runs this config in production; nothing in it needs the workbench.
+
+    `kind` is "python", a server of the Open Inference Protocol with exact requirements and a Dockerfile, or
+    "triton", a model repository. The prepared model travels with it. `fallback=False` makes the server refuse
+    to start when an execution provider of the config does not. `concurrency` is the number of runs at once,
+    or a load test of this config, whose best number of callers is taken. With `runtime=` in the config the
+    requirements are the versions of that environment.
+    `result.check()` starts the server and compares it with the measured config.
+
+    >>> import workbench as wb
+    >>> wb.deploy.__name__
+    'deploy'
+    """
+    if isinstance(concurrency, LoadTest):
+        concurrency = concurrency.best_callers(config)
+    if kind not in KINDS:
+        raise ConfigError(f"kind={quoted(kind)} is no kind of deployment", f"give one of {', '.join(KINDS)}")
+    for label, number in (("concurrency", concurrency), ("max_queue", max_queue)):
+        fix = "give a whole number of at least 1"
+        check_number(label, number, fix, what="count", least=1, whole=True)
+    for label, bound in (("timeout_s", timeout_s), ("max_body_bytes", max_body_bytes)):
+        check_number(label, bound, "give a number that is not negative", what="bound", least=0)
+    loaded = load(model)
+    check_fit(loaded, config)
+    fed = inputs_from(loaded, inputs, seed=seed)
+    loaded = loaded.with_inputs(fed)
+    calibration = replayed(calibration)
+    runnable = make_runnable(loaded, config, fed.feeds, calibration=calibration, cancel=cancel)
+    serving = Serving(
+        name=file_name(name or loaded.name),
+        fallback=fallback,
+        concurrency=concurrency,
+        max_queue=max_queue,
+        max_body_bytes=int(max_body_bytes),
+        timeout_s=timeout_s,
+    )
+    target = Path(folder).expanduser()
+    record = write_deployment(runnable.prepared, runnable.feeds[0], target, kind, serving, cancel)
+    about = origin_of(loaded, config, fed, cancel=cancel)
+    return Deployment.written(record, about, target, runnable)

@@ -1,0 +1,207 @@
+"""A deployment: the files that were written, and what its server did when it was checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+from typing import TYPE_CHECKING, Literal
+
+from workbench.core.bundle.comparison import OutputAgreement
+from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.kinds import check_seconds
+from workbench.core.bundle.run import median_of
+from workbench.core.config.config import Config
+from workbench.core.text import counted, in_digits, in_mib, in_ms
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LEAST_ROUNDS = 3  # for an interval
+NO_INTERVAL = f"no interval from fewer than {_LEAST_ROUNDS} rounds"
+
+
+@dataclass(frozen=True, slots=True)
+class DeployedFile:
+    """One file of a deployment; `path` is relative to its folder."""
+
+    path: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServedLoad:
+    """One part of a check: that many callers ask through HTTP, one request after the other each."""
+
+    callers: int
+    latencies_s: tuple[float, ...]
+    elapsed_s: float
+
+    @property
+    def throughput(self) -> float | None:
+        """Requests a second of all callers together."""
+        return len(self.latencies_s) / self.elapsed_s if self.elapsed_s > 0 and self.latencies_s else None
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean over rounds with its 95 % interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRound:
+    """The bare session and the server, one after the other while the other one rests."""
+
+    bare_s: tuple[float, ...]
+    served: tuple[ServedLoad, ...]  # the first with one caller
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentCheck:
+    """What a running server did: outputs against the measured config, latency beside the bare session."""
+
+    ready_s: float  # from the start of the process to the first ready answer
+    providers: tuple[str, ...]
+    agreement: tuple[OutputAgreement, ...]
+    rounds: tuple[ServedRound, ...]
+
+    @property
+    def agrees(self) -> bool:
+        return all(row.agrees is not False for row in self.agreement)
+
+    @property
+    def bare_s(self) -> float | None:
+        """Median latency of the session without a server."""
+        return median_of(s for part in self.rounds for s in part.bare_s)
+
+    @property
+    def callers(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(load.callers for part in self.rounds for load in part.served))
+
+    def latencies_s(self, callers: int) -> tuple[float, ...]:
+        return tuple(s for load in self._loads(callers) for s in load.latencies_s)
+
+    def throughput(self, callers: int) -> Interval | None:
+        """Requests a second over the rounds."""
+        return _interval([load.throughput for load in self._loads(callers)])
+
+    @property
+    def overhead_s(self) -> Interval | None:
+        """What serving adds to a run for one caller, over the rounds."""
+        return _interval(
+            [
+                median(load.latencies_s) - median(part.bare_s)
+                for part in self.rounds
+                for load in part.served
+                if load.callers == 1 and load.latencies_s and part.bare_s
+            ]
+        )
+
+    def _loads(self, callers: int) -> list[ServedLoad]:
+        return [load for part in self.rounds for load in part.served if load.callers == callers]
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentRecord:
+    """A written deployment. `check` is None until its server was tried."""
+
+    name: str
+    kind: Literal["python", "triton"]
+    config: Config
+    providers: tuple[str, ...]
+    batchable: bool
+    concurrency: int
+    files: tuple[DeployedFile, ...]
+    notes: tuple[str, ...]
+    check: DeploymentCheck | None
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per way to call: latencies in seconds, requests a second; the files before a check."""
+        import pandas as pd
+
+        if self.check is None:
+            return frame_of(self.files, ("path", "size_bytes", "sha256"), names={"path": "file"})
+        columns = ["callers", "median_s", "p99_s", "requests_per_s", "low_per_s", "high_per_s", "samples"]
+        bare = [s for part in self.check.rounds for s in part.bare_s]
+        rows: list[tuple[object, ...]] = [
+            ("bare session", median_of(bare), _p99(bare), None, None, None, len(bare))
+        ]
+        for callers in self.check.callers:
+            latencies = self.check.latencies_s(callers)
+            rate = self.check.throughput(callers) or Interval(math.nan, None, None)
+            rows.append(
+                (
+                    f"HTTP, {counted(callers, 'caller')}",
+                    *(median_of(latencies), _p99(latencies), rate.value, rate.low, rate.high, len(latencies)),
+                )
+            )
+        return pd.DataFrame(rows, columns=columns)
+
+    def __str__(self) -> str:
+        total = sum(file.size_bytes for file in self.files)
+        lines = [f"{self.name}: {counted(len(self.files), 'file')} for {self.kind}, {in_mib(total)}"]
+        if self.check is not None:
+            lines.append(_checked(self.check))
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def check_deployment_record(record: DeploymentRecord, fix: str) -> None:
+    """Refuse times that no check could have measured."""
+    for part in () if record.check is None else record.check.rounds:
+        check_seconds(part.bare_s, "bare_s", fix)
+        for load in part.served:
+            check_seconds((*load.latencies_s, load.elapsed_s), "served", fix)
+
+
+def _checked(check: DeploymentCheck) -> str:
+    outputs = "outputs equal those measured" if check.agrees else "OUTPUTS DIFFER from those measured"
+    overhead = check.overhead_s
+    parts = [outputs, f"ready after {check.ready_s:.1f} s"]
+    if overhead is not None and check.bare_s is not None:
+        parts.append(f"{_added(overhead)} to {in_ms(check.bare_s)} of the session")
+    for callers in check.callers:
+        rate = check.throughput(callers)
+        if rate is not None:
+            interval = _ends(rate, in_digits)
+            parts.append(f"{in_digits(rate.value)} requests/s ({interval}) from {counted(callers, 'caller')}")
+    return "; ".join(parts)
+
+
+def _added(overhead: Interval) -> str:
+    """Return what HTTP adds, as far as it is known: it cannot take time away."""
+    if overhead.low is None or overhead.high is None or overhead.high <= 0:
+        reason = NO_INTERVAL if overhead.high is None else "the session itself was slower in these rounds"
+        return f"what HTTP adds is not known ({reason})"
+    if overhead.low <= 0:
+        return f"HTTP adds at most {in_ms(overhead.high)}"
+    return f"HTTP adds {in_ms(overhead.value)} ({_ends(overhead, in_ms)})"
+
+
+def _ends(interval: Interval, in_words: Callable[[float], str | None]) -> str:
+    if interval.low is None or interval.high is None:
+        return NO_INTERVAL
+    return f"{in_words(max(interval.low, 0.0))} to {in_words(interval.high)}"
+
+
+def _interval(values: list[float | None]) -> Interval | None:
+    """Return the mean over rounds and Student's interval."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    if len(known) < _LEAST_ROUNDS:
+        return Interval(fmean(known), None, None)
+    from scipy.special import stdtrit  # scipy.stats takes much longer to import
+
+    half = float(stdtrit(len(known) - 1, 0.975)) * stdev(known) / math.sqrt(len(known))
+    return Interval(fmean(known), fmean(known) - half, fmean(known) + half)
+
+
+def _p99(values: list[float] | tuple[float, ...]) -> float | None:
+    """Return the 99th percentile of at least 100 values."""
+    return sorted(values)[math.ceil(0.99 * len(values)) - 1] if len(values) >= 100 else None

@@ -1,0 +1,128 @@
+"""What ORT did to a model under a config, concluded: placement, provenance, passes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.core.bundle.display import frame_of
+from workbench.core.config import Config
+from workbench.core.models import Model
+from workbench.features.explain.graph import Graph
+from workbench.features.explain.observe import BUDGET_S, Follow, Observation, observe
+from workbench.features.explain.passes.fired import Passes, passes_of
+from workbench.features.explain.placement.records import Placement
+from workbench.features.explain.placement.resolve import place
+from workbench.features.explain.placement.timing import with_profile
+from workbench.features.explain.provenance.account import FATES, Account, account, steps_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.features.profile.session_profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Every source node with its fate, every optimized node with its sources."""
+
+    account: Account
+    followed: bool  # False: one large step from source to optimized graph, not pass by pass
+    exact: bool  # the pass snapshots end in exactly ORT's own final graph
+    problem: str | None
+
+    @property
+    def unknown(self) -> int:
+        """Source nodes whose fate could not be explained."""
+        return self.account.count("unknown")
+
+    @property
+    def untraced(self) -> int:
+        """Optimized nodes that could not be traced to source nodes."""
+        return sum(not node.is_traced for node in self.account.optimized)
+
+    def __repr__(self) -> str:
+        fates = ", ".join(f"{count:,} {fate}" for fate in FATES if (count := self.account.count(fate)))
+        return f"<Provenance: {len(self.account.sources):,} source nodes: {fates or 'none'}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a source node: node, op_type, fate, into, passes."""
+        return frame_of(self.account.sources, ("node", "op_type", "fate", "into", "passes"))
+
+    def optimized_frame(self) -> pd.DataFrame:
+        """One row an optimized node: node, op_type, sources, inserted, passes."""
+        return frame_of(self.account.optimized, ("node", "op_type", "sources", "inserted", "passes"))
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """Placement, provenance and passes of one config of a model, with the graphs that they are about."""
+
+    model_name: str
+    config: Config
+    source: Graph
+    prepared: Graph  # what ORT was given: the source, unless the config has it quantized or fused before
+    basic: Graph  # what ORT divides among providers
+    optimized: Graph
+    placement: Placement
+    provenance: Provenance
+    passes: Passes
+    load_s: float
+
+    @property
+    def fused_time_share(self) -> float | None:
+        """The share of a run in nodes that do the work of several; None without a profile."""
+        if not self.placement.profiled:
+            return None
+        times_s = {node.node: node.time_s or 0.0 for node in self.placement.nodes}
+        total = sum(times_s.values())
+        fused = (node.node for node in self.provenance.account.optimized if len(node.sources) > 1)
+        return sum(times_s.get(node, 0.0) for node in fused) / total if total else None
+
+    def with_profile(self, profile: Profile) -> Explained:
+        """Return the same with the times and sizes of a profile of this config, joined by name."""
+        return replace(self, placement=with_profile(self.placement, self.optimized, profile))
+
+
+def explain(
+    model: Model,
+    config: Config,
+    *,
+    passes: Follow = "auto",
+    budget_s: float = BUDGET_S,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    on_first: Callable[[Explained], None] | None = None,
+) -> Explained:
+    """Observe in a worker, then conclude here; call `on_first` with what is known before the passes are."""
+
+    def early(observation: Observation) -> None:
+        if on_first is not None:
+            on_first(conclude(model.name, config, observation))
+
+    observation = observe(
+        model, config, passes=passes, budget_s=budget_s, calibration=calibration, cancel=cancel,
+        on_first=early,
+    )  # fmt: skip
+    return conclude(model.name, config, observation)
+
+
+def conclude(model_name: str, config: Config, observation: Observation) -> Explained:
+    """Conclude from an observation, without a process or a clock."""
+    steps = steps_of(observation.source, observation.chain)
+    whole = account(observation.source, observation.chain, steps)
+    requested = tuple(provider.name for provider in config.providers)
+    return Explained(
+        model_name=model_name,
+        config=config,
+        source=observation.source,
+        prepared=observation.prepared,
+        basic=observation.basic,
+        optimized=observation.final,
+        placement=place(observation, requested, whole, steps),
+        provenance=Provenance(whole, observation.followed, observation.exact, observation.problem),
+        passes=passes_of(observation, whole, steps),
+        load_s=observation.load_s,
+    )

@@ -1,0 +1,16 @@
+"""A graph as plain frozen values: nodes, tensors, subgraphs, without weights."""
+
+from workbench.core.models.naming import name_nodes, unnamed
+from workbench.features.explain.graph.model import Graph, Node, TensorInfo, informed, with_branch_constants
+from workbench.features.explain.graph.reading import read_graph
+
+__all__ = [
+    "Graph",
+    "Node",
+    "TensorInfo",
+    "informed",
+    "name_nodes",
+    "read_graph",
+    "unnamed",
+    "with_branch_constants",
+]

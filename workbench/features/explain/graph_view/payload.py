@@ -1,0 +1,144 @@
+"""Panes in the browser's format: texts once, numbers as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from workbench.drawing.canvas.columns import Texts, pack, style_data
+from workbench.drawing.palette import (
+    GREEN,
+    OLIVE,
+    PURPLE,
+    SKY,
+    TEXT,
+    YELLOW,
+    FillStyle,
+    style_of_op_type,
+    style_of_provider,
+)
+from workbench.features.explain.graph_view.pane import GraphRow, Pane, short_provider
+from workbench.features.explain.graph_view.tree import BoxTree, open_alike
+from workbench.features.explain.graph_view.words import parts_strip
+
+MOST_LETTERS = 2000  # of a name: one of a megabyte is cut
+ABSENT = 0xFFFFFFFF
+KINDS = ("node", "input", "output")
+GREY = FillStyle(TEXT, ".")
+FATES = {
+    "kept": (FillStyle(SKY, ""), "="),
+    "fused": (FillStyle(GREEN, "/"), "⊕"),
+    "folded": (FillStyle(YELLOW, "\\"), "▾"),
+    "eliminated": (FillStyle(PURPLE, "x"), "×"),
+    "inserted": (FillStyle(OLIVE, "-"), "+"),
+    "unknown": (GREY, "?"),
+}
+
+
+def payload(
+    panes: Sequence[Pane], links: Sequence[tuple[int, int]], *, predicted: bool = False
+) -> tuple[dict[str, Any], bytes]:
+    """Return header and columns. Column names begin with the number of their pane."""
+    texts = Texts(MOST_LETTERS)
+    columns: dict[str, Sequence[int] | Sequence[float | None]] = {
+        "link_from": [start for start, _ in links],
+        "link_to": [other for _, other in links],
+    }
+    panes_data = []
+    names = ("modules", "partitions")
+    opened = {name: open_alike([pane.trees[name] for pane in panes if name in pane.trees]) for name in names}
+    for number, pane in enumerate(panes):
+        columns |= {f"{number}_{name}": rows for name, rows in _columns(pane, texts).items()}
+        for name, tree in pane.trees.items():
+            tree_columns = _tree(tree, opened[name].pop(0), texts)
+            columns |= {f"{number}_{name}_{key}": rows for key, rows in tree_columns.items()}
+        note = ". ".join(filter(None, (parts_strip(pane), pane.note)))
+        panes_data.append({"title": pane.title, "note": note, "nodes": pane.nodes, "trees": list(pane.trees)})
+    table, block = pack(columns)
+    header = {
+        "panes": panes_data,
+        "modes": _modes(panes, texts, predicted),
+        "kinds": KINDS,
+        "columns": table,
+        "texts": texts.all,
+    }
+    return header, block
+
+
+def _columns(pane: Pane, texts: Texts) -> dict[str, Sequence[int] | Sequence[float | None]]:
+    def column(of: Callable[[GraphRow], str]) -> list[int]:
+        return [texts.number(of(row)) for row in pane.rows]
+
+    rows, wires = pane.rows, pane.wires
+    return {
+        "name": column(lambda row: row.node),
+        "op": column(lambda row: row.op_type),
+        "kind": [KINDS.index(row.kind) for row in rows],
+        "provider": column(provider_label),
+        "partition": [ABSENT if row.partition is None else row.partition for row in rows],
+        "fate": column(lambda row: row.fate or ""),
+        "inserted": [int(row.inserted) for row in rows],
+        "passes": column(lambda row: ", ".join(row.passes)),
+        "shapes": column(lambda row: row.shapes),
+        "note": column(lambda row: row.note),
+        "time_f": [row.time_s for row in rows],
+        "memory_f": [row.size_bytes for row in rows],
+        "wire_from": [wire.source for wire in wires],
+        "wire_to": [wire.target for wire in wires],
+        "wire_tensor": [texts.number(wire.tensor) for wire in wires],
+        "wire_hub": [int(wire.hub) for wire in wires],
+        "wire_crosses": [int(wire.crosses) for wire in wires],
+        "wire_bytes_f": [wire.size_bytes for wire in wires],
+    }
+
+
+def _tree(tree: BoxTree, opened: Sequence[int], texts: Texts) -> dict[str, Sequence[int]]:
+    return {
+        "home": tree.home,
+        "parent": [box.parent for box in tree.boxes],
+        "label": [texts.number(box.label) for box in tree.boxes],
+        "path": [texts.number(box.path) for box in tree.boxes],
+        "open": opened,
+    }
+
+
+def provider_label(row: GraphRow) -> str:
+    return "" if row.kind != "node" else short_provider(row.provider)
+
+
+def _modes(panes: Sequence[Pane], texts: Texts, predicted: bool) -> list[dict[str, Any]]:
+    """Return what boxes can be coloured by; a mode without data is listed as unknown."""
+    nodes = [row for pane in panes for row in pane.rows if row.kind == "node"]
+    fates = {row.fate for row in nodes} - {None}
+    timed = any(row.time_s is not None for row in nodes)
+    sized = any(row.size_bytes is not None for row in nodes)
+    providers = dict.fromkeys(provider_label(row) for row in nodes)
+    ops = dict.fromkeys(row.op_type for row in nodes)
+    return [
+        _category("provider", "provider (predicted)" if predicted else "provider", texts, {
+            name: (GREY if name == "unknown" else style_of_provider(name), "?" if name == "unknown" else "")
+            for name in providers
+        }),
+        _number("time", "time" if timed else "time (needs a profile)", "s", timed),
+        _number("memory", "memory of outputs" if sized else "memory (shapes unknown)", "B", sized),
+        _category("fate", "what happened to it", texts, {
+            name: FATES[name] for name in FATES if name in fates
+        }),
+        _category("op", "op type", texts, {
+            name: (style_of_op_type(name.rpartition("::")[2]), "") for name in ops
+        }),
+    ]  # fmt: skip
+
+
+def _category(
+    name: str, label: str, texts: Texts, styles: dict[str, tuple[FillStyle, str]]
+) -> dict[str, Any]:
+    entries = [
+        {"text": texts.number(key), "label": key, "glyph": glyph, "style": style_data(style)}
+        for key, (style, glyph) in styles.items()
+    ]
+    return {"name": name, "label": label, "kind": "category", "styles": entries, "known": bool(entries)}
+
+
+def _number(name: str, label: str, unit: str, known: bool) -> dict[str, Any]:
+    return {"name": name, "label": label, "kind": "number", "unit": unit, "known": known}

@@ -1,0 +1,25 @@
+"""What differs between the model's file and the one that a run loads."""
+
+from __future__ import annotations
+
+from workbench.features.base.registry import ResultKind
+from workbench.features.base.result import Result
+from workbench.features.profile.difference.files import FileDifference, check_files
+
+
+class ModelFiles(Result):
+    """What differs between two model files: nodes by operator, weights. Made by `result.files()`.
+
+    >>> import workbench as wb
+    >>> wb.ModelFiles.__name__
+    'ModelFiles'
+    """
+
+    record: FileDifference
+    charted_by = "workbench.features.explain.operators_chart:files_chart"
+
+
+KIND = ResultKind(
+    "model files", FileDifference, check_files, result=ModelFiles, scope="run",
+    heading="What differs between the model files",
+)  # fmt: skip

@@ -1,0 +1,57 @@
+"""What each finding is predicted to save, and what happened to the fixes that were tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value, one_value, run_look
+from workbench.drawing.palette import GAIN, LOSS, TEXT
+
+if TYPE_CHECKING:
+    from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
+    from workbench.features.findings.record import FindingRecord, FindingsRecord
+
+MOST_ROWS = 12
+KEPT, REFUSED = Look(GAIN, "", "circle", "kept"), Look(LOSS, "/", "diamond", "not kept")
+PREDICTED = Look(TEXT, "", "square", "predicted", hollow=True)
+
+
+def findings_chart(records: Mapping[str, FindingsRecord]) -> Chart:
+    """Return a bar for each finding: the part of a run that its fix is predicted to save."""
+    rows = []
+    for index, (label, record) in enumerate(records.items()):
+        look = run_look(index, label if len(records) > 1 else "")
+        for finding in record.findings[:MOST_ROWS]:
+            rows.append(one_value(finding.title, _predicted(finding, record.run_s, look)))
+    sentences = tuple(record.headline for record in records.values())
+    note = "predicted from the profile; a fix is worth what a measurement says"
+    return Chart(sentences, (Axis("predicted saving (% of a run)"),), tuple(rows), note)
+
+
+def improvement_chart(record: ImprovementRecord) -> Chart:
+    """Return the measured speed-up of each fix that was tried, beside the predicted one."""
+    rows = tuple(_step_row(step) for step in record.steps)
+    axis = Axis("speed-up (times)", "dot", (ReferenceLine(1.0),))
+    return Chart((record.headline,), (axis,), rows, record.ended)
+
+
+def _predicted(finding: FindingRecord, run_s: float | None, look: Look) -> Value:
+    gain = finding.gain
+    if gain.subject != "time" or gain.share is None:
+        return Value(None, f"{gain.subject}, {finding.confidence}", look)
+    ends = [None if end is None or not run_s else 100 * end / run_s for end in (gain.low, gain.high)]
+    text = f"{gain.share * 100:.0f} %, {finding.confidence}"
+    return Value(100 * gain.share, text, look, ends[0], ends[1], finding.fix.text)
+
+
+def _step_row(step: ImprovementStep) -> ChartRow:
+    look = KEPT if step.kept else REFUSED
+    values = [Value(None, "not measured" if step.ratio is None else "not settled", look, detail=step.reason)]
+    if step.ratio is not None and step.low is not None:
+        text = f"{step.ratio:.2f}×, {look.name}"
+        values = [Value(step.ratio, text, look, step.low, step.high, step.reason)]
+    predicted = step.finding.gain.speed_up
+    if predicted is not None:
+        values.append(Value(predicted, f"predicted {predicted:.2f}×", PREDICTED))
+    return ChartRow(step.finding.title, (tuple(values),))

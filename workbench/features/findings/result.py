@@ -1,0 +1,213 @@
+"""Findings as notebooks hold them: a list whose entries can be tried."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.core.bundle.origin import Origin
+from workbench.core.config import Config
+from workbench.core.errors import WorkbenchError
+from workbench.core.measure.limits import Progress
+from workbench.core.models import Inputs, Model
+from workbench.core.prepare.preparing import prepare
+from workbench.core.text import printable
+from workbench.features.base.examining import ExaminedRun
+from workbench.features.base.per_run import PerRun
+from workbench.features.base.registry import KINDS, ResultKind
+from workbench.features.findings.fix_result import FixResult, decide
+from workbench.features.findings.gather import gather
+from workbench.features.findings.known import Known
+from workbench.features.findings.look import look
+from workbench.features.findings.record import FindingRecord, FindingsRecord, check_findings
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+ERROR_GAIN = 0.10  # of the error against float32; a fix for accuracy is kept from this part on
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a finding is tried on."""
+
+    model: Model
+    inputs: Inputs | None = None
+    calibration: Any = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Finding:
+    """One finding of one config: the facts, the fix, and the way to try it.
+
+    >>> import workbench as wb
+    >>> wb.Finding.__name__
+    'Finding'
+    """
+
+    record: FindingRecord
+    config: Config
+    subject: Subject | None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.record, name)
+
+    def try_fix(
+        self,
+        budget_s: float | None = None,
+        *,
+        progress: bool | Callable[[Progress], None] = True,
+        cancel: threading.Event | None = None,
+        keep: bool = True,
+    ) -> FixResult:
+        """Apply the fix, compare the outputs, measure both configs, and say whether to keep it."""
+        changed = self.record.fix.config
+        if changed is None:
+            raise WorkbenchError(
+                f"{self.record.title}: its fix is no change of the config",
+                f"do it by hand: {self.record.fix.text}",
+            )
+        if self.subject is None:
+            raise WorkbenchError(
+                "the model is not at hand, so nothing can be tried",
+                "attach it first: result.attach(model).findings(), or wb.findings(model)",
+            )
+        comparison = KINDS.named("comparison").function(
+            self.subject.model, self.config, changed,
+            inputs=self.subject.inputs, calibration=self.subject.calibration, budget_s=budget_s,
+            least_sqnr_db=self.record.fix.least_sqnr_db, progress=progress, cancel=cancel, keep=keep,
+        )  # fmt: skip
+        if self.record.gain.subject == "accuracy" and comparison.runs[1].failure is None:
+            kept, reason = self._errs_less(self.subject, changed, comparison, progress, cancel)
+        else:
+            kept, reason = decide(self.record, comparison)
+        if not kept:
+            return FixResult(self.record, kept, reason, self.config, comparison)
+        file = None  # the comparison loaded the model as it is
+        if changed.changes_model:
+            prepared = prepare(
+                self.subject.model, changed, calibration=self.subject.calibration, cancel=cancel
+            )
+            file = Path(prepared.model.path)
+        return FixResult(self.record, kept, reason, changed, comparison, file)
+
+    def _errs_less(
+        self,
+        subject: Subject,
+        changed: Config,
+        comparison: Any,
+        progress: bool | Callable[[Progress], None],
+        cancel: threading.Event | None,
+    ) -> tuple[bool, str]:
+        """Whether the fix brings the outputs nearer to those of float32, and the errors."""
+        configs = (self.config.replace(precision=None), self.config, changed)
+        table = KINDS.named("accuracy").function(
+            subject.model, *configs, calibration=subject.calibration, progress=progress, cancel=cancel
+        )
+        before, after = (table.record.error(label) for label in "BC")
+        words = str(comparison).splitlines()[0]
+        if before is None or after is None:
+            return False, f"The error against float32 is not known; {words}"
+        errors = f"error against float32 {before * 100:.3g} %, with the fix {after * 100:.3g} %"
+        return after <= (1 - ERROR_GAIN) * before, f"{errors}; {words}"
+
+    def __str__(self) -> str:
+        return printable(str(self.record), keep="\n")
+
+    def __repr__(self) -> str:
+        return f"<Finding {self.record.id}: {printable(self.record.headline)}>"
+
+    def _repr_html_(self) -> str:
+        return self.record._repr_html_()
+
+
+class Findings(PerRun):
+    """What costs time or memory here, with the evidence and the fix of each. Made by `wb.findings`.
+
+    >>> import workbench as wb
+    >>> wb.Findings.__name__
+    'Findings'
+    """
+
+    kind = "findings"
+    record: FindingsRecord
+    charted_by = "workbench.features.findings.chart:findings_chart"
+    target: Subject | None = None
+
+    @classmethod
+    def made(
+        cls, records: dict[str, FindingsRecord], about: Origin | None = None, subject: Subject | None = None
+    ) -> Findings:
+        """Findings of one or more runs, with what they can be tried on."""
+        findings = cls.of(records, about)
+        findings.target = subject
+        return findings
+
+    def __iter__(self) -> Iterator[Finding]:
+        for record in self.by_label.values():
+            for finding in record.findings:
+                yield Finding(finding, record.config, self.target)
+
+    def __len__(self) -> int:
+        return sum(len(record.findings) for record in self.by_label.values())
+
+    def __getitem__(self, key: int | str) -> Finding:
+        """The finding at this position, or with this id."""
+        if isinstance(key, int):
+            return list(self)[key]
+        matching = next((finding for finding in self if finding.record.id == key), None)
+        if matching is None:
+            raise KeyError(key)
+        return matching
+
+    def figure(self) -> go.Figure | None:
+        """Draw the predicted savings; return None where nothing was found."""
+        return super().figure() if len(self) else None
+
+
+def examine(run: ExaminedRun) -> FindingsRecord:
+    """Look at one run of a comparison; what was examined before is used again."""
+    explained, profile = run.record("explanation"), run.profile()
+    run.announce("findings")
+    known = Known(
+        explained=explained,
+        profile=profile,
+        cold=run.records.get(f"cold start/{run.label}"),
+        memory=run.records.get(f"memory/{run.label}"),
+        scaling=run.records.get(f"thread scaling/{run.label}"),
+        layers=run.records.get(f"layer errors/{run.label}"),
+        sensitivity=run.records.get(f"sensitivity/{run.label}"),
+        ablation=run.records.get(f"ablation/{run.label}"),
+        accuracy=run.records.get("accuracy"),
+        run=run.run,
+        comparison=run.comparison,
+        pacing_s=run.comparison.protocol.pacing_s,
+        runnable=run.runnable(),
+    )
+    evidence = gather(
+        run.model, run.config, run.inputs, known=known, calibration=run.calibration, cancel=run.cancel,
+        on_step=run.announce,
+    )  # fmt: skip
+    return look(evidence)
+
+
+KIND = ResultKind(
+    "findings",
+    FindingsRecord,
+    check_findings,
+    result=Findings,
+    scope="run",
+    entry="workbench.features.findings.calls:findings",
+    takes=("inputs", "seed", "calibration", "on_step"),
+    examine=examine,
+    heading="Findings",
+    button="Find improvements",
+    hint="Look for lost time, memory and accuracy under A and B, with a fix and its predicted gain",
+    tabs=("findings",),
+)

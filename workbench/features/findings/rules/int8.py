@@ -1,0 +1,197 @@
+"""Quantization that would help, and quantization that costs time."""
+
+from __future__ import annotations
+
+from workbench.core.config import DynamicInt8, StaticInt8
+from workbench.core.cpu import int8_flags
+from workbench.features.findings.config_fixes import config_fix, without_passes
+from workbench.features.findings.evidence import Evidence
+from workbench.features.findings.finding import FindingRecords, finding
+from workbench.features.findings.registry import rule
+
+OPPORTUNITY_SHARE = 0.30
+STATIC_FASTER = 2.5
+DYNAMIC_FASTER = 2.7
+DYNAMIC_COST = 0.06  # quantizing the activations of each product
+LEAST_SIDE = 128  # of a product's weight; below 96, int8 gained 1.0 to 1.2 times
+CONVOLUTIONS = ("Conv", "FusedConv")
+PRODUCTS = ("MatMul", "Gemm", "FusedMatMul", "FusedGemm")
+QDQ = ("QuantizeLinear", "DequantizeLinear")
+QDQ_SHARE = 0.10
+FEW_ROWS = 16
+
+
+@rule(
+    "dynamic-int8-convolutions",
+    needs=("profiled",),
+    recognised="ConvInteger runs",
+    advice="quantize a convolutional net statically, or quantize its products only",
+    source="dynamic int8 of convolutional nets ran at 0.07 to 0.11 times of float32",
+)
+def dynamic_int8_convolutions(evidence: Evidence) -> FindingRecords:
+    """Convolutions are quantized at run time."""
+    runs = evidence.of("ConvInteger")
+    if not runs:
+        return
+    yield finding(
+        f"{len(runs)} convolutions are quantized in every run",
+        f"ConvInteger takes {evidence.percent(runs)} of a run and has no fast kernel",
+        forecast=evidence.saving(runs, 0.8, "sure"),
+        fix=config_fix(evidence, "quantize statically: precision=wb.StaticInt8()", precision=StaticInt8()),
+        caution="static int8 needs examples to calibrate on",
+    )
+
+
+@rule(
+    "static-int8-opportunity",
+    needs=("profiled",),
+    recognised="float convolutions take at least 30 % of a run on a CPU with integer instructions",
+    advice="quantize statically with real examples and check the accuracy",
+    source="digits-conv 2.24 times, mobilenetv2 1.58 times; efficientnet-b0 1.08 (0.98 to 1.20)",
+)
+def static_int8_opportunity(evidence: Evidence) -> FindingRecords:
+    """Convolutions could run in int8."""
+    runs = evidence.of(*CONVOLUTIONS)
+    if not _can_quantize(evidence) or evidence.share(runs) < OPPORTUNITY_SHARE or _is_depthwise(evidence):
+        return
+    yield finding(
+        "Convolutions could run in int8",
+        f"convolutions take {evidence.percent(runs)} of a run in float32",
+        f"this CPU multiplies integers natively ({', '.join(_flags(evidence))})",
+        forecast=evidence.saving(runs, 1 - 1 / STATIC_FASTER, "likely"),
+        fix=config_fix(
+            evidence,
+            "quantize statically: precision=wb.StaticInt8(), with real examples to calibrate on",
+            precision=StaticInt8(),
+        ),
+        caution="check the accuracy on labelled examples",
+    )
+
+
+@rule(
+    "dynamic-int8-opportunity",
+    needs=("profiled",),
+    recognised="MatMul and Gemm with weights of 128 or more a side take at least 30 %; no convolutions",
+    advice="quantize dynamically, and leave SkipLayerNormFusion out",
+    source="encoder 1.89 times, with SkipLayerNormFusion left out 2.43 to 2.89",
+)
+def dynamic_int8_opportunity(evidence: Evidence) -> FindingRecords:
+    """Matrix products could run in int8."""
+    if not _can_quantize(evidence) or evidence.of(*CONVOLUTIONS):
+        return
+    runs = [run for run in evidence.of(*PRODUCTS) if _has_large_weight(evidence, run.node)]
+    if evidence.share(runs) < OPPORTUNITY_SHARE:
+        return
+    skips = ["SkipLayerNormFusion"] if evidence.of("SkipLayerNormalization") else []
+    yield finding(
+        "Matrix products could run in int8",
+        f"products with constant weights take {evidence.percent(runs)} of a run in float32",
+        forecast=evidence.saving(runs, 1 - 1 / DYNAMIC_FASTER - DYNAMIC_COST, "likely"),
+        fix=config_fix(
+            evidence,
+            "quantize dynamically: precision=wb.DynamicInt8()",
+            precision=DynamicInt8(),
+            disabled_passes=without_passes(evidence, *skips),
+        ),
+        caution="check the accuracy on labelled examples",
+    )
+
+
+@rule(
+    "static-int8-transformer",
+    needs=("profiled",),
+    recognised="static int8 without convolutions leaves QuantizeLinear and DequantizeLinear, 10 % or more",
+    advice="quantize transformers dynamically",
+    source="digits-vit 0.67 times with static int8, 1.20 with dynamic",
+)
+def static_int8_transformer(evidence: Evidence) -> FindingRecords:
+    """Static int8 does not suit this model."""
+    runs = evidence.of(*QDQ)
+    static = isinstance(evidence.config.precision, StaticInt8)
+    if not static or evidence.of("QLinearConv", *CONVOLUTIONS) or evidence.share(runs) < QDQ_SHARE:
+        return
+    yield finding(
+        f"{len(runs)} quantize and dequantize nodes stay in the graph",
+        f"they take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 1, "sure", interval="likely"),
+        fix=config_fix(evidence, "quantize dynamically: precision=wb.DynamicInt8()", precision=DynamicInt8()),
+    )
+
+
+@rule(
+    "quantized-cheap-operators",
+    needs=("profiled",),
+    recognised="Pad, Reshape, Concat or Add stand between DequantizeLinear and QuantizeLinear",
+    advice="quantize the products and convolutions only",
+    source="each such operator pays for a dequantization and a quantization",
+)
+def quantized_cheap_operators(evidence: Evidence) -> FindingRecords:
+    """Cheap operators are wrapped in quantize and dequantize nodes."""
+    precision = evidence.config.precision
+    if not isinstance(precision, StaticInt8) or precision.op_types:
+        return
+    wrapped = [
+        node
+        for node in evidence.nodes
+        if node.op_type in ("Pad", "Reshape", "Concat", "Add", "Resize")
+        and any(maker.op_type == "DequantizeLinear" for maker in evidence.makers(node))
+        and any(user.op_type == "QuantizeLinear" for user in evidence.users(node))
+    ]
+    runs = evidence.named(node.key for node in evidence.around(wrapped))
+    if not runs:
+        return
+    yield finding(
+        f"{len(wrapped)} cheap operators are quantized and dequantized around",
+        f"with their casts they take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 0.5, "likely", nodes=wrapped),
+        fix=config_fix(
+            evidence,
+            "quantize convolutions and products only",
+            precision=StaticInt8(op_types=("Conv", "MatMul", "Gemm")),
+        ),
+    )
+
+
+@rule(
+    "weight-only-many-rows",
+    needs=("profiled",),
+    recognised="MatMulNBits multiplies more than 16 rows",
+    advice="use weight-only quantization for few rows and weights beyond the cache only",
+    source="128 rows: 0.76 to 0.81 times of float32",
+)
+def weight_only_many_rows(evidence: Evidence) -> FindingRecords:
+    """Weight-only quantization is used where float32 is faster."""
+    runs = [run for run in evidence.of("MatMulNBits") if (evidence.rows(run.node) or 0) > FEW_ROWS]
+    if not runs:
+        return
+    yield finding(
+        f"{len(runs)} block-wise quantized products have more than {FEW_ROWS} rows",
+        "each run unpacks the weights, which pays for few rows only",
+        forecast=evidence.saving(runs, 0.2, "sure", interval="likely"),
+        fix=config_fix(evidence, "use float32, or dynamic int8 where it is accurate enough", precision=None),
+    )
+
+
+def _can_quantize(evidence: Evidence) -> bool:
+    """Return whether the model is in float32, on a CPU with integer instructions."""
+    is_float = evidence.config.precision is None and not evidence.of(*QDQ, "MatMulInteger", "QLinearConv")
+    return evidence.on_cpu and is_float and bool(_flags(evidence))
+
+
+def _flags(evidence: Evidence) -> tuple[str, ...]:
+    return int8_flags(evidence.machine.isa_flags)
+
+
+def _is_depthwise(evidence: Evidence) -> bool:
+    """Return whether most convolutions have one input channel per group."""
+    convolutions = [node for node in evidence.nodes if node.op_type in CONVOLUTIONS]
+    weights = [evidence.weight_of(node.key) for node in convolutions]
+    sizes = [info.dims[1] for info in weights if info and info.dims is not None and len(info.dims) > 1]
+    return bool(sizes) and sum(size == 1 for size in sizes) > len(sizes) / 2
+
+
+def _has_large_weight(evidence: Evidence, name: str) -> bool:
+    info = evidence.weight_of(name)
+    if info is None or info.dims is None or len(info.dims) != 2:
+        return False
+    return all(isinstance(dim, int) and dim >= LEAST_SIDE for dim in info.dims)

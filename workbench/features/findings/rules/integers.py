@@ -1,0 +1,198 @@
+"""Integer arithmetic that does not reach the fast kernels, and weights that few rows could read in 8 bits."""
+
+from __future__ import annotations
+
+from workbench.core.config import DynamicInt8, StaticInt8, WeightOnly
+from workbench.core.cpu import lacks_int8
+from workbench.features.findings.config_fixes import config_fix, precision_fix
+from workbench.features.findings.evidence import Evidence
+from workbench.features.findings.finding import FindingRecords, Forecast, finding
+from workbench.features.findings.record import Fix
+from workbench.features.findings.registry import rule
+from workbench.features.findings.rules.int8 import PRODUCTS
+from workbench.features.findings.slower.profiled_config import INTEGER
+from workbench.features.findings.slower.profiled_config import PRODUCTS as FLOAT_PRODUCTS
+
+FEW_INTEGER_SHARE = 0.30
+FLOAT_SHARE = 0.30
+FEW_ROWS = 8
+MANY_BYTES = 256 << 20  # beyond every cache: each run then reads the weights from memory
+MEMORY_SHARE = 0.50
+EIGHT_BITS = 8 / 32 * 1.15  # of the bytes, with the scales of the blocks
+FLOAT = "compute in float32: precision=None"
+
+
+@rule(
+    "signed-activations",
+    needs=("profiled",),
+    recognised="signed activations on x86, and products or convolutions in float behind DequantizeLinear",
+    advice="use unsigned activations: activation='uint8'",
+    source="on an AMD processor 1.17 against 3.24 times; with AMX and a pre-processed file no difference",
+)
+def signed_activations(evidence: Evidence) -> FindingRecords:
+    """Signed activations keep layers in float on this processor."""
+    precision = evidence.config.precision
+    if not isinstance(precision, StaticInt8) or precision.activation != "int8":
+        return
+    left = [
+        node
+        for node in evidence.nodes
+        if node.op_type in FLOAT_PRODUCTS
+        and any(maker.op_type == "DequantizeLinear" for maker in evidence.makers(node))
+    ]
+    if not left or evidence.cpu_family == "arm":
+        return
+    runs = evidence.named(node.key for node in left)
+    text = "use unsigned activations: activation='uint8'"
+    yield finding(
+        f"{len(left)} layers stay in float beside signed activations",
+        f"they take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 0.5, "maybe", nodes=left),
+        fix=precision_fix(evidence, text, activation="uint8"),
+    )
+
+
+@rule(
+    "bias-behind-identity",
+    recognised="in a file with QuantizeLinear, the bias of a Conv or Gemm comes from an Identity",
+    advice="pre-process the float model before it is quantized; precision=wb.StaticInt8() does",
+    source="0.78 against 3.24 times: ORT's integer convolution takes constant biases only",
+)
+def bias_behind_identity(evidence: Evidence) -> FindingRecords:
+    """Biases behind Identity keep quantized layers in float."""
+    graph = evidence.prepared
+    if not any(node.op_type == "QuantizeLinear" for node in graph.nodes):
+        return
+    hidden = [
+        node
+        for node in graph.nodes
+        if node.op_type in ("Conv", "Gemm")
+        and len(node.inputs) > 2
+        and (maker := graph.producers.get(node.inputs[2])) is not None
+        and maker.op_type == "Identity"
+    ]
+    if not hidden:
+        return
+    runs = evidence.named(node.key for node in hidden)
+    saving = evidence.saving(runs, 0.5, "sure", interval="maybe", nodes=hidden)
+    code = "python -m onnxruntime.quantization.preprocess --input float.onnx --output clean.onnx"
+    yield finding(
+        f"The biases of {len(hidden)} quantized layers stand behind Identity",
+        "ORT's integer kernels take constant biases only, so these layers stay in float",
+        forecast=saving if runs else Forecast.unknown("time", "sure", hidden),
+        fix=Fix("export", "quantize again, from a float file that was pre-processed", code=code),
+    )
+
+
+@rule(
+    "few-integer-kernels",
+    needs=("profiled",),
+    recognised="int8 is asked for, and integer kernels take less than 30 % of a run, float products more",
+    advice="quantize the rest, or compute in float",
+    source="Amdahl's law: what stays in float bounds the gain",
+)
+def few_integer_kernels(evidence: Evidence) -> FindingRecords:
+    """Most of the run stays in float although int8 was asked for."""
+    if not isinstance(evidence.config.precision, DynamicInt8 | StaticInt8):
+        return
+    integer, floating = evidence.of(*INTEGER), evidence.of(*FLOAT_PRODUCTS)
+    if evidence.share(integer) >= FEW_INTEGER_SHARE or evidence.share(floating) < FLOAT_SHARE:
+        return
+    yield finding(
+        f"Only {evidence.percent(integer)} of a run is computed in integers",
+        f"products and convolutions in float take {evidence.percent(floating)}",
+        forecast=Forecast.unknown("time", "likely", floating),
+        fix=config_fix(evidence, FLOAT, precision=None),
+        caution="int8 still makes the file smaller",
+    )
+
+
+@rule(
+    "sixteen-bit-activations",
+    recognised="activations of 16 bits",
+    advice="use 8 bits: activation=None",
+    source="the CPU has no integer kernels for 16-bit activations, so layers compute in float",
+)
+def sixteen_bit_activations(evidence: Evidence) -> FindingRecords:
+    """The CPU computes 16-bit activations in float."""
+    precision = evidence.config.precision
+    if not isinstance(precision, StaticInt8) or precision.activation not in ("uint16", "int16"):
+        return
+    if not evidence.on_cpu:
+        return
+    yield finding(
+        "Activations have 16 bits, for which the CPU has no integer kernels",
+        "each layer is converted to float and back",
+        forecast=Forecast.unknown("time", "sure", evidence.of("QuantizeLinear", "DequantizeLinear")),
+        fix=precision_fix(evidence, "use 8 bits: activation=None", activation=None),
+        caution="8 bits are less exact",
+    )
+
+
+@rule(
+    "blocks-computed-in-float",
+    recognised="weight-only quantization with accuracy_level='float32'",
+    advice="let the products compute in int8: accuracy_level='int8'",
+    source="ORT's MatMulNBits has its fast kernels for int8 activations",
+)
+def blocks_computed_in_float(evidence: Evidence) -> FindingRecords:
+    """Block-wise quantized products compute in float32."""
+    precision = evidence.config.precision
+    if not isinstance(precision, WeightOnly) or precision.accuracy_level != "float32":
+        return
+    text = "let them compute in int8: accuracy_level='int8'"
+    yield finding(
+        "Block-wise quantized products compute in float32",
+        forecast=Forecast.unknown("time", "likely", evidence.of("MatMulNBits")),
+        fix=precision_fix(evidence, text, accuracy_level="int8"),
+        caution="it is a little less exact",
+    )
+
+
+@rule(
+    "int8-without-instructions",
+    recognised="int8 on an x86 processor without VNNI and AMX",
+    advice="compare with float32 before keeping it",
+    source="without VNNI a product of bytes takes three instructions, and often float32 is as fast",
+)
+def int8_without_instructions(evidence: Evidence) -> FindingRecords:
+    """This processor has no instruction for products of bytes."""
+    machine = evidence.machine
+    if not isinstance(evidence.config.precision, DynamicInt8 | StaticInt8) or not evidence.on_cpu:
+        return
+    if evidence.cpu_family != "avx" or not lacks_int8(machine.isa_flags, machine.platform):
+        return
+    yield finding(
+        "This processor has no instruction for products of bytes",
+        "it has neither VNNI nor AMX",
+        forecast=Forecast.unknown("time", "maybe", evidence.of(*INTEGER)),
+        fix=config_fix(evidence, FLOAT, precision=None),
+        caution="int8 still makes the file smaller",
+    )
+
+
+@rule(
+    "weight-only-opportunity",
+    needs=("profiled",),
+    recognised="products of at most 8 rows with 256 MiB of constant weights take half of a run in float32",
+    advice="quantize the weights alone, first to 8 bits, then to 4 with an accuracy check",
+    source="a decoder of 400 MB at 1 token: 2.1 times with 8 bits, 2.8 with 4",
+)
+def weight_only_opportunity(evidence: Evidence) -> FindingRecords:
+    """Reading the weights takes most of a run, and fewer bits would be read faster."""
+    if evidence.config.precision is not None or not evidence.on_cpu:
+        return
+    runs = [run for run in evidence.of(*PRODUCTS) if 0 < (evidence.rows(run.node) or 0) <= FEW_ROWS]
+    weights = {run.node: info for run in runs if (info := evidence.weight_of(run.node)) is not None}
+    size = sum(info.size_bytes or 0 for info in weights.values())
+    chosen = [run for run in runs if run.node in weights]
+    if size < MANY_BYTES or evidence.share(chosen) < MEMORY_SHARE:
+        return
+    text = "quantize the weights alone: precision=wb.WeightOnly(bits=8)"
+    yield finding(
+        f"Each run reads {size / (1 << 20):,.0f} MiB of weights for a few rows",
+        f"products of at most {FEW_ROWS} rows take {evidence.percent(chosen)} of a run",
+        forecast=evidence.saving(chosen, 1 - EIGHT_BITS, "likely"),
+        fix=config_fix(evidence, text, precision=WeightOnly(bits=8)),
+        caution="with many rows, as in the first pass over a prompt, it is slower",
+    )

@@ -1,0 +1,121 @@
+"""`wb.why_slower`: why a config is slower, or no faster, than another."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from workbench.core.config import Config
+from workbench.core.errors import ConfigError
+from workbench.core.measure.limits import Limits
+from workbench.core.models import Inputs, Model, load
+from workbench.core.prepare.real_data import inputs_from
+from workbench.core.prepare.replayed import replayed
+from workbench.features.accuracy.sensitivity_result import OnProgress
+from workbench.features.base.result import origin_of
+from workbench.features.compare.call import compare
+from workbench.features.compare.result import Comparison
+from workbench.features.explain import explanation
+from workbench.features.findings.slower.pair import Pair
+from workbench.features.findings.slower.profiled_config import ProfiledConfig, profile_config
+from workbench.features.findings.slower.reasons import why_slower as reasons_of
+from workbench.features.findings.slower.result import WhySlower
+from workbench.features.profile.difference.changes import Difference, difference
+
+if TYPE_CHECKING:
+    from workbench.core.bundle.run import Run
+
+
+def why_slower(
+    subject: Comparison | Model | Any,
+    config: Config | None = None,
+    *,
+    baseline: Config | None = None,
+    label: str | None = None,
+    model: Model | Any = None,
+    inputs: Inputs | Any = None,
+    calibration: Any = None,
+    seed: int = 0,
+    budget_s: float | None = None,
+    progress: OnProgress = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> WhySlower:
+    """Why a config is slower, or no faster, than another: reasons with a fix, by what the two differ in.
+
+    `subject` is a comparison (its first candidate, unless `label` names another) or a model with a `config`,
+    which is then compared with `baseline` (by default the same config in float; the defaults of ONNX Runtime
+    on the same providers where the config prepares nothing). Where the time goes is read from a profile of
+    both. A comparison from a bundle needs the `model` too.
+
+    >>> import workbench as wb
+    >>> wb.why_slower.__name__
+    'why_slower'
+    """
+    calibration = replayed(calibration)
+    if isinstance(subject, Comparison):
+        comparison, source = subject, subject._model if model is None else model
+        if source is None:
+            raise ConfigError("this comparison does not have its model at hand", "give it: model=…")
+        loaded = load(source)
+        calibration = calibration if calibration is not None else subject._calibration
+    else:
+        loaded = load(subject)
+        if config is None:
+            raise ConfigError("there is no config to explain", "give it: wb.why_slower(model, wb.Config(…))")
+        comparison = _against_float(
+            loaded, config, baseline, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
+            progress=progress, cancel=cancel, limits=limits,
+        )  # fmt: skip
+    runs = _pair_of(comparison, label or comparison.verdict.label)
+    inputs = inputs if inputs is not None else comparison._inputs
+    fed = inputs_from(loaded, inputs, seed=seed)
+    loaded = loaded.with_inputs(fed)
+
+    def profiled(run: Run) -> ProfiledConfig:
+        return profile_config(
+            loaded, run.config, fed.feeds, run.label,
+            latency_s=run.latency.median_s, calibration=calibration, cancel=cancel, limits=limits,
+        )  # fmt: skip
+
+    def compare_profiles() -> Difference:
+        explained = [
+            explanation.explain(loaded, run.config, calibration=calibration, cancel=cancel) for run in runs
+        ]
+        return difference(first.profile, other.profile, *explained)
+
+    first, other = (profiled(run) for run in runs)
+    verdict = next(verdict for verdict in comparison.verdicts if verdict.label == runs[1].label)
+    record = reasons_of(
+        loaded.name,
+        Pair(first, other, comparison.record.machine),
+        f"verdict: {verdict.kind}",
+        compare_profiles,
+    )
+    return WhySlower(record, origin_of(loaded, runs[1].config, fed, cancel=cancel))
+
+
+def _against_float(model: Model, config: Config, baseline: Config | None, **how: Any) -> Comparison:
+    """Compare a config with its baseline: the same in float, or the defaults where it prepares nothing."""
+    plain = baseline or config.replace(rewrites=(), precision=None, fusion=None, saved_graph=None)
+    if plain == config:
+        plain = Config(providers=config.providers, free_dimensions=config.free_dimensions)
+    if plain == config:
+        raise ConfigError(
+            "this config has nothing but defaults, so its baseline would be the same", "give one: baseline=…"
+        )
+    return compare(model, plain, config, **how, keep=False)
+
+
+def _pair_of(comparison: Comparison, label: str) -> tuple[Run, Run]:
+    """Return the baseline and the candidate of this label, both measured."""
+    runs = {run.label: run for run in comparison.runs}
+    first = comparison.runs[0]
+    if label not in runs or label == first.label:
+        raise ConfigError(
+            f"{label!r} is no candidate of this comparison", f"give one of {', '.join(list(runs)[1:])}"
+        )
+    for run in (first, runs[label]):
+        if run.failure is not None:
+            raise ConfigError(f"{run.label} could not be measured: {run.failure.problem}", run.failure.fix)
+    return first, runs[label]

@@ -1,0 +1,41 @@
+"""Why a config is slower."""
+
+from __future__ import annotations
+
+from workbench.features.base.registry import ResultKind
+from workbench.features.base.result import Result
+from workbench.features.findings.reasons import Reason, WhySlowerRecord, check_reasons
+
+
+class WhySlower(Result):
+    """Why a quantized or 16-bit config is slower, or no faster. Made by `wb.why_slower`.
+
+    >>> import workbench as wb
+    >>> wb.WhySlower.__name__
+    'WhySlower'
+    """
+
+    record: WhySlowerRecord
+    charted_by = "workbench.features.accuracy.layers_chart:why_slower_chart"
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reasons, the costliest first."""
+        return self.record.reasons
+
+
+KIND = ResultKind(
+    "why slower",
+    WhySlowerRecord,
+    check_reasons,
+    result=WhySlower,
+    scope="candidate",
+    entry="workbench.features.findings.slower.call:why_slower",
+    takes=("progress",),
+    needs=("comparison",),
+    heading="Why B is slower",
+    button="Why B is slower",
+    hint="What costs B its time against A, with a fix for each cause: both run again under ORT's profiler",
+    step="A and B under ORT's profiler",
+    tabs=("accuracy",),
+)

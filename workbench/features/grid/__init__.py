@@ -1,0 +1,1 @@
+"""Axes of settings times models: sweeps and matrices."""

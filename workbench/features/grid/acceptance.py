@@ -1,0 +1,94 @@
+"""The acceptance of a config: it must be measured faster and within every budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from workbench.core.bounds import check_number
+from workbench.core.bundle.comparison import Verdict
+from workbench.features.accuracy.record import AccuracyRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The required minimum as shares: 0.01 is 1 % and one point. None: no requirement."""
+
+    min_speedup: float = 1.0
+    max_error: float | None = None
+    max_drop: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if value is not None or name == "min_speedup":
+                check_number(name, value, "give a number from 0 up: 0.01 is 1 %", what="budget", least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One condition. `passed` is None if unknown, which does not pass."""
+
+    what: str
+    passed: bool | None
+    reason: str
+
+
+def checks(verdict: Verdict, accuracy: AccuracyRecord, label: str, budget: Budget) -> tuple[Check, ...]:
+    """Check the speed, which includes output agreement, then error and accuracy if required."""
+    return (speed(verdict, budget.min_speedup), *accuracy_checks(accuracy, label, budget))
+
+
+def accuracy_checks(accuracy: AccuracyRecord, label: str, budget: Budget) -> Iterator[Check]:
+    """Check error and accuracy if required."""
+    if budget.max_error is not None:
+        yield _error(accuracy, label, budget.max_error)
+    if budget.max_drop is not None:
+        yield drop_check(accuracy, label, budget.max_drop)
+
+
+def speed(verdict: Verdict, least: float) -> Check:
+    """Check that the whole interval lies beyond the minimum speed-up."""
+    if verdict.kind == "outputs differ":
+        return Check("outputs", False, verdict.reason)
+    if verdict.low is None or verdict.high is None or verdict.ratio is None:
+        return Check("speed", None, f"the speed-up is not known: {verdict.reason}")
+    measured = f"{verdict.ratio:.3f} times as fast ({verdict.low:.3f} to {verdict.high:.3f})"
+    if verdict.kind == "unknown":
+        return Check("speed", None, f"the speed-up is not settled: {verdict.reason}")
+    if verdict.kind != "faster":
+        return Check("speed", False, f"{measured}: {verdict.kind}")
+    if verdict.low < least:
+        passed = None if verdict.high >= least else False
+        return Check("speed", passed, f"{measured}; {least:g} times was asked for")
+    return Check("speed", True, measured)
+
+
+def _error(accuracy: AccuracyRecord, label: str, most: float) -> Check:
+    error = accuracy.error(label)
+    if error is None:
+        return Check("error", None, "the error is not known: nothing could be compared")
+    if math.isinf(error):
+        return Check("error", False, "the error has no end: NaN, Inf or another shape")
+    return Check(
+        "error",
+        error <= most,
+        f"the error is {error * 100:.2f} % of the output, at most {most * 100:.2f} % asked for",
+    )
+
+
+def drop_check(accuracy: AccuracyRecord, label: str, most: float) -> Check:
+    """Check the change of the accuracy on the same items, by its interval."""
+    score = accuracy.score(label)
+    if score is None or score.against is None:
+        why = score.problem if score is not None and score.problem else "there are no labels"
+        return Check("accuracy", None, f"the accuracy is not known: {why}")
+    gap = score.against
+    measured = f"accuracy changes by {gap.value * 100:+.2f} points"
+    if gap.low is not None and gap.high is not None:
+        measured += f" ({gap.low * 100:+.2f} to {gap.high * 100:+.2f})"
+    measured += f", at most {most * 100:.2f} may be lost"
+    passed = gap.within(most)
+    if passed is None:
+        measured += f"; {accuracy.data.item_count:,} items do not settle it"
+    return Check("accuracy", passed, measured)

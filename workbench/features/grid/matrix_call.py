@@ -1,0 +1,178 @@
+"""`wb.matrix`: every model under every config."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, count
+from pathlib import Path, PurePath
+from typing import Any
+
+from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.origin import Origin
+from workbench.core.config import Config
+from workbench.core.errors import ConfigError, RunFailed, WorkbenchError
+from workbench.core.measure.bar import bar
+from workbench.core.measure.compare_request import check_seed
+from workbench.core.measure.finding_inputs import with_running_inputs
+from workbench.core.measure.limits import Limits, OnProgress, Progress
+from workbench.core.models import Model, load
+from workbench.core.models.fit import check_fit
+from workbench.core.prepare.replayed import replayed
+from workbench.core.text import one_line, path_text, quoted
+from workbench.features.base.in_turn import Turn, measured_in_turn
+from workbench.features.base.result import origin_of
+from workbench.features.base.running import check_configs, inputs_of, kept, measure_runs
+from workbench.features.compare.call import open as open_bundle
+from workbench.features.grid.matrix import MatrixRecord, MatrixRow
+from workbench.features.grid.matrix_result import Matrix
+
+
+def matrix(
+    models: Iterable[Model | Any],
+    configs: Iterable[Config],
+    *,
+    inputs: Any = None,
+    calibration: Any = None,
+    file: str | os.PathLike[str] | None = None,
+    budget_s: float | None = None,
+    smallest_effect: float = 0.01,
+    pacing_s: float | None = None,
+    seed: int = 0,
+    allow_fallback: bool = False,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+    keep: bool = True,
+) -> Matrix:
+    """Measure every model under every config: one comparison a model, the first config is its baseline.
+
+    What fails is a cell with its reason. `inputs` is what `model.inputs` takes, and `calibration` what static
+    int8 measures its ranges on (see `wb.prepare`): one for every model, or a dict by the models as given,
+    where a model without an entry takes the default. `file` is a bundle that is written after each model:
+    called again with the same file, models that it holds are not measured again. `budget_s` bounds the time
+    of all models together; by default each takes what a comparison would.
+
+    >>> import workbench as wb
+    >>> wb.matrix.__name__
+    'matrix'
+    """
+    check_seed(seed)
+    sources, chosen = _listed(models, "models"), tuple(_listed(configs, "configs"))
+    check_configs(chosen, "wb.matrix(models, [wb.Config(), wb.Config(…)])")
+    before = {} if file is None else _earlier(Path(file), chosen)
+    about = origin_of(None)
+    opened: dict[int, tuple[Model, str]] = {}
+    calibrations: dict[int, Any] = {}
+    titles = [str(getattr(source, "name", source)) for source in sources]
+    inputs_by, calibration_by = by_model(inputs, titles), by_model(calibration, titles)
+
+    def part_of(index: int, source: Any) -> Turn:
+        def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
+            def run(given: Any) -> ComparisonRecord:
+                return measure_with(given, on_progress, budget_s)
+
+            return with_running_inputs(run, lambda: load(source), inputs_by[titles[index]], cancel=cancel)
+
+        def measure_with(given: Any, on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
+            model = load(source)
+            opened[index] = (model, model.fingerprint(cancel))
+            _check_fits(model, chosen)
+            calibrated = calibrations[index] = calibration_by[titles[index]]
+            fed = inputs_of(model, given, seed, chosen, calibrated)
+            earlier = before.get(model.sha256)
+            if earlier is not None and earlier.inputs.shapes == fed.record().shapes:
+                return earlier
+            return measure_runs(
+                model, chosen, fed, budget_s=budget_s, progress=on_progress, cancel=cancel, limits=limits,
+                calibration=calibrated, pacing_s=pacing_s, smallest_effect=smallest_effect, seed=seed,
+                allow_fallback=allow_fallback,
+            )  # fmt: skip
+
+        return Turn(one_line(titles[index], 40), measure)
+
+    rows: list[MatrixRow] = []
+    names: list[str] = []
+    with bar(progress) as on_progress:
+        parts = [part_of(index, source) for index, source in enumerate(sources)]
+        for measured, problem in measured_in_turn(parts, on_progress, budget_s):
+            index = len(rows)
+            model, sha256 = opened.get(index, (None, None))
+            rows.append(MatrixRow(titles[index] if model is None else model.name, sha256, measured, problem))
+            names = distinct_names([row.model for row in rows], sources)
+            if file is not None:
+                _result(chosen, rows, names, about).save(file)
+    held = {names[index]: model for index, (model, _) in opened.items()}
+    calibrated = {names[index]: calibration for index, calibration in calibrations.items()}
+    return kept(_result(chosen, rows, names, about).of_models(held, calibrated), keep)
+
+
+def distinct_names(names: Sequence[str], sources: Sequence[Any]) -> list[str]:
+    """Return a name for each model that no other has: `a/model` and `b/model` of two files `model.onnx`.
+
+    Models that their folders do not tell apart are numbered.
+    """
+    paths = [(*_folders(source), name) for name, source in zip(names, sources, strict=False)]
+    distinct: list[str] = []
+    for path in paths:
+        depth = 1
+        while depth < len(path) and sum(other[-depth:] == path[-depth:] for other in {*paths}) > 1:
+            depth += 1
+        text = "/".join(path[-depth:])
+        numbered = (f"{text} ({number})" for number in count(2))
+        distinct.append(next(name for name in chain([text], numbered) if name not in distinct))
+    return distinct
+
+
+def _folders(source: Any) -> tuple[str, ...]:
+    place = source.path if isinstance(source, Model) else source
+    return PurePath(place).parent.parts if isinstance(place, str | os.PathLike) else ()
+
+
+def by_model(value: Any, models: Sequence[str]) -> dict[str, Any]:
+    """Return an argument for each model: the same, or its entry in a dict by the models as given, or None."""
+    if isinstance(value, Mapping) and value and set(value) <= set(models):
+        return {model: replayed(value.get(model)) for model in models}
+    return dict.fromkeys(models, replayed(value))
+
+
+def _result(
+    configs: tuple[Config, ...], rows: Sequence[MatrixRow], names: Sequence[str], about: Origin
+) -> Matrix:
+    named = (replace(row, model=name) for row, name in zip(rows, names, strict=True))
+    return Matrix(MatrixRecord(configs, tuple(named)), about)
+
+
+def _check_fits(model: Model, configs: tuple[Config, ...]) -> None:
+    """Make a config that does not fit the model a failure of this model alone."""
+    try:
+        for config in configs:
+            check_fit(model, config)
+    except ConfigError as error:
+        raise RunFailed(error.problem, error.fix) from error
+
+
+def _listed(values: Any, what: str) -> list[Any]:
+    if isinstance(values, str | bytes | os.PathLike | Config) or not isinstance(values, Iterable):
+        raise ConfigError(f"{quoted(values)} is no list of {what}", f"give a list of {what}")
+    items = list(values)
+    if not items:
+        raise ConfigError(f"there are no {what}", f"give a list of {what}")
+    return items
+
+
+def _earlier(file: Path, configs: tuple[Config, ...]) -> dict[str, ComparisonRecord]:
+    """Return what the file holds of each model, by its hash; refuse a file about other configs."""
+    if not file.exists():
+        return {}
+    try:
+        kept = open_bundle(file)
+    except WorkbenchError as error:
+        raise ConfigError(f"{path_text(file)} cannot be continued: {error.problem}", error.fix) from error
+    if not isinstance(kept, Matrix) or kept.record.configs != configs:
+        raise ConfigError(
+            f"{path_text(file)} holds no matrix of these configs", "give another file, or the same configs"
+        )
+    return {row.sha256: row.measured for row in kept.record.rows if row.sha256 and row.measured is not None}

@@ -1,0 +1,157 @@
+"""The axes of a sweep: free dimensions of the model by name, or knobs of the config."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, TypeAlias
+
+from workbench.core.bounds import check_number
+from workbench.core.bundle.display import config_in_words
+from workbench.core.config import Config
+from workbench.core.config.fields import BY_FIELD
+from workbench.core.errors import ConfigError
+from workbench.core.models import Model
+from workbench.core.models.declared import declared_inputs
+from workbench.core.models.sizes import free_dims, is_batch
+from workbench.core.text import did_you_mean, listed, quoted, shorten
+from workbench.features.grid.sweep import SweepAxis, SweepSeries
+
+KNOB_NAMES = {"threads": "intra_op_threads"}  # shorter names of knobs
+DEFAULT_BATCHES = (1, 4, 16)
+MOST_VALUES = 64  # of an axis
+MOST_POINTS = 100
+MOST_CONFIGS = 24  # measured together at each point
+
+Sizes: TypeAlias = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """What is swept: the sizes of each point, and the configs that are measured at each of them."""
+
+    axes: tuple[SweepAxis, ...]
+    sizes: tuple[Sizes, ...]
+    configs: tuple[Config, ...]
+    series: tuple[SweepSeries, ...]  # what each config is
+
+
+def axes_of(model: Model, configs: Sequence[Config], asked: Mapping[str, Any]) -> Axes:
+    """Return the axes; refuse names that are neither a free dimension nor a knob, and unusable values."""
+    dims = free_names(model)
+    sizes: dict[str, tuple[int, ...]] = {}
+    knobs: dict[str, tuple[str, tuple[Any, ...]]] = {}
+    for name, given in (asked or _default_sizes(model, dims)).items():
+        values = _values(name, given)
+        dim = _dim(name, dims)
+        if dim is not None:
+            sizes[dim] = tuple(_size(name, value) for value in values)
+        elif (field := KNOB_NAMES.get(name, name)) in BY_FIELD:
+            knobs[name] = (field, values)
+        else:
+            raise _unknown(name, model, dims)
+    _check_free(configs, sizes)
+    series, measured = _series(configs, knobs)
+    points = tuple(tuple(zip(sizes, point, strict=True)) for point in product(*sizes.values()))
+    if len(points) > MOST_POINTS or len(measured) > MOST_CONFIGS:
+        raise ConfigError(
+            f"{len(points):,} points with {len(measured):,} configs each are too many",
+            f"give at most {MOST_POINTS} points and {MOST_CONFIGS} configs; sweep the rest another time",
+        )
+    axes = [SweepAxis(name, "size", tuple(map(str, values))) for name, values in sizes.items()]
+    axes += [
+        SweepAxis(name, "knob", tuple(_in_words(field, value) for value in values))
+        for name, (field, values) in knobs.items()
+    ]
+    return Axes(tuple(axes), points, measured, series)
+
+
+def free_names(model: Model) -> tuple[str, ...]:
+    """Return what `model.inputs` takes as sizes: symbolic names, and input.axis of axes without a name."""
+    dims = free_dims(declared_inputs(model.structure))
+    return tuple(dict.fromkeys(dim if isinstance(dim, str) else f"{name}.{axis}" for name, axis, dim in dims))
+
+
+def _default_sizes(model: Model, dims: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    batch = next((dim for dim in dims if is_batch(dim)), None)
+    if batch is None:
+        raise ConfigError(
+            f"{shorten(model.name)} has no batch that could be swept by default, and no axis was given",
+            f"name one: {_choices(dims)}",
+        )
+    return {batch: DEFAULT_BATCHES}
+
+
+def _dim(name: str, dims: Sequence[str]) -> str | None:
+    """Return the dimension of this name, or the only one that begins with it."""
+    if name in dims:
+        return name
+    if KNOB_NAMES.get(name, name) in BY_FIELD:
+        return None
+    beginning = [dim for dim in dims if dim.startswith(name)]
+    return beginning[0] if len(beginning) == 1 else None
+
+
+def _values(name: str, given: Any) -> tuple[Any, ...]:
+    is_list = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+    values = tuple(given) if is_list else (given,)
+    repeated = any(value in values[:index] for index, value in enumerate(values))
+    if not 0 < len(values) <= MOST_VALUES or repeated:
+        raise ConfigError(
+            f"{shorten(name)}={quoted(given)} is nothing to sweep",
+            f"give 1 to {MOST_VALUES} values, each once: {shorten(name)}=(1, 8, 32)",
+        )
+    return values
+
+
+def _size(name: str, value: Any) -> int:
+    fix = f"give whole numbers from 1 up: {shorten(name)}=(1, 8, 32)"
+    check_number(shorten(name), value, fix, what="size", least=1, whole=True)
+    return int(value)
+
+
+def _unknown(name: str, model: Model, dims: Sequence[str]) -> ConfigError:
+    known = (*dims, *KNOB_NAMES, *BY_FIELD)
+    return ConfigError(
+        f"{shorten(model.name)} has no free dimension {shorten(name)!r}, and no knob has that name",
+        f"{did_you_mean(name, known)}{_choices(dims)}",
+    )
+
+
+def _choices(dims: Iterable[str]) -> str:
+    names = list(dims)
+    free = f"its free dimensions are {listed(names)}" if names else "all its dimensions are fixed"
+    return f"{free}; knobs are the fields of wb.Config, such as threads=(1, 2, 4)"
+
+
+def _check_free(configs: Sequence[Config], sizes: Mapping[str, Any]) -> None:
+    for config in configs:
+        for name, size in config.free_dimensions:
+            if name in sizes:
+                raise ConfigError(
+                    f"a config fixes {shorten(name)!r} at {size}, and it is to be swept",
+                    "leave it out of free_dimensions",
+                )
+
+
+def _series(
+    configs: Sequence[Config], knobs: Mapping[str, tuple[str, tuple[Any, ...]]]
+) -> tuple[tuple[SweepSeries, ...], tuple[Config, ...]]:
+    """Return each config with each combination of the knobs' values."""
+    series, made = [], []
+    for config in configs:
+        for values in product(*(values for _, values in knobs.values())):
+            fields = {field: value for (field, _), value in zip(knobs.values(), values, strict=True)}
+            turned = tuple(
+                (name, _in_words(field, value))
+                for (name, (field, _)), value in zip(knobs.items(), values, strict=True)
+            )
+            series.append(SweepSeries(config_in_words(config), turned))
+            made.append(config.replace(**fields))
+    return tuple(series), tuple(made)
+
+
+def _in_words(field: str, value: Any) -> str:
+    knob = BY_FIELD[field]
+    return knob.words(knob.canonical(value))

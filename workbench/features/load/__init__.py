@@ -1,0 +1,1 @@
+"""Many callers at once: latency and throughput under load."""

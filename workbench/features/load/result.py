@@ -1,0 +1,163 @@
+"""Configs under load: throughput against p99, the knee, processor time a request."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from textwrap import indent
+from typing import TYPE_CHECKING
+
+from workbench.core.config import script_steps, script_text
+from workbench.core.config.foreign import check_trusted
+from workbench.core.config.plan import SessionPlan
+from workbench.core.config.script import script, session_of
+from workbench.core.errors import ConfigError
+from workbench.features.base.form import Field, counts_or_names, numbers, whole_numbers
+from workbench.features.base.registry import ResultKind
+from workbench.features.base.result import Result, run_of
+from workbench.features.load.points import PointSummary, in_words, knee, load_frame, summaries
+from workbench.features.load.record import LoadRun, LoadTestRecord, check_load_test
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.core.config import Config
+
+_ARENA = """ort.create_and_register_allocator(
+    ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT), None
+)"""
+_CALLERS = '''def load_test(feeds, callers={callers}, seconds=3.0):
+    """Let callers send requests back to back; return the seconds that each answer took."""
+    latencies, end = [], time.perf_counter() + seconds
+
+    def caller(session):
+        while (start := time.perf_counter()) < end:
+            session.run(None, feeds, run_options)
+            latencies.append(time.perf_counter() - start)
+
+    threads = [
+        threading.Thread(target=caller, args=(sessions[number % len(sessions)],)) for number in range(callers)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return latencies'''
+
+
+class LoadTest(Result):
+    """Configs under load. Made by `wb.load_test`.
+
+    >>> import workbench as wb
+    >>> wb.LoadTest.__name__
+    'LoadTest'
+    """
+
+    record: LoadTestRecord
+    charted_by = "workbench.features.load.chart:load_chart"
+    drawn_by = "workbench.features.load.chart:load_figure"
+
+    @property
+    def points(self) -> tuple[PointSummary, ...]:
+        """Every config at every amount of load: throughput, percentiles, processor time, verdict."""
+        return summaries(self.record)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per config and amount of load."""
+        return load_frame(self.record)
+
+    def to_python(self, model: str | os.PathLike[str], label: str = "A") -> str:
+        """Return a plain onnxruntime script: the sessions of one config, and its callers at the knee."""
+        run = run_of(self.record.runs, label)
+        return load_script(run, model, self._best_callers(run))
+
+    def best_callers(self, config: Config) -> int:
+        """Return how many callers of one session of a config are best: its knee, else the first amount."""
+        run = next((run for run in self.record.runs if run.config == config and run.sessions == 1), None)
+        if run is None:
+            raise ConfigError(
+                "this load test has no run of this config with one session",
+                "load that config: wb.load_test(model, config), or give the number of callers",
+            )
+        return self._best_callers(run)
+
+    def _best_callers(self, run: LoadRun) -> int:
+        best = knee([row for row in self.points if row.run is run])
+        return best.point.callers if best else self.record.points[0].callers
+
+    def _in_words(self) -> str:
+        return in_words(self.record)
+
+
+def load_script(run: LoadRun, model: str | os.PathLike[str], callers: int) -> str:
+    """Return the script: the session of the config as often as asked for, and the loop of the callers."""
+    config, file = run.config, os.fspath(model)
+    before = ["import threading\nimport time\n\nimport onnxruntime as ort"]
+    check_trusted(config)
+    if config.changes_model:
+        steps = script_steps.steps(config, model, config.runtime_only.plan())
+        file, before = steps.file, ["import threading\nimport time", *script_text.lines(steps)]
+    plan = _with_shared(config.session_config.plan(), run)
+    at = 2 if config.changes_model else 1
+    before[at:at] = _shared_lines(plan, run)  # behind the imports: ORT wants them before the first session
+    sessions = ["sessions = [session]"]
+    if run.sessions > 1:
+        again = indent("\n".join(list(session_of(plan, repr(file)))[:-1]), "    ")  # without its print
+        sessions += [f"for _ in range({run.sessions - 1}):", again, "    sessions.append(session)"]
+    text = script(plan, file, config.runtime, before)
+    return "\n".join([text, *sessions, "", "", _CALLERS.format(callers=callers)]) + "\n"
+
+
+def _with_shared(plan: SessionPlan, run: LoadRun) -> SessionPlan:
+    """Return the plan of sessions that use what their process shares."""
+    attributes, entries = plan.attributes, plan.entries
+    if "threads" in run.shared:
+        attributes = (*attributes, ("use_per_session_threads", False))
+    if "arena" in run.shared:
+        entries = (*entries, ("session.use_env_allocators", "1"))
+    return replace(plan, attributes=attributes, entries=entries)
+
+
+def _shared_lines(plan: SessionPlan, run: LoadRun) -> list[str]:
+    lines = []
+    if "threads" in run.shared:
+        sizes = dict(plan.attributes)
+        intra, inter = (sizes.get(f"{pool}_op_num_threads", 0) for pool in ("intra", "inter"))
+        lines.append(f"ort.set_global_thread_pool_sizes({intra}, {inter})")
+    if "arena" in run.shared:
+        lines.append(_ARENA)
+    return lines
+
+
+KIND = ResultKind(
+    "load test",
+    LoadTestRecord,
+    check_load_test,
+    result=LoadTest,
+    scope="runs",
+    entry="workbench.features.load.call:load_test",
+    takes=("inputs", "seed", "calibration", "progress", "keep"),
+    heading="Several callers at once",
+    button="Load test",
+    hint="Several callers at once on all configs: throughput against p99, and the knee",
+    step="under load",
+    tabs=("scenarios", "threads"),
+    form=(
+        Field("callers", "callers", "Threads that call the model at once", whole_numbers, "1, 2, 4, 8"),
+        Field(
+            "sessions",
+            "sessions",
+            "Sessions that the callers share: 1, 4, or 4+threads+arena, with one thread pool and arena",
+            counts_or_names,
+            "1",
+        ),
+        Field(
+            "rate_hz",
+            "rate 1/s",
+            "Requests arrive at random at this rate. Empty: each caller sends its next one after the answer",
+            numbers,
+            example="100",
+        ),
+        Field("duration_s", "seconds", "Time of each number of callers", float, "2"),
+    ),
+)

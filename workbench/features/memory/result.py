@@ -1,0 +1,45 @@
+"""Memory over one run, node by node."""
+
+from __future__ import annotations
+
+from workbench.features.base.examining import ExaminedRun
+from workbench.features.base.per_run import PerRun
+from workbench.features.base.registry import ResultKind
+from workbench.features.memory.by_node import MEMORY_BUDGET_S, MemoryRecord, memory_as_asked
+
+
+class Memory(PerRun):
+    """Memory over one run, node by node. Made by `wb.memory`.
+
+    >>> import workbench as wb
+    >>> wb.Memory.__name__
+    'Memory'
+    """
+
+    kind = "memory"
+    record: MemoryRecord
+    charted_by = "workbench.features.memory.resources_chart:memory_chart"
+    drawn_by = "workbench.features.memory.chart:memory_figure"
+
+
+def examine(run: ExaminedRun) -> MemoryRecord:
+    """Profile once more without the memory pattern, which hides each node's own allocations."""
+    as_asked = run.profile()
+    run.announce("memory")
+    by_node = run.execute(budget_s=MEMORY_BUDGET_S, per_node_memory=True)
+    return memory_as_asked(by_node, as_asked)
+
+
+KIND = ResultKind(
+    "memory",
+    MemoryRecord,
+    result=Memory,
+    scope="run",
+    entry="workbench.features.profile.calls:memory",
+    takes=("inputs", "seed", "calibration"),
+    examine=examine,
+    button="Memory by node",
+    hint="One run of each config with ORT's profiler: what is held and alive at each node",
+    tabs=("memory",),
+    key="node",
+)

@@ -1,0 +1,263 @@
+"""`wb.profile`, `wb.memory`, `wb.roofline`, `wb.cold_start`, `wb.threads`: where time and memory go."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from workbench.core.bundle.run import labels_of
+from workbench.core.config import Config
+from workbench.core.cpu import usable_cores
+from workbench.core.measure.limits import Limits, Progress
+from workbench.core.models import Inputs, Model, load
+from workbench.core.prepare.real_data import inputs_from
+from workbench.core.prepare.replayed import replayed
+from workbench.core.prepare.runnable import make_runnable
+from workbench.features.base.result import origin_of
+from workbench.features.base.running import Feeds, finding_inputs, kept
+from workbench.features.cold_start.result import ColdStarts
+from workbench.features.cold_start.starts import ColdStartRecord
+from workbench.features.cold_start.starts import cold_start as start_cold
+from workbench.features.compare.call import compare
+from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_as_asked, memory_of
+from workbench.features.memory.result import Memory
+from workbench.features.profile.result import Profile
+from workbench.features.profile.roofline.machine_peaks import keep_peaks
+from workbench.features.profile.roofline.peaks import PeakRow, measure_peaks
+from workbench.features.profile.roofline.peaks_result import Peaks
+from workbench.features.profile.roofline.result import Roofline
+from workbench.features.profile.running import Execution, profile_execution
+from workbench.features.profile.session_profile import read_profile as read
+from workbench.features.variants.memory_settings import settings_of, settings_seen
+from workbench.features.variants.memory_settings_result import MemorySettings
+from workbench.features.variants.thread_scaling import scaling_of, thread_configs
+from workbench.features.variants.thread_scaling_result import Threads
+
+THREADS_BUDGET_S = 30.0
+SETTINGS_BUDGET_S = 20.0
+
+
+@finding_inputs
+def profile(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Feeds = None,
+    seed: int = 0,
+    budget_s: float = 1.0,
+    per_node_memory: bool = False,
+    keep_trace: str | os.PathLike[str] | None = None,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+    keep: bool = True,
+) -> Profile:
+    """Run a model for a moment with ORT's profiler on, in a process of its own, and read what it wrote.
+
+    The cost of the profiler is measured too and stands in the notes. `per_node_memory` turns the memory
+    pattern off, so that each node's own allocations show. `keep_trace` leaves ORT's file at that path, `keep`
+    adds the result to the history.
+
+    >>> import workbench as wb
+    >>> wb.profile.__name__
+    'profile'
+    """
+    source, fed = _opened(model, inputs, seed)
+    runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
+    execution = Execution.of(
+        runnable, budget_s=budget_s, per_node_memory=per_node_memory, limits=limits or Limits()
+    )
+    trace = None if keep_trace is None else Path(keep_trace)
+    profiled = profile_execution(execution, keep_trace=trace, cancel=cancel)
+    result = Profile.of(profiled, origin_of(source, config or Config(), fed, cancel=cancel))
+    return kept(result, keep)
+
+
+def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None) -> Profile:
+    """Read a trace that ORT wrote, of any version and provider, as far as it goes.
+
+    `warmup_runs`: how many of the first runs the tables leave out; by default one, when there are three.
+
+    >>> import workbench as wb
+    >>> wb.read_profile.__name__
+    'read_profile'
+    """
+    return Profile.of(read(path, warmup_runs=warmup_runs))
+
+
+@finding_inputs
+def memory(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Feeds = None,
+    seed: int = 0,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+) -> Memory:
+    """Measure memory over one run: weights, activations, each node's temporaries, and what the arena holds.
+
+    Each node's own allocations show without the memory pattern only, so nodes are from a run without it; the
+    arena's totals are from a run with the config as it is.
+
+    >>> import workbench as wb
+    >>> wb.memory.__name__
+    'memory'
+    """
+    source, fed = _opened(model, inputs, seed)
+    calibration = replayed(calibration)
+    by_node, as_asked = (
+        profile(
+            source, config, inputs=fed, seed=seed, budget_s=MEMORY_BUDGET_S, per_node_memory=alone,
+            calibration=calibration, cancel=cancel, keep=False,
+        )
+        for alone in (True, False)
+    )  # fmt: skip
+    return Memory(memory_as_asked(by_node, as_asked), by_node.about)
+
+
+def memory_settings(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    budget_s: float = SETTINGS_BUDGET_S,
+    inputs: Feeds = None,
+    seed: int = 0,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+) -> MemorySettings:
+    """Toggle memory pattern, arena and prepacking, one at a time, in one comparison: latency and memory.
+
+    >>> import workbench as wb
+    >>> wb.memory_settings.__name__
+    'memory_settings'
+    """
+    source, fed = _opened(model, inputs, seed)
+    runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
+    names, configs = zip(*settings_of(runnable.config), strict=True)
+    comparison = compare(
+        runnable.model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
+        keep=False, cancel=cancel,
+    )  # fmt: skip
+    arenas = []
+    for setting in configs:
+        profiled = profile(
+            runnable.model, setting, inputs=inputs, seed=seed, budget_s=MEMORY_BUDGET_S, cancel=cancel,
+            keep=False,
+        )  # fmt: skip
+        arena = memory_of(profiled)
+        arenas.append((arena.arena_peak_bytes, arena.arena_held_bytes))
+    record = settings_seen(runnable.model.name, names, comparison.record, tuple(arenas))
+    return MemorySettings(record, comparison.about)
+
+
+def peaks(threads: Iterable[int] | None = None, *, cancel: threading.Event | None = None) -> Peaks:
+    """Measure what this machine can do through ORT per thread count, by default one and all cores.
+
+    Rooflines use what was measured last; call it again when the machine is quieter.
+
+    >>> import workbench as wb
+    >>> wb.peaks.__name__
+    'peaks'
+    """
+    counts = tuple(threads or sorted({1, usable_cores()}))
+    table = measure_peaks(counts, cancel=cancel)
+    for row in table.rows:
+        keep_peaks(row)
+    return Peaks(table, origin_of(None))
+
+
+def roofline(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Feeds = None,
+    seed: int = 0,
+    budget_s: float = 1.0,
+    peaks: PeakRow | None = None,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+) -> Roofline:
+    """Set each node's time against the least that this machine needs, and sum up the model's limit.
+
+    The peaks are measured through ORT with as many threads as the config asks for, unless they are given.
+    A profile may stand in the place of the model.
+
+    >>> import workbench as wb
+    >>> wb.roofline.__name__
+    'roofline'
+    """
+    if not isinstance(model, Profile):
+        model = profile(
+            model, config, inputs=inputs, seed=seed, budget_s=budget_s, calibration=calibration,
+            cancel=cancel, keep=False,
+        )  # fmt: skip
+    table: Roofline = model.roofline(peaks, cancel=cancel)
+    return table
+
+
+@finding_inputs
+def cold_start(
+    model: Model | Any,
+    *configs: Config,
+    inputs: Feeds = None,
+    seed: int = 0,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> ColdStarts:
+    """Measure each config from no process to a steady one, also with its graph pre-optimized.
+
+    >>> import workbench as wb
+    >>> wb.cold_start.__name__
+    'cold_start'
+    """
+    source, fed = _opened(model, inputs, seed)
+    calibration = replayed(calibration)
+    records: dict[str, ColdStartRecord] = {}
+    chosen = configs or (Config(),)
+    for label, config in zip(labels_of(len(chosen)), chosen, strict=True):
+        runnable = make_runnable(source, config, fed.feeds, calibration=calibration, cancel=cancel)
+        records[label] = start_cold(
+            runnable.model.path, runnable.config, runnable.feeds, label=label, limits=limits, cancel=cancel
+        )
+    return ColdStarts.of(records, origin_of(source, None, fed, cancel=cancel))
+
+
+def threads(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    most_threads: int | None = None,
+    budget_s: float = THREADS_BUDGET_S,
+    inputs: Feeds = None,
+    seed: int = 0,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+) -> Threads:
+    """Measure latency and processor time of 1, 2, 4… threads, spinning and not, in one comparison.
+
+    `keep` adds the result to the history.
+
+    >>> import workbench as wb
+    >>> wb.threads.__name__
+    'threads'
+    """
+    configs = thread_configs(config or Config(), most_threads or usable_cores())
+    comparison = compare(
+        model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,
+        progress=progress, keep=False, cancel=cancel,
+    )  # fmt: skip
+    return kept(Threads(scaling_of(comparison.record), comparison.about), keep)
+
+
+def _opened(model: Any, inputs: Feeds, seed: int) -> tuple[Model, Inputs]:
+    loaded = load(model)
+    fed = inputs_from(loaded, inputs, seed=seed)
+    return loaded.with_inputs(fed), fed

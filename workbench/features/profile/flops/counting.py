@@ -1,0 +1,114 @@
+"""The cost of one node, and of every node of a graph whose shapes are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from onnx.helper import get_attribute_value
+
+from workbench.core.bundle.display import frame_of
+from workbench.core.models.structure import bodies
+from workbench.features.profile.flops.cost import Cost, Tensor, Unknown, Work
+from workbench.features.profile.flops.elements import VIEWS, operations
+from workbench.features.profile.flops.products import PRODUCTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STANDARD = ("", "ai.onnx", "com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc")
+CONTROL_FLOW = ("If", "Loop", "Scan")  # their bodies are counted node by node
+_GATHERS = ("Gather", "GatherElements", "GatherND", "GatherBlockQuantized")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCost:
+    """One node of a graph and its cost."""
+
+    node: str
+    op_type: str
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Every node of a graph, in its order."""
+
+    nodes: tuple[NodeCost, ...]
+
+    @property
+    def macs(self) -> int:
+        """The multiply-adds of the nodes where they are known; `unknown` names the others."""
+        return sum(node.cost.macs or 0 for node in self.nodes)
+
+    @property
+    def flops(self) -> int:
+        """The operations of the nodes where they are known."""
+        return sum(node.cost.flops or 0 for node in self.nodes)
+
+    @property
+    def unknown(self) -> tuple[NodeCost, ...]:
+        """Nodes whose operations are not known: no formula, or no shape."""
+        return tuple(node for node in self.nodes if node.cost.flops is None)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per node: node, op_type, macs, flops, bytes_moved, intensity (operations a byte)."""
+        attributes = ("node", "op_type", "cost.macs", "cost.flops", "cost.bytes_moved")
+        whole = dict.fromkeys(("macs", "flops", "bytes_moved"), "Int64")
+        frame = frame_of(self.nodes, attributes).astype(whole)
+        frame["intensity"] = frame["flops"] / frame["bytes_moved"].where(frame["bytes_moved"] > 0)
+        return frame
+
+
+def cost_of(work: Work) -> Cost:
+    """Return the cost of a node; each part is None where it cannot be known."""
+    moved = _bytes_moved(work)
+    if work.domain not in STANDARD or work.op_type in CONTROL_FLOW:
+        return Cost(None, None, moved)
+    try:
+        if work.op_type in PRODUCTS:
+            macs = PRODUCTS[work.op_type](work)
+            return Cost(macs, 2 * macs, moved)
+        flops = operations(work)
+    except (Unknown, IndexError, ValueError):  # also a shape that does not fit the operator
+        return Cost(None, None, moved)
+    return Cost(None if flops is None else 0, flops, moved)
+
+
+def costs_of(model: Any, shapes: Mapping[str, Tensor]) -> Costs:
+    """Return the costs of a ModelProto's nodes, subgraphs once, with the tensors' shapes by name."""
+    return Costs(tuple(_walk(model.graph, dict(shapes))))
+
+
+def _walk(graph: Any, shapes: dict[str, Tensor]) -> Iterator[NodeCost]:
+    for node in graph.node:
+        for body in bodies(node):
+            yield from _walk(body, shapes)
+        work = Work(
+            node.op_type,
+            node.domain,
+            {
+                attribute.name: _attribute(attribute)
+                for attribute in node.attribute
+                if not attribute.HasField("g")
+            },
+            tuple(shapes.get(name, Tensor(None, None)) if name else None for name in node.input),
+            tuple(shapes.get(name, Tensor(None, None)) if name else None for name in node.output),
+        )
+        yield NodeCost(node.name, node.op_type, cost_of(work))
+
+
+def _attribute(attribute: Any) -> Any:
+    value = get_attribute_value(attribute)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _bytes_moved(work: Work) -> int | None:
+    if work.op_type in VIEWS:
+        return 0
+    inputs = list(work.inputs)
+    if work.op_type in _GATHERS and inputs:
+        inputs[0] = work.outputs[0]  # only the gathered rows are read
+    sizes = [tensor.size_bytes for tensor in (*inputs, *work.outputs) if tensor is not None]
+    return None if None in sizes else sum(size for size in sizes if size is not None)

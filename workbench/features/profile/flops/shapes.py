@@ -1,0 +1,70 @@
+"""The shape of every tensor of a graph that ran, read from its profile."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
+
+from onnx import TensorProto
+
+from workbench.core.models.structure import bodies
+from workbench.features.profile.flops.cost import Tensor
+from workbench.features.profile.tables import CountedEvents
+from workbench.features.profile.trace import EventKind, node_name
+
+_NAMES = {number: name.lower() for name, number in TensorProto.DataType.items()}  # in ORT's words
+
+
+def profiled_shapes(model: Any, measured: CountedEvents) -> dict[str, Tensor]:
+    """Return the shapes of each node's last call, by the tensor names of the optimized model."""
+    weights = stored_shapes(model)
+    nodes = {node.name: (node.input, node.output) for graph in _graphs(model.graph) for node in graph.node}
+    return weights | dict(declared_shapes(model.graph)) | traced_shapes(measured, nodes, weights)
+
+
+def traced_shapes(
+    measured: CountedEvents, nodes: Mapping[str, tuple[Iterable[str], Iterable[str]]], weights: Container[str]
+) -> dict[str, Tensor]:
+    """Return the shapes of each node's last call. `nodes`: the inputs and outputs of each, by its name."""
+    shapes: dict[str, Tensor] = {}
+    trace = measured.trace
+    for event in measured.events:
+        call = trace.call_of(int(event))
+        name = node_name(trace.name_of(int(event)))
+        if measured.tree.kind[event] != EventKind.NODE or call is None or name not in nodes:
+            continue
+        taken, made = ([tensor for tensor in tensors if tensor] for tensors in nodes[name])
+        if call.inputs is not None and len(call.inputs) < len(taken):
+            taken = [tensor for tensor in taken if tensor not in weights]  # the trace omits prepacked weights
+        for tensors, traced in ((made, call.outputs), (taken, call.inputs)):
+            if traced is not None and len(tensors) == len(traced):
+                shapes |= {tensor: Tensor(*shape) for tensor, shape in zip(tensors, traced, strict=True)}
+    return shapes
+
+
+def stored_shapes(model: Any) -> dict[str, Tensor]:
+    """Return the shapes of the weights."""
+    return {
+        tensor.name: Tensor(_NAMES.get(tensor.data_type), tuple(tensor.dims))
+        for graph in _graphs(model.graph)
+        for tensor in graph.initializer
+    }
+
+
+def declared_shapes(graph: Any) -> Iterator[tuple[str, Tensor]]:
+    """Yield the tensors whose shapes the graph declares in full."""
+    for inner in _graphs(graph):
+        for value in (*inner.input, *inner.output, *inner.value_info):
+            tensor = value.type.tensor_type
+            if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
+                continue
+            dims = tensor.shape.dim
+            if all(dim.HasField("dim_value") for dim in dims):
+                yield value.name, Tensor(_NAMES.get(tensor.elem_type), tuple(dim.dim_value for dim in dims))
+
+
+def _graphs(graph: Any) -> Iterator[Any]:
+    yield graph
+    for node in graph.node:
+        for body in bodies(node):
+            yield from _graphs(body)

@@ -1,0 +1,148 @@
+"""A profile with its figures, views and saved form."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from workbench.core.bundle.origin import Origin
+from workbench.core.cpu import usable_cores
+from workbench.drawing.page.document import Document
+from workbench.drawing.page.pieces import MOST_NODES, attempt, figured, paragraph, plot, table
+from workbench.features.base.examining import ExaminedRun
+from workbench.features.base.registry import ResultKind
+from workbench.features.base.result import Result
+from workbench.features.memory.by_node import memory_of
+from workbench.features.memory.result import Memory
+from workbench.features.profile.chart import op_type_chart
+from workbench.features.profile.roofline.machine_peaks import machine_peaks
+from workbench.features.profile.roofline.node_limits import measured_roofline, roofline
+from workbench.features.profile.roofline.peaks import PeakRow
+from workbench.features.profile.roofline.result import Roofline
+from workbench.features.profile.saved import ProfileRecord, check, profile_of, record_of
+from workbench.features.profile.session_profile import Profile as Data
+from workbench.features.profile.sharing import Sharing, sharing_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.drawing.chart import Chart
+    from workbench.features.profile.flame.view import FlameView, Way
+
+
+class Profile(Data, Result):
+    """Where the time of a few executions goes. Made by `wb.profile` and `wb.read_profile`.
+
+    >>> import workbench as wb
+    >>> wb.Profile.__name__
+    'Profile'
+    """
+
+    def __init__(self, *given: Any, about: Origin | None = None, **named: Any) -> None:
+        Data.__init__(self, *given, **named)
+        self.structure, self.parts, self._about = None, (), about
+
+    @classmethod
+    def of(cls, data: Data, about: Origin | None = None) -> Profile:
+        """Make the same profile with figures, views and saving."""
+        return cls(**data.arguments, about=about)
+
+    @classmethod
+    def reopened(cls, record: ProfileRecord, about: Origin | None = None, **_: Any) -> Profile:
+        """Make the profile that a bundle holds."""
+        return cls.of(profile_of(record), about)
+
+    @cached_property
+    def saved(self) -> ProfileRecord:
+        """The record as a bundle holds it: the trace's columns of its first runs, and its graph."""
+        return record_of(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per executed node: op_type, provider, scope, calls and times of one run, share."""
+        return Data.to_frame(self)
+
+    def chart(self) -> Chart:
+        """Return own time per run of each operator, gaps included."""
+        return op_type_chart(self)
+
+    op_type_figure = Result.figure
+
+    def flame(self, way: Way | None = None) -> FlameView:
+        """Show where the time goes, as boxes: by module, by operator, in time."""
+        from workbench.features.profile.flame.view import flame_view
+
+        return flame_view(self, way=way)
+
+    def sharing(self) -> Sharing:
+        """Return how evenly the thread pool shared each node."""
+        return sharing_of(self)
+
+    def memory(self) -> Memory:
+        """Return memory of the last run, node by node."""
+        return Memory(memory_of(self), self._about)
+
+    def roofline(self, peaks: PeakRow | None = None, *, cancel: threading.Event | None = None) -> Roofline:
+        """Set each node against this machine's peaks, by default those with its config's threads."""
+        config = None if self._about is None else self._about.config
+        count = (config and config.intra_op_threads) or usable_cores()
+        if peaks is not None:
+            return Roofline(roofline(self, peaks), self._about)
+        measured = measured_roofline(self, lambda again: machine_peaks(count, again=again, cancel=cancel))
+        return Roofline(measured, self._about)
+
+    def document(self) -> Document:
+        """Return the page: where the time goes, memory."""
+
+        def memory() -> str:
+            by_node = self.memory()
+            return paragraph(str(by_node)) + figured(by_node, most=MOST_NODES)
+
+        name = "A trace" if self.about.model is None else self.about.model.name
+        page = Document(f"{name}: where the time goes", paragraph(str(self)))
+        self.add_time(page)
+        page.add("memory", "Memory", attempt(memory))
+        self._add_origin(page)
+        return page
+
+    def add_time(self, page: Document) -> None:
+        """Add where the time goes, as a flame and as tables."""
+        flame = attempt(lambda: page.view(self.flame()))
+        body = flame + plot(self.op_type_figure(), "Own time by op type")
+        body += table(self.by("op_type"), "By op type")
+        body += table(self.by("scope"), "By module", most=MOST_NODES)
+        body += table(self.to_frame(), "By node", most=MOST_NODES)
+        page.add("time", "Where the time goes", body)
+
+    def _in_words(self) -> str:
+        return Data.__str__(self)
+
+    __str__ = Result.__str__
+
+    def __repr__(self) -> str:
+        return Data.__repr__(self)
+
+    _repr_html_ = None  # type: ignore[assignment]  # never beside a picture
+
+
+def examine(run: ExaminedRun) -> ProfileRecord:
+    """Run the config of the run for a moment with ORT's profiler on."""
+    run.runnable()
+    run.announce("profile")
+    return record_of(run.execute())
+
+
+KIND = ResultKind(
+    "profile",
+    ProfileRecord,
+    check,
+    result=Profile,
+    scope="run",
+    entry="workbench.features.profile.calls:profile",
+    takes=("inputs", "seed", "calibration", "keep"),
+    examine=examine,
+    button="Profile A and B",
+    hint="Where the time goes, with ORT's profiler on; never used for latency",
+    tabs=("flame", "graph"),
+    key="node",
+)

@@ -1,0 +1,77 @@
+"""The peaks of this machine, measured once for each thread count and kept: what they are, not when."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import threading
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from workbench.core.background import check_cancel
+from workbench.core.bundle.atomic import write_atomically
+from workbench.core.bundle.machine import ONNXRUNTIME, installed
+from workbench.core.errors import WorkbenchError
+from workbench.core.home import cache_folder
+from workbench.core.measure.machine import read_machine
+from workbench.core.stored_files import trim
+from workbench.features.profile.roofline.peaks import PeakRow, measure_peaks
+
+FOLDER = "peaks"  # a file for each machine, ONNX Runtime and thread count
+MOST_BYTES = 10_000
+RATES = ("float32_flops", "int8_flops", "bytes_per_s", "others_cores")
+
+
+def machine_peaks(count: int, *, again: bool = False, cancel: threading.Event | None = None) -> PeakRow:
+    """Return the peaks at a thread count, measured if none are kept; `again` keeps the best of both."""
+    check_cancel(cancel)
+    place = _place(count)
+    kept = None if place is None else _read(place, count)
+    if kept is not None and not again:
+        return kept
+    measured = measure_peaks((count,), cancel=cancel).rows[0]
+    return keep_peaks(measured if kept is None else measured.best_of(kept))
+
+
+def keep_peaks(peaks: PeakRow) -> PeakRow:
+    """Keep measured peaks for the next call; a home that cannot be written costs nothing but time."""
+    place = _place(peaks.threads)
+    if place is not None:
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(place, json.dumps(asdict(peaks)).encode())
+            trim(place.parent)
+        except (OSError, WorkbenchError):
+            pass
+    return peaks
+
+
+def _place(count: int) -> Path | None:
+    """Return the file of this machine as ORT sees it now: processor, cores, quota, version."""
+    machine = read_machine()
+    machine_as_seen = [machine.cpu, machine.isa_flags, machine.usable_cores, machine.quota_cores, count]
+    name = hashlib.sha256(json.dumps([*machine_as_seen, installed(*ONNXRUNTIME)]).encode()).hexdigest()[:32]
+    try:
+        return cache_folder() / FOLDER / f"{name}.json"
+    except WorkbenchError:
+        return None
+
+
+def _read(place: Path, count: int) -> PeakRow | None:
+    """Return the kept peaks; None where there are none, or the file holds something else."""
+    try:
+        held: Any = json.loads(place.read_bytes()) if place.stat().st_size <= MOST_BYTES else None
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(held, dict) or held.keys() != {field.name for field in fields(PeakRow)}:
+        return None
+    rates = [held[name] for name in RATES]
+    if held["threads"] != count or not all(rate is None or _is_rate(rate) for rate in rates):
+        return None
+    return PeakRow(**held)
+
+
+def _is_rate(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value > 0

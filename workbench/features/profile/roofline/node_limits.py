@@ -1,0 +1,174 @@
+"""Each node's time against the least that its operations and bytes would take on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.tables import TABLE
+from workbench.core.errors import ProfileError
+from workbench.core.text import counted, in_ms
+from workbench.features.profile.flops.cost import Cost
+from workbench.features.profile.flops.counting import Costs, costs_of
+from workbench.features.profile.flops.shapes import profiled_shapes
+from workbench.features.profile.roofline.peaks import PeakRow
+from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.tables import node_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Bound = Literal["compute", "memory"]
+BEYOND = 0.05  # of a peak; less is the noise of the profile
+_INT8_PRODUCTS = "MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul QLinearMatMul QGemm QAttention"
+_INT8_OTHERS = "ConvInteger QLinearConv DynamicQuantizeLSTM"
+HOST = frozenset({None, "CPUExecutionProvider", "XnnpackExecutionProvider", "DnnlExecutionProvider"})
+INT8 = frozenset(f"{_INT8_PRODUCTS} {_INT8_OTHERS}".split())
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLimit:
+    """One executed node. A figure that is not known is None."""
+
+    node: str
+    op_type: str
+    calls_per_run: float
+    time_s: float  # of one run, its own
+    flops: int | None  # of one call
+    bytes_moved: int | None
+    limit_s: float | None  # of one run, at the machine's peaks
+    bound: Bound | None
+
+    @property
+    def achieved(self) -> float | None:
+        """The share of the peaks that the node reached; above 1 where its data was in a cache."""
+        return None if self.limit_s is None or not self.time_s else self.limit_s / self.time_s
+
+    @property
+    def beyond_peak(self) -> bool:
+        """Whether the node computed faster than the measured peak: then the peak was measured too low."""
+        return self.bound == "compute" and self.achieved is not None and self.achieved > 1 + BEYOND
+
+    @property
+    def could_gain_s(self) -> float | None:
+        """The time of a run above the limit; None where no limit is known, or a wrong one."""
+        if self.limit_s is None or self.beyond_peak:
+            return None
+        return max(0.0, self.time_s - self.limit_s)
+
+
+@dataclass(frozen=True, slots=True)
+class RooflineRecord:
+    """All nodes of a profile with their limits, and the peaks of the machine."""
+
+    nodes: tuple[NodeLimit, ...] = field(metadata=TABLE)
+    peaks: PeakRow
+    run_s: float  # the latency that the times of the nodes are shares of: without the profiler where known
+
+    def scaled_to(self, latency_s: float | None) -> RooflineRecord:
+        """Return the same shares of a latency that was measured better; None changes nothing."""
+        if latency_s is None or not self.run_s:
+            return self
+        factor = latency_s / self.run_s
+        nodes = tuple(replace(node, time_s=node.time_s * factor) for node in self.nodes)
+        return replace(self, nodes=nodes, run_s=latency_s)
+
+    @property
+    def limit_s(self) -> float:
+        """The time of a run at the limits, without gaps; a node without a limit counts as measured."""
+        return sum(
+            node.time_s if node.limit_s is None else min(node.limit_s, node.time_s) for node in self.nodes
+        )
+
+    @property
+    def unknown(self) -> tuple[NodeLimit, ...]:
+        """Nodes for which no limit is known."""
+        return tuple(node for node in self.nodes if node.limit_s is None)
+
+    @property
+    def beyond_peaks(self) -> tuple[NodeLimit, ...]:
+        """Nodes that computed faster than the measured peaks, the fastest first."""
+        beyond = [node for node in self.nodes if node.beyond_peak]
+        return tuple(sorted(beyond, key=lambda node: -(node.achieved or 0.0)))
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why limits may be wrong."""
+        doubts = [] if self.peaks.doubt is None else [self.peaks.doubt]
+        if self.beyond_peaks:
+            count, first = counted(len(self.beyond_peaks), "node"), self.beyond_peaks[0]
+            most = f"{first.op_type} at {(first.achieved or 0.0) * 100:.0f} %"
+            doubts.append(
+                f"{count} ran faster than the measured peaks ({most}), so the peaks were measured too low "
+                "and the gain of these nodes is not known: measure again"
+            )
+        return tuple(doubts)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a node, slowest first, with what it could gain at the limit."""
+        slowest_first = sorted(self.nodes, key=lambda node: -node.time_s)
+        return frame_of(slowest_first, (*NodeLimit.__dataclass_fields__, "achieved", "could_gain_s"))
+
+    def __str__(self) -> str:
+        unknown_s = sum(node.time_s for node in self.unknown)
+        count = "1 thread" if self.peaks.threads == 1 else f"{self.peaks.threads} threads"
+        unknown = counted(len(self.unknown), "node")
+        left = f"; counted as measured: {unknown} without a known limit, {in_ms(unknown_s, 3)}"
+        gap_s = max(0.0, self.run_s - sum(node.time_s for node in self.nodes))
+        return (
+            f"{in_ms(self.run_s, 3)} a run, {in_ms(gap_s, 3)} of them between "
+            f"nodes; at this machine's peaks with {count} its nodes would need {in_ms(self.limit_s, 3)}"
+            f"{left if self.unknown else ''}" + "".join(f"; doubtful: {doubt}" for doubt in self.doubts)
+        )
+
+
+def costs_of_profile(profile: Profile) -> Costs:
+    """Return operations and bytes of the executed nodes, from the optimized graph and the profiled shapes."""
+    if profile.optimized is None:
+        raise ProfileError(
+            "this profile holds no graph, so its nodes' operations and bytes are not known",
+            "make it with wb.profile(model, config) on the CPU or CUDA; a trace alone has no weights' shapes",
+        )
+    return costs_of(profile.optimized, profiled_shapes(profile.optimized, profile.measured))
+
+
+def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
+    """Join time, cost and peaks by node name. The peaks are the CPU's, so nodes of a device have no limit."""
+    costs = {node.node: node.cost for node in costs_of_profile(profile).nodes}
+    nodes = []
+    rows: Iterable[Any] = node_table(profile.steady).itertuples()
+    for row in rows:
+        cost, op_type = costs.get(row.node, Cost(None, None, None)), str(row.op_type)
+        limit_s, bound = limit_of(op_type, cost, peaks) if row.provider in HOST else (None, None)
+        nodes.append(
+            NodeLimit(
+                node=row.node,
+                op_type=op_type,
+                calls_per_run=float(row.calls),
+                time_s=float(row.self_s),
+                flops=cost.flops,
+                bytes_moved=cost.bytes_moved,
+                limit_s=None if limit_s is None else limit_s * row.calls,
+                bound=bound,
+            )
+        )
+    return RooflineRecord(tuple(nodes), peaks, profile.run_s)
+
+
+def measured_roofline(profile: Profile, peaks: Callable[[bool], PeakRow]) -> RooflineRecord:
+    """Set the nodes against peaks; measure disturbed ones again if nodes ran faster than they allow."""
+    record = roofline(profile, peaks(False))
+    if not record.beyond_peaks or record.peaks.others_cores is None:
+        return record
+    return roofline(profile, record.peaks.best_of(peaks(True)))
+
+
+def limit_of(op_type: str, cost: Cost, peaks: PeakRow) -> tuple[float | None, Bound | None]:
+    """Return the least time of one call and what binds it; None where a peak or a cost is not known."""
+    peak = peaks.int8_flops if op_type in INT8 else peaks.float32_flops
+    if cost.flops is None or cost.bytes_moved is None or peak is None or peaks.bytes_per_s is None:
+        return None, None
+    compute_s, memory_s = cost.flops / peak, cost.bytes_moved / peaks.bytes_per_s
+    return (compute_s, "compute") if compute_s > memory_s else (memory_s, "memory")

@@ -1,0 +1,43 @@
+"""The best that ORT reaches on this machine."""
+
+from __future__ import annotations
+
+from workbench.core.text import counted
+from workbench.features.base.registry import ResultKind
+from workbench.features.base.result import Result
+from workbench.features.profile.roofline.peaks import PeakRow, PeakTable, check_peak_table
+
+
+class Peaks(Result):
+    """The best that ORT reaches on this machine, one row per thread count. Made by `wb.peaks`.
+
+    >>> import workbench as wb
+    >>> wb.Peaks.__name__
+    'Peaks'
+    """
+
+    record: PeakTable
+    charted_by = "workbench.features.profile.roofline.limits_chart:peaks_chart"
+
+    @property
+    def rows(self) -> tuple[PeakRow, ...]:
+        """One row per thread count."""
+        return self.record.rows
+
+    def figure(self) -> None:
+        """Return None: the picture and the words say it all."""
+
+    def _in_words(self) -> str:
+        return "; ".join(
+            f"{counted(row.threads, 'thread')}: float32 {_giga(row.float32_flops, 'GFLOP/s')}, "
+            f"int8 {_giga(row.int8_flops, 'GOP/s')}, copying {_giga(row.bytes_per_s, 'GB/s')}"
+            + ("" if row.doubt is None else f" (doubtful: {row.doubt})")
+            for row in self.record.rows
+        )
+
+
+def _giga(rate: float | None, unit: str) -> str:
+    return "not measured" if rate is None else f"{rate / 1e9:,.1f} {unit}"
+
+
+KIND = ResultKind("peaks", PeakTable, check_peak_table, result=Peaks)

@@ -1,0 +1,59 @@
+"""Each node's time against the least that this machine needs."""
+
+from __future__ import annotations
+
+from workbench.core.errors import BundleError
+from workbench.core.text import quoted
+from workbench.features.base.examining import ExaminedRun
+from workbench.features.base.per_run import PerRun
+from workbench.features.base.registry import ResultKind
+from workbench.features.profile.roofline.machine_peaks import machine_peaks
+from workbench.features.profile.roofline.node_limits import RooflineRecord, measured_roofline
+from workbench.features.profile.roofline.peaks import check_peaks
+
+
+class Roofline(PerRun):
+    """Each node's time against the least that this machine needs. Made by `wb.roofline`.
+
+    >>> import workbench as wb
+    >>> wb.Roofline.__name__
+    'Roofline'
+    """
+
+    kind = "roofline"
+    record: RooflineRecord
+    charted_by = "workbench.features.profile.roofline.limits_chart:roofline_chart"
+    drawn_by = "workbench.features.profile.roofline.chart:roofline_figure"
+
+
+def check_roofline(record: RooflineRecord, fix: str) -> None:
+    """Refuse counts below zero, which no node has."""
+    check_peaks(record.peaks, fix)
+    for node in record.nodes:
+        if min(node.flops or 0, node.bytes_moved or 0, node.calls_per_run, node.time_s) < 0:
+            raise BundleError(f"nodes: {quoted(node.node)} has a count or time below 0.", fix)
+
+
+def examine(run: ExaminedRun) -> RooflineRecord:
+    """Set the nodes of the run's profile against the peaks of this machine."""
+    profile = run.profile()
+    run.announce("roofline")
+    return measured_roofline(
+        profile, lambda again: machine_peaks(run.threads, again=again, cancel=run.cancel)
+    )
+
+
+KIND = ResultKind(
+    "roofline",
+    RooflineRecord,
+    check_roofline,
+    result=Roofline,
+    scope="run",
+    entry="workbench.features.profile.calls:roofline",
+    takes=("inputs", "seed", "calibration"),
+    examine=examine,
+    button="Roofline",
+    hint="Measure what this machine can do, and set each node against it",
+    tabs=("roofline",),
+    key="node",
+)

@@ -1,0 +1,177 @@
+"""What a study improves: one gain a round, the verdict on fresh rounds, and the limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from workbench.core.bundle.comparison import ComparisonRecord, Kind, Verdict
+from workbench.core.bundle.goal import OF_OUTPUTS, Goal, Objective
+from workbench.core.bundle.run import ProcessRecord, Run
+from workbench.core.measure.acceptance import Check
+from workbench.core.measure.pairs import Pair, pairs_of
+from workbench.core.measure.percentiles import NEEDED, over_processes, percentile_of, percentiles
+from workbench.core.measure.regime import MIN_ROUNDS
+from workbench.core.measure.verdict import Criteria, judge
+from workbench.core.text import in_mib
+from workbench.features.grid.best import memory_check, time_check
+from workbench.features.load.record import LoadTestRecord
+
+MOST_LOSS = 20.0  # an error without end, as a number that a record can hold
+TOO_FEW = "a gain in the 99th percentile needs {:,} samples of either config: give a longer budget_s"
+Number = TypeVar("Number", int, float)
+Rates = Mapping[int, float]  # round → answers a second
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What a comparison of the default with a candidate needs besides their runs."""
+
+    sizes: tuple[int, int]  # of both files
+    rates: tuple[Rates, Rates] = ({}, {})
+    accuracy_change: float | None = None
+    error: float | None = None
+
+
+def gains_of(
+    objective: Objective, default: Run, candidate: Run, sides: Sides, known: Mapping[int, float]
+) -> dict[int, float]:
+    """Return log(the default's value / the candidate's) by round; of the outputs, the change itself.
+
+    `known` are the gains of earlier rounds: what a round showed stays.
+    """
+    if objective == "throughput":
+        before, after = sides.rates
+        return {round: math.log(rate / before[round]) for round, rate in after.items() if round in before}
+    if objective == "p99":  # several rounds may make one gain
+        return {pair.round: pair.log_ratio_all for pair in _p99_pairs(default, candidate)}
+    processes = tuple(process for process in candidate.processes if process.round not in known)
+    latest = replace(candidate, processes=processes)
+    if objective in OF_OUTPUTS:
+        change = sides.accuracy_change if objective == "accuracy" else -(sides.error or 0.0)
+        bounded = max(change or 0.0, -MOST_LOSS)
+        return dict.fromkeys([*known, *(pair.round for pair in pairs_of(default, latest))], bounded)
+    is_latency = objective == "latency"
+    pairs = (
+        pairs_of(default, latest) if is_latency else objective_pairs(objective, default, latest, sides.sizes)
+    )
+    gains = {
+        pair.round: pair.log_ratio if is_latency and pair.log_ratio is not None else pair.log_ratio_all
+        for pair in pairs
+    }
+    return {**known, **gains}
+
+
+def verdict_on(
+    objective: Objective,
+    record: ComparisonRecord,
+    under_load: LoadTestRecord | None,
+    sizes: tuple[int, int],
+    smallest_effect: float,
+) -> Verdict:
+    """Return the verdict of fresh measurements of two configs on the objective."""
+    verdict = record.verdict
+    if objective == "latency" or verdict.kind == "outputs differ":
+        return verdict
+    if under_load is not None:
+        return under_load.verdicts[0].verdict
+    default, candidate = record.runs[0], record.runs[1]
+    pairs = objective_pairs(objective, default, candidate, sizes)
+    if objective == "file size":  # known exactly
+        gain = math.log(sizes[0] / sizes[1])
+        kind: Kind = "faster" if gain > 0 else "slower" if gain < 0 else "tie"
+        ratio = math.exp(gain)
+        reason = "the sizes of both files are known"
+        return replace(verdict, kind=kind, ratio=ratio, low=ratio, high=ratio, reason=reason)
+    verdict = judge(candidate.label, pairs, record.agreement, Criteria(smallest_effect), final=True)
+    if objective == "p99" and len(pairs) < MIN_ROUNDS:
+        return replace(verdict, reason=TOO_FEW.format(MIN_ROUNDS * NEEDED[99.0]))
+    return verdict
+
+
+@dataclass(frozen=True, slots=True)
+class LimitCheck:
+    """A limit of a measured run: kept, broken, or not settled by the interval of its figure."""
+
+    check: Check
+    is_beyond: bool  # whether the figure itself, without its interval, is beyond the limit
+
+
+def limit_checks(goal: Goal, run: Run, file_bytes: int | None) -> Iterator[LimitCheck]:
+    """Check each limit that a study has, as `result.best` does."""
+    if file_bytes is not None and goal.max_file_bytes is not None:
+        broken = beyond("its file has {}", file_bytes, goal.max_file_bytes, in_mib)
+        yield LimitCheck(Check("file size", broken is None, broken or ""), broken is not None)
+    if goal.max_memory_bytes is not None:
+        check = memory_check(run, goal.max_memory_bytes)
+        yield LimitCheck(check, (run.peak_rss_bytes or 0) > goal.max_memory_bytes)
+    load = over_processes("load time", [process.load_s for process in run.processes])
+    p99 = percentiles(run, (99.0,))[0]
+    for estimate, most_s in ((load, goal.max_load_s), (p99, goal.max_p99_s)):
+        if most_s is not None:
+            yield LimitCheck(time_check(estimate, most_s), (estimate.value or 0.0) > most_s)
+
+
+def beyond(
+    text: str, value: Number | None, most: Number | None, in_unit: Callable[[Number], str | None]
+) -> str | None:
+    """Return in words that a value is beyond its limit; None if it is not, or not known."""
+    if value is None or most is None or value <= most:
+        return None
+    return f"{text.format(in_unit(value))}, at most {in_unit(most)} are allowed"
+
+
+_VALUES: dict[Objective, Callable[[ProcessRecord], float | None]] = {
+    "memory": lambda process: process.peak_rss_bytes,
+    "load": lambda process: process.load_s,
+}
+
+
+def objective_pairs(
+    objective: Objective, default: Run, candidate: Run, sizes: tuple[int, int]
+) -> tuple[Pair, ...]:
+    """Return one pair for every round in which both have a value; a p99 may take several rounds."""
+    if objective == "p99":
+        return _p99_pairs(default, candidate)
+    partners = {process.round: process for process in candidate.processes}
+    pairs = []
+    for process in default.processes:
+        partner = partners.get(process.round)
+        if partner is None:
+            continue
+        if objective == "file size":
+            first, second = map(float, sizes)
+        else:
+            value = _VALUES[objective]
+            first, second = value(process) or 0.0, value(partner) or 0.0
+        if first > 0 and second > 0:
+            gain = math.log(first / second)
+            pairs.append(Pair(process.round, gain, gain, len(process.blocks) // 2, len(process.blocks) // 2))
+    return tuple(pairs)
+
+
+def _p99_pairs(default: Run, candidate: Run) -> tuple[Pair, ...]:
+    """Return one pair for as many successive rounds as together hold enough samples of both."""
+    partners = {process.round: process for process in candidate.processes}
+    pairs: list[Pair] = []
+    together: list[tuple[ProcessRecord, ProcessRecord]] = []
+    for process in default.processes:
+        if (partner := partners.get(process.round)) is None:
+            continue
+        together.append((process, partner))
+        first, second = (_p99(processes) for processes in zip(*together, strict=True))
+        if first and second:
+            gain, count = math.log(first / second), sum(len(before.blocks) // 2 for before, _ in together)
+            pairs.append(Pair(process.round, gain, gain, count, count))
+            together = []
+    return tuple(pairs)
+
+
+def _p99(processes: Iterable[ProcessRecord]) -> float | None:
+    """Return the 99th percentile of all samples of these processes; None of too few."""
+    import numpy as np
+
+    times_s = ([time_s for block in process.blocks for time_s in block.samples_s] for process in processes)
+    return percentile_of([np.array(group) for group in times_s if group], 99.0).value

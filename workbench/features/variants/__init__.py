@@ -1,0 +1,1 @@
+"""One config and its variants: levels, passes, threads, memory settings, versions."""

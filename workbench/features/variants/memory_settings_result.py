@@ -1,0 +1,34 @@
+"""Memory pattern, arena and prepacking, each toggled alone."""
+
+from __future__ import annotations
+
+from workbench.features.base.registry import ResultKind
+from workbench.features.base.result import Result
+from workbench.features.variants.memory_settings import MemorySettingsRecord, check_settings
+
+
+class MemorySettings(Result):
+    """Memory pattern, arena and prepacking, each toggled alone. Made by `wb.memory_settings`.
+
+    >>> import workbench as wb
+    >>> wb.MemorySettings.__name__
+    'MemorySettings'
+    """
+
+    record: MemorySettingsRecord
+    charted_by = "workbench.features.memory.resources_chart:memory_settings_chart"
+
+
+KIND = ResultKind(
+    "memory settings",
+    MemorySettingsRecord,
+    check_settings,
+    result=MemorySettings,
+    entry="workbench.features.profile.calls:memory_settings",
+    takes=("inputs", "seed", "calibration", "progress"),
+    heading="Memory settings, each toggled alone",
+    button="Memory settings",
+    hint="Memory pattern, arena and prepacking, each toggled alone; for the config shown",
+    step="memory pattern, arena and prepacking, each toggled alone",
+    tabs=("memory",),
+)

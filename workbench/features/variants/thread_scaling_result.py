@@ -1,0 +1,33 @@
+"""Latency and processor time against thread counts."""
+
+from __future__ import annotations
+
+from workbench.features.base.registry import ResultKind
+from workbench.features.base.result import Result
+from workbench.features.variants.thread_scaling import ThreadScalingRecord
+
+
+class Threads(Result):
+    """Latency and processor time against thread counts. Made by `wb.threads`.
+
+    >>> import workbench as wb
+    >>> wb.Threads.__name__
+    'Threads'
+    """
+
+    record: ThreadScalingRecord
+    charted_by = "workbench.features.variants.threads_chart:threads_chart"
+
+
+KIND = ResultKind(
+    "thread scaling",
+    ThreadScalingRecord,
+    result=Threads,
+    entry="workbench.features.profile.calls:threads",
+    takes=("inputs", "seed", "calibration", "progress", "keep"),
+    heading="Latency by threads",
+    button="Scale threads",
+    hint="1, 2, 4… threads, spinning and not, in one comparison; for the config shown",
+    step="with 1, 2, 4… threads, spinning and not",
+    tabs=("threads",),
+)

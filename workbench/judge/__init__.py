@@ -1,1 +1,0 @@
-"""Judgement of comparisons: intervals, verdicts, output agreement, doubts."""

@@ -1,1 +1,0 @@
-"""Measuring: starts workers, schedules samples, watches the machine. No statistics, no onnxruntime."""
