@@ -10,12 +10,12 @@ from typing import TypeVar
 from workbench.core.bundle.comparison import ComparisonRecord, Kind, Verdict
 from workbench.core.bundle.goal import OF_OUTPUTS, Goal, Objective
 from workbench.core.bundle.run import ProcessRecord, Run
-from workbench.core.measure.acceptance import Check
 from workbench.core.measure.pairs import Pair, pairs_of
 from workbench.core.measure.percentiles import NEEDED, over_processes, percentile_of, percentiles
 from workbench.core.measure.regime import MIN_ROUNDS
 from workbench.core.measure.verdict import Criteria, judge
 from workbench.core.text import in_mib
+from workbench.features.grid.acceptance import Check
 from workbench.features.grid.best import memory_check, time_check
 from workbench.features.load.record import LoadTestRecord
 
