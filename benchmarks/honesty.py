@@ -98,7 +98,7 @@ def compare_once(path: Path, slow_down: float, budget_s: float | None, seed: int
             feeds=inputs.feeds,
             inputs=inputs.record(),
             budget_s=budget_s,
-            longer_if_busy=True,
+            until_decided=True,
             seed=seed,
             slow_downs=(0.0, slow_down),
             began=began,

@@ -198,7 +198,7 @@ def test_what_is_no_config_is_refused(tmp_path: Path) -> None:
         wb.compare(path, wb.Config(), {"level": "all"}, progress=False)  # type: ignore[arg-type]
 
 
-def test_the_default_budget_may_grow_on_a_busy_machine(
+def test_the_default_budget_may_grow_while_the_answer_is_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: dict[str, Any] = {}
@@ -210,4 +210,4 @@ def test_the_default_budget_may_grow_on_a_busy_machine(
     monkeypatch.setattr("workbench.features.compare.call.measure_runs", measure_runs)
     with pytest.raises(InterruptedError):
         wb.compare(tiny.save(tiny.mlp(), tmp_path), wb.Config(), wb.Config(level="basic"))
-    assert (asked["budget_s"], asked["longer_if_busy"]) == (None, True)
+    assert (asked["budget_s"], asked["until_decided"]) == (None, True)

@@ -11,7 +11,7 @@ import pytest
 from workbench.core.bundle.comparison import InputsRecord, ModelRecord
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
-from workbench.core.measure.compare_request import CompareRequest, busy_budget_s, check, default_budget_s
+from workbench.core.measure.compare_request import CompareRequest, check, default_budget_s, longest_s
 
 REQUEST = CompareRequest(
     model=Path("m.onnx"),
@@ -43,9 +43,21 @@ def test_small_models_are_quick_and_large_ones_get_rounds(
     assert default_budget_s(run_s, round_s) == budget_s
 
 
-@pytest.mark.parametrize(("default_s", "busy_s"), [(9.5, 38.0), (15.0, 60.0), (120.0, 180.0)])
-def test_a_busy_machine_gets_four_times_as_long_or_a_minute(default_s: float, busy_s: float) -> None:
-    assert busy_budget_s(default_s) == busy_s
+@pytest.mark.parametrize(
+    ("default_s", "run_s", "seconds"),
+    [
+        (9.5, 0.0005, 60.0),
+        (15.0, 0.01, 60.0),
+        (90.0, 0.01, 90.0),
+        (15.0, 0.011, 75.0),
+        (120.0, 2.0, 180.0),
+        (15.0, None, 75.0),
+    ],
+)
+def test_an_open_answer_gets_a_minute_in_all_or_a_minute_more_for_slow_models(
+    default_s: float, run_s: float | None, seconds: float
+) -> None:
+    assert longest_s(default_s, run_s) == seconds
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from workbench.core.config import Config
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.evidence import Evidence
-from workbench.core.measure.pairs import population_of
 from workbench.core.measure.participant import Outcome
 from workbench.core.measure.percentiles import percentiles
 from workbench.core.worker.values import write_values
@@ -101,13 +100,11 @@ def test_a_round_of_slow_runs_has_a_median_though_a_cycle_was_disturbed(evidence
             assert middle.value == 0.2
 
 
-def test_the_population_of_a_verdict_is_kept_when_the_machine_calms_down(evidence: Evidence) -> None:
+def test_the_quiet_rounds_count_once_a_busy_machine_calms_down(evidence: Evidence) -> None:
     busy, calm = block(0.001, disturbed=("others used the machine",)), block(0.001)
     for number in range(1, 5):
         evidence.add([Outcome(label, record=process(number, [busy] * 8)) for label in "AB"])
-    evidence.keep_population()
-    for number in range(5, 15):
-        evidence.add([Outcome(label, record=process(number, [calm] * 8)) for label in "AB"])
-    assert population_of([evidence.pairs("B")]) == "undisturbed"
     assert evidence.population() == "all"
-    assert {run.population for run in evidence.runs()} == {"all"}
+    for number in range(5, 8):
+        evidence.add([Outcome(label, record=process(number, [calm] * 8)) for label in "AB"])
+    assert {run.population for run in evidence.runs()} == {"undisturbed"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.core.measure.fakes import World
-from workbench.core.errors import RunFailed
-from workbench.core.measure.compare_request import busy_budget_s
+from workbench.core.errors import Cancelled, RunFailed
+from workbench.core.measure.compare_request import longest_s
 from workbench.core.measure.limits import Progress
 from workbench.core.measure.regime import LOOKS
 from workbench.core.measure.sequential import is_look
@@ -154,47 +155,50 @@ def test_a_comparison_that_ends_before_the_first_look_has_no_interval(tmp_path: 
     assert (verdict.rounds, verdict.low, verdict.high) == (1, None, None)
 
 
-def test_an_answer_that_is_open_on_a_busy_machine_takes_longer_and_ends_when_it_is_decided(
-    tmp_path: Path,
-) -> None:
+def test_an_open_answer_takes_longer_and_ends_when_it_is_decided(tmp_path: Path) -> None:
     """The look at the end of the default budget is spent, as when `measure_more` goes on."""
     reports: list[Progress] = []
-    world = World({"A": 0.0005, "B": 0.00045}, **BUSY)
-    measuring = world.compare(tmp_path, longer_if_busy=True, measured=reports.append)
-    (verdict,) = measuring.verdicts
+    world = World({"A": 0.0005, "B": 0.00045, "C": 0.0001}, **BUSY)
+    measuring = world.compare(tmp_path, until_decided=True, measured=reports.append)
+    verdict, _ = measuring.verdicts
     (look,) = verdict.looks
     assert verdict.kind == "faster"
     assert verdict.rounds in LOOKS
-    assert measuring.budget_s < measuring.elapsed_s < busy_budget_s(measuring.budget_s)
-    longer = [report for report in reports if report.doing.startswith("the machine is busy, so it takes")]
+    assert measuring.budget_s < measuring.elapsed_s < 60.0
+    assert reports[0].doing.startswith("about 15 s, up to a minute more while the answer is open: ")
+    longer = [
+        report for report in reports if report.doing.startswith("C decided, B open, so it takes longer")
+    ]
     assert {report.round for report in longer} == set(range(look, verdict.rounds + 1))
-    assert longer[0].remaining_s == pytest.approx(busy_budget_s(measuring.budget_s) - longer[0].elapsed_s)
+    assert longer[0].remaining_s == pytest.approx(60.0 - longer[0].elapsed_s)
 
 
-def test_an_answer_that_stays_open_on_a_busy_machine_ends_after_the_longer_budget(tmp_path: Path) -> None:
-    world = World({"A": 0.0005, "B": 0.0005}, scatter=0.2, others_cores=1.0)
-    measuring = world.compare(tmp_path, longer_if_busy=True)
+@pytest.mark.parametrize(("run_s", "others_cores"), [(0.0005, 1.0), (0.0005, 0.0), (0.04, 1.0)])
+def test_an_answer_that_stays_open_ends_after_a_minute_or_a_minute_more(
+    tmp_path: Path, run_s: float, others_cores: float
+) -> None:
+    world = World({"A": run_s, "B": run_s}, scatter=0.2, others_cores=others_cores)
+    measuring = world.compare(tmp_path, until_decided=True)
     (verdict,) = measuring.verdicts
+    longest = longest_s(measuring.budget_s, run_s)
     assert verdict.kind == "unknown"
     assert not verdict.provisional
-    assert 3 * measuring.budget_s < measuring.elapsed_s <= busy_budget_s(measuring.budget_s)
+    assert longest - 4.0 < measuring.elapsed_s <= longest
 
 
 @pytest.mark.parametrize(
-    ("world", "changes"),
+    ("run_s", "changes"),
     [
-        ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"budget_s": 9.5}),
-        ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"longer_if_busy": False}),
-        ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"clock": "cpu"}),
-        ({**BUSY, "run_s": {"A": 0.0005, "B": 0.0001}}, {}),
-        ({"scatter": 0.06, "seed": 1, "run_s": {"A": 0.0005, "B": 0.00045}}, {}),
+        ({"A": 0.0005, "B": 0.00045}, {"budget_s": 9.5}),
+        ({"A": 0.0005, "B": 0.00045}, {"until_decided": False}),
+        ({"A": 0.0005, "B": 0.0001}, {}),
     ],
-    ids=["a budget", "a part of many", "processor time", "decided", "quiet"],
+    ids=["a budget", "a part of many", "decided"],
 )
 def test_nothing_else_takes_longer_than_the_default_budget(
-    tmp_path: Path, world: dict[str, Any], changes: dict[str, Any]
+    tmp_path: Path, run_s: dict[str, float], changes: dict[str, Any]
 ) -> None:
-    measuring = World(**world).compare(tmp_path, **{"longer_if_busy": True, **changes})
+    measuring = World(run_s, **BUSY).compare(tmp_path, **{"until_decided": True, **changes})
     assert not measuring.took_longer
     assert measuring.elapsed_s <= measuring.budget_s
     assert all(verdict.looks == () for verdict in measuring.verdicts)
@@ -202,7 +206,45 @@ def test_nothing_else_takes_longer_than_the_default_budget(
 
 def test_a_config_that_failed_or_is_decided_is_not_measured_for_longer(tmp_path: Path) -> None:
     world = World({"A": 0.0005, "B": 0.0005, "C": 0.0001}, failing=frozenset("B"), **BUSY)
-    assert not world.compare(tmp_path, longer_if_busy=True).took_longer
+    assert not world.compare(tmp_path, until_decided=True).took_longer
+
+
+def test_the_default_call_never_ends_before_an_interval(tmp_path: Path) -> None:
+    """Also where the first round was quick and load then made each take a minute."""
+    world = World({"A": 0.0005, "B": 0.0005})
+
+    def load_comes(report: Progress) -> None:
+        if report.round == 2 and not world.start_s > 1:
+            world.start_s = 40.0
+
+    measuring = world.compare(tmp_path, until_decided=True, measured=load_comes)
+    (verdict,) = measuring.verdicts
+    assert (verdict.rounds, verdict.kind) == (3, "tie")
+
+
+@pytest.mark.parametrize("stopped_in", [4, 6])
+def test_stopping_keeps_the_rounds_of_an_interval(tmp_path: Path, stopped_in: int) -> None:
+    measuring = World({"A": 0.0005, "B": 0.0005}, scatter=0.01).compare(
+        tmp_path, until_decided=True, measured=stop_in(stopped_in)
+    )
+    (verdict,) = measuring.verdicts
+    assert (verdict.rounds, verdict.provisional) == (stopped_in - 1, False)
+    assert verdict.low is not None
+
+
+def test_stopping_before_an_interval_keeps_nothing(tmp_path: Path) -> None:
+    with pytest.raises(Cancelled):
+        World({"A": 0.0005, "B": 0.0003}).compare(tmp_path, until_decided=True, measured=stop_in(3))
+
+
+def stop_in(number: int) -> Callable[[Progress], None]:
+    """Return what a user does who stops in this round."""
+
+    def watch(report: Progress) -> None:
+        if report.round == number and report.doing.endswith("sampling"):
+            raise Cancelled("stopped", "run it again")
+
+    return watch
 
 
 def test_all_others_stand_still_while_a_config_is_sampled(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_disturbed_rounds_count_when_there_are_too_few_others() -> None:
 
 @pytest.mark.parametrize(
     ("clean", "rounds", "population"),
-    [(1, 1, "undisturbed"), (0, 1, "all"), (2, 4, "all"), (3, 6, "undisturbed"), (3, 7, "all")],
+    [(1, 1, "undisturbed"), (0, 1, "all"), (2, 4, "all"), (3, 12, "undisturbed"), (3, 13, "all")],
 )
 def test_the_population_follows_from_how_many_rounds_are_clean(
     clean: int, rounds: int, population: str

@@ -28,11 +28,8 @@ DEFAULT_BUDGET_S = 15.0
 DEFAULT_ROUNDS = 6  # rounds in the budget of a large model
 DEFAULT_MOST_S = 120.0  # maximum of that budget
 DEFAULT_LEAST_ROUNDS = 3  # guaranteed beyond that maximum: an interval needs them
-BUSY_BUDGET = 4.0
-"""Times the default budget that an open answer may take on a busy machine: six rounds become 20 and more,
-whose interval is half as wide.
-"""
-BUSY_MOST_S = 60.0  # maximum beyond the default budget: large models have long rounds
+LONGER_S = 60.0  # an answer that is open after the default budget may take this long: in all, or more
+LONGER_IN_ALL_RUN_S = 0.010  # for models whose runs take no longer it is the time in all
 MOST_EFFECT = 1.0  # twice as fast; a larger smallest effect would call almost everything a tie
 
 
@@ -48,7 +45,7 @@ class CompareRequest:
     feeds: Sequence[Feed]
     inputs: InputsRecord
     budget_s: float | None = None
-    longer_if_busy: bool = False  # the default budget grows while the answer is open on a busy machine
+    until_decided: bool = False  # the default budget grows while the answer is open
     smallest_effect: float = 0.01
     pacing_s: float | None = None
     tolerance: float = TOLERANCE
@@ -125,6 +122,7 @@ def default_budget_s(run_s: float | None, round_s: float) -> float:
     return max(DEFAULT_BUDGET_S, least_s, min(DEFAULT_ROUNDS * round_s, DEFAULT_MOST_S))
 
 
-def busy_budget_s(default_s: float) -> float:
-    """Return the budget of an answer that is open after the default budget on a busy machine."""
-    return min(BUSY_BUDGET * default_s, default_s + BUSY_MOST_S)
+def longest_s(default_s: float, run_s: float | None) -> float:
+    """Return the seconds after which measuring ends although an answer is open."""
+    in_all = run_s is not None and run_s <= LONGER_IN_ALL_RUN_S
+    return max(default_s, LONGER_S) if in_all else default_s + LONGER_S

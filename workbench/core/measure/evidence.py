@@ -42,7 +42,6 @@ class Evidence:
         self._runs: dict[tuple[str, Population], Run] = {}  # until the next round, like the next one
         self._suggested: Population | None = None
         self._pairs: dict[tuple[str, str, Clock], dict[int, Pair]] = {}
-        self._population: Population | None = None  # None: as the rounds so far suggest
         self.agreement: tuple[OutputAgreement, ...] = earlier.agreement if earlier is not None else ()
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
@@ -102,8 +101,6 @@ class Evidence:
 
     def population(self) -> Population:
         """Return which blocks count, the same for all runs."""
-        if self._population is not None:
-            return self._population
         if self._suggested is None:
             alive = [candidate.label for candidate in self.alive()]
             labels = [label for label in alive if label != "A"] or ["A"]
@@ -112,10 +109,6 @@ class Evidence:
             if len(self.run("A").processes) == 1 and any(_has_too_few(self.run(label)) for label in alive):
                 self._suggested = "all"
         return self._suggested
-
-    def keep_population(self) -> None:
-        """Let the blocks that count now count to the end: an error is spent on one population."""
-        self._population = self.population()
 
     def run(self, label: str, population: Population = "undisturbed") -> Run:
         """Return the record of one config."""

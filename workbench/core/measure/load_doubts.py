@@ -75,7 +75,7 @@ def other_load(runs: Sequence[Run], circumstances: Circumstances) -> Iterable[Do
         if circumstances.default_s is not None:
             seconds, default = round(circumstances.elapsed_s), round(circumstances.default_s)
             longer = f", for {seconds} s because the answer was open after {default} s"
-        effect = "the ratio is that of the fastest tenth" if len(runs) > 1 else "they count too"
+        effect = "the ratio is that of the fastest twentieth" if len(runs) > 1 else "they count too"
         evidence = f"measured on a busy machine{busy}{longer}; {share}, and {effect}"
     else:
         used = "" if cores is None else f"; others used {cores:.1f} cores meanwhile"

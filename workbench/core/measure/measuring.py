@@ -9,13 +9,13 @@ from dataclasses import replace
 from statistics import median
 
 from workbench.core.bundle.comparison import Verdict
-from workbench.core.errors import RunFailed
+from workbench.core.errors import Cancelled, RunFailed
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import (
     DEFAULT_BUDGET_S,
     CompareRequest,
-    busy_budget_s,
     default_budget_s,
+    longest_s,
 )
 from workbench.core.measure.continuing import final_looks, last_round
 from workbench.core.measure.evidence import Evidence
@@ -30,7 +30,6 @@ from workbench.core.measure.verdict import Criteria, is_enough, judge
 from workbench.core.text import shorten
 
 SAMPLING_S = 0.65  # per round and config: most of the time that a round takes
-BUSY = "the machine is busy, so it takes longer"
 
 
 class Measuring:
@@ -49,7 +48,7 @@ class Measuring:
         self.verdicts: tuple[Verdict, ...] = ()
         self.rounds = 0
         self.budget_s = request.budget_s or DEFAULT_BUDGET_S
-        self.took_longer = False  # than the default budget, on a busy machine
+        self.took_longer = False  # than the default budget, since the answer was open
         self._looks: dict[str, tuple[int, ...]] = {}  # rounds at which a verdict was final, by label
         if request.earlier is not None:
             self.rounds = last_round(request.earlier)
@@ -76,7 +75,13 @@ class Measuring:
         costs_s: list[float] = []
         while True:
             round_began_s = self.elapsed_s
-            self._pass()
+            try:
+                self._pass()
+            except Cancelled:
+                if not self._request.until_decided or self._missing_rounds > 0:
+                    raise
+                self.verdicts = self._judge(final=True)
+                return
             if self._pace.share == 1.0:
                 costs_s.append(self.elapsed_s - round_began_s)
             if self._request.budget_s is None and not self.took_longer:
@@ -84,7 +89,7 @@ class Measuring:
                 self.budget_s *= self._budget_factor()
             self._round_s = median(costs_s)
             self._pace = self._pace_for(costs_s)
-            out_of_time = self.elapsed_s + self._pace.round_s > self._ends_s and not self._must_repeat()
+            out_of_time = self.elapsed_s + self._pace.round_s > self._ends_s and not self._must_go_on()
             self.verdicts = self._judge(final=out_of_time)
             if out_of_time and self._may_take_longer(self._round_s):
                 self._take_longer()
@@ -97,7 +102,7 @@ class Measuring:
 
     def _pace_for(self, costs_s: Sequence[float]) -> Pace:
         """Return how long the next rounds may take so that a given budget holds the rounds of an interval."""
-        missing = MIN_ROUNDS - len(self.evidence.run("A").processes)
+        missing = self._missing_rounds
         left_s = self._ends_s - self.elapsed_s
         if self._request.budget_s is None or missing <= 0 or missing * costs_s[0] <= left_s:
             return Pace(median(costs_s))
@@ -106,9 +111,14 @@ class Measuring:
         return shortened(costs_s[0], first, left_s / missing)
 
     @property
+    def _missing_rounds(self) -> int:
+        """Return how many rounds an interval needs beyond those measured."""
+        return MIN_ROUNDS - len(self.evidence.run("A").processes)
+
+    @property
     def _needed_s(self) -> float | None:
         """Return the seconds that the rounds of an interval take, where the budget is too short for them."""
-        missing = MIN_ROUNDS - len(self.evidence.run("A").processes)
+        missing = self._missing_rounds
         if self._round_s is None or missing <= 0:
             return None
         needed_s = self.elapsed_s + missing * self._pace.round_s
@@ -129,25 +139,26 @@ class Measuring:
     @property
     def _ends_s(self) -> float:
         """Return the seconds after which measuring ends, settled or not."""
-        return busy_budget_s(self.budget_s) if self.took_longer else self.budget_s
+        return self._longest_s if self.took_longer else self.budget_s
+
+    @property
+    def _longest_s(self) -> float:
+        return longest_s(self.budget_s, self.evidence.run("A").latency.median_s)
 
     def _may_take_longer(self, round_s: float) -> bool:
-        """Return whether a verdict is open on a busy machine, and enough rounds fit for another look."""
+        """Return whether a verdict is open after the default budget, and the rounds of another look fit."""
         asked = self._request
-        if not asked.longer_if_busy or asked.budget_s is not None or self.took_longer:
+        if not asked.until_decided or asked.budget_s is not None or self.took_longer:
             return False
         open_rounds = [verdict.rounds for verdict in self.verdicts if self._is_open(verdict)]
-        if not open_rounds or not self._criteria("").is_busy:
-            return False
-        more = (busy_budget_s(self.budget_s) - self.elapsed_s) // round_s
-        return more > max(planned_look(rounds) - rounds for rounds in open_rounds)
+        more = (self._longest_s - self.elapsed_s) // round_s
+        return bool(open_rounds) and more > max(planned_look(rounds) - rounds for rounds in open_rounds)
 
     def _take_longer(self) -> None:
         """Go on as `measure_more` does: the looks at these verdicts are spent. Decided ones are settled."""
         self.took_longer = True
         self._looks = final_looks(self.verdicts)
         self._settled |= {verdict.label for verdict in self.verdicts if not self._is_open(verdict)}
-        self.evidence.keep_population()
 
     def _is_open(self, verdict: Verdict) -> bool:
         return verdict.kind == "unknown" and not self._has_failed(verdict.label)
@@ -199,6 +210,11 @@ class Measuring:
         """
         return self._request.clock == "wall" and self.evidence.population() == "undisturbed"
 
+    def _must_go_on(self) -> bool:
+        """Return whether another round is measured whatever the time: for outputs, or for an interval."""
+        needs_interval = self._request.until_decided and self._request.budget_s is None
+        return self._must_repeat() or (needs_interval and self._missing_rounds > 0)
+
     def _must_repeat(self) -> bool:
         """Return whether differing outputs need a second process: the operator may be random."""
         first = self._request.earlier is None and self._passes == 1
@@ -249,11 +265,11 @@ class Measuring:
         elapsed_s = self.elapsed_s
         known = self._round_s is not None  # the first round shows the cost of a round
         ends_s = self._ends_s
-        if (needed_s := self._needed_s) is not None:
+        if (needed_s := self._needed_s) is not None and not self._must_go_on():
             doing = f"{ends_s:g} s are too short for {MIN_ROUNDS} rounds, about {needed_s:.0f} s: {doing}"
         self._on_progress(
             Progress(
-                doing=f"{BUSY}: {doing}" if self.took_longer else doing,
+                doing=f"{self._so_far()}{doing}",
                 round=self.rounds,
                 elapsed_s=elapsed_s,
                 budget_s=ends_s,
@@ -263,3 +279,16 @@ class Measuring:
                 samples=self.evidence.latest_samples(),
             )
         )
+
+    def _so_far(self) -> str:
+        """Return how long it takes, then what is decided and what is open, in words."""
+        if not self._request.until_decided or self._request.budget_s is not None:
+            return ""
+        if self._round_s is None:
+            return f"about {DEFAULT_BUDGET_S:.0f} s, up to a minute more while the answer is open: "
+        if not self.took_longer:
+            return ""
+        opened = [verdict.label for verdict in self.verdicts if verdict.label not in self._settled]
+        decided = [verdict.label for verdict in self.verdicts if verdict.label in self._settled]
+        known = f"{', '.join(decided)} decided, " if decided else ""
+        return f"{known}{', '.join(opened)} open, so it takes longer: "

@@ -17,7 +17,11 @@ Cycle: TypeAlias = tuple[tuple[Block, ...], tuple[Block, ...]]
 LEAST_S = 1e-9  # no run is shorter than a tick of the clock
 
 MIN_CLEAN_CYCLES = 2  # cycles of A B B A: fewer would rest on a single moment
-CLEAN_SHARE = 0.5  # share of the rounds: with fewer clean ones the verdict uses all cycles
+CLEAN_SHARE = 0.25
+"""Share of the rounds: with fewer clean ones the verdict uses all cycles. Where load comes and goes, the
+clean rounds of a minute decide sooner than all of them do: rounds without load scatter by a percent, some of
+the others by tens (`python -m benchmarks.schemes --rule`).
+"""
 TYPICAL_SHARE = 0.75  # a latency by itself: free of the interrupted tail only
 
 

@@ -51,12 +51,13 @@ scatter of the others, so of eight rounds one at either end is trimmed. Most of 
 default budget ends, after eight rounds or nine.
 """
 BUSY = Regime(
-    passes=1 / 10,
+    passes=1 / 20,
     trim=0.3,
     spent_at={look: busy for look, (_, busy) in _PARTS.items()},
     confidence=0.99,
 )
-"""With a busy core most passes wait for it, and long. In every fifth round a process has both threads on one
-core throughout, and takes twice as long. Rounds scatter by more than the smallest effect, so only the
-interval prevents false claims: simulated, 1 % over all looks.
+"""With a busy core most passes wait for it, and long: of the fastest twentieth the log ratio scatters less
+than of more. In every fifth round a process has both threads on one core throughout, and takes twice as long.
+Rounds scatter by more than the smallest effect, so only the interval prevents false claims: simulated, 1 %
+over all looks.
 """

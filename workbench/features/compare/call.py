@@ -87,7 +87,7 @@ def compare(
         cancel=cancel,
         limits=limits,
         budget_s=budget_s,
-        longer_if_busy=True,
+        until_decided=True,
         smallest_effect=smallest_effect,
         pacing_s=pacing_s,
         tolerance=tolerance,
