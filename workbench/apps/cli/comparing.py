@@ -52,7 +52,7 @@ def add_to(commands: Commands) -> None:
         )
     add(compare, "--dim", "--npz", "--calibration", "--pacing", "--output", "--no-history")
     add(compare, "--seed", help=SEED_AND_ORDER)
-    more = "seconds that it may take; default: about 10, up to 4 times that while open on a busy machine"
+    more = "seconds that it may take; default: about 10, up to a minute more while the answer is open"
     add(compare, "--budget", help=more)
     compare.add_argument(
         "--smallest-effect", type=percent, default=0.01, metavar="SHARE", help="what counts; default 1%%"

@@ -13,8 +13,8 @@ from workbench.core.errors import ConfigError
 
 FIELDS = (  # (trait, label, unit, factor from the trait's unit, placeholder, help)
     ("budget_s", "time", "s", 1.0, "automatic",
-     "Most seconds to measure. Automatic: about 10 s, more for slow models, and up to four times as long "
-     "while the answer is open on a busy machine."),
+     "Most seconds to measure. Automatic: about 10 s, more for slow models, and up to a minute more while "
+     "the answer is open."),
     ("smallest_effect", "effect", "%", 100.0, "1",
      "The smallest difference that matters to you. Default 1 %."),
     ("pacing_s", "pause", "ms", 1000.0, "none",
