@@ -54,15 +54,16 @@ def compare(
     each with a config where it is a pair: `wb.compare((first, a), (second, b))`. The first one is the
     baseline. `outputs={"339": "logits"}` names outputs that have another name in the further files, and
     `outputs="ignore"` compares the time alone of different nets. `budget_s` bounds the time (by default
-    about 10 s, more for slow models, and up to a minute in all while the answer is open, or a minute more for
-    runs of over 10 ms); measuring ends sooner when the answer is known. `pacing_s` leaves that pause before
-    each run, as requests that arrive now and then would. `calibration` is what static int8 measures its ranges on (see
-    `wb.prepare`). Outputs of configs with other arithmetic must reach `least_sqnr_db` of signal over noise
-    (by default what suits their precision), all others agree within `tolerance`. `clock="cpu"` compares the
-    processor time of each config at one thread in place of its latency, which a busy machine hardly
-    disturbs. A config none of whose nodes would run on a provider that it asks for is not measured, unless
-    `allow_fallback=True`. `keep` adds the result to the history. Ctrl-C or `cancel` stop it and leave no
-    process behind; `cancel` keeps what is known once there is an interval.
+    about 10 s, more for slow models, and up to a minute in all while the answer is open, or a minute more
+    for runs of over 10 ms); measuring ends sooner when the answer is known. `pacing_s` leaves that pause
+    before each run, as requests that arrive now and then would. `calibration` is what static int8
+    measures its ranges on (see `wb.prepare`). Outputs of configs with other arithmetic must reach
+    `least_sqnr_db` of signal over noise (by default what suits their precision), all others agree within
+    `tolerance`. `clock="cpu"` compares the processor time of each config at one thread in place of its
+    latency, which a busy machine hardly disturbs. A config none of whose nodes would run on a provider
+    that it asks for is not measured, unless `allow_fallback=True`. `keep` adds the result to the history.
+    Ctrl-C or `cancel` stop it and leave no process behind; `cancel` keeps what is known once there is an
+    interval.
 
     >>> import workbench as wb
     >>> wb.compare.__name__
