@@ -1,1 +1,30 @@
-"""What a user can ask for: one folder or module each."""
+"""What a user can ask for: one folder or module each, listed here with the module of its `FEATURE`."""
+
+FEATURES = {  # in the order of sections and buttons
+    "comparison": "workbench.features.compare.result",
+    "measurement": "workbench.features.measure.result",
+    "sweep": "workbench.features.grid.sweep_result",
+    "matrix": "workbench.features.grid.matrix_result",
+    "model files": "workbench.features.explain.model_files",
+    "explanation": "workbench.features.explain.result",
+    "profile": "workbench.features.profile.result",
+    "levels": "workbench.features.variants.levels_result",
+    "ablation": "workbench.features.variants.ablation_result",
+    "versions": "workbench.features.variants.versions_result",
+    "accuracy": "workbench.features.accuracy.result",
+    "why slower": "workbench.features.findings.slower.result",
+    "layer errors": "workbench.features.accuracy.layers_result",
+    "sensitivity": "workbench.features.accuracy.sensitivity_result",
+    "memory": "workbench.features.memory.result",
+    "cold start": "workbench.features.cold_start.result",
+    "memory settings": "workbench.features.variants.memory_settings_result",
+    "roofline": "workbench.features.profile.roofline.result",
+    "thread scaling": "workbench.features.variants.thread_scaling_result",
+    "load test": "workbench.features.load.result",
+    "decoding": "workbench.features.decode.result",
+    "peaks": "workbench.features.profile.roofline.peaks_result",
+    "findings": "workbench.features.findings.result",
+    "improvement": "workbench.features.findings.improvement_result",
+    "deployment": "workbench.features.deploy.result",
+    "study": "workbench.features.tune.result",
+}

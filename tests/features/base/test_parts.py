@@ -54,7 +54,7 @@ def opened(compared: wb.Comparison, tmp_path_factory: pytest.TempPathFactory) ->
 def test_what_is_added_is_saved_and_reopened_as_it_was(
     kind: str, compared: wb.Comparison, opened: wb.Comparison
 ) -> None:
-    label = None if KINDS.named(kind).scope == "runs" else "B"
+    label = None if KINDS.named(kind).per == "runs" else "B"
     result = opened.made(kind, label)
     assert type(result) is type(MADE[kind])
     assert result.to_frame().equals(compared.made(kind, label).to_frame())

@@ -12,9 +12,10 @@ import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.features.base.warmth import Warmth, WarmthRecord
-from workbench.features.base.form import Source, values_of
+from workbench.core.feature import Feature, function_at
+from workbench.core.form import Source, values_of
 from workbench.features.base.offers import written_offers
-from workbench.features.base.registry import KINDS, ResultKind, function_at
+from workbench.features.base.registry import KINDS
 
 OFFERED = [kind for kind in KINDS if kind.button]
 GOLDEN = Path(__file__).parents[2] / "core" / "bundle" / "golden"
@@ -22,7 +23,7 @@ EXAMPLES = {"versions": {"environments": "/x/ort117"}}  # forms with a field tha
 
 
 @pytest.fixture
-def warmth(monkeypatch: pytest.MonkeyPatch) -> Iterator[ResultKind]:
+def warmth(monkeypatch: pytest.MonkeyPatch) -> Iterator[Feature]:
     monkeypatch.setattr(KINDS, "_makers", dict(KINDS._makers))
     monkeypatch.setattr(KINDS, "_made", dict(KINDS._made))
     KINDS.register("warmth", "tests.features.base.warmth")
@@ -30,7 +31,7 @@ def warmth(monkeypatch: pytest.MonkeyPatch) -> Iterator[ResultKind]:
 
 
 @pytest.mark.usefixtures("own_home", "without_plotly")
-def test_a_kind_in_one_file_is_saved_opened_exported_and_offered(warmth: ResultKind, tmp_path: Path) -> None:
+def test_a_kind_in_one_file_is_saved_opened_exported_and_offered(warmth: Feature, tmp_path: Path) -> None:
     result = Warmth(WarmthRecord(41.5), examples.about())
     opened = wb.open(result.save(tmp_path / "warmth.ortbench"))
     assert isinstance(opened, Warmth)
@@ -55,7 +56,7 @@ def test_a_kind_in_one_file_is_saved_opened_exported_and_offered(warmth: ResultK
 
 
 @pytest.mark.parametrize("kind", OFFERED, ids=lambda kind: kind.name)
-def test_an_offered_kind_has_a_function_that_takes_what_the_registry_says(kind: ResultKind) -> None:
+def test_an_offered_kind_has_a_function_that_takes_what_the_registry_says(kind: Feature) -> None:
     parameters = inspect.signature(kind.function).parameters
     assert {*kind.takes, "cancel"} <= set(parameters)
     assert kind.hint
@@ -64,7 +65,7 @@ def test_an_offered_kind_has_a_function_that_takes_what_the_registry_says(kind: 
 
 
 @pytest.mark.parametrize("kind", OFFERED, ids=lambda kind: kind.name)
-def test_the_code_that_makes_a_kind_is_python(kind: ResultKind) -> None:
+def test_the_code_that_makes_a_kind_is_python(kind: Feature) -> None:
     code = kind.making_code(["b"], '"B"', values_of(kind.form, EXAMPLES.get(kind.name, {})))
     compile(code, "<code>", "eval")
     assert code.startswith("result.")
@@ -96,4 +97,4 @@ def test_a_tab_offers_its_own_kinds_first() -> None:
 
 def test_examinable_kinds_are_about_one_run() -> None:
     assert KINDS.examinable == ("explanation", "profile", "memory", "cold start", "roofline", "findings")
-    assert all(KINDS.named(name).scope == "run" for name in KINDS.examinable)
+    assert all(KINDS.named(name).per == "run" for name in KINDS.examinable)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.kinds import anything
 from workbench.core.config import Config
+from workbench.core.feature import Feature
 from workbench.drawing.chart import Axis, Chart, Value, one_value, series_look
-from workbench.features.base.registry import ResultKind
 from workbench.features.base.result import Result
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ def warmth(
     return Warmth(WarmthRecord(40.0 if inputs is None else 41.0))
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "warmth",
     WarmthRecord,
     anything,
     None,
     result=Warmth,
-    entry=f"{__name__}:warmth",
+    call=f"{__name__}:warmth",
     takes=("inputs",),
     heading="How warm it became",
     button="Warmth",

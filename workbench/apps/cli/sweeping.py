@@ -12,7 +12,7 @@ from workbench.apps.cli.comparing import add_configs, read_candidates
 from workbench.apps.cli.showing import print_sentences, table
 from workbench.apps.cli.subject import common, save, shows_progress
 from workbench.core.errors import InputError
-from workbench.features.base.form import axis_values
+from workbench.core.form import axis_values
 
 EXAMPLE = "workbench sweep bert-base --over batch=1,8,32 --over threads=1,2"
 

@@ -13,7 +13,8 @@ from workbench.apps.panels.request import Request
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError, WorkbenchError
-from workbench.features.base.registry import KINDS, ResultKind
+from workbench.core.feature import Feature
+from workbench.features.base.registry import KINDS
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
@@ -85,7 +86,7 @@ def more_action(comparison: Comparison, code: str, *, reopened: bool) -> Action:
     return Action("Measure longer", measure_more, show)
 
 
-def make_parts(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
+def make_parts(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
     """Make the results of a kind, by part name such as "levels/B"; the comparison, if any, keeps them."""
     comparison = request.comparison
     again = kind.name == "findings"  # of what else was made since, such as a cold start
@@ -94,10 +95,10 @@ def make_parts(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
         return {}
     options, doing = options_of(kind, request, job), kind.step or kind.name
     parts = {}
-    if kind.scope == "candidate" and comparison is not None:
+    if kind.per == "candidate" and comparison is not None:
         job.step(doing)
         parts[f"{kind.name}/{comparison.verdict.label}"] = kind.function(comparison, **options)
-    elif kind.scope == "runs":
+    elif kind.per == "runs":
         job.step(doing)
         parts[kind.name] = kind.make(request.subject.model, list(request.subject.configs.values()), options)
     else:
@@ -111,7 +112,7 @@ def make_parts(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
     return parts
 
 
-def check(kind: ResultKind, request: Request) -> None:
+def check(kind: Feature, request: Request) -> None:
     """Raise an error that says what a result of this kind needs and does not have."""
     request.options(kind)
     if "comparison" in kind.needs and request.comparison is None:
@@ -120,17 +121,17 @@ def check(kind: ResultKind, request: Request) -> None:
             "Press Compare first: what is explained is what was measured.",
         )
     if "precision" in kind.needs and not configs_of(kind, request):
-        owner = f"{request.shown} has" if kind.scope == "config" else "Neither A nor B has"
+        owner = f"{request.shown} has" if kind.per == "config" else "Neither A nor B has"
         raise WorkbenchError(
             f"{owner} no precision, so no layer is quantized.",
             "Choose one in the section precision, such as dynamic int8.",
         )
 
 
-def configs_of(kind: ResultKind, request: Request) -> dict[str, Config]:
+def configs_of(kind: Feature, request: Request) -> dict[str, Config]:
     """Return the configs that get a result of their own, by label; without those that failed."""
     configs = request.subject.configs
-    if kind.scope == "config":
+    if kind.per == "config":
         configs = dict([request.shown_config])
     elif request.comparison is not None:
         configs = {run.label: run.config for run in request.comparison.runs if run.failure is None}
@@ -139,7 +140,7 @@ def configs_of(kind: ResultKind, request: Request) -> dict[str, Config]:
     return configs
 
 
-def options_of(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
+def options_of(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
     """Return the keywords of a kind's function, as the panels have them."""
     options: dict[str, Any] = {
         "progress": job.tell,

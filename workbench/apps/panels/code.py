@@ -9,8 +9,8 @@ from workbench.apps.panels.request import LABELS, InputsPreview, Request, Subjec
 from workbench.core.config import Config
 from workbench.core.config.fields import BY_FIELD
 from workbench.core.config.literals import call, literal, text_literal
-from workbench.features.base.form import Source, source_of
-from workbench.features.base.registry import KINDS, ResultKind
+from workbench.core.form import Source, source_of
+from workbench.features.base.registry import KINDS
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
@@ -51,12 +51,12 @@ def part_of_new_code(request: Request, part: str, expression: str) -> str:
     return "\n".join([compared.removesuffix("\nresult"), *lines, expression])
 
 
-def kind_code(kind: ResultKind, request: Request) -> str:
+def kind_code(kind: Feature, request: Request) -> str:
     """Return the code that makes a result of a kind, without a comparison."""
     subject = request.subject
     shown = {request.shown.lower(): request.shown_config[1]}
     every = {label.lower(): config for label, config in subject.configs.items()}
-    configs = shown if kind.scope == "config" else every
+    configs = shown if kind.per == "config" else every
     lines = [model_line(subject), *(f"{name} = {config_code(config)}" for name, config in configs.items())]
     options = options_of(kind, request)
     if any(isinstance(options.get(name), Source) for name in ("inputs", "data")):
@@ -65,14 +65,14 @@ def kind_code(kind: ResultKind, request: Request) -> str:
     return "\n".join(["import workbench as wb", "", *lines, "", f"result = {made}", "result"])
 
 
-def options_of(kind: ResultKind, request: Request) -> dict[str, Any]:
+def options_of(kind: Feature, request: Request) -> dict[str, Any]:
     """Return the keywords of a kind's function; inputs that are not the default by their name."""
     name = argument_of_inputs(kind, request)
     has_inputs = name is not None and inputs_lines(request.subject)
     return {**request.options(kind), **({name: Source("inputs")} if name is not None and has_inputs else {})}
 
 
-def argument_of_inputs(kind: ResultKind, request: Request) -> str | None:
+def argument_of_inputs(kind: Feature, request: Request) -> str | None:
     """Return the argument of a kind's function that takes the panels' inputs; a file goes there as it is."""
     if "inputs" in kind.takes:
         return "inputs"

@@ -12,7 +12,7 @@ from workbench.apps.panels.request import Request, Subject
 from workbench.apps.panels.state import BenchState
 from workbench.core.config.literals import text_literal
 from workbench.core.errors import WorkbenchError
-from workbench.features.base.form import Source
+from workbench.core.form import Source
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.config import Config
-from workbench.features.base.form import values_of
-from workbench.features.base.registry import ResultKind
+from workbench.core.feature import Feature
+from workbench.core.form import values_of
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
@@ -75,7 +75,7 @@ class Request:
         """The label and the config that the panels show."""
         return self.shown, (self.subject.a, self.subject.b, *self.subject.more)[LABELS.index(self.shown)]
 
-    def options(self, kind: ResultKind) -> dict[str, Any]:
+    def options(self, kind: Feature) -> dict[str, Any]:
         """The keywords of a kind's function that the panels set, without its inputs."""
         subject = self.subject
         panels: dict[str, Any] = {

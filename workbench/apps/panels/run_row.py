@@ -12,7 +12,7 @@ from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow, shown_in
 from workbench.apps.panels.tabs.results import Results
 from workbench.apps.panels.tabs.scenarios import TITLE as SCENARIOS
-from workbench.features.base.offers import Offer
+from workbench.core.feature import Offer
 from workbench.features.base.registry import KINDS
 
 FINDINGS = "findings"  # the kind with a button of its own

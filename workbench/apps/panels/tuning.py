@@ -15,7 +15,7 @@ from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.goal import Goal, Objective
 from workbench.core.config import Config
 from workbench.core.config.literals import call, literal, text_literal
-from workbench.features.base.form import Source
+from workbench.core.form import Source
 from workbench.features.tune.call import default_space, tune
 from workbench.features.tune.result import Study
 from workbench.features.tune.space import Space

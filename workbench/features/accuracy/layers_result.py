@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.core.feature import Feature
 from workbench.features.accuracy.layers_record import LayerErrorsRecord
-from workbench.features.base.registry import ResultKind
 from workbench.features.base.result import Result
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ class LayerErrors(Result):
         return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "layer errors",
     LayerErrorsRecord,
     result=LayerErrors,
-    scope="run",
-    entry="workbench.features.accuracy.layers_call:layer_errors",
+    per="run",
+    call="workbench.features.accuracy.layers_call:layer_errors",
     takes=("data", "calibration", "seed", "progress"),
     needs=("precision",),
     heading="The error of each layer",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.core.feature import Feature
 from workbench.features.accuracy.chart import headline
 from workbench.features.accuracy.record import AccuracyRecord, OutputFidelity, Paired, Score, check_accuracy
-from workbench.features.base.registry import ResultKind
 from workbench.features.base.result import Result
 
 if TYPE_CHECKING:
@@ -97,13 +97,13 @@ def _error(row: OutputFidelity) -> str:
     return ", ".join(parts) or "nothing to compare"
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "accuracy",
     AccuracyRecord,
     check_accuracy,
     result=AccuracyTable,
-    scope="runs",
-    entry="workbench.features.accuracy.call:accuracy",
+    per="runs",
+    call="workbench.features.accuracy.call:accuracy",
     takes=("data", "calibration", "seed", "progress", "keep"),
     button="Measure accuracy",
     hint="A and B on the same examples: accuracy where there are labels, every output's error",

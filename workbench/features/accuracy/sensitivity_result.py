@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from workbench.core.bounds import check_number
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
+from workbench.core.feature import Feature
 from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Progress
 from workbench.core.text import in_ms, printable
 from workbench.features.accuracy.sensitivity import LayerVariants, propose, with_measured_cost
 from workbench.features.accuracy.sensitivity_record import ProposalRecord, SensitivityRecord
-from workbench.features.base.registry import ResultKind
 from workbench.features.base.result import Result
 from workbench.features.compare.result import Comparison
 
@@ -143,11 +143,11 @@ def _verdict(comparison: Comparison) -> str:
     return f"B is {verdict.kind} ({times})"
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "sensitivity",
     SensitivityRecord,
     result=Sensitivity,
-    entry="workbench.features.accuracy.layers_call:sensitivity",
+    call="workbench.features.accuracy.layers_call:sensitivity",
     takes=("data", "calibration", "seed", "progress"),
     needs=("precision",),
     heading="What each layer costs alone",

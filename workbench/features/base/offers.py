@@ -6,24 +6,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from workbench.core.feature import Offer
+
 FILE = Path(__file__).with_name("offers.json")
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A kind of result as its button and its tabs show it; the fields are those of `ResultKind`."""
-
-    name: str
-    button: str
-    hint: str
-    tabs: tuple[str, ...]
-    scope: str
-    key: str | None
-    has_form: bool
 
 
 @cache

@@ -23,6 +23,7 @@ from workbench.core.bundle.trust import untrusted_note, with_trust
 from workbench.core.config import Config
 from workbench.core.config.foreign import ForeignPath
 from workbench.core.errors import ConfigError, WorkbenchError, warn_user
+from workbench.core.feature import function_at
 from workbench.core.measure.machine import read_machine
 from workbench.core.models import Inputs, Model
 from workbench.core.text import quoted
@@ -30,7 +31,7 @@ from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import facts
 from workbench.features.base.exportable import Exportable
 from workbench.features.base.history import History
-from workbench.features.base.registry import KINDS, function_at
+from workbench.features.base.registry import KINDS
 
 if TYPE_CHECKING:
     from workbench.drawing.chart import Chart
@@ -72,7 +73,7 @@ class Result(Exportable):
     def as_parts(self, label: str) -> tuple[Part, ...]:
         """Return the parts that keep this result with a comparison; `label` names the run it is about."""
         kind = KINDS.of(self.saved, "Give what the workbench returned.")
-        of_run = "" if kind.scope == "runs" else f"/{label}"
+        of_run = "" if kind.per == "runs" else f"/{label}"
         return (Part(f"{kind.name}{of_run}", self.saved, self.about),)
 
     @cached_property

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from workbench.core.feature import Feature
 from workbench.features.base.examining import ExaminedRun
 from workbench.features.base.per_run import PerRun
-from workbench.features.base.registry import ResultKind
 from workbench.features.cold_start.starts import ColdStartRecord, check_starts, cold_start
 
 
@@ -38,13 +38,13 @@ def examine(run: ExaminedRun) -> ColdStartRecord:
     )
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "cold start",
     ColdStartRecord,
     check_starts,
     result=ColdStarts,
-    scope="run",
-    entry="workbench.features.profile.calls:cold_start",
+    per="run",
+    call="workbench.features.profile.calls:cold_start",
     takes=("inputs", "seed", "calibration"),
     examine=examine,
     button="Cold start",

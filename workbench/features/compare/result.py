@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.core.bundle.kinds import Part, about_comparison, check_comparison
 from workbench.core.bundle.run import Run
+from workbench.core.feature import Feature
 from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Progress
 from workbench.core.measure.percentiles import percentiles_frame
@@ -19,7 +20,6 @@ from workbench.features.accuracy.accuracy import accuracy
 from workbench.features.accuracy.chart import agreement_chart
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.base.examining import ExaminedRun, check_kinds, inputs_again, missing_model
-from workbench.features.base.registry import ResultKind
 from workbench.features.base.result import origin_of
 from workbench.features.compare.parts import ResultWithParts
 from workbench.features.findings.result import Findings, Subject
@@ -189,7 +189,7 @@ class Comparison(ResultWithParts):
         return f"<Comparison {self.record.id}: {printable(sentence(self.record, self.verdict))}>"
 
 
-KIND = ResultKind(
-    "comparison", ComparisonRecord, check_comparison, about_comparison, result=Comparison, scope="runs",
-    entry="workbench.features.compare.call:compare",
+FEATURE = Feature(
+    "comparison", ComparisonRecord, check_comparison, about_comparison, result=Comparison, per="runs",
+    call="workbench.features.compare.call:compare",
 )  # fmt: skip

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from workbench.core.config import Config
 from workbench.core.config.script_text import TIMING
-from workbench.features.base.form import Field, count_or_list
-from workbench.features.base.registry import ResultKind
+from workbench.core.feature import Feature
+from workbench.core.form import Field, count_or_list
 from workbench.features.base.result import Result, run_of
 from workbench.features.decode.points import (
     DecodeFigures,
@@ -102,13 +102,13 @@ def decoding_script(config: Config, model: str | os.PathLike[str]) -> str:
     return f"{config.to_python(os.fspath(model)).removesuffix(TIMING)}\n\n{_LOOP}\n"
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "decoding",
     DecodingRecord,
     check_decoding,
     result=Decoding,
-    scope="runs",
-    entry="workbench.features.decode.call:decode",
+    per="runs",
+    call="workbench.features.decode.call:decode",
     takes=("seed", "calibration", "progress", "keep"),
     heading="Token by token",
     button="Decode",

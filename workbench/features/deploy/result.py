@@ -9,10 +9,10 @@ from pathlib import Path
 
 from workbench.core.bundle.origin import Origin
 from workbench.core.errors import DeployError
+from workbench.core.feature import Feature
 from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, Progress
 from workbench.core.prepare.runnable import Runnable
-from workbench.features.base.registry import ResultKind
 from workbench.features.base.result import Result
 from workbench.features.deploy.checking import BLOCK_S, CALLERS, ROUNDS, check_deployment
 from workbench.features.deploy.record import DeploymentRecord, check_deployment_record
@@ -90,7 +90,7 @@ class Deployment(Result):
         return checked
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "deployment",
     DeploymentRecord,
     check_deployment_record,

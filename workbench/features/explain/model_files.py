@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.features.base.registry import ResultKind
+from workbench.core.feature import Feature
 from workbench.features.base.result import Result
 from workbench.features.profile.difference.files import FileDifference, check_files
 
@@ -19,7 +19,7 @@ class ModelFiles(Result):
     charted_by = "workbench.features.explain.operators_chart:files_chart"
 
 
-KIND = ResultKind(
-    "model files", FileDifference, check_files, result=ModelFiles, scope="run",
+FEATURE = Feature(
+    "model files", FileDifference, check_files, result=ModelFiles, per="run",
     heading="What differs between the model files",
 )  # fmt: skip

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, overload
 
 from workbench.core.bundle.kinds import Part
 from workbench.core.errors import ProfileError
+from workbench.core.feature import Feature
 from workbench.core.text import counted
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, attempt, paragraph, plot, table
 from workbench.features.base.examining import ExaminedRun
-from workbench.features.base.registry import ResultKind
 from workbench.features.base.result import Result
 from workbench.features.explain.explanation import Explained, Provenance, explain
 from workbench.features.explain.fusions import Fusions
@@ -231,13 +231,13 @@ def examine(run: ExaminedRun) -> Explained:
     return explain(run.model, run.config, calibration=run.calibration, cancel=run.cancel)
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "explanation",
     Explained,
     check_explanation,
     result=Explanation,
-    scope="run",
-    entry="workbench.features.explain.calls:explain",
+    per="run",
+    call="workbench.features.explain.calls:explain",
     takes=("calibration", "keep"),
     examine=examine,
     button="Explain A and B",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.config import Config
-from workbench.features.base.form import Field, percent
-from workbench.features.base.registry import ResultKind
+from workbench.core.feature import Feature
+from workbench.core.form import Field, percent
 from workbench.features.base.result import Result
 from workbench.features.compare.result import Comparison
 from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
@@ -51,11 +51,11 @@ class Improvement(Result):
         return super().figure() if self.steps else None
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "improvement",
     ImprovementRecord,
     result=Improvement,
-    entry="workbench.features.findings.calls:improve",
+    call="workbench.features.findings.calls:improve",
     takes=("inputs", "data", "calibration", "progress", "keep", "on_step"),
     form=(
         Field(

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from workbench.core.bundle.origin import Origin
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
+from workbench.core.feature import Feature
 from workbench.core.measure.limits import Progress
 from workbench.core.models import Inputs, Model
 from workbench.core.prepare.preparing import prepare
 from workbench.core.text import printable
 from workbench.features.base.examining import ExaminedRun
 from workbench.features.base.per_run import PerRun
-from workbench.features.base.registry import KINDS, ResultKind
+from workbench.features.base.registry import KINDS
 from workbench.features.findings.fix_result import FixResult, decide
 from workbench.features.findings.gather import gather
 from workbench.features.findings.known import Known
@@ -197,13 +198,13 @@ def examine(run: ExaminedRun) -> FindingsRecord:
     return look(evidence)
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "findings",
     FindingsRecord,
     check_findings,
     result=Findings,
-    scope="run",
-    entry="workbench.features.findings.calls:findings",
+    per="run",
+    call="workbench.features.findings.calls:findings",
     takes=("inputs", "seed", "calibration", "on_step"),
     examine=examine,
     heading="Findings",

@@ -11,13 +11,13 @@ from workbench.core.bundle.kinds import check_measured_runs
 from workbench.core.bundle.run import labels_of
 from workbench.core.config import Config
 from workbench.core.errors import BundleError, ConfigError
+from workbench.core.feature import Arguments, Feature
+from workbench.core.form import Field, names
 from workbench.core.measure.limits import Progress
 from workbench.core.text import counted, did_you_mean, listed, quoted
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import facts, paragraph
 from workbench.features.accuracy.result import AccuracyTable
-from workbench.features.base.form import Field, names
-from workbench.features.base.registry import Arguments, ResultKind
 from workbench.features.compare.result import Comparison
 from workbench.features.grid.best import BestLimits, Contender, contenders_of, missing
 from workbench.features.grid.matrix import MatrixRecord
@@ -135,13 +135,13 @@ def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]
     return (models, list(configs)), options
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "matrix",
     MatrixRecord,
     check_matrix,
     result=Matrix,
-    scope="runs",
-    entry="workbench.features.grid.matrix_call:matrix",
+    per="runs",
+    call="workbench.features.grid.matrix_call:matrix",
     takes=("budget_s", "seed", "progress", "keep"),
     form=(
         Field(
@@ -152,7 +152,7 @@ KIND = ResultKind(
             example="mobilenetv2, /path/to/other.onnx",
         ),
     ),
-    call=call_arguments,
+    arguments=call_arguments,
     heading="Several models under these configs",
     button="Matrix",
     hint="The open model and others under all configs: a row for each model, a column for each config",

@@ -11,13 +11,13 @@ from workbench.core.bundle.kinds import check_measured_runs
 from workbench.core.bundle.run import labels_of
 from workbench.core.config import Config
 from workbench.core.errors import BundleError, ConfigError
+from workbench.core.feature import Feature
+from workbench.core.form import Field, axes
 from workbench.core.measure.limits import Progress
 from workbench.core.text import shorten
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import paragraph
 from workbench.features.accuracy.result import AccuracyTable
-from workbench.features.base.form import Field, axes
-from workbench.features.base.registry import ResultKind
 from workbench.features.compare.result import Comparison
 from workbench.features.grid.best import BestLimits, Contender, contenders_of, missing
 from workbench.features.grid.several import SeveralComparisons
@@ -111,13 +111,13 @@ def check_sweep(record: SweepRecord, fix: str) -> None:
             raise BundleError(f"points[{at}].measured.runs: expected the runs {names}….", fix)
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "sweep",
     SweepRecord,
     check_sweep,
     result=Sweep,
-    entry="workbench.features.grid.sweep_call:sweep",
-    scope="runs",
+    call="workbench.features.grid.sweep_call:sweep",
+    per="runs",
     takes=("budget_s", "calibration", "seed", "progress", "keep"),
     form=(
         Field(

@@ -12,8 +12,8 @@ from workbench.core.config.foreign import check_trusted
 from workbench.core.config.plan import SessionPlan
 from workbench.core.config.script import script, session_of
 from workbench.core.errors import ConfigError
-from workbench.features.base.form import Field, counts_or_names, numbers, whole_numbers
-from workbench.features.base.registry import ResultKind
+from workbench.core.feature import Feature
+from workbench.core.form import Field, counts_or_names, numbers, whole_numbers
 from workbench.features.base.result import Result, run_of
 from workbench.features.load.points import PointSummary, in_words, knee, load_frame, summaries
 from workbench.features.load.record import LoadRun, LoadTestRecord, check_load_test
@@ -129,13 +129,13 @@ def _shared_lines(plan: SessionPlan, run: LoadRun) -> list[str]:
     return lines
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "load test",
     LoadTestRecord,
     check_load_test,
     result=LoadTest,
-    scope="runs",
-    entry="workbench.features.load.call:load_test",
+    per="runs",
+    call="workbench.features.load.call:load_test",
     takes=("inputs", "seed", "calibration", "progress", "keep"),
     heading="Several callers at once",
     button="Load test",

@@ -10,12 +10,12 @@ from workbench.core.bundle.kinds import about_comparison, check_measured_runs
 from workbench.core.bundle.origin import Origin
 from workbench.core.bundle.run import Run
 from workbench.core.errors import BundleError
+from workbench.core.feature import Feature
 from workbench.core.measure.goal import MOST_PERCENTILES, PrecisionGoal
 from workbench.core.measure.measurement import MeasurementRecord
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import paragraph, picture, table
 from workbench.features.base.continued import Continued
-from workbench.features.base.registry import ResultKind
 
 
 class Measurement(Continued):
@@ -74,13 +74,13 @@ def about_measurement(record: MeasurementRecord) -> Origin:
     return replace(about_comparison(record.measured), config=record.run.config)
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "measurement",
     MeasurementRecord,
     check_measurement,
     about_measurement,
     result=Measurement,
-    entry="workbench.features.measure.call:measure",
+    call="workbench.features.measure.call:measure",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     heading="Measured alone",
     button="Measure alone",

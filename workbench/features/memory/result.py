@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from workbench.core.feature import Feature
 from workbench.features.base.examining import ExaminedRun
 from workbench.features.base.per_run import PerRun
-from workbench.features.base.registry import ResultKind
 from workbench.features.memory.by_node import MEMORY_BUDGET_S, MemoryRecord, memory_as_asked
 
 
@@ -30,12 +30,12 @@ def examine(run: ExaminedRun) -> MemoryRecord:
     return memory_as_asked(by_node, as_asked)
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "memory",
     MemoryRecord,
     result=Memory,
-    scope="run",
-    entry="workbench.features.profile.calls:memory",
+    per="run",
+    call="workbench.features.profile.calls:memory",
     takes=("inputs", "seed", "calibration"),
     examine=examine,
     button="Memory by node",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.origin import Origin
 from workbench.core.cpu import usable_cores
+from workbench.core.feature import Feature
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, attempt, figured, paragraph, plot, table
 from workbench.features.base.examining import ExaminedRun
-from workbench.features.base.registry import ResultKind
 from workbench.features.base.result import Result
 from workbench.features.memory.by_node import memory_of
 from workbench.features.memory.result import Memory
@@ -132,13 +132,13 @@ def examine(run: ExaminedRun) -> ProfileRecord:
     return record_of(run.execute())
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "profile",
     ProfileRecord,
     check,
     result=Profile,
-    scope="run",
-    entry="workbench.features.profile.calls:profile",
+    per="run",
+    call="workbench.features.profile.calls:profile",
     takes=("inputs", "seed", "calibration", "keep"),
     examine=examine,
     button="Profile A and B",

@@ -92,7 +92,7 @@ class Remote:
 
     def __init__(self, client: Client, target: str | None) -> None:
         self._client, self._target = client, target
-        self._kinds = {kind.entry.partition(":")[2]: kind.name for kind in KINDS if kind.entry}
+        self._kinds = {kind.public_name: kind.name for kind in KINDS if kind.call}
 
     def __dir__(self) -> list[str]:
         return sorted(self._kinds)

@@ -12,6 +12,7 @@ from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError, warn_user
+from workbench.core.feature import Feature
 from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, Progress
 from workbench.core.models import Model, load
@@ -19,7 +20,6 @@ from workbench.core.prepare.real_data import inputs_from
 from workbench.features.base.examining import check_same, inputs_again, missing_model
 from workbench.features.base.history import History
 from workbench.features.base.measured import Measured
-from workbench.features.base.registry import ResultKind
 from workbench.features.compare.result import Comparison
 from workbench.features.tune.pareto import points_of
 from workbench.features.tune.record import StudyRecord, about_study, check_study
@@ -202,12 +202,12 @@ def _store(record: StudyRecord, structure: bytes) -> None:
         warn_user(f"not added to the history: {error}")
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "study",
     StudyRecord,
     check_study,
     about_study,
     result=Study,
-    scope="runs",
-    entry="workbench.features.tune.call:tune",
+    per="runs",
+    call="workbench.features.tune.call:tune",
 )

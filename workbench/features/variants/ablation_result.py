@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.core.bundle.kinds import about_comparison
+from workbench.core.feature import Feature
 from workbench.features.base.measured import Measured
-from workbench.features.base.registry import ResultKind
 from workbench.features.explain.record_checks import check_measured
 from workbench.features.variants.ablation import AblationRecord
 
@@ -22,13 +22,13 @@ class Ablation(Measured):
     title = "what each pass is worth"
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "ablation",
     AblationRecord,
     check_measured,
     lambda record: about_comparison(record.comparison),
     result=Ablation,
-    entry="workbench.features.explain.calls:ablate",
+    call="workbench.features.explain.calls:ablate",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     heading="What each pass is worth",
     button="Ablate",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.core.bundle.kinds import about_comparison
+from workbench.core.feature import Feature
 from workbench.features.base.measured import Measured
-from workbench.features.base.registry import ResultKind
 from workbench.features.explain.record_checks import check_measured
 from workbench.features.variants.levels import LevelsRecord
 
@@ -22,13 +22,13 @@ class Levels(Measured):
     title = "ONNX Runtime's levels side by side"
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "levels",
     LevelsRecord,
     check_measured,
     lambda record: about_comparison(record.comparison),
     result=Levels,
-    entry="workbench.features.explain.calls:levels",
+    call="workbench.features.explain.calls:levels",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     heading="ONNX Runtime's levels side by side",
     button="Level by level",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.features.base.registry import ResultKind
+from workbench.core.feature import Feature
 from workbench.features.base.result import Result
 from workbench.features.variants.memory_settings import MemorySettingsRecord, check_settings
 
@@ -19,12 +19,12 @@ class MemorySettings(Result):
     charted_by = "workbench.features.memory.resources_chart:memory_settings_chart"
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "memory settings",
     MemorySettingsRecord,
     check_settings,
     result=MemorySettings,
-    entry="workbench.features.profile.calls:memory_settings",
+    call="workbench.features.profile.calls:memory_settings",
     takes=("inputs", "seed", "calibration", "progress"),
     heading="Memory settings, each toggled alone",
     button="Memory settings",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.features.base.registry import ResultKind
+from workbench.core.feature import Feature
 from workbench.features.base.result import Result
 from workbench.features.variants.thread_scaling import ThreadScalingRecord
 
@@ -19,11 +19,11 @@ class Threads(Result):
     charted_by = "workbench.features.variants.threads_chart:threads_chart"
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "thread scaling",
     ThreadScalingRecord,
     result=Threads,
-    entry="workbench.features.profile.calls:threads",
+    call="workbench.features.profile.calls:threads",
     takes=("inputs", "seed", "calibration", "progress", "keep"),
     heading="Latency by threads",
     button="Scale threads",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core.bundle.kinds import about_comparison
+from workbench.core.feature import Arguments, Feature
+from workbench.core.form import Field, names
 from workbench.core.measure.wording import headline
-from workbench.features.base.form import Field, names
 from workbench.features.base.measured import Measured
-from workbench.features.base.registry import Arguments, ResultKind
 from workbench.features.variants.versions import VersionsRecord, check_versions
 
 
@@ -34,13 +34,13 @@ def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]
     return (model, [None, *options.pop("environments", ())], *configs), options
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "versions",
     VersionsRecord,
     check_versions,
     lambda record: about_comparison(record.comparison),
     result=Versions,
-    entry="workbench.features.variants.versions_call:compare_versions",
+    call="workbench.features.variants.versions_call:compare_versions",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     form=(
         Field(
@@ -52,7 +52,7 @@ KIND = ResultKind(
             required=True,
         ),
     ),
-    call=call_arguments,
+    arguments=call_arguments,
     heading="Versions of ONNX Runtime side by side",
     button="Versions",
     hint="The config shown on other versions of ONNX Runtime: passes, nodes, placement, time, outputs",

@@ -12,7 +12,7 @@ from workbench.apps.panels.handlers import follow, on_change, own_changes
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import KNOBS, kinds
 from workbench.core.config.fields import BY_FIELD
-from workbench.features.base.form import Field
+from workbench.core.form import Field
 from workbench.features.grid.sweep_axes import KNOB_NAMES, free_names
 
 MOST_AXES = 2

@@ -10,8 +10,9 @@ from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.handlers import button, follow, on_change, own_changes
 from workbench.apps.panels.tabs.tab import Tab
-from workbench.features.base.form import Field
-from workbench.features.base.registry import KINDS, ResultKind
+from workbench.core.feature import Feature
+from workbench.core.form import Field
+from workbench.features.base.registry import KINDS
 
 if TYPE_CHECKING:
     from workbench.apps.panels.tabs.axes import AxesField
@@ -46,7 +47,7 @@ class Scenarios:
 class FormLine:
     """The button that makes a kind of result, its fields, and the code that does the same."""
 
-    def __init__(self, bench: Bench, kind: ResultKind) -> None:
+    def __init__(self, bench: Bench, kind: Feature) -> None:
         self.bench, self.state, self.kind = bench, bench.state, kind
         self.status = W.HTML()
         self.run = button(kind.button, kind.hint, partial(bench.run, kind.name), self.status)

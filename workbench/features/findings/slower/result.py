@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.features.base.registry import ResultKind
+from workbench.core.feature import Feature
 from workbench.features.base.result import Result
 from workbench.features.findings.reasons import Reason, WhySlowerRecord, check_reasons
 
@@ -24,13 +24,13 @@ class WhySlower(Result):
         return self.record.reasons
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "why slower",
     WhySlowerRecord,
     check_reasons,
     result=WhySlower,
-    scope="candidate",
-    entry="workbench.features.findings.slower.call:why_slower",
+    per="candidate",
+    call="workbench.features.findings.slower.call:why_slower",
     takes=("progress",),
     needs=("comparison",),
     heading="Why B is slower",

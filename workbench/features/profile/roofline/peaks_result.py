@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.core.feature import Feature
 from workbench.core.text import counted
-from workbench.features.base.registry import ResultKind
 from workbench.features.base.result import Result
 from workbench.features.profile.roofline.peaks import PeakRow, PeakTable, check_peak_table
 
@@ -40,4 +40,4 @@ def _giga(rate: float | None, unit: str) -> str:
     return "not measured" if rate is None else f"{rate / 1e9:,.1f} {unit}"
 
 
-KIND = ResultKind("peaks", PeakTable, check_peak_table, result=Peaks)
+FEATURE = Feature("peaks", PeakTable, check_peak_table, result=Peaks)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from workbench.core.errors import BundleError
+from workbench.core.feature import Feature
 from workbench.core.text import quoted
 from workbench.features.base.examining import ExaminedRun
 from workbench.features.base.per_run import PerRun
-from workbench.features.base.registry import ResultKind
 from workbench.features.profile.roofline.machine_peaks import machine_peaks
 from workbench.features.profile.roofline.node_limits import RooflineRecord, measured_roofline
 from workbench.features.profile.roofline.peaks import check_peaks
@@ -43,13 +43,13 @@ def examine(run: ExaminedRun) -> RooflineRecord:
     )
 
 
-KIND = ResultKind(
+FEATURE = Feature(
     "roofline",
     RooflineRecord,
     check_roofline,
     result=Roofline,
-    scope="run",
-    entry="workbench.features.profile.calls:roofline",
+    per="run",
+    call="workbench.features.profile.calls:roofline",
     takes=("inputs", "seed", "calibration"),
     examine=examine,
     button="Roofline",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from workbench.features.base.form import Field, axes, source_of, values_of, whole_numbers
+from workbench.core.form import Field, axes, source_of, values_of, whole_numbers
 from workbench.features.base.registry import KINDS
 
 TYPED: dict[str, tuple[dict[str, str], dict[str, Any], str]] = {

@@ -1,0 +1,110 @@
+"""What a feature declares: its record, the call that makes it, where it is offered, how it reads.
+
+Front ends, pages, bundles and the history are made from declarations; the one list of them stands in
+`workbench.features`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal, TypeAlias
+
+from workbench.core.bundle.kinds import Kind
+from workbench.core.form import Field, Source, source_of
+
+Per = Literal["run", "config", "runs", "candidate"]
+Need = Literal["comparison", "precision"]
+Argument = Literal["inputs", "data", "calibration", "seed", "budget_s", "progress", "keep", "on_step"]
+Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # positional ones, keywords
+
+
+def function_at(place: str) -> Callable[..., Any]:
+    """Return the function of a text "module:function"."""
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+def plain_call(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
+    """Return the arguments of a function that takes a model, its configs, and keywords."""
+    return (model, *configs), options
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A feature as its button and its tabs show it; the fields are those of `Feature`."""
+
+    name: str
+    button: str
+    hint: str
+    tabs: tuple[str, ...]
+    per: str
+    key: str | None
+    has_form: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature(Kind):
+    """One feature. The fields of `Kind` say how its record is saved and checked.
+
+    `per` says what one result is about: "run" (each of the compared configs has one), "config" (the config
+    that the panels show), "candidate" (the first candidate of a comparison) or "runs" (all configs at once).
+    """
+
+    result: type[Any]  # a Result, made of the record when a bundle is opened
+    per: Per = "config"
+    call: str = ""  # "module:function" of the public function that makes it
+    takes: tuple[Argument, ...] = ()  # what that function takes besides model, config and cancel
+    form: tuple[Field, ...] = ()  # what the panels ask for
+    arguments: Callable[[Any, tuple[Any, ...], dict[str, Any]], Arguments] = plain_call
+    needs: tuple[Need, ...] = ()  # what must be there before it can be made
+    examine: Callable[[Any], object] | None = None  # ExaminedRun → record, for `comparison.examine`
+    heading: str = ""  # of its section in the page of a comparison; empty: the page has its own section
+    button: str = ""  # the label of its button; empty: the panels do not offer it
+    hint: str = ""  # the tooltip of the button
+    step: str = ""  # what the job says while it runs
+    tabs: tuple[str, ...] = ()  # the tabs that offer it, its own first
+    key: str | None = None  # the column of its table that names nodes, for the linked selection
+    code: str = ""  # how a comparison gets it, where `making_code` cannot know
+
+    @property
+    def offer(self) -> Offer:
+        """What the panels show of it before they make one."""
+        return Offer(
+            self.name, self.button, self.hint, self.tabs, self.per, self.key, has_form=bool(self.form)
+        )
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The public function that makes it."""
+        return function_at(self.call)
+
+    @property
+    def public_name(self) -> str:
+        """The name of that function in `wb`; empty where there is none."""
+        return self.call.partition(":")[2]
+
+    def make(self, model: Any, configs: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """Call the public function."""
+        arguments, keywords = self.arguments(model, tuple(configs), dict(options))
+        return self.function(*arguments, **keywords)
+
+    def call_code(self, configs: Sequence[str], options: Mapping[str, Any]) -> str:
+        """Return the call of the public function; `configs` are names of variables."""
+        arguments, keywords = self.arguments(Source("model"), tuple(map(Source, configs)), dict(options))
+        texts = [*map(source_of, arguments), *(f"{key}={source_of(item)}" for key, item in keywords.items())]
+        return f"wb.{self.public_name}({', '.join(texts)})"
+
+    def making_code(self, configs: Sequence[str], label: str, options: Mapping[str, Any]) -> str:
+        """Return Python that adds one to `result`; `label` is the source of a text."""
+        if self.code:
+            return self.code
+        if self.examine is not None:
+            return f'result.examine("{self.name}")'
+        if "comparison" in self.needs:
+            made = f"wb.{self.public_name}(result)"
+        else:
+            made = self.call_code(configs, options)
+        return f"result.add({made})" if self.per == "runs" else f"result.add({made}, {label})"
