@@ -9,6 +9,7 @@ from workbench.apps.panels.request import LABELS, InputsPreview, Request, Subjec
 from workbench.core.config import Config
 from workbench.core.config.fields import BY_FIELD
 from workbench.core.config.literals import call, literal, text_literal
+from workbench.core.feature import Feature
 from workbench.core.form import Source, source_of
 from workbench.features.base.registry import KINDS
 
