@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from tests.amount import amount
 from tests.core.bundle.strategies import comparisons
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.drawing.chart_scene import chart_scene
 from workbench.drawing.ecdf import ecdf_figure, ecdf_table
 from workbench.drawing.latency import latency_figure, latency_table
-from workbench.drawing.still import latency_chart
+from workbench.drawing.latency_scene import latency_scene
 from workbench.drawing.timeline import timeline_figure, timeline_table
 
 
@@ -24,7 +23,7 @@ def test_any_record_is_drawn(record: ComparisonRecord) -> None:
         figure = draw(record)
         json.loads(figure.to_json())
         assert figure.layout.height > 0
-    ElementTree.fromstring(chart_scene(latency_chart(record)).to_svg())
+    ElementTree.fromstring(latency_scene(record).to_svg())
     assert len(latency_table(record)) == len(record.runs)
     assert set(ecdf_table(record)["label"]) == {run.label for run in record.runs}
     blocks = sum(len(process.blocks) for run in record.runs for process in run.processes)

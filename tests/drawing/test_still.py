@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,64 +10,78 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
+from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run, with_sample
 from tests.factories.records import write_bundle
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.drawing.chart_scene import chart_scene
-from workbench.drawing.still import latency_chart, main
+from workbench.drawing.latency import latency_figure
+from workbench.drawing.latency_scene import latency_scene
+from workbench.drawing.still import main
+from workbench.drawing.strips import latency_data
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def latency_svg(record: ComparisonRecord) -> str:
-    return chart_scene(latency_chart(record)).to_svg()
+    return latency_scene(record).to_svg()
 
 
 def written(svg: str) -> list[str]:
     return [element.text or "" for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
-def bars(svg: str) -> list[float]:
-    return [float(element.get("width", "")) for element in ElementTree.fromstring(svg).iter(f"{SVG}rect")]
+def medians(svg: str) -> list[str]:
+    return [text for text in written(svg) if re.fullmatch(r"[\d.]+ ms", text)]
 
 
-def test_verdict_bars_and_figures() -> None:
+def samples(svg: str) -> int:
+    return sum(element.get("rx") is not None for element in ElementTree.fromstring(svg).iter(f"{SVG}rect"))
+
+
+def test_the_verdict_every_sample_and_the_medians() -> None:
     svg = latency_svg(ordinary())
     assert "B is 1.83× faster (95 % CI 1.79 to 1.88)" in written(svg)
-    assert any(text.startswith("1.994 ms (") for text in written(svg))
-    first, second = bars(svg)
-    assert second / first == pytest.approx(1.102 / 1.994, rel=0.01)
+    assert medians(svg) == ["1.99 ms", "1.10 ms"]
+    assert samples(svg) == sum(row.drawn for row in latency_data(ordinary()).rows)
 
 
-def test_a_failed_run_has_words_and_no_bar() -> None:
+def test_a_failed_run_has_words_and_no_sample() -> None:
     svg = latency_svg(comparison(drawn_run("A", 0.002), failed("B", "no such kernel")))
     assert "failed at load: no such kernel" in written(svg)
-    assert len(bars(svg)) == 1
+    assert len(medians(svg)) == 1
 
 
 def test_nothing_clean_says_so() -> None:
     svg = latency_svg(comparison(drawn_run("A", 0.002), drawn_run("B", 0.002, aside=range(40))))
-    assert "B the same config as A; all samples were disturbed by other work" in " ".join(written(svg))
+    assert "all samples of B were disturbed by other work" in " ".join(written(svg))
 
 
-def test_too_few_samples_have_words_and_no_bar() -> None:
+def test_too_few_samples_have_words_and_no_median() -> None:
     svg = latency_svg(comparison(drawn_run("A", 0.002), run("B", [[[0.001, 0.002]]])))
     assert "no median: not enough samples: 2 of 5" in written(svg)
-    assert len(bars(svg)) == 1
+    assert len(medians(svg)) == 1
+
+
+def test_samples_beyond_the_99th_percentile_are_counted_at_the_edge() -> None:
+    record = comparison(drawn_run("A", 0.002), with_sample(drawn_run("B", 0.002), 0.5))
+    beyond = f"{latency_data(record).rows[1].beyond} more, up to 500 ms"
+    assert beyond in written(latency_svg(record))
+    figure = latency_figure(record)
+    assert beyond in [mark.text for mark in figure.layout.annotations]
+    p99_ms = max(row.estimates[2].value for row in latency_data(record).rows) * 1e3
+    assert figure.layout.xaxis.range[1] == pytest.approx(p99_ms, rel=0.005)
 
 
 def test_all_failed() -> None:
-    assert bars(latency_svg(comparison(failed("A"), failed("B")))) == []
+    svg = latency_svg(comparison(failed("A"), failed("B")))
+    assert (samples(svg), medians(svg)) == (0, [])
 
 
 def test_a_strangers_text_stays_text() -> None:
     svg = latency_svg(comparison(drawn_run("A", 0.002), failed("B", HOSTILE), model=HOSTILE))
     tags = {element.tag.removeprefix(SVG) for element in ElementTree.fromstring(svg).iter()}
-    assert tags == {"svg", "title", "text", "rect", "path"}
+    assert tags == {"svg", "title", "text", "rect", "path", "polygon", "polyline"}
     assert any("</script><img" in text for text in written(svg))
-    assert chart_scene(
-        latency_chart(comparison(drawn_run("A", 0.002), failed("B", HOSTILE), model=HOSTILE))
-    ).to_png()
+    assert latency_scene(comparison(drawn_run("A", 0.002), failed("B", HOSTILE), model=HOSTILE)).to_png()
 
 
 def test_from_a_bundle_on_the_command_line(tmp_path: Path) -> None:
@@ -77,7 +92,7 @@ def test_from_a_bundle_on_the_command_line(tmp_path: Path) -> None:
     assert (said.stdout, said.stderr) == ("", "")
     assert target.read_text() == latency_svg(ordinary())
     assert main([str(bundle), "-o", str(tmp_path / "picture.png")]) == 0
-    assert (tmp_path / "picture.png").read_bytes() == chart_scene(latency_chart(ordinary())).to_png()
+    assert (tmp_path / "picture.png").read_bytes() == latency_scene(ordinary()).to_png()
 
 
 def test_a_bundle_that_is_none_is_refused_with_a_fix(

@@ -49,6 +49,13 @@ def drawn_run(
     )
 
 
+def with_sample(run: Run, sample_s: float) -> Run:
+    """The run with one sample more in its first block."""
+    first, *others = run.processes
+    block = replace(first.blocks[0], samples_s=(*first.blocks[0].samples_s, sample_s))
+    return replace(run, processes=(replace(first, blocks=(block, *first.blocks[1:])), *others))
+
+
 def comparison(*runs: Run, kind: str = "faster", model: str = "tiny") -> ComparisonRecord:
     """Those runs and a verdict on each but the first."""
     base = examples.comparison()

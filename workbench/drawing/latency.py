@@ -11,24 +11,35 @@ from workbench.core.measure.percentiles import Estimate
 from workbench.drawing.chart import Look, run_look
 from workbench.drawing.palette import TEXT
 from workbench.drawing.scale import Scale
-from workbench.drawing.strips import LatencyData, Strip, density, latency_data
+from workbench.drawing.strips import (
+    ABOVE,
+    AXIS,
+    BELOW,
+    DENSITY,
+    LABEL,
+    ROW,
+    SAMPLES,
+    Strip,
+    beyond_text,
+    density,
+    latency_data,
+    spread,
+)
 from workbench.drawing.template import latency_axis, new_figure, set_title
 from workbench.drawing.words import plain, plain_lines
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ROW, AXIS = 104, 56  # pixels: of a run, of the axis below
-ABOVE, BELOW = 0.78, 0.42  # rows above the first and below the last
-# Heights above and below the middle of a row, which is 1 high.
-DENSITY, SAMPLES, LABEL = 0.44, (-0.32, -0.07), 0.47
-GOLDEN = 0.6180339887498949  # its multiples spread evenly whatever their number
 DIGITS = 3
 LABEL_COLUMNS, MOST_CONFIG = 17, 44  # letters of a line beside a row, and of a config there
 
 
-def latency_figure(record: ComparisonRecord, *, titled: bool = True) -> go.Figure:
-    """Draw a row for each run on one axis: density, samples, median. `titled` puts the verdict above."""
+def latency_figure(record: ComparisonRecord, *, titled: bool = True, headline: str = "") -> go.Figure:
+    """Draw a row for each run on one axis: density, samples, median.
+
+    `titled` puts the verdict above, or `headline` where nothing is judged.
+    """
     data, figure = latency_data(record), new_figure()
     count = len(data.rows)
     for index, row in enumerate(data.rows):
@@ -39,13 +50,18 @@ def latency_figure(record: ComparisonRecord, *, titled: bool = True) -> go.Figur
         _draw_median(figure, row, data.scale, color, middle)
         if not row.drawn:
             _explain_absent(figure, row, -index)
+        if row.beyond:
+            figure.add_annotation(
+                text=beyond_text(row, data.scale), x=1, xref="paper", xanchor="right", y=middle,
+                yanchor="bottom", showarrow=False, font={"size": 12},
+            )  # fmt: skip
     labels = [_label(row, index) for index, row in enumerate(data.rows)]
     figure.update_yaxes(
         tickvals=[-index for index in range(count)], ticktext=labels, range=[BELOW - count, ABOVE],
         showgrid=False, zeroline=False, fixedrange=True, ticks="", tickfont={"size": 13},
     )  # fmt: skip
     figure.update_xaxes(**latency_axis(data.scale, "latency of one run", data.span_s, data.view_s))
-    return set_title(figure, data.title if titled else (), _note(data), ROW * count + AXIS)
+    return set_title(figure, (data.title or (headline,)) if titled else (), data.note, ROW * count + AXIS)
 
 
 def _label(row: Strip, index: int) -> str:
@@ -79,25 +95,6 @@ def latency_table(record: ComparisonRecord) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _note(data: LatencyData) -> str:
-    """Return what a reader of the figure may ask: what is drawn, what is left out, what failed."""
-    parts = [data.model, "above: density; below: each sample; the line: median; the bar: its 95 % interval"]
-    if any(row.aside_s for row in data.rows):
-        parts.append("hollow samples were disturbed by other work and set aside")
-    parts += [
-        f"all samples of {row.label} were disturbed by other work" for row in data.rows if row.all_aside
-    ]
-    parts += [
-        f"{row.beyond:,} of {row.label} beyond the right edge, up to {data.scale.text(row.most_s)}"
-        for row in data.rows
-        if row.beyond and row.most_s is not None
-    ]
-    if data.view_s is not None:
-        parts.append("double-click shows the samples beyond the edge")
-    parts += [f"{row.label} {row.failure}" for row in data.rows if row.failure]
-    return "; ".join(part for part in (*parts, data.note) if part)
-
-
 def _draw_density(figure: go.Figure, row: Strip, scale: Scale, color: str, middle: float) -> None:
     curve = density(row.samples_s or row.aside_s, log=scale.log)
     if curve:
@@ -123,7 +120,7 @@ def _draw_samples(figure: go.Figure, row: Strip, scale: Scale, look: Look, middl
         what = f"{plain(row.label)}{', disturbed: set aside' if aside else ''}"
         figure.add_scatter(
             x=[scale.of(value_s) for value_s in values_s],
-            y=_spread(len(values_s), middle),
+            y=[round(middle + height, 3) for height in spread(len(values_s))],
             mode="markers",
             marker={
                 "symbol": f"{look.symbol}-open" if aside else look.symbol,
@@ -176,12 +173,6 @@ def in_words(estimate: Estimate, scale: Scale) -> str:
         return scale.text(estimate.value)
     ends = f"{scale.number(estimate.low)} to {scale.text(estimate.high)}"
     return f"{scale.text(estimate.value)}, 95 % interval {ends}"
-
-
-def _spread(count: int, middle: float) -> list[float]:
-    """Return heights that never form a line, the same at every drawing."""
-    low, high = SAMPLES
-    return [round(middle + low + (high - low) * (at * GOLDEN % 1), 3) for at in range(count)]
 
 
 def _faint(color: str) -> str:

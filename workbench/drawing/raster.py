@@ -91,7 +91,12 @@ class _Brush:
         if len(points) < 2:
             return
         if mark.fill is not None:
-            self._draw.polygon(points, _rgba(mark.fill))
+            if mark.opacity >= 1:
+                self._draw.polygon(points, _rgba(mark.fill))
+            else:
+                sheet = Image.new("RGBA", self._image.size, _rgba(mark.fill, 0.0))
+                ImageDraw.Draw(sheet).polygon(points, _rgba(mark.fill, mark.opacity))
+                self._image.alpha_composite(sheet)
             points.append(points[0])
         if mark.stroke is not None:
             self._stroke(points, mark.stroke, mark.width, mark.opacity)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 from workbench.core.bundle.comparison import ComparisonRecord
@@ -17,7 +18,12 @@ from workbench.drawing.thinning import MOST_POINTS, drawn_note, evenly, fair_sha
 
 FIGURES = (50.0, 90.0, 99.0)
 NEAR, NEAR_ASIDE = 0.99, 0.9  # shares of the samples, clean or set aside, that the view must hold…
-FAR_ROOM = 0.5  # …with half their width more; the rest may be far out and must not squeeze them
+FAR_ROOM = 0.5  # …and the rest, too, unless it reaches further than half their width and would squeeze them
+ROW, AXIS = 104, 56  # pixels: of a run, of the axis below
+ABOVE, BELOW = 0.78, 0.42  # rows above the first and below the last
+# Heights above and below the middle of a row, which is 1 high.
+DENSITY, SAMPLES, LABEL = 0.44, (-0.32, -0.07), 0.47
+GOLDEN = 0.6180339887498949  # its multiples spread evenly whatever their number
 CURVE_POINTS = 120  # of a density
 LEAST_SAMPLES = 8  # fewer are dots and no shape
 NARROWEST = 0.002  # of the median: the curve of equal samples is a peak that can be seen
@@ -66,10 +72,26 @@ class LatencyData:
     rows: tuple[Strip, ...]
 
     @property
-    def note(self) -> str:
+    def left_out(self) -> str:
         """What the figure leaves out, or an empty text."""
         measured = sum(row.measured + row.measured_aside for row in self.rows)
         return drawn_note(sum(row.drawn for row in self.rows), measured, "samples")
+
+    @property
+    def note(self) -> str:
+        """What a reader of the figure may ask: what is drawn, what is left out, what failed."""
+        rows = self.rows
+        parts = [
+            self.model,
+            "above: density; below: each sample; the line: median; the bar: its 95 % interval",
+        ]
+        if any(row.aside_s for row in rows):
+            parts.append("hollow samples were disturbed by other work and set aside")
+        parts += [f"all samples of {row.label} were disturbed by other work" for row in rows if row.all_aside]
+        if self.view_s is not None:
+            parts.append("double-click shows the samples beyond the edge")
+        parts += [f"{row.label} {row.failure}" for row in rows if row.failure]
+        return "; ".join(part for part in (*parts, self.left_out) if part)
 
 
 def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyData:
@@ -82,9 +104,7 @@ def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyDa
         for estimates, ours, theirs in zip(estimates_by_run, clean, aside, strict=True)
     ]
     scale = scale_of(middles)
-    highs = [
-        estimate.high for estimates in estimates_by_run for estimate in estimates if estimate.high is not None
-    ]
+    highs = [median.high for median, *_ in estimates_by_run if median.high is not None]
     span_s = span(*clean, *aside)
     view_s = None if scale.log else near_view(clean, aside, highs)
     kept = fair_shares([len(part) for pair in zip(clean, aside, strict=True) for part in pair], most)
@@ -153,13 +173,24 @@ def near_view(
         return None
     least, most = whole
     near = max(
-        ordered[int(share * (len(ordered) - 1))]
+        ordered[ceil(share * (len(ordered) - 1))]
         for ours, theirs in zip(clean, aside, strict=True)
         for ordered, share in [(ours, NEAR) if ours else (theirs, NEAR_ASIDE)]
         if ordered
     )
-    end = max(near + FAR_ROOM * (near - least), *highs, near)
-    return None if most <= end else (least, end)
+    end = max((near, *highs))
+    return None if most <= max(end, near + FAR_ROOM * (near - least)) else (least, end)
+
+
+def beyond_text(row: Strip, scale: Scale) -> str:
+    """Return how many samples are beyond the right edge of the view, and how far they reach."""
+    return f"{row.beyond:,} more, up to {scale.text(row.most_s or 0.0, 3)}"
+
+
+def spread(count: int) -> list[float]:
+    """Return heights in a row, above its middle, that never form a line, the same at every drawing."""
+    low, high = SAMPLES
+    return [low + (high - low) * (at * GOLDEN % 1) for at in range(count)]
 
 
 def density(samples: Sequence[float], *, log: bool = False) -> tuple[tuple[float, float], ...]:

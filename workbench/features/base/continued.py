@@ -16,11 +16,14 @@ from workbench.core.measure.goal import PrecisionGoal
 from workbench.core.measure.limits import Limits, Progress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.prepare.real_data import inputs_from
+from workbench.drawing.latency_scene import latency_scene
 from workbench.features.base.examining import check_same, inputs_again, missing_model
 from workbench.features.base.result import Result
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+    from workbench.drawing.scene import Scene
 
 
 class Continued(Result):
@@ -29,6 +32,7 @@ class Continued(Result):
     _model: Model | None = None
     _inputs: Inputs | None = None
     _calibration: Any = None
+    _headline: str = ""  # above the samples, where nothing is judged
     _progress: bool = True  # whether it was measured with a progress bar
 
     def with_model(self, model: Model, inputs: Inputs, calibration: Any, progress: bool = True) -> Self:
@@ -100,9 +104,13 @@ class Continued(Result):
         """Draw every sample, the median and its interval, before and after."""
         from workbench.drawing.latency import latency_figure
 
-        return latency_figure(self._rounds)
+        return latency_figure(self._rounds, headline=self._headline)
 
     figure = latency_figure
+
+    def still(self) -> Scene:
+        """Draw the same as a picture, without a browser."""
+        return latency_scene(self._rounds, self._headline)
 
     def timeline_figure(self) -> go.Figure:
         """Draw block medians in the order measured, so that drift and disturbance are visible."""

@@ -39,7 +39,6 @@ class Comparison(ResultWithParts):
     """
 
     record: ComparisonRecord
-    charted_by = "workbench.drawing.still:latency_chart"
 
     @property
     def verdict(self) -> Verdict:

@@ -13,6 +13,7 @@ from workbench.core.errors import BundleError
 from workbench.core.feature import Feature
 from workbench.core.measure.goal import MOST_PERCENTILES, PrecisionGoal
 from workbench.core.measure.measurement import MeasurementRecord
+from workbench.drawing.chart_scene import chart_scene
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import paragraph, picture, table
 from workbench.features.base.continued import Continued
@@ -34,6 +35,10 @@ class Measurement(Continued):
         """The run, with every sample."""
         return self.record.run
 
+    @property
+    def _headline(self) -> str:  # type: ignore[override]
+        return self.record.headline
+
     def _with_rounds(self, rounds: ComparisonRecord) -> Self:
         return type(self)(replace(self.record, measured=rounds), structure=self.structure)
 
@@ -51,7 +56,9 @@ class Measurement(Continued):
         record = self.record
         page = Document(f"{self.subject}: measured", paragraph(record.headline) + lead(record.measured))
         page.add(
-            "result", "Result", picture(self.still()) + table(self.to_frame(), "In numbers", opened=True)
+            "result",
+            "Result",
+            picture(chart_scene(self.chart())) + table(self.to_frame(), "In numbers", opened=True),
         )
         add_measured(page, record.measured)
         add_protocol(page, record.measured)

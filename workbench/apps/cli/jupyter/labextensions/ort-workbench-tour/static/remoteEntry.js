@@ -1,4 +1,4 @@
-// Fits the still picture of a live figure into its cell, runs one cell of the tour when the tour is opened (the one
+// Draws our live figures at once instead of their still pictures, runs one cell of the tour when the tour is opened (the one
 // that shows the workbench), and adds cards to the launcher: the course, the tour.
 // The last two only in a server that `workbench lab` started, which names the notebook, the very text of that cell,
 // and the cards; a notebook of the same name with another text in it is left alone.
@@ -12,11 +12,27 @@
     return text ? JSON.parse(text) : null;
   }
 
-  // JupyterLab's plotly renderer shows the PNG with all its pixels until a click, and no metadata change that.
-  function fitPictures() {
-    const style = document.createElement("style");
-    style.textContent = ".jp-RenderedPlotly img { max-width: min(100%, 760px); height: auto; }";
-    document.head.append(style);
+  const PLOTLY = "application/vnd.plotly.v1+json";
+
+  // JupyterLab's plotly renderer shows the PNG beside a figure until the mouse passes, and then replaces that PNG.
+  // Our figures, which have their title in `meta`, are drawn at once, in a place of their final height; their PNG
+  // stays as it is, for readers that draw nothing.
+  function drawAtOnce(rendermime) {
+    const factory = rendermime.getFactory(PLOTLY);
+    if (!factory) return; // no plotly beside this JupyterLab
+    const createRenderer = (options) => {
+      const renderer = factory.createRenderer(options);
+      const render = renderer.renderModel.bind(renderer);
+      renderer.renderModel = (model) => {
+        const { layout } = model.data[PLOTLY];
+        if (!Array.isArray(layout?.meta?.title)) return render(model);
+        renderer.node.style.minHeight = `${Number(layout.height) || 0}px`;
+        const { "image/png": picture, ...data } = model.data;
+        return render(picture ? { data, metadata: model.metadata, trusted: model.trusted, setData() {} } : model);
+      };
+      return renderer;
+    };
+    rendermime.addFactory({ ...factory, createRenderer }, 0);
   }
 
   // Pictures of the cards: a command without an icon leaves its card blank.
@@ -60,7 +76,6 @@
     id: `${id}:open`,
     autoStart: true,
     activate: (app) => {
-      fitPictures();
       const tour = fromPage("workbenchTour");
       if (!tour) return;
       const done = new WeakSet();
@@ -78,6 +93,15 @@
       });
     },
   };
+
+  function figuresPlugin(IRenderMimeRegistry) {
+    return {
+      id: `${id}:figures`,
+      autoStart: true,
+      requires: [IRenderMimeRegistry],
+      activate: (app, rendermime) => { app.started.then(() => drawAtOnce(rendermime)); },
+    };
+  }
 
   function launcherPlugin(ILauncher) {
     return {
@@ -111,7 +135,10 @@
     init: (scope) => { shared = scope; },
     get: async () => {
       const { ILauncher } = await sharedPackage("@jupyterlab/launcher");
-      const plugins = ILauncher ? [tourPlugin, launcherPlugin(ILauncher)] : [tourPlugin];
+      const { IRenderMimeRegistry } = await sharedPackage("@jupyterlab/rendermime");
+      const plugins = [tourPlugin];
+      if (ILauncher) plugins.push(launcherPlugin(ILauncher));
+      if (IRenderMimeRegistry) plugins.push(figuresPlugin(IRenderMimeRegistry));
       return () => ({ __esModule: true, default: plugins });
     },
   };
