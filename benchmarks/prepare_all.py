@@ -12,15 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from workbench.core.config import (
-    BFloat16,
-    Config,
-    DynamicInt8,
-    Float16,
-    StaticInt8,
-    TransformerFusion,
-    WeightOnly,
-)
+from workbench.core.config import Config, DynamicInt8, Float16, StaticInt8, TransformerFusion, WeightOnly
 from workbench.core.errors import PrepareError, WorkbenchError
 from workbench.core.measure.agreement import compare_outputs
 from workbench.core.models.loading import load
@@ -45,7 +37,6 @@ CONFIGS: dict[str, Config] = {
     "weights 8": Config(precision=WeightOnly(bits=8)),
     "float16": Config(precision=Float16()),
     "float16 io": Config(precision=Float16(keep_io=False)),
-    "bfloat16": Config(precision=BFloat16()),
     "saved onnx": Config(saved_graph="onnx"),
     "saved ort": Config(saved_graph="ort"),
     "fused float16": Config(fusion=TransformerFusion(), precision=Float16()),

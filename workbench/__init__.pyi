@@ -33,7 +33,6 @@ from workbench.features.grid.sweep_call import sweep as sweep
 from workbench.features.tune.call import default_space as default_space, tune as tune
 from workbench.features.variants.versions_call import compare_versions as compare_versions
 from workbench.core.config import (
-    BFloat16 as BFloat16,
     Config as Config,
     DynamicInt8 as DynamicInt8,
     Engine as Engine,

@@ -18,21 +18,14 @@ from onnx import TensorProto
 
 from workbench.core.worker.values import read_values, write_values
 
-NUMBERS = {  # TensorProto's number of each ml_dtypes name that ORT knows
+NUMBERS = {  # TensorProto's number of each ml_dtypes name that an array holds as ORT does
     "bfloat16": TensorProto.BFLOAT16,
     "float8_e4m3fn": TensorProto.FLOAT8E4M3FN,
     "float8_e4m3fnuz": TensorProto.FLOAT8E4M3FNUZ,
     "float8_e5m2": TensorProto.FLOAT8E5M2,
     "float8_e5m2fnuz": TensorProto.FLOAT8E5M2FNUZ,
-    "float8_e8m0fnu": TensorProto.FLOAT8E8M0,
-    "uint4": TensorProto.UINT4,
-    "int4": TensorProto.INT4,
-    "float4_e2m1fn": TensorProto.FLOAT4E2M1,
-    "uint2": TensorProto.UINT2,
-    "int2": TensorProto.INT2,
 }
 SPECIAL = re.compile(r"bfloat16|float8|u?int4\)|float4|u?int2\)")
-BITS = {"uint4": 4, "int4": 4, "float4_e2m1fn": 4, "uint2": 2, "int2": 2}
 
 
 def main(folder: Path, part: int, parts: int) -> None:
@@ -68,20 +61,13 @@ def is_special(value: Any) -> bool:
 
 
 def ort_value(array: np.ndarray) -> ort.OrtValue:
-    """A tensor of any element type, narrow ones packed as ORT keeps them: the first element lowest."""
+    """A tensor of an element type that an array holds; ORT refuses the narrow ones."""
     number = NUMBERS.get(array.dtype.name)
     if number is None:
         return ort.OrtValue.ortvalue_from_numpy(array)
-    if array.dtype.name not in BITS:
-        return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(
-            array.view(np.uint8 if array.dtype.itemsize == 1 else np.uint16), number
-        )
-    bits = BITS[array.dtype.name]
-    whole = np.zeros(array.shape, np.uint8)  # ORT takes the shape from it, and reads only its beginning
-    for place, value in enumerate(array.reshape(-1).view(np.uint8)):
-        byte, shift = divmod(place * bits, 8)
-        whole.reshape(-1)[byte] |= (int(value) & ((1 << bits) - 1)) << shift
-    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(whole, number)
+    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(
+        array.view(np.uint8 if array.dtype.itemsize == 1 else np.uint16), number
+    )
 
 
 if __name__ == "__main__":

@@ -15,9 +15,6 @@ REFUSED = {
     ("digits-conv", "fusion"): NO_ATTENTION,
     ("digits-conv", "fused float16"): NO_ATTENTION,
     ("digits-conv", "fused dynamic"): NO_ATTENTION,
-    ("digits-vit", "bfloat16"): "no bfloat16 kernels",
-    ("digits-conv", "bfloat16"): "no bfloat16 kernels",
-    ("char-gpt", "bfloat16"): "no bfloat16 kernels",
 }
 
 

@@ -177,8 +177,3 @@ def _run_as_program(folder: Path) -> str:
 def test_what_only_the_graph_tells_is_filled_in() -> None:
     prepared = wb.prepare("digits-vit", wb.Config(fusion=wb.TransformerFusion()))
     assert "model_type='vit', num_heads=4, hidden_size=96" in prepared.to_python()
-
-
-def test_there_is_no_plain_script_for_bfloat16() -> None:
-    with pytest.raises(wb.ConfigError, match="no converter to bfloat16"):
-        wb.Config(precision=wb.BFloat16(), providers=["cuda"]).to_python("model.onnx")

@@ -14,7 +14,7 @@ from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.core.models import Model
 from workbench.core.text import without_colors
-from workbench.core.worker.passlog import names_applications, read_passes, read_results
+from workbench.core.worker.passlog import read_passes
 from workbench.features.explain.graph import TensorInfo, name_nodes, read_graph, unnamed
 from workbench.features.explain.observe import observe
 from workbench.features.explain.weightless import HOLES, write_weightless
@@ -137,31 +137,10 @@ def test_the_log_tells_what_fired_and_what_was_said() -> None:
     assert (second["name"], second["fired"], second["said"]) == ("GeluFusionL2", True, [])
 
 
-def test_a_log_of_results_alone_gets_its_levels_from_what_is_registered() -> None:
-    def done(name: str, fired: int) -> str:
-        return (
-            f"[I:onnxruntime:, graph_transformer.cc:15 Apply] GraphTransformer {name} modified: {fired} with"
-        )
-
-    lines = [
-        done("Early", 1), "[V:onnxruntime:, x.cc:1 F] no path to v", done("Both", 0), done("Early", 0),
-        done("Both", 0),
-        done("Late", 1), done("Both", 1), done("Unheard", 0),
-    ]  # fmt: skip
-    applications = read_results(lines, [("Early", 1), ("Both", 1), ("Late", 2), ("Both", 2)])
-    assert [tuple(row[key] for key in ("name", "level", "fired")) for row in applications] == [
-        ("Early", 1, True), ("Both", 1, False), ("Early", 1, False), ("Both", 1, False),
-        ("Late", 2, True), ("Both", 2, True), ("Unheard", 2, False),
-    ]  # fmt: skip
-    assert [application["step"] for application in applications] == [1, 1, 2, 2, 1, 1, 1]
-    assert applications[1]["said"] == ["no path to v"]
-    assert names_applications(LOG)
-    assert not names_applications(lines)
-
-
 def test_a_log_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
     assert [application["fired"] for application in read_passes(LOG[:3])] == [False]
     assert read_passes([]) == []
+    assert read_passes(LOG[3:4]) == [], "results alone name no level"
 
 
 @pytest.mark.real

@@ -98,10 +98,15 @@ def test_an_old_version_explains_and_says_what_it_lacks(old_ort: str) -> None:
     config = wb.Config(runtime=old_ort)
     explained = wb.explain("digits-conv", config, keep=False)
     assert len(explained.record.optimized.nodes) < len(explained.record.source.nodes)
+    assert "through passes that are not known" in str(explained)
+    assert "did not happen" not in str(explained), "what did not fire is not known either"
+    unknown = config.replace(disabled_passes=("ConvActivationFusion",))
+    assert wb.explain("digits-conv", unknown, keep=False).record.optimized.nodes
     levels = wb.levels("digits-conv", config, budget_s=1, progress=False, keep=False)
     reasons = dict(zip(levels.to_frame()["level"], levels.to_frame()["reason"], strict=True))
     assert "has no ORT_ENABLE_LAYOUT" in reasons["layout"]
-    assert wb.ablate("digits-conv", config, 1, progress=False, keep=False).record.control
+    with pytest.raises(wb.ConfigError, match="logs no passes"):
+        wb.ablate("digits-conv", config, 1, progress=False, keep=False)
 
 
 @pytest.mark.real

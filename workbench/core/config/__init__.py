@@ -14,7 +14,6 @@ from workbench.core.config.parts import Part as Part
 from workbench.core.config.parts import part_types as part_types
 from workbench.core.config.passes import pass_help as pass_help
 from workbench.core.config.passes import shipped_passes as shipped_passes
-from workbench.core.config.precision import BFloat16 as BFloat16
 from workbench.core.config.precision import Float16 as Float16
 from workbench.core.config.precision import Precision as Precision
 from workbench.core.config.precision import PreparedModel as PreparedModel

@@ -13,6 +13,14 @@ from workbench.core.text import did_you_mean, listed
 _TYPES: dict[str, dict[str, type[Part]]] = {}  # field of Config → kind → class
 
 
+_REFUSED = {  # kind → the reason and the fix
+    "bfloat16": (
+        "ONNX Runtime has no converter to bfloat16",
+        "Use wb.Float16(), or export the model in bfloat16 and give that file.",
+    )
+}
+
+
 class Part(Settings):
     """Base of the frozen dataclasses that a field of Config can hold; KNOBS says what each field does.
 
@@ -66,6 +74,9 @@ class PartKnob(Knob):
             return value  # type: ignore[return-value]
         if isinstance(value, str) and value in types:
             return types[value]()
+        if isinstance(value, str) and value in _REFUSED:
+            reason, fix = _REFUSED[value]
+            raise self.refused(value, fix, reason)
         if isinstance(value, type) and issubclass(value, Part):
             raise ConfigError(
                 f"{self.field} cannot be the class {value.__name__}.", f"Call it: {value.__name__}()."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 from workbench.core.config.kinds import Switch, Text
@@ -13,21 +12,6 @@ from workbench.core.config.parts import Part, PartKnob
 from workbench.core.config.quantization import INTEGER_LEAST_SQNR_DB, DynamicInt8, StaticInt8, WeightOnly
 from workbench.core.errors import ConfigError
 from workbench.core.text import QUOTED, one_line
-
-_KEEP_IO = partial(
-    Switch.declare,
-    "on",
-    "Inputs and outputs stay float32, with a cast at each. Default: on.",
-    "Off where the caller has 16-bit data anyway.",
-    label="float32 inputs and outputs",
-)
-_BLOCKED = partial(
-    Texts.declare,
-    "ORT's list",
-    "Operators of these types stay in float32, besides those that ORT leaves out. Default: none more.",
-    "One type of operator overflows in 16 bits, or has no 16-bit kernel.",
-    label="blocked operators",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -44,26 +28,19 @@ class Float16(Part):
     KIND: ClassVar[str] = "float16"
     LABEL: ClassVar[str] = "float16"
 
-    keep_io: bool = _KEEP_IO(default=True)
-    blocked_ops: tuple[str, ...] = _BLOCKED()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class BFloat16(Part):
-    """bfloat16: float32's range with 8 bits of precision, for providers that have kernels for it (no CPU).
-
-    >>> import workbench as wb
-    >>> wb.BFloat16()
-    BFloat16()
-    """
-
-    LEAST_SQNR_DB: ClassVar[float] = 20.0  # 10 %
-    FIELD: ClassVar[str] = "precision"
-    KIND: ClassVar[str] = "bfloat16"
-    LABEL: ClassVar[str] = "bfloat16"
-
-    keep_io: bool = _KEEP_IO(default=True)
-    blocked_ops: tuple[str, ...] = _BLOCKED()
+    keep_io: bool = Switch.declare(
+        "on",
+        "Inputs and outputs stay float32, with a cast at each. Default: on.",
+        "Off where the caller has 16-bit data anyway.",
+        label="float32 inputs and outputs",
+        default=True,
+    )
+    blocked_ops: tuple[str, ...] = Texts.declare(
+        "ORT's list",
+        "Operators of these types stay in float32, besides those that ORT leaves out. Default: none more.",
+        "One type of operator overflows in 16 bits, or has no 16-bit kernel.",
+        label="blocked operators",
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -141,4 +118,4 @@ def file_words(path: str) -> str:
     return one_line("/".join(parts[-1:] if is_named else parts[-2:]), QUOTED)
 
 
-Precision = DynamicInt8 | StaticInt8 | WeightOnly | Float16 | BFloat16 | PreparedModel
+Precision = DynamicInt8 | StaticInt8 | WeightOnly | Float16 | PreparedModel

@@ -10,7 +10,7 @@ from workbench.core.config.defaults import family
 from workbench.core.config.fields import ConfigFields
 from workbench.core.config.fusion import TransformerFusion
 from workbench.core.config.plan import SessionPlan
-from workbench.core.config.precision import BFloat16, Float16, PreparedModel
+from workbench.core.config.precision import Float16, PreparedModel
 from workbench.core.config.quantization import (
     ACCURACY_LEVELS,
     RANDOM_SAMPLES,
@@ -20,7 +20,6 @@ from workbench.core.config.quantization import (
 )
 from workbench.core.config.script import options_of, session_of
 from workbench.core.config.script_text import APART, SAVE, Steps
-from workbench.core.errors import ConfigError
 from workbench.core.rewrites.catalogue import script_of
 
 CALIBRATION = "calibration.npz"
@@ -123,11 +122,6 @@ def steps(
         _weights(script, precision)
     elif isinstance(precision, Float16):
         _half(script, precision)
-    elif isinstance(precision, BFloat16):
-        raise ConfigError(
-            "ONNX Runtime has no converter to bfloat16, so there is no plain script for it",
-            "prepare it here and copy the file: wb.prepare(model, config).model.path",
-        )
     if config.saved_graph is not None:
         _saved(script, config.saved_graph, plan)
     return script

@@ -33,7 +33,7 @@ _FORM = "Give a file that numpy.savez wrote, with one array for every input"
 class Inputs:
     """One or more feeds, each a read-only mapping from input name to value.
 
-    A value is a read-only array (of ml_dtypes for bfloat16, float8 and int4; of Python strings for strings),
+    A value is a read-only array (of ml_dtypes for bfloat16 and float8; of Python strings for strings),
     a list for a sequence, a dict for a map, or None for an absent optional.
     """
 

@@ -18,6 +18,7 @@ MAX_BYTES = 4 << 30  # all inputs together: a larger total is usually a mistake 
 _STRING_BYTES = 64  # a Python string and its reference
 _MAX_RANK = 64
 _WORDS = ("a", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog")
+_REFUSED = ("int4", "uint4", "int2", "uint2", "float4", "float6e", "float8e8m0")
 _COMPLEX = (TensorProto.COMPLEX64, TensorProto.COMPLEX128)
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -27,7 +28,13 @@ def is_integer(element: int) -> bool:
 
 
 def dtype_of(element: int, what: str) -> np.dtype[Any]:
-    """Return the numpy (or ml_dtypes) type of an element type."""
+    """Return the numpy (or ml_dtypes) type of an element type; refuse those that ORT takes packed only."""
+    if element_name(element).startswith(_REFUSED):
+        raise InputError(
+            f"{what} has {element_name(element)}, which the workbench does not feed: neither NumPy nor ONNX "
+            "Runtime's Python API holds such a tensor",
+            "Give a model that takes int8 or float32 and casts it",
+        )
     try:
         return np.dtype(tensor_dtype_to_np_dtype(element))
     except (KeyError, TypeError, ValueError) as error:
@@ -102,8 +109,6 @@ def uniform(rng: np.random.Generator, element: int, dims: tuple[int, ...], low: 
 
 def _as(drawn: Any, element: int) -> Array:
     dtype = tensor_dtype_to_np_dtype(element)
-    if element == TensorProto.FLOAT8E8M0:  # powers of two only: no sign, no zero
-        drawn = np.abs(drawn) + 1
     return np.asarray(drawn).astype(dtype)
 
 

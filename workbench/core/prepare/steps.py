@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.core.config import BFloat16, Config, DynamicInt8, Float16, StaticInt8, WeightOnly
+from workbench.core.config import Config, DynamicInt8, Float16, StaticInt8, WeightOnly
 from workbench.core.errors import PrepareError
 from workbench.core.models.model import Model
 from workbench.core.prepare import int8
@@ -43,7 +43,7 @@ def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[
         steps += [int8.calibration(precision, examples), int8.static_int8(precision, original)]
     elif isinstance(precision, WeightOnly):
         steps += [int8.folding(), int8.weight_only(precision, original)]
-    elif isinstance(precision, Float16 | BFloat16):
+    elif isinstance(precision, Float16):
         steps.append(half(precision, config))
     if config.saved_graph is not None:
         steps.append(saved_graph(config))

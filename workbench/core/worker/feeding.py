@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 
-from workbench.core.worker.elements import BY_DTYPE, ELEMENT, EXOTIC, packed, unpacked
+from workbench.core.worker.elements import BY_DTYPE, ELEMENT, EXOTIC, UNREADABLE
 from workbench.core.worker.host import Call
 from workbench.core.worker.values import NOT_COMPARABLE, Feed
 
@@ -30,7 +30,9 @@ def make_calls(
 def _needs_binding(session: ort.InferenceSession, feeds: Sequence[Feed]) -> bool:
     fed = (value for feed in feeds for value in feed.values())
     return any(_is_exotic(value) for value in fed) or any(
-        name in EXOTIC for output in session.get_outputs() for name in ELEMENT.findall(output.type)
+        name in EXOTIC or name in UNREADABLE
+        for output in session.get_outputs()
+        for name in ELEMENT.findall(output.type)
     )
 
 
@@ -113,13 +115,14 @@ def device_of(session: ort.InferenceSession) -> str:
 
 def _place(kind: str, device: str) -> str:
     """Return the device of an output: the CPU for element types that numpy cannot fetch."""
-    return "cpu" if EXOTIC.keys() & set(ELEMENT.findall(kind)) else device
+    return "cpu" if (EXOTIC.keys() | UNREADABLE) & set(ELEMENT.findall(kind)) else device
 
 
 def _to_ortvalue(value: Any, device: str) -> ort.OrtValue:
     if _is_exotic(value):
         exotic = BY_DTYPE[value.dtype.name]
-        return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(packed(value, exotic.bits), exotic.number)
+        bits = value.view(f"u{value.dtype.itemsize}")
+        return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, exotic.number)
     if isinstance(value, np.ndarray) and value.dtype.kind not in "OUS":
         return ort.OrtValue.ortvalue_from_numpy(value, device)
     raise TypeError(_NO_BUFFER)
@@ -129,11 +132,13 @@ def _from_ortvalue(value: ort.OrtValue) -> Any:
     if not value.is_tensor():
         return f"({value.data_type()}: not readable from a bound output)"
     match = ELEMENT.match(value.data_type())
-    exotic = EXOTIC.get(match[1]) if match else None
-    if exotic is None:
+    name = match[1] if match else ""
+    if name in UNREADABLE:
+        return f"({name}{NOT_COMPARABLE}"
+    if name not in EXOTIC:
         return value.numpy()
     import ml_dtypes
 
-    count = int(np.prod(value.shape(), dtype=np.int64))
-    raw = ctypes.string_at(value.data_ptr(), -(-count * exotic.bits // 8))
-    return unpacked(raw, value.shape(), np.dtype(getattr(ml_dtypes, exotic.dtype)), exotic.bits)
+    dtype = np.dtype(getattr(ml_dtypes, EXOTIC[name].dtype))
+    raw = ctypes.string_at(value.data_ptr(), int(np.prod(value.shape(), dtype=np.int64)) * dtype.itemsize)
+    return np.frombuffer(bytearray(raw), dtype).reshape(value.shape())

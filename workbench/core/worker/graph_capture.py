@@ -12,7 +12,7 @@ from typing import Any
 import onnxruntime as ort
 
 from workbench.core.text import without_colors
-from workbench.core.worker.passlog import names_applications, read_partitioning, read_passes, read_results
+from workbench.core.worker.passlog import read_partitioning, read_passes
 from workbench.core.worker.probe import SQUARE
 from workbench.core.worker.session import session_options, weights_beside
 
@@ -74,9 +74,13 @@ class GraphCapture:
                 raise
             session, file, log, load_s = self._loud(save=False)
         in_effect, registered, lines = session.get_providers(), _registered(), log.lines()
+        applied = read_passes(lines)
         basic, problem = "", None
+        if not applied and self.level > 0:
+            problem = f"ONNX Runtime {ort.__version__} logs no passes, so what each did is not known"
         if not file or (len(in_effect) > 1 and self.level > 1):  # the assignment record names its nodes
-            basic, problem = self._basic(compiled=not file)
+            basic, failed = self._basic(compiled=not file)
+            problem = failed or problem
         return {
             "file": file,
             "load_s": load_s,
@@ -84,9 +88,7 @@ class GraphCapture:
             "basic": basic,
             "problem": problem,
             "providers": in_effect,
-            "applied": read_passes(lines)
-            if names_applications(lines)
-            else read_results(lines, [(name, level) for name, level in registered]),
+            "applied": applied,
             "registered": registered,
             "partitioning": read_partitioning(lines),
             "assignment": [
@@ -175,17 +177,11 @@ def _assigned(session: ort.InferenceSession) -> list[Any]:
     return [] if asked is None else list(asked())
 
 
-def _registered() -> list[list[Any]]:
-    """Return every CPU transformer of this ORT with its level, from a model of one node."""
-    levels: dict[str, int] = {}
-    for number, level in sorted(LEVELS.items(), reverse=True):
-        log = Captured()
-        options = ort.SessionOptions()
-        options.log_severity_level = 0
-        options.graph_optimization_level = level
-        with log:
-            ort.InferenceSession(SQUARE, options, providers=[CPU])
-        if names_applications(log.lines()):
-            return [[entry["name"], entry["level"]] for entry in read_passes(log.lines())]
-        levels |= dict.fromkeys((entry["name"] for entry in read_results(log.lines())), number)
-    return [[name, max(level, 1)] for name, level in levels.items()]
+def _registered() -> list[str]:
+    """Return every CPU transformer of this ORT, from a model of one node; none before 1.25."""
+    options = ort.SessionOptions()
+    options.log_severity_level = 0
+    options.graph_optimization_level = LEVELS[max(LEVELS)]
+    with Captured() as log:
+        ort.InferenceSession(SQUARE, options, providers=[CPU])
+    return list(dict.fromkeys(entry["name"] for entry in read_passes(log.lines())))

@@ -40,39 +40,6 @@ def read_passes(lines: Iterable[str]) -> list[dict[str, Any]]:
     return passes
 
 
-def names_applications(lines: Iterable[str]) -> bool:
-    """Return whether this ORT logs name and level before applying a transformer; ORT 1.24 does not."""
-    return any(_APPLYING.search(line) for line in lines)
-
-
-def read_results(lines: Iterable[str], registered: Iterable[tuple[str, int]] = ()) -> list[dict[str, Any]]:
-    """Return the applications from results alone, each at the earliest level that registers its name.
-
-    Messages before a result belong to the transformer of that result.
-    """
-    levels: dict[str, set[int]] = {}
-    for name, level in registered:
-        levels.setdefault(name, set()).add(level)
-    passes: list[dict[str, Any]] = []
-    level, step, reported, reasons = 1, 1, set[tuple[int, str]](), list[str]()
-    for line in lines:
-        if match := _DONE.search(line):
-            name = match[1]
-            later = min((entry for entry in levels.get(name, ()) if entry >= level), default=level)
-            step = 1 if later > level else step + ((later, name) in reported)
-            if (later, name) in reported or later > level:
-                reported = {entry for entry in reported if entry[0] != later}
-            level = later
-            reported.add((level, name))
-            passes.append(
-                {"level": level, "step": step, "name": name, "fired": match[2] == "1", "said": reasons}
-            )
-            reasons = []
-        elif len(reasons) < MOST_WORDS:
-            reasons += _messages(line)
-    return passes
-
-
 def _messages(line: str) -> list[str]:
     """Return the message in a line, if there is one of a transformer."""
     message = _MESSAGE.search(line)

@@ -10,8 +10,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import onnxruntime as ort
-
 from workbench.core.worker.graph_capture import GraphCapture, OutOfTime
 
 
@@ -40,7 +38,7 @@ def run(
 def _follow(
     capture: GraphCapture, first: dict[str, Any], rules: list[list[Any]], budget_s: float
 ) -> dict[str, Any]:
-    """Return the snapshots in order, each with its file and its pass, and whether the time sufficed."""
+    """Return the snapshots in order, each with its file and its pass, and why some are missing."""
     capture.stem = "pass"
     problem = None
     if not first["file"]:
@@ -53,10 +51,7 @@ def _follow(
         problem = f"the pass snapshots were stopped after {budget_s:g} s"
     except Exception as error:  # noqa: BLE001 - a pass that fails without its partners is a fact about ORT
         problem = f"{walk.doing}: {str(error)[:500]}"
-    complete = problem is None
-    if complete and not first["applied"] and most > 0:
-        problem = f"ONNX Runtime {ort.__version__} logs no passes, so what each did is not known"
-    return {"snapshots": walk.snapshots, "complete": complete, "problem": problem}
+    return {"snapshots": walk.snapshots, "problem": problem}
 
 
 class _Walk:

@@ -1,7 +1,7 @@
 """Model inputs and outputs as files: arrays, strings, sequences, optionals and maps, without pickle.
 
 The file is a zip of `values.json`, which holds the nesting, and one raw `.bin` member per array. Element
-types that numpy lacks (bfloat16, float8, int4…) are stored as bytes with the name of the type.
+types that numpy lacks (bfloat16, float8) are stored as bytes with the name of the type.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -86,6 +86,10 @@ class Observation:
     disabled_passes: tuple[str, ...] = ()  # as the config says
 
     @property
+    def passes_known(self) -> bool:  # since ORT 1.25
+        return bool(self.applied) or self.level == 0
+
+    @property
     def prepared(self) -> Graph:
         """The graph that ORT loaded: the source, unless the config quantizes or fuses it before."""
         shots = [shot.graph for shot in self.chain if shot.level == PREPARED]
@@ -146,7 +150,8 @@ def observe(
         observation = read_first(first, reading.result(), config.disabled_passes)
         _check_names(config, observation, first["registered"])
         # To look at each pass costs a load of the model a pass.
-        if not (len(observation.source.nodes) <= LARGE_NODES if passes == "auto" else passes):
+        wanted = len(observation.source.nodes) <= LARGE_NODES if passes == "auto" else passes
+        if not (wanted and observation.passes_known):
             return observation
         if on_first is not None:
             on_first(observation)
@@ -276,17 +281,15 @@ def _graph(file: str, source: Graph) -> Graph:
     return informed(with_branch_constants(saved, source), source)
 
 
-def _check_names(config: Config, observation: Observation, registered: Iterable[Sequence[Any]]) -> None:
+def _check_names(config: Config, observation: Observation, registered: Collection[str]) -> None:
     """Refuse names of passes that this ORT does not have, since ORT ignores them without a word.
 
-    The transformers are those that this ORT itself names; of its rules the log says nothing.
+    Transformers are those that this ORT names, if it names any; of its rules the log says nothing.
     """
+    if not registered:
+        return
     rules = {graph_pass.name for graph_pass in shipped_passes().passes if graph_pass.part_of}
-    known = {
-        *rules,
-        *(name for name, _ in registered),
-        *(application.name for application in observation.applied),
-    }
+    known = {*rules, *registered, *(application.name for application in observation.applied)}
     for name in config.disabled_passes:
         if name not in known:
             hint = "".join(f"write {guess!r}; " for guess in nearest(name, known, 1))

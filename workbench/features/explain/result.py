@@ -206,6 +206,8 @@ class Explanation(Result):
         counts = ((name or "unknown", count) for name, count in record.placement.counts())
         where = ", ".join(f"{count:,} on {name.removesuffix('ExecutionProvider')}" for name, count in counts)
         passes = counted(len(record.passes.names), "pass", "passes")
+        if not record.passes.are_known:
+            passes = "passes that are not known"
         missing = len(record.passes.missed)
         missed = f"; {counted(missing, 'expected fusion')} did not happen" if missing else ""
         return (
@@ -219,8 +221,9 @@ def _doubt(provenance: Provenance) -> str:
     """Return what a reader must know before trusting it to the last node, or nothing."""
     if provenance.exact:
         return ""
-    if not provenance.followed and provenance.problem is None:
-        return " The passes were not followed one by one: wb.explain(…, passes=True) does it."
+    if not provenance.followed:
+        why = provenance.problem or "wb.explain(…, passes=True) follows them"
+        return f" The passes were not followed one by one: {why}."
     why = f" ({provenance.problem})" if provenance.problem else ""
     return f" The pass snapshots do not end in exactly ORT's own graph{why}."
 

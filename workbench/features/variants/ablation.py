@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.core.bundle.display import frame_of
 from workbench.core.config import Config
+from workbench.core.errors import ConfigError
 from workbench.core.text import counted, shorten
 from workbench.features.explain.passes.fired import FiredPass, Passes
 
@@ -75,7 +76,13 @@ class AblationRecord:
 
 
 def configs(config: Config, passes: Passes) -> tuple[Config, ...]:
-    """Return the control, and the config without each pass that fired."""
+    """Return the control, and the config without each pass that fired; refuse where none is known."""
+    if not passes.are_known:
+        raise ConfigError(
+            f"there is nothing to switch off one by one: {passes.problem}",
+            "name an environment with ONNX Runtime 1.25 or newer as runtime; wb.levels compares the levels "
+            "of this one",
+        )
     disabled = config.disabled_passes
     return (config, *(config.replace(disabled_passes=(*disabled, name)) for name in passes.names))
 

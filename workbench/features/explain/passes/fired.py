@@ -51,9 +51,16 @@ class Passes:
     missed: tuple[Missed, ...] = field(metadata=TABLE)
 
     def __repr__(self) -> str:
+        if not self.are_known:
+            return f"<Passes: not known; {self.problem}>"
         fired, missed = counted(len(self.names), "pass", "passes"), len(self.missed)
         named = ", ".join(shorten(name) for name in self.names)
         return f"<Passes: {fired} fired ({named or 'none'}); {counted(missed, 'expected fusion')} missing>"
+
+    @property
+    def are_known(self) -> bool:
+        """False: this ORT logs no passes, and `problem` says so."""
+        return bool(self.tried) or self.problem is None
 
     @property
     def names(self) -> tuple[str, ...]:

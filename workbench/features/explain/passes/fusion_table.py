@@ -133,7 +133,9 @@ def _fewer(label: str, count: int, passes: tuple[str, ...], explained: Explained
     reasons = [
         f"{name} {reason}"
         for name in passes
-        if name not in (REQUIRED, TOGETHER) and (reason := why_absent(name, disabled, tried)) is not None
+        if explained.passes.are_known
+        and name not in (REQUIRED, TOGETHER)
+        and (reason := why_absent(name, disabled, tried)) is not None
     ]
     return NotFused(
         label, "; ".join(reasons) or NOT_KNOWN, "the config" if reasons else None, passes, count, ()

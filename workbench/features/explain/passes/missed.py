@@ -34,7 +34,12 @@ class Missed:
 
 
 def missed(observation: Observation, account: Account) -> tuple[Missed, ...]:
-    """Find the patterns of the loaded graph whose nodes did not end in one optimized node."""
+    """Find the patterns of the loaded graph whose nodes did not end in one optimized node.
+
+    Without the passes one by one, too little is traced to say so.
+    """
+    if not observation.passes_known:
+        return ()
     into = {source.node: source.into for source in account.sources}
     kinds = {node.key: node.op_type for node in observation.final.nodes}
     compiled = _compiled(observation)

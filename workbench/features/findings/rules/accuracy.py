@@ -201,7 +201,7 @@ def outputs_far_from_float(evidence: Evidence) -> FindingRecords:
     "weights-beyond-float16",
     needs=("source_weights",),
     recognised="float16 with a weight whose largest value is above 65,504",
-    advice="keep the operator that reads it in float32: blocked_ops=(…), or use bfloat16",
+    advice="keep the operator that reads it in float32: blocked_ops=(…)",
     source="float16 ends at 65,504; larger values become infinite",
 )
 def weights_beyond_float16(evidence: Evidence) -> FindingRecords:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.core.config import BFloat16, Float16
+from workbench.core.config import Float16
 from workbench.core.text import counted
 from workbench.features.findings.config_fixes import config_fix, options_fix, provider_of
 from workbench.features.findings.evidence import Evidence
@@ -30,7 +30,7 @@ def tensor_core_layout(evidence: Evidence) -> FindingRecords:
     runs = evidence.of("Conv", "FusedConv", "NhwcFusedConv")
     if cuda is None or cuda.option("prefer_nhwc") or evidence.share(runs) < CONVOLUTION_SHARE:
         return
-    if not isinstance(evidence.config.precision, Float16 | BFloat16):
+    if not isinstance(evidence.config.precision, Float16):
         return
     text = "let CUDA compute channels last: prefer_nhwc=1"
     yield finding(
