@@ -29,7 +29,9 @@ def main(checkout: str) -> None:
 
     listed = [sys.executable, "-m", "jupyter", "server", "extension", "list"]
     told = subprocess.run(listed, capture_output=True, text=True, check=True)
-    assert re.search(r"workbench\.apps\.server\b.*OK", told.stdout + told.stderr), "Jupyter Server does not load us"
+    assert re.search(r"workbench\.apps\.server\b.*OK", told.stdout + told.stderr), (
+        "Jupyter Server does not load us"
+    )
 
     folder = Path(wb.__file__ or "").parent
     before = files(folder)
