@@ -6,6 +6,7 @@ hold what a terminal obeys.
 
 from __future__ import annotations
 
+import math
 import re
 import reprlib
 from collections.abc import Iterable
@@ -124,6 +125,17 @@ def in_time(seconds: float, digits: int = 3, *, signed: bool = False) -> str:
     unit, per_s = ("s", 1.0) if size >= 1 else ("ms", 1e3) if size >= 1e-3 else ("µs", 1e6)
     sign = "\N{MINUS SIGN}" if seconds < 0 else "+" if signed else ""
     return f"{sign}{in_digits(abs(seconds) * per_s, digits)} {unit}"
+
+
+def share_of(share: float, whole: str) -> str:
+    """Return an error beside its whole: 5.21 % of the output, or 3,272 times the output.
+
+    >>> share_of(3271.6, "the output")
+    '3,272 times the output'
+    """
+    if share == math.inf:
+        return f"more than any multiple of {whole}"
+    return f"{share * 100:.3g} % of {whole}" if share < 9.99 else f"{share:,.0f} times {whole}"
 
 
 def in_brackets(low: float | None, high: float | None, form: str, what: str = "") -> str:

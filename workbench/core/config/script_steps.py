@@ -29,11 +29,16 @@ _PREPROCESS = """beside = {
     "external_data_location": "model.onnx.data" if LARGE else None,
 }
 source, target = os.path.abspath(%(source)r), os.path.abspath(%(target)r)
-with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # on failing it leaves a file
-    try:
-        quant_pre_process(source, target, auto_merge=True, **beside)
-    except Exception:  # its symbolic shape inference does not know every operator
-        quant_pre_process(source, target, skip_symbolic_shape=True, **beside)"""
+quant_pre_process(source, target, skip_symbolic_shape=True, **beside)
+graph = onnx.load(target, load_external_data=False).graph
+values = [*graph.value_info, *graph.output]
+known = {"", *(value.name for value in values if value.type.tensor_type.HasField("shape"))}
+if not all(known.issuperset(node.output) for node in graph.node):
+    beside_it = tempfile.TemporaryDirectory(dir=os.path.dirname(target))
+    with beside_it as folder, contextlib.chdir(folder), contextlib.suppress(Exception):  # of odd operators
+        quant_pre_process(source, os.path.join(folder, "model.onnx"), auto_merge=True, **beside)
+        for name in {"model.onnx", "model.onnx.data"} & {*os.listdir(folder)}:
+            os.replace(name, os.path.join(os.path.dirname(target), name))"""
 _EXAMPLES = '''class Examples(CalibrationDataReader):
     """An .npz file with an array for each input, all examples along its first axis; fed one by one."""
 

@@ -13,7 +13,7 @@ from onnx import ModelProto
 from workbench.core.bundle.comparison import OutputAgreement
 from workbench.core.measure.slices import SliceError, SliceTally
 from workbench.core.models.tails import tail_of
-from workbench.core.text import listed, shorten
+from workbench.core.text import listed, share_of, shorten
 from workbench.core.worker.values import NOT_COMPARABLE
 
 FLOAT32_LEAST_SQNR_DB = 60.0  # a rewrite of a float32 graph: 0.1 % of the output; reordered sums reach 100 dB
@@ -96,7 +96,7 @@ class Tolerance:
             return f"largest error {relative:.1e} of the largest magnitude, tolerance {self.tolerance:.0e}"
         got = "none" if noise_share == 0 else f"{-10 * math.log10(noise_share):.0f} dB"
         return (
-            f"error {math.sqrt(noise_share) * 100:.1f} % of the output (root mean square; SQNR {got}), "
+            f"error {share_of(math.sqrt(noise_share), 'the output')} (root mean square; SQNR {got}), "
             f"at least {self.least_sqnr_db:g} dB asked for"
         )
 

@@ -17,6 +17,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from workbench.core.text import share_of
+
 Array: TypeAlias = np.ndarray[Any, Any]
 
 UNLIKE = 16.0  # ratio of two neighbours' magnitudes: 4 of 8 bits of a common scale
@@ -60,7 +62,7 @@ class SliceError:
         values = f"{self.low:.3g} to {self.high:.3g} in the baseline"
         if self.constant is not None:
             return f"{self.where} {'are' if many else 'is'} all {self.constant:.3g} ({values})"
-        return f"error {self.error * 100:.3g} % of {self.where} ({values})"
+        return f"error {share_of(self.error, self.where)} ({values})"
 
 
 class SliceTally:

@@ -49,16 +49,17 @@ def _simplifying(name: str, job: str, did: str) -> Step:
     def summarize(answer: Answer) -> Summary:
         return f"{did}: {nodes_before_and_after(answer)}", ()
 
-    return Step(name, job, lambda _: {}, summarize, generation=3)
+    return Step(name, job, lambda _: {}, summarize, generation=4)
 
 
 def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
     """Return the step that quantizes weights of matrix products and convolutions."""
     settled, reason = defaults.dynamic_int8(asked, family())
+    gone: list[str] = []
 
     def arguments(model: Model) -> dict[str, Any]:
         fields = ("weight", "per_channel", "reduce_range", "op_types")
-        return _arguments(settled, fields, model, original)
+        return _arguments(settled, fields, model, original, gone)
 
     def summarize(answer: Answer) -> Summary:
         made = _made(answer, "there is no MatMul, Gemm, Conv, LSTM or Gather with constant weights left")
@@ -69,7 +70,9 @@ def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
                 f"{count} convolution{'s' * (count > 1)} became ConvInteger, which is slower than float32 on "
                 "most processors: StaticInt8 is for convolutions",
             )
-        return f"{in_words(made)}; {_weights(settled)}{_since(reason)}", (*notes, *_in_float(answer))
+        return f"{in_words(made)}; {_weights(settled)}{_since(reason)}", (
+            *notes, *_in_float(answer), *_folded(gone),
+        )  # fmt: skip
 
     return Step("dynamic int8", "preparing.dynamic", arguments, summarize, generation=3)
 
@@ -123,47 +126,67 @@ def calibration(asked: StaticInt8, examples: Spooled) -> Step:
 def static_int8(asked: StaticInt8, original: Model) -> Step:
     """Return the step that quantizes weights and activations."""
     settled, reason = defaults.static_int8(asked, family())
+    gone: list[str] = []
     notes: tuple[str, ...] = ()
     if settled.calibrator == "distribution":
         notes = ("ORT's distribution calibrator is made for 8-bit floats: its ranges cut integers short",)
 
     def arguments(model: Model) -> dict[str, Any]:
         fields = ("format", "activation", "weight", "per_channel", "reduce_range", "calibrator", "op_types")
-        return _arguments(settled, fields, model, original)
+        return _arguments(settled, fields, model, original, gone)
 
     def summarize(answer: Answer) -> Summary:
         made = _made(answer, "there is no operator left that ORT quantizes")
         used = replace(settled, per_channel=answer["settled"].get("per_channel", settled.per_channel))
         chosen = f"{settled.activation} activations, {_weights(used)}{_since(reason)}"
         changes = "".join(f"; {change}" for change in answer["changes"])
-        return f"{in_words(made)}; {chosen}{changes}", (*notes, *answer["changes"], *_in_float(answer))
+        return f"{in_words(made)}; {chosen}{changes}", (
+            *notes, *answer["changes"], *_in_float(answer), *_folded(gone),
+        )  # fmt: skip
 
     return Step("static int8", "preparing.static", arguments, summarize, needs=(RANGES,), generation=5)
 
 
 def weight_only(asked: WeightOnly, original: Model) -> Step:
     """Return the step that quantizes the constant weights of matrix products in blocks."""
+    gone: list[str] = []
 
     def arguments(model: Model) -> dict[str, Any]:
         fields = ("bits", "block", "accuracy_level", "symmetric")
         level = ACCURACY_LEVELS[asked.accuracy_level]
-        return {**_arguments(asked, fields, model, original), "accuracy_level": level}
+        return {**_arguments(asked, fields, model, original, gone), "accuracy_level": level}
 
     def summarize(answer: Answer) -> Summary:
         why = "there is no MatMul or Gemm with constant weights: weight-only quantization takes no other"
         made = _made(answer, why)
-        return f"{in_words(made)}; {asked.bits} bits, blocks of {asked.block}", ()
+        return f"{in_words(made)}; {asked.bits} bits, blocks of {asked.block}", _folded(gone)
 
     return Step("weight-only", "preparing.weights", arguments, summarize, generation=2)
 
 
 def _arguments(
-    asked: DynamicInt8 | StaticInt8 | WeightOnly, fields: tuple[str, ...], model: Model, original: Model
+    asked: DynamicInt8 | StaticInt8 | WeightOnly,
+    fields: tuple[str, ...],
+    model: Model,
+    original: Model,
+    gone: list[str],
 ) -> dict[str, Any]:
-    """Return these fields of a precision for a job, and the names of the excluded nodes in its file."""
+    """Return these fields of a precision for a job, and the names of the excluded nodes in its file.
+
+    `gone` gets the excluded nodes that are no longer there.
+    """
     values = {name: getattr(asked, name) for name in fields}
     arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-    return {**arguments, "exclude": resolve(asked.exclude, model, original)}
+    found = resolve(asked.exclude, model, original)
+    gone[:] = [name for name, nodes in found.items() if not nodes]
+    return {**arguments, "exclude": sorted({node for nodes in found.values() for node in nodes})}
+
+
+def _folded(gone: list[str]) -> tuple[str, ...]:
+    """Return a note on excluded nodes that pre-processing folded away."""
+    if not gone:
+        return ()
+    return (f"not left in float by name: pre-processing folded {listed(gone, 3)} into others or away",)
 
 
 def _made(answer: Answer, why: str) -> dict[str, int]:

@@ -28,19 +28,20 @@ def names(model: Model) -> list[str]:
     return [node.name for node in _named(model).graph.node]
 
 
-def resolve(wanted: tuple[str, ...], current: Model, original: Model) -> list[str]:
-    """Return the names in a step's file for names in the user's model.
+def resolve(wanted: tuple[str, ...], current: Model, original: Model) -> dict[str, list[str]]:
+    """Return the names in a step's file by the names in the user's model.
 
     ORT ignores an unknown name, so every name must resolve to a node: of the same name, of the name that a
-    fusion gave ("fc/MatMulAddFusion" for "fc"), or with the same output tensor.
+    fusion gave ("fc/MatMulAddFusion" for "fc"), or with the same output tensor. A node that pre-processing
+    folded away has none.
     """
     if not wanted:
-        return []
+        return {}
     here = _named(current).graph.node
     known = {node.name for node in here}
     makers = {output: node.name for node in here for output in node.output}
     before = {node.name: node for node in _named(original).graph.node}
-    return sorted({node for name in wanted for node in _resolved(name, known, makers, before)})
+    return {name: _resolved(name, known, makers, before) for name in wanted}
 
 
 def _resolved(name: str, known: set[str], makers: Mapping[str, str], before: Mapping[str, Any]) -> list[str]:
@@ -50,13 +51,7 @@ def _resolved(name: str, known: set[str], makers: Mapping[str, str], before: Map
     if renamed:
         return renamed
     if name in before:
-        computing = [makers[output] for output in before[name].output if output in makers]
-        if computing:
-            return computing
-        raise PrepareError(
-            f"exclude names {shorten(name)!r}, which pre-processing folded into others or away",
-            "leave it out of exclude, or name the node that it feeds",
-        )
+        return [makers[output] for output in before[name].output if output in makers]
     near = nearest(name, sorted({*before, *known}))
     raise PrepareError(
         f"exclude names {shorten(name)!r}, which is no node of this model",

@@ -9,6 +9,7 @@ from workbench.core.models.inputs import Inputs, make_inputs
 from workbench.core.models.model import Model
 from workbench.core.prepare.calibration import DEFAULT_SAMPLES, REAL_INPUTS, source_of
 from workbench.core.prepare.pictures import Pictures
+from workbench.core.prepare.replayed import replayed
 
 
 def inputs_from(model: Model, source: Any, *, seed: int = 0) -> Inputs:
@@ -17,8 +18,8 @@ def inputs_from(model: Model, source: Any, *, seed: int = 0) -> Inputs:
 
 
 def data_from(model: Model, source: Any, items: int | None) -> Any:
-    """Return examples of a folder, pictures, a dataset or a reader; anything else as it is."""
-    return _read(model, source, items or DEFAULT_SAMPLES) if _is_read_here(source) else source
+    """Return examples of a folder, pictures, a dataset or a reader; else what can be read again."""
+    return _read(model, source, items or DEFAULT_SAMPLES) if _is_read_here(source) else replayed(source)
 
 
 def _read(model: Model, source: Any, most: int) -> Inputs:

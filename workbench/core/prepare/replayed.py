@@ -19,5 +19,6 @@ class Replayed(Iterable[Any]):
 
 
 def replayed(data: Any) -> Any:
-    """Return calibration data that several configs can read; keep the examples of an iterator."""
-    return Replayed(data) if isinstance(data, Iterator) else data
+    """Return data that several configs can read; keep the examples of an iterator and of a reader."""
+    source = iter(data.get_next, None) if hasattr(data, "get_next") else data  # a CalibrationDataReader
+    return Replayed(source) if isinstance(source, Iterator) else data

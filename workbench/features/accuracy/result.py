@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.core.feature import Feature
+from workbench.core.text import share_of
 from workbench.features.accuracy.chart import headline
 from workbench.features.accuracy.record import AccuracyRecord, OutputFidelity, Paired, Score, check_accuracy
 from workbench.features.base.result import Result
@@ -83,7 +84,7 @@ def _error(row: OutputFidelity) -> str:
         return "equal to the last bit"
     parts = []
     if row.rms_error is not None and row.sqnr_db is not None:
-        parts.append(f"error {row.rms_error * 100:.2g} % (SQNR {row.sqnr_db:.1f} dB)")
+        parts.append(f"error {share_of(row.rms_error, 'the output')} (SQNR {row.sqnr_db:.1f} dB)")
     elif row.is_endless:
         parts.append("an error without end")
     if row.max_abs_error is not None:

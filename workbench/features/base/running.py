@@ -78,7 +78,7 @@ def finding_inputs(function: Callable[P, R]) -> Callable[P, R]:
         if isinstance(source, Result):  # a deployment has its inputs
             return function(*args, **options)
         again: Any = function
-        held = {name: replayed(value) for name, value in options.items() if name == "calibration"}
+        held = {name: replayed(value) for name, value in options.items() if name in ("calibration", "data")}
 
         def run(inputs: Any) -> R:
             changed = held if inputs is None else {**held, "inputs": inputs}

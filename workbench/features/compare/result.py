@@ -14,6 +14,7 @@ from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Progress
 from workbench.core.measure.percentiles import percentiles_frame
 from workbench.core.measure.wording import report, sentence
+from workbench.core.prepare.real_data import data_from
 from workbench.core.text import printable
 from workbench.drawing.page.document import Document
 from workbench.features.accuracy.accuracy import accuracy
@@ -134,7 +135,8 @@ class Comparison(ResultWithParts):
             raise missing_model("the accuracy cannot be measured: the model is not at hand", "accuracy()")
         with bar(self._progress if progress is None else progress) as on_progress:
             record = accuracy(
-                self._model, [run.config for run in self.runs], data=data, metric=metric, output=output,
+                self._model, [run.config for run in self.runs], data=data_from(self._model, data, items),
+                metric=metric, output=output,
                 scores=scores, calibration=self._calibration, most=items, batch=batch,
                 labels=[run.label for run in self.runs], cancel=cancel, on_progress=on_progress,
             )  # fmt: skip

@@ -16,7 +16,7 @@ from workbench.core.measure.measured_again import contradiction, verdict_after
 from workbench.core.models import Inputs, Model, load
 from workbench.core.models.examples import examples
 from workbench.core.prepare.calibration import source_of
-from workbench.core.prepare.real_data import inputs_from
+from workbench.core.prepare.real_data import data_from, inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.features.accuracy.call import accuracy
 from workbench.features.accuracy.record import AccuracyRecord
@@ -63,7 +63,7 @@ def findings(
     'findings'
     """
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
-    data = replayed(data)
+    data = data_from(loaded, data, None)
     _check_examples(loaded, data, calibration)
     fed = inputs_from(loaded, inputs, seed=seed)
     loaded = loaded.with_inputs(fed)
@@ -107,7 +107,7 @@ def improve(
     'improve'
     """
     loaded, start, calibration = load(model), config or Config(), replayed(calibration)
-    data = replayed(data)
+    data = data_from(loaded, data, None)
     _check_examples(loaded, data, calibration)
     fed = inputs_from(loaded, inputs, seed=seed)
     loaded = loaded.with_inputs(fed)

@@ -11,6 +11,7 @@ from workbench.core.config import Config, DynamicInt8
 from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, Progress
 from workbench.core.models import Inputs, Model, load
+from workbench.core.prepare.real_data import data_from
 from workbench.core.prepare.replayed import replayed
 from workbench.features.base.running import finding_inputs, inputs_of
 from workbench.features.tune.default_space import default_space as space_of
@@ -83,15 +84,17 @@ def _request(
     pacing_s: float | None = None,
     seed: int = 0,
     worker_limits: Limits | None = None,
+    data: Any = None,
     **options: Any,
 ) -> StudyRequest:
-    """Return the request; `options` are further fields of it: data, smallest_effect."""
+    """Return the request; `options` are further fields of it: smallest_effect."""
     loaded, start, calibration = load(model), base or Config(), replayed(calibration)
     goal = limits or Goal()
     goal.check()
     objectives = _several(objective)
     check_objectives(objectives, callers)
-    fed = inputs_of(loaded, inputs, seed, (start,), calibration)
+    given = None if inputs is None else inputs_of(loaded, inputs, seed)
+    fed = inputs_of(loaded, given, seed, (start,), calibration)
     if space is None:
         with bar(progress) as on_progress:
             space = space_of(
@@ -109,7 +112,7 @@ def _request(
     precisions = [option for axis in axes for option in axis.options if option.precision is not None]
     if space is None and goal.allows_other_arithmetic:
         precisions = [Config(precision=DynamicInt8())]
-    measured_on = inputs_of(loaded, inputs, seed, (start, *precisions), calibration)
+    measured_on = inputs_of(loaded, given, seed, (start, *precisions), calibration)
     request = StudyRequest(
         model=loaded.with_inputs(measured_on),
         inputs=measured_on,
@@ -122,6 +125,7 @@ def _request(
         budget_s=budget_s,
         pacing_s=pacing_s,
         calibration=calibration,
+        data=data_from(loaded, data, None),
         seed=seed,
         limits=worker_limits or Limits(),
         **options,
