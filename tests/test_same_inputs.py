@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from onnx import helper
 import workbench as wb
 from tests.core.models import tiny
 from tests.factories.comparisons import ordinary
+from workbench.core.models.examples import examples
 
 INT8 = wb.Config(precision=wb.StaticInt8(samples=2))
 SIZED = "sized as what is run: x float32[1,3,20,12]"
@@ -123,6 +125,29 @@ def test_real_data_come_from_a_folder_a_reader_or_a_generator(model: wb.Model, f
     table = wb.accuracy(model, wb.Config(), INT8, data=folder, progress=False, keep=False)
     assert table.record.data.made_by.startswith("3 examples of")
     assert table.record.data.real
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("source", ["folder", "file", "reader", "generator"])
+def test_findings_and_tune_take_the_data_that_compare_takes(
+    model: wb.Model, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    np.savez(tmp_path / "real.npz", x=np.zeros((1, 3, 8, 8), np.float32))
+    made: dict[str, Callable[[], Any]] = {
+        "folder": lambda: str(folder),
+        "file": lambda: tmp_path / "real.npz",
+        "reader": Reader,
+        "generator": lambda: ({"x": np.zeros((1, 3, 8, 8), np.float32)} for _ in range(3)),
+    }
+    give = made[source]
+    assert wb.findings(model, INT8, data=give(), inputs=give(), calibration=give()).record.findings
+    monkeypatch.setattr(wb.Study, "searched", lambda request, **_: request)
+    request: Any = wb.tune(
+        model, wb.Space.of(precision=[wb.StaticInt8()]), data=give(), inputs=give(), calibration=give()
+    )
+    count = 1 if source == "file" else 3
+    assert (len(request.inputs.feeds), request.inputs.seed) == (count, None)
+    assert [len(examples(model, request.data).feeds) for _ in range(2)] == [count, count]
 
 
 def test_the_panels_take_a_folder_and_hand_their_sizes_to_what_takes_data(

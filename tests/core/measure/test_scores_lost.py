@@ -104,3 +104,42 @@ def test_the_error_is_that_of_the_worst_channels(detector: Path) -> None:
 def test_every_quantizing_search_measures_the_error_by_channel(detector: Path) -> None:
     proposal = wb.exclude_for(detector, STATIC, max_error=0.2, calibration="random", items=4)
     assert proposal.record.whole_error == 1.0
+
+
+def text_detector(folder: Path, bias: float) -> str:
+    """Write a net whose map of probabilities lies near the sigmoid of a bias; -14 gives a millionth."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["h"], name="product"),
+        helper.make_node("Add", ["h", "b"], ["a"], name="bias"),
+        helper.make_node("Sigmoid", ["a"], ["s"], name="map"),
+        helper.make_node("Reshape", ["s", "shape"], ["y"], name="as a picture"),
+    ]
+    random = np.random.default_rng(0)
+    weights = [
+        numpy_helper.from_array((random.standard_normal((16, 64)) * 0.1).astype(np.float32), "w"),
+        numpy_helper.from_array(np.float32([bias]), "b"),
+        numpy_helper.from_array(np.array([1, 1, 8, 8]), "shape"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "text",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 16])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 1, 8, 8])],
+        weights,
+    )
+    path = folder / f"{-bias:g}.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    return str(path)
+
+
+@pytest.mark.parametrize(("bias", "agrees"), [(-13.0, None), (-2.0, False)], ids=["nothing", "something"])
+def test_probabilities_next_to_0_in_both_are_not_judged(
+    tmp_path: Path, bias: float, agrees: bool | None
+) -> None:
+    files = text_detector(tmp_path, -14.0), text_detector(tmp_path, bias)
+    comparison = wb.compare(*files, budget_s=1.0, progress=False, keep=False)
+    (row,) = comparison.agreement
+    assert row.agrees is agrees
+    assert ("finds nothing" in row.reason) is (agrees is None)
+    assert ("times the output" in row.reason) is (agrees is False)
+    assert ("finds nothing" in str(comparison)) is (agrees is None)

@@ -256,3 +256,41 @@ def test_a_bias_that_several_nodes_share_in_the_form_of_integer_operators(
     constants = [numpy_helper.from_array(array.astype(np.float32), name) for name, array in values.items()]
     path = save(tmp_path, [first, last], constants[: 3 if reader == "Gemm" else 2], ["n", 8], ["n", 8])
     agree(path, wb.Config(precision=wb.StaticInt8(format="qoperator")), least=25.0)
+
+
+def test_symbolic_shapes_are_not_inferred_where_ort_knows_every_rank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their formulas of two nested Resize with open sizes take seconds each."""
+    from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
+
+    from workbench.core.worker.preparing import preprocess
+
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], name="conv"),
+        helper.make_node("Resize", ["c", "", "scales"], ["y"], name="resize", mode="nearest"),
+    ]
+    scales = numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "scales")
+    open_sizes = ["n", 3, "h", "w"]
+    path = save(tmp_path, nodes, [weight("w", 4, 3, 1, 1), scales], open_sizes, ["n", 4, "high", "wide"])
+    asked: list[object] = []
+    monkeypatch.setattr(SymbolicShapeInference, "infer_shapes", lambda *given: asked.append(given))
+    assert preprocess.run(str(path), str(tmp_path / "out.onnx"))["notes"] == []
+    assert asked == []
+    assert preprocess.has_shapes(str(tmp_path / "out.onnx"))
+
+
+@pytest.mark.parametrize("precision", [wb.DynamicInt8, wb.StaticInt8], ids=["dynamic", "static"])
+def test_an_excluded_node_that_is_folded_away_is_said(tmp_path: Path, precision: Any) -> None:
+    nodes = [
+        helper.make_node("Transpose", ["w"], ["turned"], name="turn"),
+        helper.make_node("MatMul", ["x", "turned"], ["h"], name="first"),
+        helper.make_node("MatMul", ["h", "v"], ["y"], name="last"),
+    ]
+    path = save(tmp_path, nodes, [weight("w", 16, 8), weight("v", 16, 3)], ["n", 8], ["n", 3])
+    prepared = agree(path, wb.Config(precision=precision(exclude=("turn", "last"))))
+    (note,) = [note for note in prepared.notes if "turn" in note]
+    assert note == "not left in float by name: pre-processing folded 'turn' into others or away"
+    assert prepared.asked.precision.exclude == ("last",)
+    with pytest.raises(wb.PrepareError, match="'trun', which is no node"):
+        wb.prepare(path, wb.Config(precision=precision(exclude=("trun",))))

@@ -11,14 +11,18 @@ import numpy as np
 from onnx import ModelProto
 
 from workbench.core.bundle.comparison import OutputAgreement
-from workbench.core.measure.slices import SliceError, SliceTally
-from workbench.core.models.tails import tail_of
+from workbench.core.measure.slices import LEAST_PROBABILITY, SliceError, SliceTally
+from workbench.core.models.tails import are_probabilities, tail_of
 from workbench.core.text import listed, share_of, shorten
 from workbench.core.worker.values import NOT_COMPARABLE
 
 FLOAT32_LEAST_SQNR_DB = 60.0  # a rewrite of a float32 graph: 0.1 % of the output; reordered sums reach 100 dB
 OWN_CHANGES = "A's own output changes from process to process (random operators?)"
 NO_VALUES = "every output is NaN, infinite or empty, so there is nothing to compare"
+NOTHING_FOUND = (
+    f"every probability is below {LEAST_PROBABILITY:g} with both: on these inputs the model finds nothing; "
+    "give real ones, inputs=…"
+)
 DIFFERING_SHARE = 0.05  # share of integers (class indices, tokens) that other arithmetic may change
 TOLERANCE = 1e-3  # share of the baseline's largest magnitude: reordered float32 sums stay below
 
@@ -53,6 +57,8 @@ def compare_outputs(
     )
     if structure is not None and least_sqnr_db is not None:
         rows = tuple(_located(row, structure) for row in rows)
+    if structure is not None:
+        rows = tuple(_shown(row, [*baseline, *candidate], structure) for row in rows)
     if any(_has_values(outputs) for outputs in baseline):
         return rows
     return tuple(replace(row, agrees=None, reason=NO_VALUES) if row.agrees else row for row in rows)
@@ -66,6 +72,18 @@ def _located(row: OutputAgreement, structure: ModelProto) -> OutputAgreement:
     part, _, rest = row.reason.partition("; ")
     advice = f"{part} after {shorten(tail[0])!r}: leave the tail in float, exclude=({listed(tail, 3)})"
     return replace(row, tail=tail, reason=f"{advice}; {rest}")
+
+
+def _shown(
+    row: OutputAgreement, outputs: Sequence[Mapping[str, Any]], structure: ModelProto
+) -> OutputAgreement:
+    """Take back the refusal of probabilities that are next to 0 in all runs: nothing was found to compare."""
+    if row.agrees is not False or row.max_abs_error is None:
+        return row
+    largest = max(float(np.max(values[row.output], initial=0.0)) for values in outputs)
+    if not largest < LEAST_PROBABILITY or not are_probabilities(structure, row.output):
+        return row
+    return replace(row, agrees=None, reason=NOTHING_FOUND, tail=(), part=None, part_error=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from uuid import uuid4
 from workbench.core.measure.limits import OnProgress, Progress
 from workbench.core.text import counted, in_brackets
 
+OnStep: TypeAlias = Callable[[str], None]
 Publish: TypeAlias = Callable[..., Any]  # IPython's display publisher
 
 EVERY_S = 0.1  # the fastest redraw in a notebook
@@ -31,6 +32,17 @@ def bar(progress: bool | Callable[[Progress], None]) -> Iterator[OnProgress]:
     else:
         with _terminal_bar() as on_progress:
             yield on_progress
+
+
+@contextmanager
+def steps(on_step: Callable[[str], None] | None, progress: bool | OnProgress = True) -> Iterator[OnStep]:
+    """Yield a function that reports a step that begins: to `on_step`, else as a bar without an end."""
+    if on_step is not None:
+        yield on_step
+        return
+    began = time.monotonic()
+    with bar(progress) as on_progress:
+        yield lambda step: on_progress(Progress(step, 0, time.monotonic() - began, 0.0, None, None))
 
 
 def publisher() -> Publish | None:

@@ -23,6 +23,18 @@ MOVES = frozenset(
 )
 
 
+PROBABILITIES = frozenset(("Sigmoid", "Softmax"))
+
+
+def are_probabilities(structure: ModelProto, output: str) -> bool:
+    """Return whether the values of an output come from a Sigmoid or Softmax, and were only moved since."""
+    makers = {made: node for node in structure.graph.node for made in node.output}
+    node = makers.get(output)
+    while node is not None and node.op_type in MOVES and node.op_type != "Cast" and node.input:
+        node = makers.get(node.input[0])
+    return node is not None and node.op_type in PROBABILITIES
+
+
 def tail_of(structure: ModelProto, output: str) -> tuple[str, ...]:
     """Return the names of the nodes from the joins to an output, the last join first; none without a join.
 

@@ -31,7 +31,7 @@ _MEMORY = (
     ("steady run", "steady_bytes"),
 )
 REPEATS = 3
-STEADY_S = 0.3
+STEADY_S = 0.1
 NO_PREPACKING = ("session.disable_prepacking", "1")
 
 

@@ -10,7 +10,7 @@ from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement, 
 from workbench.core.bundle.kinds import Part, about_comparison, check_comparison
 from workbench.core.bundle.run import Run
 from workbench.core.feature import Feature
-from workbench.core.measure.bar import bar
+from workbench.core.measure.bar import bar, steps
 from workbench.core.measure.limits import Progress
 from workbench.core.measure.percentiles import percentiles_frame
 from workbench.core.measure.wording import report, sentence
@@ -79,7 +79,8 @@ class Comparison(ResultWithParts):
         """Make what is missing for each run: explanation, profile, cold start, memory, roofline; or all.
 
         What was made is kept with the result, and in its entry of the history. A run that failed has none.
-        `again` makes these kinds anew, of what else is known by now.
+        `again` makes these kinds anew, of what else is known by now. `on_step` is told each step with its
+        time; by default they are shown where the comparison was measured with a progress bar.
         """
         chosen = check_kinds(kinds)
         if self._model is None:
@@ -93,22 +94,23 @@ class Comparison(ResultWithParts):
         before = self.parts
         model = self._model.with_inputs(inputs)
         held = [part for part in before if not (again and part.kind in chosen)]
-        examined = [
-            ExaminedRun(
-                run=run, comparison=self.record, model=model, inputs=inputs,
-                calibration=self._calibration, records={part.name: part.record for part in held},
-                on_part=keep, on_step=on_step, cancel=cancel,
-            )
-            for run in self.runs
-            if run.failure is None
-        ]  # fmt: skip
-        try:
-            for kind in chosen:  # of every run, before the next one: what is quick is there first
-                for run in examined:
-                    run.record(kind)
-        finally:
-            if self.parts is not before:
-                self._update_history()
+        with steps(on_step, self._progress) as report:
+            examined = [
+                ExaminedRun(
+                    run=run, comparison=self.record, model=model, inputs=inputs,
+                    calibration=self._calibration, records={part.name: part.record for part in held},
+                    on_part=keep, on_step=report, cancel=cancel,
+                )
+                for run in self.runs
+                if run.failure is None
+            ]  # fmt: skip
+            try:
+                for kind in chosen:  # of every run, before the next one: what is quick is there first
+                    for run in examined:
+                        run.record(kind)
+            finally:
+                if self.parts is not before:
+                    self._update_history()
         return self
 
     def accuracy(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.config import Config
+from workbench.core.measure.bar import steps as shown_steps
 from workbench.core.measure.continuing import last_round
 from workbench.core.measure.limits import Progress
 from workbench.core.measure.measured_again import contradiction, verdict_after
@@ -49,14 +50,15 @@ def findings(
     seed: int = 0,
     calibration: Any = None,
     cancel: threading.Event | None = None,
-    on_step: Callable[[str], None] = lambda _: None,
+    on_step: Callable[[str], None] | None = None,
 ) -> Findings:
     """Look for lost time, memory and accuracy, each with its evidence, its fix and the predicted gain.
 
     The model is explained, profiled for a moment and its weights are read once; nothing is measured against
     anything yet: `finding.try_fix()` does that, and `wb.improve` for all of them.
 
-    `data`: labelled examples, as `wb.accuracy` takes them, for the findings about accuracy.
+    `data`: labelled examples, as `wb.accuracy` takes them, for the findings about accuracy. `on_step` is told
+    each step that begins; by default a bar shows them.
 
     >>> import workbench as wb
     >>> wb.findings.__name__
@@ -68,12 +70,13 @@ def findings(
     fed = inputs_from(loaded, inputs, seed=seed)
     loaded = loaded.with_inputs(fed)
     known = None
-    if data is not None:
-        on_step("accuracy")
-        known = known_accuracy(loaded, chosen, data, calibration=calibration, cancel=cancel)
-    evidence = gather(
-        loaded, chosen, fed, known=known, calibration=calibration, cancel=cancel, on_step=on_step
-    )
+    with shown_steps(on_step) as report:
+        if data is not None:
+            report("accuracy")
+            known = known_accuracy(loaded, chosen, data, calibration=calibration, cancel=cancel)
+        evidence = gather(
+            loaded, chosen, fed, known=known, calibration=calibration, cancel=cancel, on_step=report
+        )
     about = origin_of(loaded, chosen, fed, cancel=cancel)
     return Findings.made({"A": look(evidence)}, about, Subject(loaded, fed, calibration))
 
@@ -91,7 +94,7 @@ def improve(
     calibration: Any = None,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
-    on_step: Callable[[str], None] = lambda _: None,
+    on_step: Callable[[str], None] | None = None,
     keep: bool = True,
 ) -> Improvement:
     """Try the findings one after the other, keep what was measured better, look again, until nothing is left.
@@ -115,6 +118,7 @@ def improve(
     current, steps, skipped = start, list[ImprovementStep](), dict[str, str]()
     fixes: list[FixResult] = []  # that were kept
     tried: set[str] = set()
+    tell = on_step or (lambda _: None)  # beside the bars of what is measured
     ended = "Nothing is left to try."
 
     def evaluate(config: Config) -> AccuracyRecord:
@@ -125,8 +129,9 @@ def improve(
         return table.record
 
     while True:
-        on_step("looking for findings")
-        evidence = gather(loaded, current, fed, calibration=calibration, cancel=cancel, on_step=on_step)
+        with shown_steps(on_step, progress) as report:
+            report("looking for findings")
+            evidence = gather(loaded, current, fed, calibration=calibration, cancel=cancel, on_step=report)
         here = Findings.made({"A": look(evidence)}, None, Subject(loaded, fed, calibration))
         candidates = _candidates(here, tried, skipped, max_accuracy_drop)
         if not candidates:
@@ -139,7 +144,7 @@ def improve(
             break
         candidate = candidates[0]
         tried.add(candidate.record.id)
-        on_step(f"trying {candidate.record.title}")
+        tell(f"trying {candidate.record.title}")
         result = candidate.try_fix(min(STEP_S, trial_s), progress=progress, cancel=cancel, keep=False)
         result = _with_accuracy(_in_time(result), evaluate, max_accuracy_drop)
         verdict = result.comparison.verdict
@@ -152,7 +157,7 @@ def improve(
         fixes += [result] if result.kept else []
     comparison = None
     if current != start:
-        on_step("measuring the first config and the last one again")
+        tell("measuring the first config and the last one again")
         left_s = max(LEAST_S, until - time.monotonic())
         if len(fixes) == 1:
             first = fixes[0].comparison

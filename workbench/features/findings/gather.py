@@ -40,26 +40,26 @@ def gather(
     cancel: threading.Event | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Evidence:
-    """Make the missing facts, except those that are measured: a cold start, a memory profile, a thread scan.
+    """Make the missing facts, the cheapest first, except a cold start, a memory profile and a thread scan.
 
     The layer errors are made of a quantized config of a small model only.
     """
     known = known or Known()
-    explained = known.explained
-    if explained is None:
-        on_step("explanation")
-        explained = explain(model, config, calibration=calibration, cancel=cancel)
     runnable = known.runnable
     if runnable is None:
         on_step("preparation")
         runnable = make_runnable(model, config, inputs.feeds, calibration=calibration, cancel=cancel)
+    on_step("weights")
+    weights = scan_weights(runnable.model, cancel=cancel)
+    source_weights = weights if runnable.model is model else scan_weights(model, cancel=cancel)
+    explained = known.explained
+    if explained is None:
+        on_step("explanation")
+        explained = explain(model, config, calibration=calibration, cancel=cancel)
     profile, logged = known.profile, list[str]()
     if profile is None:
         on_step("profile")
         profile = profile_execution(Execution.of(runnable), cancel=cancel, on_log=logged.append)
-    on_step("weights")
-    weights = scan_weights(runnable.model, cancel=cancel)
-    source_weights = weights if runnable.model is model else scan_weights(model, cancel=cancel)
     layer_errors = known.layers
     if layer_errors is None and is_quantized(config) and model.description.size_bytes <= LAYERS_MOST_BYTES:
         on_step("layer errors")

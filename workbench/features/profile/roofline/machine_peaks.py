@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import threading
+import time
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -20,16 +21,20 @@ from workbench.core.stored_files import trim
 from workbench.features.profile.roofline.peaks import PeakRow, measure_peaks
 
 FOLDER = "peaks"  # a file for each machine, ONNX Runtime and thread count
+AGAIN_S = 600.0
 MOST_BYTES = 10_000
 RATES = ("float32_flops", "int8_flops", "bytes_per_s", "others_cores")
 
 
 def machine_peaks(count: int, *, again: bool = False, cancel: threading.Event | None = None) -> PeakRow:
-    """Return the peaks at a thread count, measured if none are kept; `again` keeps the best of both."""
+    """Return the peaks at a thread count, measured if none are kept; `again` keeps the best of both.
+
+    A machine that was busy when they were measured is busy a moment later, too: for AGAIN_S, they stand.
+    """
     check_cancel(cancel)
     place = _place(count)
     kept = None if place is None else _read(place, count)
-    if kept is not None and not again:
+    if kept is not None and place is not None and not (again and _age_s(place) >= AGAIN_S):
         return kept
     measured = measure_peaks((count,), cancel=cancel).rows[0]
     return keep_peaks(measured if kept is None else measured.best_of(kept))
@@ -71,6 +76,14 @@ def _read(place: Path, count: int) -> PeakRow | None:
     if held["threads"] != count or not all(rate is None or _is_rate(rate) for rate in rates):
         return None
     return PeakRow(**held)
+
+
+def _age_s(place: Path) -> float:
+    """Return the seconds since a file was written."""
+    try:
+        return time.time() - place.stat().st_mtime
+    except OSError:
+        return math.inf
 
 
 def _is_rate(value: object) -> bool:
