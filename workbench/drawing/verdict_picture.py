@@ -17,6 +17,7 @@ from workbench.core.measure.wording import (
     notable_load,
     notable_memory,
     ratio_digits,
+    speed_in_words,
 )
 from workbench.drawing.scale import scale_of
 
@@ -118,11 +119,8 @@ def verdict_picture(
 
 
 def _head(verdict: Verdict, failed: Run | None) -> str:
-    ratio = verdict.ratio
-    if verdict.kind == "faster" and ratio is not None:
-        return f"{_times_as(ratio)} faster"
-    if verdict.kind == "slower" and ratio is not None:
-        return f"{_times_as(1 / ratio)} slower"
+    if speed := speed_in_words(verdict):
+        return speed[:1].upper() + speed[1:]
     if verdict.kind in ("tie", "outputs differ"):
         return {"tie": "A tie", "outputs differ": "Outputs differ"}[verdict.kind]
     if failed is None or failed.failure is None:
@@ -146,7 +144,7 @@ def _estimate(verdict: Verdict) -> str:
 def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
     """Return the reason, where the word says too little, a fix, the interval, and what is unusual."""
     lines = []
-    if verdict.kind not in ("faster", "slower"):
+    if verdict.kind not in ("faster", "slower") or verdict.ratio is None:
         reason = verdict.reason
         if failed is not None:  # the head says so
             reason = reason.removeprefix(f"{failed.label} could not be measured: ")

@@ -141,7 +141,7 @@ def test_speed_and_accuracy_stand_side_by_side() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("slower", "0.55 times slower"), ("tie", "tie"), ("unknown", "speed not settled")],
+    [("slower", "0.546 times slower"), ("tie", "tie"), ("unknown", "speed not settled")],
 )
 def test_each_verdict_has_its_words_and_no_accuracy_is_called_so(kind: str, words: str) -> None:
     text = str(course.speed_and_accuracy(matrix(kind)))

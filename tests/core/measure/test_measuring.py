@@ -34,6 +34,17 @@ def test_a_clear_effect_ends_at_the_first_look(tmp_path: Path, run_s: float, kin
     assert (verdict.kind, verdict.rounds, verdict.provisional) == (kind, 3, False)
 
 
+def test_five_times_faster_is_known_within_the_default_budget_however_the_rounds_scatter(
+    tmp_path: Path,
+) -> None:
+    world = World({"A": 0.005, "B": 0.001}, scatter=0.4, others_cores=1.0)
+    measuring = world.compare(tmp_path, until_decided=True)
+    (verdict,) = measuring.verdicts
+    assert (verdict.kind, verdict.ratio, verdict.high) == ("faster", None, None)
+    assert 1.5 < (verdict.low or 0.0) < 5.0
+    assert measuring.elapsed_s <= measuring.budget_s
+
+
 @pytest.mark.parametrize("budget_s", [3.0, 8.0, 20.0])
 def test_the_budget_ends_what_is_not_settled(tmp_path: Path, budget_s: float) -> None:
     world = World({"A": 0.001, "B": 0.001}, scatter=0.1)

@@ -13,6 +13,7 @@ from workbench.core.bundle.comparison import OutputAgreement, Verdict
 from workbench.core.measure.pairs import Pair, population_of
 from workbench.core.measure.sequential import Interval
 from workbench.core.measure.verdict import Criteria, is_enough, judge, kind_of
+from workbench.core.measure.wording import headline, speed_in_words
 
 
 def verdict(
@@ -39,6 +40,35 @@ def test_slower_is_the_mirror_of_faster() -> None:
     assert (faster.kind, slower.kind) == ("faster", "slower")
     assert faster.ratio == pytest.approx(1 / (slower.ratio or 0))
     assert faster.low == pytest.approx(1 / (slower.high or 0))
+
+
+FAR_APART = [2.0, 9.0, 30.0, 4.0, 60.0]
+
+
+def test_a_large_effect_is_known_before_its_size() -> None:
+    concluded = verdict([*FAR_APART])
+    assert (concluded.kind, concluded.ratio, concluded.high) == ("faster", None, None)
+    assert concluded.low == concluded.bound == pytest.approx(math.sqrt(2.0))
+    assert speed_in_words(concluded) == "at least 1.4× faster"
+    assert headline(concluded) == (
+        "B is at least 1.4× faster: the 5 rounds differ too much to say by how much more"
+    )
+    slower = verdict([1 / ratio for ratio in FAR_APART])
+    assert (slower.kind, slower.ratio, slower.low) == ("slower", None, None)
+    assert slower.high == slower.bound == pytest.approx(1 / math.sqrt(2.0))
+    assert speed_in_words(slower) == "at least 1.4× slower"
+
+
+@pytest.mark.parametrize(
+    "ratios", [FAR_APART[:3], [*FAR_APART[:4], 0.5], [*FAR_APART[:4], 1.4], [1.6, 1.6, 30.0]]
+)
+def test_a_large_effect_needs_four_rounds_and_all_of_them_far_on_one_side(ratios: list[float | None]) -> None:
+    assert verdict(ratios).kind == "unknown"
+
+
+def test_a_large_effect_is_enough_only_where_its_size_need_not_be_known() -> None:
+    assert not is_enough(pairs([*FAR_APART]), Criteria())
+    assert is_enough(pairs([*FAR_APART]), Criteria(), narrow=False)
 
 
 def test_the_same_is_a_tie() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.display import config_in_words
+from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import in_brackets
 from workbench.drawing.chart import percent
 from workbench.features.base.exportable import Exportable
@@ -31,11 +32,8 @@ class PrecisionRow:
 
     def speed(self) -> str:
         """Return the verdict in words."""
-        ratio = self.verdict.ratio
-        if self.verdict.kind == "unknown" or ratio is None:
-            return "speed not settled" if self.verdict.kind == "unknown" else self.verdict.kind
-        times = {"faster": f"{ratio:.2f} times faster", "slower": f"{1 / ratio:.2f} times slower"}
-        return times.get(self.verdict.kind, self.verdict.kind)
+        kind = "speed not settled" if self.verdict.kind == "unknown" else self.verdict.kind
+        return speed_in_words(self.verdict).replace("×", " times") or kind
 
     def points(self) -> str:
         """Return the change of the accuracy in points."""

@@ -12,7 +12,7 @@ from workbench.apps.panels.markup import text
 from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import config_in_words
-from workbench.core.measure.wording import ratio_digits
+from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import one_line
 
 MOST_LETTERS = 60  # of a config, and of a model's name
@@ -74,12 +74,7 @@ def verdict_in_words(record: ComparisonRecord) -> str:
         return "measured"
     verdict = record.verdicts[0]
     config = next(run.config for run in record.runs if run.label == verdict.label)
-    ratio, kind = verdict.stated_ratio, verdict.kind
-    if ratio is not None and kind in ("faster", "slower"):
-        factor = ratio if kind == "faster" else 1 / ratio
-        kind_words = f"{factor:.{ratio_digits(factor)}f}× {kind}"
-    else:
-        kind_words = {"unknown": "not settled"}.get(kind, kind)
+    kind_words = speed_in_words(verdict) or {"unknown": "not settled"}.get(verdict.kind, verdict.kind)
     return f"{one_line(config_in_words(config), MOST_LETTERS)}: {kind_words}"
 
 

@@ -72,7 +72,7 @@ class Verdict:
 
     label: str  # the label of the candidate
     kind: Kind
-    ratio: float | None
+    ratio: float | None  # None: not known, or a large effect whose size is open: see `bound`
     low: float | None
     high: float | None
     confidence: float  # confidence of the interval from low to high, over all looks
@@ -87,6 +87,12 @@ class Verdict:
     def is_settled(self) -> bool:
         """Return whether the speed-up may be shown: outputs agree, and the interval is conclusive."""
         return self.kind in ("faster", "slower", "tie")
+
+    @property
+    def bound(self) -> float | None:
+        """Return the ratio or, where the size of an effect is open, the end that it has at least."""
+        open_end = {"faster": self.low, "slower": self.high}.get(self.kind)
+        return open_end if self.ratio is None else self.ratio
 
     @property
     def confidence_text(self) -> str:

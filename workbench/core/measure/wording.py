@@ -44,6 +44,8 @@ def headline(verdict: Verdict) -> str:
         return f"{start}{verdict.reason}"  # the speed of a wrong result is irrelevant
     if verdict.clock == "cpu":
         start += "by processor time at one thread, "
+    if verdict.kind in ("faster", "slower") and ratio is None:
+        return f"{start}{label} is {speed_in_words(verdict)}: {verdict.reason}"
     if ratio is None:
         return f"{start}{label} against A is unknown: {verdict.reason}"
     interval = ""
@@ -52,13 +54,21 @@ def headline(verdict: Verdict) -> str:
             low, high = 1 / high, 1 / low
         digits = ratio_digits(low)
         interval = f" ({verdict.confidence_text} CI {low:.{digits}f} to {high:.{digits}f})"
-    if verdict.kind == "faster":
-        return f"{start}{label} is {ratio:.{ratio_digits(ratio)}f}× faster{interval}"
-    if verdict.kind == "slower":
-        return f"{start}{label} is {1 / ratio:.{ratio_digits(1 / ratio)}f}× slower{interval}"
+    if verdict.kind in ("faster", "slower"):
+        return f"{start}{label} is {speed_in_words(verdict)}{interval}"
     if verdict.kind == "tie":
         return f"{start}{label} and A are a tie: {verdict.reason}{interval}"
     return f"{start}{label} against A: {verdict.reason}"
+
+
+def speed_in_words(verdict: Verdict) -> str:
+    """Return the factor of a settled difference, such as "2.00× faster" or "at least 2.7× slower"."""
+    if verdict.kind not in ("faster", "slower") or verdict.bound is None:
+        return ""
+    factor = verdict.bound if verdict.kind == "faster" else 1 / verdict.bound
+    if verdict.ratio is None:
+        return f"at least {factor:.1f}× {verdict.kind}"
+    return f"{factor:.{ratio_digits(factor)}f}× {verdict.kind}"
 
 
 def fallback_in_words(run: Run, share: float | None = None) -> str:

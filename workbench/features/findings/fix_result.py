@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.core.bundle.comparison import OutputAgreement, Verdict
 from workbench.core.config import Config
+from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import in_mib, in_ms, printable
 from workbench.features.findings.record import FindingRecord
 
@@ -49,8 +50,11 @@ class FixResult:
             return ""
         before, after = self.comparison.runs[:2]
         if gain.subject == "time":
-            ratio = self.comparison.verdict.ratio
-            return f"predicted {gain.ratio_text}, measured {'nothing' if ratio is None else f'{ratio:.2f}×'}"
+            verdict = self.comparison.verdict
+            speed = speed_in_words(verdict) or "nothing"
+            if verdict.ratio is not None:
+                speed = f"{verdict.ratio:.2f}×"
+            return f"predicted {gain.ratio_text}, measured {speed}"
         first, second = _sizes(gain.subject, before, after)
         measured = None if first is None or second is None else first - second
         texts = [

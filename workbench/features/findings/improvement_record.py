@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import frame_of
 from workbench.core.config import Config
+from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import in_brackets
 from workbench.features.findings.record import FindingRecord
 
@@ -52,7 +53,7 @@ class ImprovementRecord:
             return f"{self.model_name}: nothing was found that helps ({tried})"
         verdict = self.comparison.verdict
         if verdict.ratio is None:
-            return f"{self.model_name}: {verdict.kind} ({tried})"
+            return f"{self.model_name}: {speed_in_words(verdict) or verdict.kind} ({tried})"
         interval = in_brackets(verdict.low, verdict.high, ".3g", f"{verdict.confidence_text} CI ")
         speed_up = f"{verdict.ratio:.3g} times{interval} as fast as before"
         return f"{self.model_name}: {verdict.kind}, {speed_up} ({tried})"

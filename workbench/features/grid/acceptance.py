@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.comparison import Verdict
+from workbench.core.measure.wording import speed_in_words
 from workbench.features.accuracy.record import AccuracyRecord
 
 
@@ -51,6 +52,11 @@ def speed(verdict: Verdict, least: float) -> Check:
     """Check that the whole interval lies beyond the minimum speed-up."""
     if verdict.kind == "outputs differ":
         return Check("outputs", False, verdict.reason)
+    if speed_in_words(verdict) and verdict.ratio is None:
+        passed = None if verdict.kind == "faster" else False
+        if verdict.low is not None and verdict.low >= least:
+            passed = True
+        return Check("speed", passed, f"{speed_in_words(verdict)}; {least:g} times was asked for")
     if verdict.low is None or verdict.high is None or verdict.ratio is None:
         return Check("speed", None, f"the speed-up is not known: {verdict.reason}")
     measured = f"{verdict.ratio:.3f} times as fast ({verdict.low:.3f} to {verdict.high:.3f})"

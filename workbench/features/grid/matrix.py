@@ -9,6 +9,7 @@ from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.run import labels_of
 from workbench.core.config import Config
+from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import counted, in_ms, one_line, shorten
 from workbench.features.grid.measured import MeasuredConfig, configs_of, measured_frame
 from workbench.features.grid.winner import Winner, winner_of
@@ -41,12 +42,8 @@ class Cell(MeasuredConfig):
             return one_line(self.problem)
         if self.verdict is None:
             return in_ms(None if self.run is None else self.run.latency.median_s) or "not measured"
-        ratio = self.verdict.ratio
-        if ratio is None or self.verdict.kind in ("outputs differ", "unknown"):
-            return "not settled" if self.verdict.kind == "unknown" else self.verdict.kind
-        if self.verdict.kind == "tie":
-            return "tie"
-        return f"{ratio:.2f}× faster" if self.verdict.kind == "faster" else f"{1 / ratio:.2f}× slower"
+        kind = "not settled" if self.verdict.kind == "unknown" else self.verdict.kind
+        return speed_in_words(self.verdict) or kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +81,7 @@ class MatrixRecord:
             if index == 0:
                 return cell.run is not None, -((cell.run and cell.run.latency.median_s) or 0.0)
             verdict = cell.verdict
-            return (False, 0.0) if verdict is None else (verdict.is_settled, verdict.ratio or 0.0)
+            return (False, 0.0) if verdict is None else (verdict.is_settled, verdict.bound or 0.0)
 
         return MatrixRecord(self.configs, tuple(sorted(self.rows, key=gain, reverse=True)))
 

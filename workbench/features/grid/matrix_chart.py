@@ -146,9 +146,9 @@ def _names(table: HeatTable) -> list[str]:
 def _heat(cell: Cell) -> HeatCell:
     verdict = cell.verdict
     detail = f"{cell.model}, {cell.label} ({cell.config}): {cell.text}"
-    if verdict is None or verdict.ratio is None or verdict.kind not in ("faster", "slower"):
+    if verdict is None or verdict.bound is None or verdict.kind not in ("faster", "slower"):
         return HeatCell(cell.text, 0.0, detail)
-    share = min(1.0, abs(math.log(verdict.ratio)) / DOUBLE)
+    share = min(1.0, abs(math.log(verdict.bound)) / DOUBLE)
     opacity = LEAST_OPACITY + share * (MOST_OPACITY - LEAST_OPACITY)
     ends = in_brackets(verdict.low, verdict.high, ".2f")
     return HeatCell(cell.text, opacity if verdict.kind == "faster" else -opacity, f"{detail}{ends}")

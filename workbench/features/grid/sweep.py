@@ -13,6 +13,7 @@ from workbench.core.bundle.run import labels_of
 from workbench.core.config import Config
 from workbench.core.measure.measurement import in_words
 from workbench.core.measure.percentiles import Estimate
+from workbench.core.measure.wording import speed_in_words
 from workbench.core.models.sizes import is_batch
 from workbench.core.text import counted, in_ms, one_line, shorten
 from workbench.features.grid.measured import MeasuredConfig, configs_of, measured_frame
@@ -243,8 +244,10 @@ def _winner_text(point: SweepPoint, winner: Winner) -> str:
     if point.measured is None:
         return f"not measured: {one_line(point.problem or '')}"
     others = [verdict for verdict in point.measured.verdicts if verdict.label == winner.label]
-    if winner.standing == "clear" and others and others[0].ratio is not None:
+    if winner.standing == "clear" and others and others[0].bound is not None:
         verdict = others[0]
+        if verdict.ratio is None:
+            return f"{winner} ({speed_in_words(verdict)} than A)"
         ends = (
             ""
             if verdict.low is None or verdict.high is None

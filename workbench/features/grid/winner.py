@@ -9,8 +9,7 @@ from typing import Literal
 from workbench.core.bundle.comparison import ComparisonRecord, Kind
 from workbench.core.bundle.run import Run
 from workbench.core.measure.pairs import pairs_of
-from workbench.core.measure.regime import MIN_ROUNDS
-from workbench.core.measure.verdict import Criteria, kind_of
+from workbench.core.measure.verdict import Criteria
 
 Standing = Literal["clear", "tie", "not settled", "not measured"]
 
@@ -62,11 +61,7 @@ def kind_between(record: ComparisonRecord, baseline: str, label: str) -> Kind:
         return opposite.get(verdicts[baseline], verdicts[baseline])
     runs = {run.label: run for run in record.runs}
     criteria = criteria_of(record)
-    ratios = criteria.ratios(pairs_of(runs[baseline], runs[label], criteria.clock))
-    estimate = criteria.interval(ratios)
-    if estimate is None or len(ratios) < MIN_ROUNDS:
-        return "unknown"
-    return kind_of(estimate, criteria.smallest_effect)
+    return criteria.kind(criteria.ratios(pairs_of(runs[baseline], runs[label], criteria.clock)))
 
 
 def criteria_of(record: ComparisonRecord) -> Criteria:
@@ -84,5 +79,5 @@ def _gain(record: ComparisonRecord, run: Run) -> float:
     """Return the log of the baseline's time over the run's; without a verdict the run is last."""
     if run.label == record.runs[0].label:
         return 0.0
-    ratio = next(verdict.ratio for verdict in record.verdicts if verdict.label == run.label)
+    ratio = next(verdict.bound for verdict in record.verdicts if verdict.label == run.label)
     return -math.inf if ratio is None else math.log(ratio)

@@ -75,7 +75,7 @@ def conclusion_of(
     if proof.kind != "faster":
         looked = "" if proof.ratio is None else f" ({proof.ratio:.3f}× on fresh rounds)"
         return BASELINE, f"{words} led the race and was not confirmed{looked}: {proof.reason}"
-    ended = unreached(request, bench, proof.ratio or 1.0) or "confirmed on fresh rounds"
+    ended = unreached(request, bench, proof.bound or 1.0) or "confirmed on fresh rounds"
     return winner, ended + _with_open(not_settled)
 
 

@@ -15,6 +15,7 @@ from workbench.core.bundle.origin import Origin, check_id
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
+from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import counted, in_brackets, quoted
 from workbench.features.load.record import LoadTestRecord, check_load_test
 from workbench.features.tune.space import Space
@@ -148,12 +149,16 @@ class StudyRecord:
             proven = "the defaults are best" if self.winner == self.best else "nothing is proven to be better"
             return f"{name}: {proven} ({tried}); {self.ended}"
         config = config_in_words(self.best_config)
-        if verdict is None or verdict.ratio is None:
+        if verdict is None or verdict.bound is None:
             return f"{name}: {config} is best ({tried}); {self.ended}"
         interval = in_brackets(verdict.low, verdict.high, ".2f", f"{verdict.confidence_text} CI ")
         if self.objective == "latency":
-            return f"{name}: {config} is {verdict.ratio:.2f}× faster{interval}; {tried}; {self.ended}"
-        goal = f"{self._gain} in {self.objective_in_words}, at {verdict.ratio:.2f}×{interval} the speed"
+            speed = f"{verdict.ratio:.2f}× faster" if verdict.ratio is not None else speed_in_words(verdict)
+            return f"{name}: {config} is {speed}{interval}; {tried}; {self.ended}"
+        speed = speed_in_words(verdict)
+        if verdict.ratio is not None:
+            speed = f"at {verdict.ratio:.2f}×{interval} the speed"
+        goal = f"{self._gain} in {self.objective_in_words}, {speed}"
         return f"{name}: {config} is {goal}; {tried}; {self.ended}"
 
     @property
@@ -165,8 +170,10 @@ class StudyRecord:
     @property
     def _gain(self) -> str:
         proof = self.proof
-        if proof is None or proof.ratio is None:
+        if proof is None or proof.bound is None:
             return "best"
+        if proof.ratio is None:
+            return f"at least {proof.bound:.1f}× better"
         interval = in_brackets(proof.low, proof.high, ".2f", f"{proof.confidence_text} CI ")
         return f"{proof.ratio:.2f}× better{interval}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import one_line
 from workbench.drawing.chart import (
     Axis,
@@ -55,7 +56,9 @@ def versions_chart(record: VersionsRecord) -> Chart:
         speed = Value(None, "baseline", look)
         if verdict is not None:
             ratio = verdict.stated_ratio
-            text = verdict.kind if ratio is None else f"{ratio:.2f}×, {verdict.kind}"
+            text = (
+                speed_in_words(verdict) or verdict.kind if ratio is None else f"{ratio:.2f}×, {verdict.kind}"
+            )
             speed = Value(ratio, text, look, verdict.low, verdict.high)
         label = one_line(f"{row.label}: {row.onnxruntime}", 40)
         rows.append(one_value(label, *_measured(row.nodes, run.load_s, run.latency.median_s, look), speed))

@@ -184,5 +184,5 @@ def best_label(state: Any) -> str:
     if result is None:
         return ""
     verdicts: Iterable[Any] = result.record.verdicts
-    faster = [verdict for verdict in verdicts if verdict.kind == "faster" and verdict.ratio is not None]
-    return max(faster, key=lambda verdict: verdict.ratio).label if faster else ""
+    faster = [verdict for verdict in verdicts if verdict.kind == "faster" and verdict.bound is not None]
+    return max(faster, key=lambda verdict: verdict.bound).label if faster else ""
