@@ -359,7 +359,7 @@ def test_a_new_kind_of_result_has_its_button_and_its_card(
     """One file and one line of registration are enough; the panels name no kind."""
     monkeypatch.setattr(KINDS, "_makers", dict(KINDS._makers))
     monkeypatch.setattr(KINDS, "_made", dict(KINDS._made))
-    KINDS.register("warmth", "tests.features.base.warmth")
+    KINDS.register("warmth", "tests.features.warmth")
     bench = wb.Workbench()
     bench.load(str(model), wait=True)
     bench.panels.results.tabs.selected_index = THREADS

@@ -18,7 +18,6 @@ from workbench.apps.cli import main
 from workbench.core.bundle.display import config_in_words
 from workbench.features.base.folder import tables_of
 from workbench.features.base.history import History
-from workbench.features.base.registry import KINDS
 
 pytestmark = pytest.mark.usefixtures("coarse")
 
@@ -45,18 +44,6 @@ def test_a_comparison_is_tables_configs_scripts_and_a_picture(tmp_path: Path) ->
 
 def every_sample(run: object) -> list[float]:
     return [s for process in run.processes for block in process.blocks for s in block.samples_s]  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("kind", KINDS.names)
-def test_every_kind_can_be_exported_by_the_command_line_too(tmp_path: Path, kind: str) -> None:
-    bundle = every_kind()[kind].save(tmp_path / "one.ortbench")
-    for folder in (every_kind()[kind].export(tmp_path / "out"), tmp_path / "command"):
-        if not folder.exists():
-            assert main(["export", str(bundle), str(folder)]) == 0
-        index = json.loads((folder / "index.json").read_text())
-        assert index["kind"] == kind
-        assert all((folder / name).stat().st_size for name in (*index["tables"], *index["pictures"]))
-        assert str(wb.open(folder / "result.ortbench")) == str(every_kind()[kind])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")

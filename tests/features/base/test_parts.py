@@ -15,13 +15,6 @@ from workbench.core.errors import WorkbenchError
 from workbench.features.base.history import History
 from workbench.features.base.registry import KINDS
 
-ALONE = (
-    "comparison",
-    "explanation",
-    "profile",
-    "peaks",
-    "study",
-)  # tested elsewhere; the last two are no parts
 MADE = examples.further()
 
 
@@ -36,30 +29,9 @@ def whole() -> wb.Comparison:
     return result
 
 
-def test_the_examples_are_all_that_can_be_made() -> None:
-    assert {*MADE, *ALONE} == {*KINDS.names}
-
-
 @pytest.fixture(scope="module")
 def compared() -> wb.Comparison:
     return whole()
-
-
-@pytest.fixture(scope="module")
-def opened(compared: wb.Comparison, tmp_path_factory: pytest.TempPathFactory) -> wb.Comparison:
-    return wb.open(compared.save(tmp_path_factory.mktemp("saved") / "one.ortbench"))
-
-
-@pytest.mark.parametrize("kind", MADE)
-def test_what_is_added_is_saved_and_reopened_as_it_was(
-    kind: str, compared: wb.Comparison, opened: wb.Comparison
-) -> None:
-    label = None if KINDS.named(kind).per == "runs" else "B"
-    result = opened.made(kind, label)
-    assert type(result) is type(MADE[kind])
-    assert result.to_frame().equals(compared.made(kind, label).to_frame())
-    assert result.about.model == MADE[kind].about.model
-    assert result.still().to_svg()
 
 
 def test_a_run_keeps_its_label() -> None:

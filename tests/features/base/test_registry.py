@@ -3,56 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import workbench as wb
-from tests.factories import results as examples
-from tests.factories.comparisons import ordinary
-from tests.features.base.warmth import Warmth, WarmthRecord
 from workbench.core.feature import Feature, function_at
-from workbench.core.form import Source, values_of
+from workbench.core.form import values_of
 from workbench.features.base.offers import written_offers
 from workbench.features.base.registry import KINDS
 
 OFFERED = [kind for kind in KINDS if kind.button]
 GOLDEN = Path(__file__).parents[2] / "core" / "bundle" / "golden"
 EXAMPLES = {"versions": {"environments": "/x/ort117"}}  # forms with a field that must be filled
-
-
-@pytest.fixture
-def warmth(monkeypatch: pytest.MonkeyPatch) -> Iterator[Feature]:
-    monkeypatch.setattr(KINDS, "_makers", dict(KINDS._makers))
-    monkeypatch.setattr(KINDS, "_made", dict(KINDS._made))
-    KINDS.register("warmth", "tests.features.base.warmth")
-    return KINDS.named("warmth")
-
-
-@pytest.mark.usefixtures("own_home", "without_plotly")
-def test_a_kind_in_one_file_is_saved_opened_exported_and_offered(warmth: Feature, tmp_path: Path) -> None:
-    result = Warmth(WarmthRecord(41.5), examples.about())
-    opened = wb.open(result.save(tmp_path / "warmth.ortbench"))
-    assert isinstance(opened, Warmth)
-    assert opened.record == result.record
-
-    result.keep()
-    (row,) = wb.history().to_frame(kind="warmth").to_dict("records")
-    assert wb.history().open(row["id"]).record == result.record
-
-    comparison = wb.Comparison(ordinary())
-    comparison.add(result, "B")
-    again = wb.open(comparison.save(tmp_path / "comparison.ortbench"))
-    assert again.made("warmth", "B").record == result.record
-    assert "How warm it became" in again.page_html()
-    assert "41.5" in opened.page_html()
-
-    assert warmth.offer in KINDS.offered("threads")
-    made = warmth.function("model", wb.Config(), inputs={})
-    assert made.record.degrees == 41.0
-    code = warmth.making_code(["b"], '"B"', {"inputs": Source("inputs")})
-    assert code == 'result.add(wb.warmth(model, b, inputs=inputs), "B")'
 
 
 @pytest.mark.parametrize("kind", OFFERED, ids=lambda kind: kind.name)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
-from PIL import Image
 
 import workbench as wb
 from tests.factories import results as examples
@@ -37,31 +34,6 @@ NAMELESS = {
 RESULTS = examples.every_kind()
 
 
-@pytest.mark.parametrize("kind", RESULTS)
-def test_saved_reopened_and_the_same_again(kind: str, tmp_path: Path) -> None:
-    result = RESULTS[kind]
-    path = result.save(tmp_path / "one.ortbench")
-    again = wb.open(path)
-    assert type(again) is type(result)
-    assert str(again) == str(result)
-    assert again.about == result.about
-    assert again.to_frame().equals(result.to_frame())
-    assert [part.name for part in again.parts] == [part.name for part in result.parts]
-    assert again.save(tmp_path / "two.ortbench").read_bytes() == path.read_bytes()
-
-
-@pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize("kind", RESULTS)
-def test_a_cells_value_is_words_and_a_picture(kind: str) -> None:
-    data, about = RESULTS[kind]._repr_mimebundle_()
-    assert data["text/plain"] == str(RESULTS[kind])
-    assert any(letter.isdigit() for letter in data["text/plain"]) or "not known" in data["text/plain"]
-    assert not {"text/html", "image/svg+xml"} & {*data}
-    image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
-    assert image.width == 2 * about["image/png"]["width"]
-    assert getattr(RESULTS[kind], "_repr_html_", None) is None
-
-
 def strange(value: Any, name: str = "") -> Any:
     """Return a record whose free texts end in what a terminal obeys, the same text always in the same way."""
     if isinstance(value, str):
@@ -87,24 +59,6 @@ def test_no_terminal_obeys_what_a_strangers_bundle_says(kind: str) -> None:
     for text in (str(opened), repr(opened), opened._repr_mimebundle_()[0]["text/plain"]):
         assert text.replace("\n", "").isprintable()
     assert ascii(ESCAPE)[1:-1] in str(opened) or kind in NAMELESS
-
-
-@pytest.mark.parametrize("kind", RESULTS)
-def test_the_history_keeps_it(kind: str) -> None:
-    result, history = RESULTS[kind], wb.history()
-    for entry in history.entries():
-        history.delete(entry.id)
-    result.keep()
-    (row,) = history.to_frame().to_dict("records")
-    assert row["kind"] == kind
-    assert row["model"] == "tiny"
-    opened = history.open(row["id"])
-    assert type(opened) is type(result)
-    assert opened.about == result.about
-
-
-def test_every_kind_opens_as_something() -> None:
-    assert set(KINDS.names) == set(RESULTS)
 
 
 @pytest.mark.parametrize("head", [b"", b"\0\0\0\0ORTM"])

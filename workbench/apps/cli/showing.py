@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import textwrap
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ HISTORY_COLUMNS = ["id", "created_utc", "kind", "model", "verdict", "ratio", "lo
 
 def add_to(commands: Commands) -> None:
     """Add the commands and their options."""
-    add(add_command(commands, "show", run_show, "print a saved result"), "source")
+    add(add_command(commands, "show", run_show, "print a saved result"), "source", "--json")
     history = add_command(commands, "history", run_history, "list the results made on this machine")
     history.add_argument("--model", help="part of the model's name, or the start of its hash")
     history.add_argument("--most", type=int, default=20, metavar="N", help="the newest N; default 20")
@@ -29,17 +31,40 @@ def add_to(commands: Commands) -> None:
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    """Print a comparison in full, or the sentence and the table of another result."""
+    """Print a comparison in full, or the sentence and the table of another result; or JSON."""
     from workbench.apps.cli.text import in_full
     from workbench.features.compare.result import Comparison
 
     result = opened(arguments.source)
-    if isinstance(result, Comparison):
+    if arguments.json:
+        print(json.dumps(to_json(result)))
+    elif isinstance(result, Comparison):
         print(in_full(result.record))
     else:
         print(result)
         print(table(result.to_frame().head(MOST_SHOWN)))
     return 0
+
+
+def to_json(result: Any) -> dict[str, Any]:
+    """Return a comparison with every sample, and of another result its sentences and its table."""
+    from workbench.apps.cli.comparing import record_to_json
+    from workbench.core.bundle.comparison import ComparisonRecord
+    from workbench.features.base.registry import KINDS
+
+    record = result.saved
+    if isinstance(record, ComparisonRecord):
+        return record_to_json(record)
+    kind, about = KINDS.of(record, "").name, result.about
+    rows = json.loads(result.to_frame().to_json(orient="records", double_precision=15))
+    return {
+        "kind": kind,
+        "id": about.id,
+        "created_utc": about.created_utc,
+        "model": None if about.model is None else asdict(about.model),
+        "text": str(result),
+        "rows": rows,
+    }
 
 
 def print_sentences(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame | None = None) -> None:
