@@ -29,8 +29,8 @@ from workbench.features.base.registry import KINDS
 TOY = "warmth"
 BY_HAND = (*FEATURES, TOY)
 SLOW_CALLS = {  # what takes more than a few seconds, or needs more than a model and configs
-    "ablation", "decoding", "deployment", "improvement", "matrix", "memory settings", "model files", "peaks", "roofline",
-    "sensitivity", "study", "sweep", "versions", "why slower",
+    "ablation", "decoding", "deployment", "improvement", "matrix", "memory settings", "model files", "peaks",
+    "roofline", "sensitivity", "study", "sweep", "versions", "why slower",
 }  # fmt: skip
 MEASURED = tuple(f"{name}, measured" for name in FEATURES if name not in SLOW_CALLS)
 ALONE = {"comparison", "deployment", "peaks", "study"}  # kept in no comparison

@@ -31,8 +31,6 @@ class WarmthRecord:
 class Warmth(Result):
     """How warm the machine became."""
 
-    charted_by = f"{__name__}:warmth_chart"
-
 
 def warmth_chart(record: WarmthRecord) -> Chart:
     """Return one bar."""
@@ -54,6 +52,7 @@ FEATURE = Feature(
     anything,
     None,
     result=Warmth,
+    chart=f"{__name__}:warmth_chart",
     call=f"{__name__}:warmth",
     takes=("inputs",),
     heading="How warm it became",

@@ -17,11 +17,14 @@ from workbench.core.form import Field, Source, source_of
 Per = Literal["run", "config", "runs", "candidate"]
 Need = Literal["comparison", "precision"]
 Argument = Literal["inputs", "data", "calibration", "seed", "budget_s", "progress", "keep", "on_step"]
+Place: TypeAlias = "str | Callable[..., Any]"  # a function, or "module:function" to import it when called
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # positional ones, keywords
 
 
-def function_at(place: str) -> Callable[..., Any]:
-    """Return the function of a text "module:function"."""
+def function_at(place: Place) -> Callable[..., Any]:
+    """Return the function of a text "module:function", which is imported now, or the function itself."""
+    if not isinstance(place, str):
+        return place
     module, _, name = place.partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
     return function
@@ -54,8 +57,11 @@ class Feature(Kind):
     """
 
     result: type[Any]  # a Result, made of the record when a bundle is opened
+    chart: Place = ""  # record → Chart, drawn live and still
+    figure: Place = ""  # the live figure, where it is drawn otherwise than by the chart
+    picture: Place = ""  # the still picture, likewise
     per: Per = "config"
-    call: str = ""  # "module:function" of the public function that makes it
+    call: Place = ""  # the public function that makes it
     takes: tuple[Argument, ...] = ()  # what that function takes besides model, config and cancel
     form: tuple[Field, ...] = ()  # what the panels ask for
     arguments: Callable[[Any, tuple[Any, ...], dict[str, Any]], Arguments] = plain_call
@@ -84,7 +90,7 @@ class Feature(Kind):
     @property
     def public_name(self) -> str:
         """The name of that function in `wb`; empty where there is none."""
-        return self.call.partition(":")[2]
+        return self.call.partition(":")[2] if isinstance(self.call, str) else self.call.__name__
 
     def make(self, model: Any, configs: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Call the public function."""

@@ -35,8 +35,8 @@ def test_the_code_that_makes_a_kind_is_python(kind: Feature) -> None:
 
 
 def test_everything_that_draws_a_result_exists() -> None:
-    names = ("charted_by", "drawn_by", "pictured_by")
-    places = [getattr(kind.result, name, "") for kind in KINDS for name in names]
+    names = ("chart", "figure", "picture")
+    places = [getattr(kind, name) for kind in KINDS for name in names]
     assert sum(map(bool, places)) > 25
     assert all(callable(function_at(place)) for place in places if place)
 

@@ -21,7 +21,6 @@ class LayerErrors(Result):
     """
 
     record: LayerErrorsRecord
-    charted_by = "workbench.features.accuracy.layers_chart:layer_errors_chart"
 
     def tensors_frame(self) -> pd.DataFrame:
         """Return one row per activation: its error so far, its own rounding, its range and outliers."""
@@ -39,6 +38,7 @@ FEATURE = Feature(
     "layer errors",
     LayerErrorsRecord,
     result=LayerErrors,
+    chart="workbench.features.accuracy.layers_chart:layer_errors_chart",
     per="run",
     call="workbench.features.accuracy.layers_call:layer_errors",
     takes=("data", "calibration", "seed", "progress"),

@@ -23,7 +23,6 @@ class AccuracyTable(Result):
     """
 
     record: AccuracyRecord
-    charted_by = "workbench.features.accuracy.chart:accuracy_chart"
 
     @property
     def scores(self) -> tuple[Score, ...]:
@@ -103,6 +102,7 @@ FEATURE = Feature(
     AccuracyRecord,
     check_accuracy,
     result=AccuracyTable,
+    chart="workbench.features.accuracy.chart:accuracy_chart",
     per="runs",
     call="workbench.features.accuracy.call:accuracy",
     takes=("data", "calibration", "seed", "progress", "keep"),

@@ -34,7 +34,6 @@ class Sensitivity(Result):
     """
 
     record: SensitivityRecord
-    charted_by = "workbench.features.accuracy.layers_chart:sensitivity_chart"
     _variants: LayerVariants | None = None
     _compare: Callable[..., Comparison] | None = None
     _progress: bool = True  # whether it was measured with a progress bar
@@ -147,6 +146,7 @@ FEATURE = Feature(
     "sensitivity",
     SensitivityRecord,
     result=Sensitivity,
+    chart="workbench.features.accuracy.layers_chart:sensitivity_chart",
     call="workbench.features.accuracy.layers_call:sensitivity",
     takes=("data", "calibration", "seed", "progress"),
     needs=("precision",),

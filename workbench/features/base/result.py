@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from platform import python_version
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from workbench._version import __version__
 from workbench.core.bundle.atomic import write_atomically
@@ -23,7 +23,7 @@ from workbench.core.bundle.trust import untrusted_note, with_trust
 from workbench.core.config import Config
 from workbench.core.config.foreign import ForeignPath
 from workbench.core.errors import ConfigError, WorkbenchError, warn_user
-from workbench.core.feature import function_at
+from workbench.core.feature import Feature, function_at
 from workbench.core.measure.machine import read_machine
 from workbench.core.models import Inputs, Model
 from workbench.core.text import quoted
@@ -41,10 +41,6 @@ if TYPE_CHECKING:
 class Result(Exportable):
     """A record with its figures. `about` is its origin: model, machine, versions, when."""
 
-    # Each a text "module:function" of its record: the chart, and what is drawn otherwise than by the chart.
-    charted_by: ClassVar[str] = ""
-    drawn_by: ClassVar[str] = ""  # the live figure
-    pictured_by: ClassVar[str] = ""  # the still picture
     foreign_paths: tuple[ForeignPath, ...] = ()  # of the configs of an opened file; no run uses them
 
     def __init__(
@@ -72,14 +68,13 @@ class Result(Exportable):
 
     def as_parts(self, label: str) -> tuple[Part, ...]:
         """Return the parts that keep this result with a comparison; `label` names the run it is about."""
-        kind = KINDS.of(self.saved, "Give what the workbench returned.")
-        of_run = "" if kind.per == "runs" else f"/{label}"
-        return (Part(f"{kind.name}{of_run}", self.saved, self.about),)
+        of_run = "" if self.feature.per == "runs" else f"/{label}"
+        return (Part(f"{self.feature.name}{of_run}", self.saved, self.about),)
 
     @cached_property
     def about(self) -> Origin:
         """Its origin; of a result made by hand: now, this machine, no model."""
-        own = KINDS.of(self.saved, "").about
+        own = self.feature.about
         if own is not None:
             return own(self.saved)
         return self._about if self._about is not None else origin_of(None)
@@ -94,23 +89,30 @@ class Result(Exportable):
         """What its figures are about."""
         return self.record
 
+    @property
+    def feature(self) -> Feature:
+        """What declares this kind of result."""
+        return KINDS.of(self.saved, "Give what the workbench returned.")
+
     def chart(self) -> Chart:
         """Return the chart that its figure and its picture draw, unless they have functions of their own."""
-        if not self.charted_by:
+        if not self.feature.chart:
             raise WorkbenchError(
                 f"A {type(self).__name__} has no chart: it is drawn otherwise.",
                 "Call .figure() for the live figure, or .still() for the picture.",
             )
-        chart: Chart = function_at(self.charted_by)(self._drawn)
+        chart: Chart = function_at(self.feature.chart)(self._drawn)
         return chart
 
     def figure(self) -> Any:
         """Draw its figure with plotly; return None where it has none."""
-        return function_at(self.drawn_by)(self._drawn) if self.drawn_by else super().figure()
+        draw = self.feature.figure
+        return function_at(draw)(self._drawn) if draw else super().figure()
 
     def still(self) -> Scene:
         """Draw its picture without a browser."""
-        scene: Scene = function_at(self.pictured_by)(self._drawn) if self.pictured_by else super().still()
+        draw = self.feature.picture
+        scene: Scene = function_at(draw)(self._drawn) if draw else super().still()
         return scene
 
     def to_frame(self) -> Any:

@@ -18,7 +18,6 @@ class ColdStarts(PerRun):
 
     kind = "cold start"
     record: ColdStartRecord
-    charted_by = "workbench.features.cold_start.chart:cold_start_chart"
 
     @property
     def starts(self) -> tuple[ColdStartRecord, ...]:
@@ -43,6 +42,7 @@ FEATURE = Feature(
     ColdStartRecord,
     check_starts,
     result=ColdStarts,
+    chart="workbench.features.cold_start.chart:cold_start_chart",
     per="run",
     call="workbench.features.profile.calls:cold_start",
     takes=("inputs", "seed", "calibration"),

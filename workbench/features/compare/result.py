@@ -193,6 +193,7 @@ class Comparison(ResultWithParts):
 
 
 FEATURE = Feature(
-    "comparison", ComparisonRecord, check_comparison, about_comparison, result=Comparison, per="runs",
+    "comparison", ComparisonRecord, check_comparison, about_comparison, result=Comparison,
+    chart="workbench.drawing.still:latency_chart", per="runs",
     call="workbench.features.compare.call:compare",
 )  # fmt: skip

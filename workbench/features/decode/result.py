@@ -72,8 +72,6 @@ class Decoding(Result):
     """
 
     record: DecodingRecord
-    charted_by = "workbench.features.decode.chart:decoding_chart"
-    drawn_by = "workbench.features.decode.chart:decoding_figure"
 
     @property
     def figures(self) -> tuple[DecodeFigures, ...]:
@@ -107,6 +105,8 @@ FEATURE = Feature(
     DecodingRecord,
     check_decoding,
     result=Decoding,
+    chart="workbench.features.decode.chart:decoding_chart",
+    figure="workbench.features.decode.chart:decoding_figure",
     per="runs",
     call="workbench.features.decode.call:decode",
     takes=("seed", "calibration", "progress", "keep"),

@@ -27,7 +27,6 @@ class Deployment(Result):
     """
 
     record: DeploymentRecord
-    charted_by = "workbench.features.deploy.chart:deployment_chart"
     folder: Path | None = None  # None: a reopened result, whose folder may be on another machine
     _runnable: Runnable | None = None
 
@@ -95,5 +94,6 @@ FEATURE = Feature(
     DeploymentRecord,
     check_deployment_record,
     result=Deployment,
+    chart="workbench.features.deploy.chart:deployment_chart",
     heading="Deployment",
 )

@@ -16,10 +16,10 @@ class ModelFiles(Result):
     """
 
     record: FileDifference
-    charted_by = "workbench.features.explain.operators_chart:files_chart"
 
 
 FEATURE = Feature(
-    "model files", FileDifference, check_files, result=ModelFiles, per="run",
+    "model files", FileDifference, check_files, result=ModelFiles,
+    chart="workbench.features.explain.operators_chart:files_chart", per="run",
     heading="What differs between the model files",
 )  # fmt: skip

@@ -24,7 +24,6 @@ class Improvement(Result):
     """
 
     record: ImprovementRecord
-    charted_by = "workbench.features.findings.chart:improvement_chart"
 
     @property
     def steps(self) -> tuple[ImprovementStep, ...]:
@@ -55,6 +54,7 @@ FEATURE = Feature(
     "improvement",
     ImprovementRecord,
     result=Improvement,
+    chart="workbench.features.findings.chart:improvement_chart",
     call="workbench.features.findings.calls:improve",
     takes=("inputs", "data", "calibration", "progress", "keep", "on_step"),
     form=(

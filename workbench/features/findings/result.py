@@ -138,7 +138,6 @@ class Findings(PerRun):
 
     kind = "findings"
     record: FindingsRecord
-    charted_by = "workbench.features.findings.chart:findings_chart"
     target: Subject | None = None
 
     @classmethod
@@ -203,6 +202,7 @@ FEATURE = Feature(
     FindingsRecord,
     check_findings,
     result=Findings,
+    chart="workbench.features.findings.chart:findings_chart",
     per="run",
     call="workbench.features.findings.calls:findings",
     takes=("inputs", "seed", "calibration", "on_step"),

@@ -33,8 +33,6 @@ class Matrix(SeveralComparisons):
     """
 
     record: MatrixRecord
-    drawn_by = "workbench.features.grid.matrix_chart:matrix_figure"
-    pictured_by = "workbench.features.grid.matrix_chart:matrix_scene"
 
     @property
     def subject(self) -> str:
@@ -140,6 +138,8 @@ FEATURE = Feature(
     MatrixRecord,
     check_matrix,
     result=Matrix,
+    figure="workbench.features.grid.matrix_chart:matrix_figure",
+    picture="workbench.features.grid.matrix_chart:matrix_scene",
     per="runs",
     call="workbench.features.grid.matrix_call:matrix",
     takes=("budget_s", "seed", "progress", "keep"),

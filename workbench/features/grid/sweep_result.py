@@ -33,8 +33,6 @@ class Sweep(SeveralComparisons):
     """
 
     record: SweepRecord
-    drawn_by = "workbench.features.grid.sweep_chart:sweep_figure"
-    pictured_by = "workbench.features.grid.sweep_chart:sweep_scene"
 
     @property
     def points(self) -> tuple[SweepPoint, ...]:
@@ -116,6 +114,8 @@ FEATURE = Feature(
     SweepRecord,
     check_sweep,
     result=Sweep,
+    figure="workbench.features.grid.sweep_chart:sweep_figure",
+    picture="workbench.features.grid.sweep_chart:sweep_scene",
     call="workbench.features.grid.sweep_call:sweep",
     per="runs",
     takes=("budget_s", "calibration", "seed", "progress", "keep"),

@@ -54,8 +54,6 @@ class LoadTest(Result):
     """
 
     record: LoadTestRecord
-    charted_by = "workbench.features.load.chart:load_chart"
-    drawn_by = "workbench.features.load.chart:load_figure"
 
     @property
     def points(self) -> tuple[PointSummary, ...]:
@@ -134,6 +132,8 @@ FEATURE = Feature(
     LoadTestRecord,
     check_load_test,
     result=LoadTest,
+    chart="workbench.features.load.chart:load_chart",
+    figure="workbench.features.load.chart:load_figure",
     per="runs",
     call="workbench.features.load.call:load_test",
     takes=("inputs", "seed", "calibration", "progress", "keep"),

@@ -28,7 +28,6 @@ class Measurement(Continued):
     """
 
     record: MeasurementRecord
-    charted_by = "workbench.drawing.still:measurement_chart"
 
     @property
     def run(self) -> Run:
@@ -87,6 +86,7 @@ FEATURE = Feature(
     check_measurement,
     about_measurement,
     result=Measurement,
+    chart="workbench.drawing.still:measurement_chart",
     call="workbench.features.measure.call:measure",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     heading="Measured alone",

@@ -18,8 +18,6 @@ class Memory(PerRun):
 
     kind = "memory"
     record: MemoryRecord
-    charted_by = "workbench.features.memory.resources_chart:memory_chart"
-    drawn_by = "workbench.features.memory.chart:memory_figure"
 
 
 def examine(run: ExaminedRun) -> MemoryRecord:
@@ -34,6 +32,8 @@ FEATURE = Feature(
     "memory",
     MemoryRecord,
     result=Memory,
+    chart="workbench.features.memory.resources_chart:memory_chart",
+    figure="workbench.features.memory.chart:memory_figure",
     per="run",
     call="workbench.features.profile.calls:memory",
     takes=("inputs", "seed", "calibration"),

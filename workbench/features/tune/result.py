@@ -39,8 +39,6 @@ class Study(Measured):
     """
 
     record: StudyRecord
-    charted_by = "workbench.features.tune.chart:study_chart"
-    drawn_by = "workbench.features.tune.chart:study_figure"
     title = "the best config"
     _request: StudyRequest | None = None
 
@@ -208,6 +206,8 @@ FEATURE = Feature(
     check_study,
     about_study,
     result=Study,
+    chart="workbench.features.tune.chart:study_chart",
+    figure="workbench.features.tune.chart:study_figure",
     per="runs",
     call="workbench.features.tune.call:tune",
 )

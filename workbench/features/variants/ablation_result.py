@@ -18,7 +18,6 @@ class Ablation(Measured):
     """
 
     record: AblationRecord
-    charted_by = "workbench.features.variants.chart:ablation_chart"
     title = "what each pass is worth"
 
 
@@ -28,6 +27,7 @@ FEATURE = Feature(
     check_measured,
     lambda record: about_comparison(record.comparison),
     result=Ablation,
+    chart="workbench.features.variants.chart:ablation_chart",
     call="workbench.features.explain.calls:ablate",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     heading="What each pass is worth",

@@ -18,7 +18,6 @@ class Levels(Measured):
     """
 
     record: LevelsRecord
-    charted_by = "workbench.features.variants.chart:levels_chart"
     title = "ONNX Runtime's levels side by side"
 
 
@@ -28,6 +27,7 @@ FEATURE = Feature(
     check_measured,
     lambda record: about_comparison(record.comparison),
     result=Levels,
+    chart="workbench.features.variants.chart:levels_chart",
     call="workbench.features.explain.calls:levels",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     heading="ONNX Runtime's levels side by side",

@@ -16,7 +16,6 @@ class MemorySettings(Result):
     """
 
     record: MemorySettingsRecord
-    charted_by = "workbench.features.memory.resources_chart:memory_settings_chart"
 
 
 FEATURE = Feature(
@@ -24,6 +23,7 @@ FEATURE = Feature(
     MemorySettingsRecord,
     check_settings,
     result=MemorySettings,
+    chart="workbench.features.memory.resources_chart:memory_settings_chart",
     call="workbench.features.profile.calls:memory_settings",
     takes=("inputs", "seed", "calibration", "progress"),
     heading="Memory settings, each toggled alone",

@@ -16,13 +16,13 @@ class Threads(Result):
     """
 
     record: ThreadScalingRecord
-    charted_by = "workbench.features.variants.threads_chart:threads_chart"
 
 
 FEATURE = Feature(
     "thread scaling",
     ThreadScalingRecord,
     result=Threads,
+    chart="workbench.features.variants.threads_chart:threads_chart",
     call="workbench.features.profile.calls:threads",
     takes=("inputs", "seed", "calibration", "progress", "keep"),
     heading="Latency by threads",

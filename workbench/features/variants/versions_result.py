@@ -21,7 +21,6 @@ class Versions(Measured):
     """
 
     record: VersionsRecord
-    charted_by = "workbench.features.variants.chart:versions_chart"
     title = "versions of ONNX Runtime side by side"
 
     def _in_words(self) -> str:
@@ -40,6 +39,7 @@ FEATURE = Feature(
     check_versions,
     lambda record: about_comparison(record.comparison),
     result=Versions,
+    chart="workbench.features.variants.chart:versions_chart",
     call="workbench.features.variants.versions_call:compare_versions",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     form=(

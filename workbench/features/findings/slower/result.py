@@ -16,7 +16,6 @@ class WhySlower(Result):
     """
 
     record: WhySlowerRecord
-    charted_by = "workbench.features.accuracy.layers_chart:why_slower_chart"
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -29,6 +28,7 @@ FEATURE = Feature(
     WhySlowerRecord,
     check_reasons,
     result=WhySlower,
+    chart="workbench.features.accuracy.layers_chart:why_slower_chart",
     per="candidate",
     call="workbench.features.findings.slower.call:why_slower",
     takes=("progress",),

@@ -17,7 +17,6 @@ class Peaks(Result):
     """
 
     record: PeakTable
-    charted_by = "workbench.features.profile.roofline.limits_chart:peaks_chart"
 
     @property
     def rows(self) -> tuple[PeakRow, ...]:
@@ -40,4 +39,10 @@ def _giga(rate: float | None, unit: str) -> str:
     return "not measured" if rate is None else f"{rate / 1e9:,.1f} {unit}"
 
 
-FEATURE = Feature("peaks", PeakTable, check_peak_table, result=Peaks)
+FEATURE = Feature(
+    "peaks",
+    PeakTable,
+    check_peak_table,
+    result=Peaks,
+    chart="workbench.features.profile.roofline.limits_chart:peaks_chart",
+)

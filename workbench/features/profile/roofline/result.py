@@ -22,8 +22,6 @@ class Roofline(PerRun):
 
     kind = "roofline"
     record: RooflineRecord
-    charted_by = "workbench.features.profile.roofline.limits_chart:roofline_chart"
-    drawn_by = "workbench.features.profile.roofline.chart:roofline_figure"
 
 
 def check_roofline(record: RooflineRecord, fix: str) -> None:
@@ -48,6 +46,8 @@ FEATURE = Feature(
     RooflineRecord,
     check_roofline,
     result=Roofline,
+    chart="workbench.features.profile.roofline.limits_chart:roofline_chart",
+    figure="workbench.features.profile.roofline.chart:roofline_figure",
     per="run",
     call="workbench.features.profile.calls:roofline",
     takes=("inputs", "seed", "calibration"),
