@@ -1,9 +1,9 @@
 """Record rounds of equal configs: `python -m benchmarks.bursts`, for `benchmarks.schemes`.
 
 The rounds are those of `wb.compare`. Other load comes and goes for 0.3 to 3 s on one and on two cores
-(`--state bursts`), keeps both cores busy (`busy`), or is that of the machine (`quiet`). A series keeps, for
-each round, the log ratio by share of the fastest passes, of undisturbed cycles and of all: small numbers in
-`benchmarks/series/STATE.json`. The ratio of equal configs is 1, so every claim of a rule is false.
+(`--state bursts`), keeps both cores busy (`busy`), or is that of the machine (`quiet` and `others`, which
+only name it). A series keeps, for each round, the log ratio by share of the fastest passes, of undisturbed
+cycles and of all, in `benchmarks/series/STATE.json`; further runs add to it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from typing import Any
 
 from benchmarks.burners import busy_cores, pick
 from benchmarks.honesty import MODELS_HELP, model_paths
-from benchmarks.schemes import SERIES
+from benchmarks.schemes import SERIES, SHARES, STATES
 from workbench import Config, load
 from workbench.core.measure.compare import compare
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.pairs import MIN_CLEAN_CYCLES, cycles_of, log_ratio_over
 
 MODELS = ("digits-conv", "digits-vit", "mlp", "attention", "cnn")
-SHARES = (0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 0.75)
-STATES = ("quiet", "busy", "bursts")
 NEVER_SETTLED = 1e-6  # a smallest effect that no interval resolves: the budget ends the comparison
 
 
@@ -82,7 +80,7 @@ def rounds(name: str, path: Path, seconds: float, seed: int) -> Iterator[dict[st
 
 
 def _by_share(cycles: Iterable[Any], feeds: int) -> list[float]:
-    return [round(log_ratio_over(list(cycles), feeds, share), 5) for share in SHARES]
+    return [round(log_ratio_over(list(cycles), feeds, share), 4) for share in SHARES]
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ A B B A or B A A B, the partner frozen. The table says, for the sampling of one 
 of the log ratio over the rounds for each estimator, and the share of the time that was sampling. Estimators
 are the judge's own: its ratio stands on the fastest third, on a busy machine on the fastest twentieth.
 `--series NAME` keeps the raw times in `benchmarks/series/NAME.json.gz`; `--replay NAME` prints their table
-again.
+again. `--rule` draws comparisons from the rounds that `benchmarks.bursts` recorded of equal configs, with and
+without a planted effect, and counts what the judge concludes, so that a change of its rule shows in seconds.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import random
 import tempfile
 import time
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import fmean, median, stdev
@@ -27,8 +29,11 @@ from typing import Any
 from benchmarks.burners import busy_cores
 from benchmarks.models import MODELS, make
 from workbench import Config, load
-from workbench.core.measure.pairs import TYPICAL_SHARE, log_ratio_of
+from workbench.core.bundle.comparison import Kind
+from workbench.core.measure.compare_request import default_budget_s, longest_s
+from workbench.core.measure.pairs import TYPICAL_SHARE, Pair, log_ratio_of, population_of
 from workbench.core.measure.regime import BUSY, QUIET
+from workbench.core.measure.verdict import Criteria, is_enough, judge
 from workbench.core.worker.launch import Worker
 from workbench.core.worker.values import write_values
 
@@ -40,6 +45,10 @@ SCHEMES = {  # name: (seconds a block, least runs, runs before the first sample)
     "2 ms, lead-in": (0.002, 1, 1),
     "1 run": (0.0, 1, 0),
 }
+STATES = ("quiet", "others", "bursts", "busy")  # of the machine, in series of `benchmarks.bursts`
+SHARES = (0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 0.75)  # of the fastest passes, as kept there
+STRETCH = 3  # rounds drawn as they followed each other
+EFFECTS = (1.0, 1.02, 1.03, 1.1, 2.0)
 WARM_UP = {"floor_s": 0.06, "bound_s": 1.5, "floor_runs": 4, "pacing_s": None}
 Cycle = tuple[Sequence[Sequence[float]], Sequence[Sequence[float]]]  # blocks of samples, a side each
 
@@ -80,7 +89,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--burners", type=int, default=0, help="cores kept busy meanwhile")
     parser.add_argument("--series", metavar="NAME", help="keep the raw times in benchmarks/series")
     parser.add_argument("--replay", metavar="NAME", nargs="+", help="only print the table of such series")
+    parser.add_argument("--rule", action="store_true", help="only judge comparisons drawn from series")
+    parser.add_argument("--tries", type=int, default=60, help="comparisons drawn for each effect")
     options = parser.parse_args(arguments)
+    if options.rule:
+        print(rule_table(options.tries))
+        return
     if options.replay:
         rows = [row for name in options.replay for row in series(name)]
     else:
@@ -180,6 +194,54 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
             )
             lines.append(f"| {case} | {scheme} | {median(samples) * 1e3:.2f} ms | {share:.0%} | {scatter} |")
     return "\n".join(lines)
+
+
+def rule_table(tries: int) -> str:
+    """Return what the judge concludes of drawn comparisons, by state of the machine, as Markdown."""
+    lines = [
+        "| series | rounds | load | effect | faster | slower | tie | unknown | median, 95 % end within |",
+        "|---" * 9 + "|",
+    ]
+    for state in STATES:
+        if not (SERIES / f"{state}.json").exists():
+            continue
+        rows = json.loads((SERIES / f"{state}.json").read_text())
+        models = [[row for row in rows if row["model"] == name] for name in {row["model"]: 0 for row in rows}]
+        loads = [row["load"] for row in rows]
+        for effect in EFFECTS:
+            rng = random.Random(0)
+            drawn = [answer(models[number % len(models)], math.log(effect), rng) for number in range(tries)]
+            counts = Counter(kind for kind, _ in drawn)
+            kinds = " | ".join(str(counts[kind]) for kind in ("faster", "slower", "tie", "unknown"))
+            times_s = sorted(seconds for _, seconds in drawn)
+            ends = f"{median(times_s):.0f} s, {times_s[math.ceil(0.95 * tries) - 1]:.0f} s"
+            load_now = f"{min(loads):.1f} to {max(loads):.1f}"
+            lines.append(f"| {state} | {len(rows)} | {load_now} | {effect:g} | {kinds} | {ends} |")
+    return "\n".join(lines)
+
+
+def answer(rows: Sequence[dict[str, Any]], effect: float, rng: random.Random) -> tuple[Kind, float]:
+    """Return the verdict of a default comparison drawn from rounds of one model, and how long it takes."""
+    run_s, round_s = rows[0]["median_ms"] / 1e3, rows[0]["round_s"]
+    ends_s, longer, looks, pairs = default_budget_s(run_s, round_s), False, (), list[Pair]()
+    while True:
+        if len(pairs) % STRETCH == 0:
+            start = rng.randrange(len(rows))
+        row, sign = rows[(start + len(pairs)) % len(rows)], rng.choice((-1, 1))  # either process is A
+        clean, every = (
+            None if row[name] is None else effect + sign * row[name][SHARES.index(regime.passes)]
+            for name, regime in (("clean", QUIET), ("all", BUSY))
+        )
+        pairs.append(Pair(len(pairs) + 1, clean, every or 0.0, row["cycles"], row["clean_cycles"]))
+        criteria = Criteria(population=population_of([pairs]), looks=looks)
+        concluded = judge("B", pairs, (), criteria, final=True)
+        spent_s = len(pairs) * round_s
+        if is_enough(pairs, criteria, narrow=not longer):
+            return concluded.kind, spent_s
+        if spent_s + round_s > ends_s:
+            if longer or concluded.kind != "unknown":
+                return concluded.kind, spent_s
+            longer, ends_s, looks = True, longest_s(ends_s, run_s), (concluded.rounds,)
 
 
 if __name__ == "__main__":

@@ -153,6 +153,29 @@ def test_cancel_from_another_thread(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+def test_cancelling_keeps_what_is_known_once_there_is_an_interval(tmp_path: Path) -> None:
+    """An effect so small that no number of rounds settles it."""
+    cancel = threading.Event()
+
+    def stop_in_the_fourth_round(progress: Progress) -> None:
+        if progress.round == 4:
+            cancel.set()
+
+    path = tiny.save(tiny.mlp(), tmp_path)
+    stopped = wb.compare(
+        path,
+        wb.Config(),
+        wb.Config(),
+        smallest_effect=1e-9,
+        progress=stop_in_the_fourth_round,
+        cancel=cancel,
+        keep=False,
+    )
+    (verdict,) = stopped.record.verdicts
+    assert {len(run.processes) for run in stopped.record.runs} == {3}
+    assert (verdict.rounds, verdict.provisional) == (3, False)
+
+
 @pytest.mark.real
 def test_measuring_goes_on_also_from_a_reopened_bundle(compared: wb.Comparison, tmp_path: Path) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from workbench.core.bundle.comparison import Doubt, OutputAgreement
 from workbench.core.bundle.run import Block, LogLine, Run
 from workbench.core.config import Config
 from workbench.core.measure.agreement import NO_VALUES
-from workbench.core.measure.counters import Counters
+from workbench.core.measure.counters import Counters, on_battery
 from workbench.core.measure.doubts import doubts_of
 from workbench.core.measure.load_doubts import Circumstances
 from workbench.core.measure.verdict import Criteria, judge
@@ -168,6 +169,22 @@ def test_what_the_system_counters() -> None:
     assert "10 %" in doubt["steal"].evidence
     assert "3 times" in doubt["throttling"].evidence
     assert "quota" not in doubt
+
+
+@pytest.mark.parametrize(
+    ("plugged", "doubted"), [(False, True), (True, False), (None, False), ("no battery", False)]
+)
+def test_a_laptop_on_its_battery_is_a_doubt(
+    monkeypatch: pytest.MonkeyPatch, plugged: bool | str | None, doubted: bool
+) -> None:
+    battery = None if plugged == "no battery" else SimpleNamespace(power_plugged=plugged)
+    monkeypatch.setattr("psutil.sensors_battery", lambda: battery, raising=False)
+    assert ("battery" in doubts(on_battery=on_battery())) == doubted
+
+
+def test_a_system_without_a_reading_of_its_battery_is_no_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("psutil.sensors_battery", raising=False)
+    assert not on_battery()
 
 
 def test_a_config_that_is_probably_not_meant() -> None:

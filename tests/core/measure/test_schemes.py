@@ -65,3 +65,19 @@ def test_a_series_is_kept_under_its_name_and_never_overwritten(
     with pytest.raises(SystemExit):
         main(["--series", "quiet-two-cores"])
     assert "give another name" in capsys.readouterr().err
+
+
+def test_the_rule_makes_no_false_claim_on_recorded_rounds_and_finds_half_the_speed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["--rule", "--tries", "20"])
+    cells = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert {row[0] for row in cells} >= {"others", "bursts", "busy"}
+    for _, _, _, effect, faster, slower, tie, unknown, _ in cells:
+        assert int(faster) + int(slower) + int(tie) + int(unknown) == 20
+        assert slower == "0"
+        if effect == "1":
+            assert faster == "0"
+            assert int(tie) > 0
+        if effect == "2":
+            assert int(faster) >= 19

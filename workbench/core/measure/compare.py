@@ -16,7 +16,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.measure.candidates import make_candidates
 from workbench.core.measure.compare_request import CompareRequest, check
 from workbench.core.measure.continuing import check_same_files, check_same_machine
-from workbench.core.measure.counters import Counters, read_counters
+from workbench.core.measure.counters import Counters, on_battery, read_counters
 from workbench.core.measure.doubts import doubts_of
 from workbench.core.measure.evidence import Evidence
 from workbench.core.measure.limits import OnProgress, Progress
@@ -77,6 +77,7 @@ def _record(
         counters=counters,
         elapsed_s=measuring.elapsed_s - earlier_s,
         software=evidence.software(),
+        on_battery=on_battery(),
         shared=any(name in os.environ for name in HUB_VARIABLES),
         default_s=measuring.budget_s if measuring.took_longer else None,
     )

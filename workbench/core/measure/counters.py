@@ -1,4 +1,4 @@
-"""System counters during measuring: time stolen by other guests, throttling by heat or quota."""
+"""The system during measuring: time stolen by other guests, throttling by heat or quota, the battery."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ class Counters:
 
 def read_counters() -> Counters:
     return Counters(steal_s(), _thermal(), throttle_count())
+
+
+def on_battery() -> bool:
+    """Return whether the machine is known to run on its battery."""
+    import psutil
+
+    read = getattr(psutil, "sensors_battery", None)  # some systems have no such reading
+    battery = None if read is None else read()
+    return battery is not None and battery.power_plugged is False
 
 
 def _thermal() -> int | None:

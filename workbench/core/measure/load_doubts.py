@@ -28,6 +28,7 @@ class Circumstances:
     counters: Counters
     elapsed_s: float
     software: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # software versions by label
+    on_battery: bool = False
     shared: bool = False  # other users' programs, which this user cannot close: a hub
     default_s: float | None = None  # the default budget, if measuring took longer; None: it did not
 
@@ -93,7 +94,7 @@ def _others_cores(blocks: Sequence[Block], machine: Machine) -> float | None:
 
 
 def counted(circumstances: Circumstances) -> Iterable[Doubt]:
-    """Yield doubts from the system's counters: stolen time, heat, quotas."""
+    """Yield doubts from what the system reports: stolen time, heat, the battery, quotas."""
     counters = circumstances.counters
     if circumstances.is_stolen_from and counters.steal_s is not None:
         yield Doubt(
@@ -109,6 +110,13 @@ def counted(circumstances: Circumstances) -> Iterable[Doubt]:
             None,
             f"the processor slowed down {counters.thermal_throttles} times because of heat",
             "let it cool, or measure with fewer threads",
+        )
+    if circumstances.on_battery:
+        yield Doubt(
+            "battery",
+            None,
+            "the machine runs on its battery, so its clock may be lower than usual and change meanwhile",
+            "plug it in, then measure again",
         )
     if counters.quota_throttles:
         yield Doubt(
