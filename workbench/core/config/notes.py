@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from workbench.core.config import affinity
+from workbench.core.config.catalogue import catalogue
 from workbench.core.config.fields import ConfigFields
 from workbench.core.config.provider import CPU
 
@@ -55,6 +56,11 @@ def _providers(config: ConfigFields) -> Iterator[str]:
     if TENSORRT in names and "CUDAExecutionProvider" not in names:
         yield "Nodes that TensorRT does not take go to the CPU; list 'cuda' after it to keep them on the GPU."
     for provider in config.providers:
+        if provider.name not in {card.name for card in catalogue().providers}:
+            yield (
+                f"{provider.name} was not tried with the workbench, which knows none of its options; "
+                "ONNX Runtime accepts unknown ones in silence."
+            )
         own_threads = int(provider.option("intra_op_num_threads") or 1)
         if provider.name == XNNPACK and own_threads > 1 and config.spinning is not False:
             yield "XNNPACK has its own threads and ORT's spin beside them: try spinning=False or 1 thread."

@@ -39,6 +39,7 @@ class SessionPlan:
     run_entries: tuple[tuple[str, str], ...]  # add_run_config_entry
     io_binding: bool
     custom_ops: tuple[str, ...] = ()  # register_custom_ops_library
+    plugins: tuple[tuple[str, str], ...] = ()  # of a provider, the file that is registered, or "auto"
 
     @property
     def preload_libraries(self) -> bool:
@@ -56,6 +57,7 @@ class SessionPlan:
             "run_entries": dict(self.run_entries),
             "io_binding": self.io_binding,
             "custom_ops": list(self.custom_ops),
+            "plugins": dict(self.plugins),
             "preload_libraries": self.preload_libraries,
         }
 
@@ -84,7 +86,7 @@ def session_plan(config: ConfigFields) -> SessionPlan:
         entries |= dict.fromkeys(SPINNING, "1" if config.spinning else "0")
     if config.affinity is not None:
         entries[AFFINITY] = config.affinity
-    providers = tuple((provider.name, provider.options) for provider in config.providers)
+    providers = tuple((provider.name, provider.session_options) for provider in config.providers)
     return SessionPlan(
         attributes=tuple((name, value) for name, value in attributes if value is not None),
         entries=tuple(sorted(entries.items())),
@@ -94,4 +96,5 @@ def session_plan(config: ConfigFields) -> SessionPlan:
         run_entries=config.run_entries,
         io_binding=config.io_binding,
         custom_ops=config.custom_ops,
+        plugins=tuple((item.name, item.library) for item in config.providers if item.library is not None),
     )

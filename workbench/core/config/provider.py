@@ -14,6 +14,13 @@ CPU = "CPUExecutionProvider"
 MOST_NAME_CHARACTERS = 128
 
 OTHER_ALIASES = {"trt": "tensorrt", "directml": "dml", "nvtensorrtrtx": "tensorrt-rtx"}
+LIBRARY = (
+    "library"  # the option that is the workbench's own: ORT registers the file, and never sees the option
+)
+UNTRIED = {  # further providers of ONNX Runtime, in builds that no package of Python has
+    name.lower(): f"{name}ExecutionProvider"
+    for name in ("ACL", "Azure", "CANN", "Dnnl", "Js", "Rknpu", "VSINPU", "VitisAI", "WebNN")
+}
 HALF = {  # options that let a float32 model be computed in 16 bits
     "TensorrtExecutionProvider": ("trt_fp16_enable", "True"),
     "OpenVINOExecutionProvider": ("precision", "FP16"),
@@ -26,7 +33,8 @@ class Provider:
     """A provider and its options: `Provider("tensorrt", {"trt_fp16_enable": True})`.
 
     Short names are accepted, options may also be keywords, and each value is checked against the
-    catalogue and written the way this provider reads it.
+    catalogue and written the way this provider reads it. `library` names the file of a plugin, or is
+    "auto" for an installed package that has it.
 
     >>> import workbench as wb
     >>> wb.Provider("tensorrt", trt_fp16_enable=True).options
@@ -55,11 +63,21 @@ class Provider:
     @property
     def short_name(self) -> str:
         """Our alias, such as "cuda", where there is one."""
-        return _short_names().get(self.name, self.name)
+        return {**_short_names(), **{full: name for name, full in UNTRIED.items()}}.get(self.name, self.name)
 
     def option(self, name: str) -> str | None:
         """Return the text given for an option, or None when it was left to the provider."""
         return dict(self.options).get(name)
+
+    @property
+    def library(self) -> str | None:
+        """The library of a plugin, "auto" for an installed one, or None for a provider of this ORT's own."""
+        return self.option(LIBRARY)
+
+    @property
+    def session_options(self) -> tuple[tuple[str, str], ...]:
+        """The options that ORT is given."""
+        return tuple((name, text) for name, text in self.options if name != LIBRARY)
 
     @property
     def allows_half(self) -> bool:
@@ -86,7 +104,7 @@ def full_name(name: object) -> str:
             "Use 'migraphx', AMD's provider today.",
         )
     folded = OTHER_ALIASES.get(folded, folded)
-    for full, alias in _short_names().items():
+    for full, alias in (*_short_names().items(), *((full, short) for short, full in UNTRIED.items())):
         if folded in (alias, full.casefold()):
             return full
     return name.strip()

@@ -7,7 +7,7 @@ import re
 from workbench.core.config.catalogue import catalogue, check_needs
 from workbench.core.config.fields import ConfigFields
 from workbench.core.config.option import ALLOW
-from workbench.core.config.provider import Provider
+from workbench.core.config.provider import UNTRIED, Provider
 from workbench.core.errors import ConfigError
 from workbench.core.text import did_you_mean, listed, quoted
 
@@ -45,14 +45,15 @@ def check(config: ConfigFields) -> None:
 def _check_names(provider: Provider, allow_unknown: bool) -> None:
     known = [card.name for card in catalogue().providers]
     if provider.name not in known:
-        if allow_unknown:
-            return
+        if allow_unknown or provider.library is not None or provider.name in UNTRIED.values():
+            return  # nothing is known of its options
         short = [card.alias for card in catalogue().providers]
         raise ConfigError(
             f"{quoted(provider.name)} is not a provider that we know; ORT would warn and use the CPU.",
-            f"{did_you_mean(provider.name, [*short, *known])}Use one of {', '.join(short)}, {ALLOW}.",
+            f"{did_you_mean(provider.name, [*short, *known])}Use one of {', '.join(short)}; for a "
+            f"plugin, wb.Provider({quoted(provider.name)}, library='auto' or its file); {ALLOW}.",
         )
-    given = dict(provider.options)
+    given = dict(provider.session_options)
     for name in given:
         option = catalogue().find(provider.name, name)
         if option is not None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from workbench.core.config.plan import SessionPlan
+from workbench.core.plugin_packages import plugin_packages
 from workbench.core.thread_variables import OBEYED_SINCE, thread_origins, variables_of
 
 _NO_TELEMETRY = 'import os\n\nos.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime is imported'
@@ -66,10 +67,12 @@ def script(
     return "\n\n".join(parts) + "\n"
 
 
-def options_of(plan: SessionPlan) -> Iterator[str]:
+def options_of(plan: SessionPlan, folder: str = "") -> Iterator[str]:
+    """`folder`: an expression of the folder that holds the libraries of the plan; empty: they are paths."""
     since = ".".join(map(str, OBEYED_SINCE))
     for variable in variables_of(thread_origins(dict(plan.attributes), obeyed=True)):
         yield f"# {variable} was set here, and ONNX Runtime {since} and newer obeys it: set it elsewhere too"
+    yield from _plugins(plan, folder)
     yield "options = ort.SessionOptions()"
     for name, value in plan.attributes:
         literal = f"ort.{value}" if isinstance(value, str) else repr(value)
@@ -77,9 +80,24 @@ def options_of(plan: SessionPlan) -> Iterator[str]:
     for key, text in plan.entries:
         yield f"options.add_session_config_entry({key!r}, {text!r})"
     for library in plan.custom_ops:
-        yield f"options.register_custom_ops_library({library!r})"
+        yield f"options.register_custom_ops_library({_place(library, folder)})"
     for name, size in plan.free_dimensions:
         yield f"options.add_free_dimension_override_by_name({name!r}, {size})"
+
+
+def _place(library: str, folder: str) -> str:
+    return f"str({folder} / {library!r})" if folder else repr(library)
+
+
+def _plugins(plan: SessionPlan, folder: str) -> Iterator[str]:
+    for provider, library in plan.plugins:
+        if library != "auto":
+            yield f"ort.register_execution_provider_library({provider!r}, {_place(library, folder)})"
+    if any(library == "auto" for _, library in plan.plugins):
+        for package in plugin_packages():
+            yield f"import {package.module}  # {package.requirement}"
+            path = f"{package.module}.{package.function}()"
+            yield f"ort.register_execution_provider_library({package.module!r}, {path})"
 
 
 def session_of(plan: SessionPlan, model: str) -> Iterator[str]:

@@ -56,7 +56,8 @@ class GraphCapture:
         self.taken = 0
         self.stem = "graph"
         self.weights = folder / "weights.bin"
-        if hasattr(os, "symlink") and os.name == "posix" and not self.weights.is_symlink():
+        if hasattr(os, "symlink") and os.name == "posix":
+            self.weights.unlink(missing_ok=True)  # a session whose graph could not be saved replaced it
             self.weights.symlink_to(os.devnull)
 
     def only_cpu(self) -> None:

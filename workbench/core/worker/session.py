@@ -10,6 +10,7 @@ from typing import Any
 import onnxruntime as ort
 
 from workbench.core.errors import RunFailed
+from workbench.core.worker.plugins import register_plugins
 
 CPU = "CPUExecutionProvider"
 RECORD_ASSIGNMENT = "session.record_ep_graph_assignment_info"
@@ -19,6 +20,7 @@ _OWN_RESOURCES = "update onnxruntime, or let each session have its own threads a
 
 def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
     """Return the session options of a plan."""
+    register_plugins(plan.get("plugins", {}))
     options = ort.SessionOptions()
     for name, value in plan["attributes"].items():
         member(ort.SessionOptions, name)

@@ -19,6 +19,7 @@ from workbench.core.config.plan import SessionPlan, session_plan
 from workbench.core.errors import DeployError
 from workbench.core.models.fingerprint import read_sha256
 from workbench.core.models.model import copy_model
+from workbench.core.plugin_packages import plugin_packages
 from workbench.core.prepare.preparing import Prepared
 from workbench.core.text import path_text
 from workbench.features.deploy import texts, triton
@@ -109,7 +110,10 @@ def _python(
     (target / "deployment.json").write_text(json.dumps(document, indent=2) + "\n", "utf-8")
     (target / "session.py").write_text(session_file(plan), "utf-8")
     packages = texts.environment(prepared.asked.interpreter)
-    requirements = "\n".join(texts.requirements(providers, packages)) + "\n"
+    plugins = (
+        [each.requirement for each in plugin_packages()] if "auto" in dict(plan.plugins).values() else []
+    )
+    requirements = "\n".join((*texts.requirements(providers, packages), *plugins)) + "\n"
     (target / "requirements.txt").write_text(requirements, "utf-8")
     (target / "Dockerfile").write_text(texts.dockerfile(packages), "utf-8")
     asked = prepared.asked.replace(runtime=None)  # requirements.txt has its versions
@@ -149,15 +153,18 @@ def _triton(
 
 
 def _with_libraries(plan: SessionPlan, target: Path) -> SessionPlan:
-    """Copy the libraries of custom operators; return the plan that registers the copies."""
-    copies = []
-    for place, library in enumerate(plan.custom_ops):
+    """Copy the libraries of custom operators and plugins; return the plan that registers the copies."""
+    copies: list[str] = []
+
+    def copied(library: str) -> str:
         name = Path(library).name
-        copy = target / "libraries" / (name if name not in copies else f"{place}-{name}")
-        copy.parent.mkdir(exist_ok=True)
-        shutil.copyfile(library, copy)
-        copies.append(copy.name)
-    return replace(plan, custom_ops=tuple(copies))
+        copies.append(name if name not in copies else f"{len(copies)}-{name}")
+        (target / "libraries").mkdir(exist_ok=True)
+        shutil.copyfile(library, target / "libraries" / copies[-1])
+        return copies[-1]
+
+    plugins = tuple((name, at if at == "auto" else copied(at)) for name, at in plan.plugins)
+    return replace(plan, custom_ops=tuple(map(copied, plan.custom_ops)), plugins=plugins)
 
 
 def _files(folder: Path, cancel: threading.Event | None) -> tuple[DeployedFile, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from workbench.core.config.plan import SessionPlan
 from workbench.core.config.script import options_of, session_of
 
@@ -18,7 +16,7 @@ import onnxruntime as ort
 '''
 _LIBRARIES = """from pathlib import Path
 
-LIBRARIES = Path(__file__).with_name("libraries")  # of custom operators
+LIBRARIES = Path(__file__).with_name("libraries")
 
 """
 _PLAIN = '''
@@ -47,10 +45,8 @@ def session_file(plan: SessionPlan) -> str:
 
     The libraries of the plan are names in the folder `libraries` beside the file.
     """
-    libraries = [
-        f"options.register_custom_ops_library(str(LIBRARIES / {name!r}))" for name in plan.custom_ops
-    ]
-    options = [*options_of(replace(plan, custom_ops=())), *libraries]
+    libraries = plan.custom_ops or any(library != "auto" for _, library in plan.plugins)
+    options = options_of(plan, "LIBRARIES")
     made = [line for line in session_of(plan, "model") if not line.startswith("print(")]
     run_options = [f"RUN_OPTIONS.add_run_config_entry({key!r}, {text!r})\n" for key, text in plan.run_entries]
     return "".join(

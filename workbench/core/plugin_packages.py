@@ -1,0 +1,37 @@
+"""The installed packages that hold a plugin execution provider, recognised by their text: none is imported.
+
+Standard library only: the worker imports this module.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+LOCATES = re.compile(r"^def ((?:get_)?library_path)\(", re.MULTILINE)  # as ONNX Runtime asks of such packages
+
+
+@dataclass(frozen=True, slots=True)
+class PluginPackage:
+    """A package of a plugin, and the function of its module that says where the library is."""
+
+    requirement: str
+    module: str
+    function: str
+
+
+def plugin_packages() -> tuple[PluginPackage, ...]:
+    """Return the packages of plugins in this environment."""
+    found = []
+    for package in metadata.distributions():
+        for file in package.files or ():
+            if len(file.parts) != 2 or file.name != "__init__.py" or not file.parts[0].isidentifier():
+                continue
+            path = Path(str(file.locate()))
+            text = path.read_text("utf-8", errors="replace") if path.is_file() else ""
+            if "execution_provider_library" in text and (function := LOCATES.search(text)):
+                requirement = f"{package.name}=={package.version}"
+                found.append(PluginPackage(requirement, file.parts[0], function[1]))
+    return tuple(found)

@@ -1,0 +1,51 @@
+"""Plugin execution providers: each is registered once in this process."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import onnxruntime as ort
+
+from workbench.core.errors import RunFailed
+from workbench.core.plugin_packages import plugin_packages
+
+
+def register_plugins(plugins: dict[str, str]) -> None:
+    """Register the library of each provider, or with "auto" the installed one that offers it."""
+    for provider, library in plugins.items():
+        try:
+            _register(provider, library)
+        except Exception as error:
+            raise RunFailed(
+                f"the plugin of {provider} cannot be used with ONNX Runtime {ort.__version__}: "
+                f"{str(error)[:600]}",
+                "name the provider as its devices do, and a file that was built for this version: "
+                "wb.Provider(name, library=path); `workbench doctor` lists the plugins that are installed",
+            ) from error
+
+
+def _register(provider: str, library: str) -> None:
+    if not hasattr(ort, "register_execution_provider_library"):
+        raise RuntimeError("it takes no plugins")
+    libraries = {provider: library}
+    if library == "auto":
+        packages = plugin_packages()
+        libraries = {each.module: getattr(import_module(each.module), each.function)() for each in packages}
+    offers = []
+    for name, path in libraries.items():
+        before = _offered()
+        if provider in before:
+            return
+        ort.register_execution_provider_library(name, str(path))
+        new = _offered() - before
+        if provider not in new:
+            ort.unregister_execution_provider_library(name)
+            offers.append(f"{name} offers {', '.join(sorted(new)) or 'no device here'}")
+    if provider not in _offered():
+        raise RuntimeError(
+            f"no device is offered; {'; '.join(offers) or 'no package with a plugin is installed'}"
+        )
+
+
+def _offered() -> set[str]:
+    return {device.ep_name for device in ort.get_ep_devices()}
