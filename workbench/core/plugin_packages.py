@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 
 LOCATES = re.compile(r"^def ((?:get_)?library_path)\(", re.MULTILINE)  # as ONNX Runtime asks of such packages
@@ -20,6 +20,10 @@ class PluginPackage:
     requirement: str
     module: str
     function: str
+
+    def library(self) -> str:
+        """Import the package, which only the worker may do, and return the path of its library."""
+        return str(getattr(import_module(self.module), self.function)())
 
 
 def plugin_packages() -> tuple[PluginPackage, ...]:

@@ -25,6 +25,7 @@ def test_told_nothing_plans_nothing_but_the_cpu() -> None:
         "run_entries": {},
         "io_binding": False,
         "custom_ops": [],
+        "plugins": {},
         "preload_libraries": False,
     }
 
@@ -148,6 +149,7 @@ def test_the_plan_says_each_field_in_ort_s_words() -> None:
         "run_entries": {"memory.enable_memory_arena_shrinkage": "cpu:0"},
         "io_binding": True,
         "custom_ops": [],
+        "plugins": {},
         "preload_libraries": True,
     }
 

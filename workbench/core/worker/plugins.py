@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import onnxruntime as ort
 
 from workbench.core.errors import RunFailed
@@ -24,19 +22,31 @@ def register_plugins(plugins: dict[str, str]) -> None:
             ) from error
 
 
+def offered_by(module: str) -> list[str]:
+    """Return the devices of an installed plugin, as "name: kind of vendor"; none if it has none here."""
+    package = next(each for each in plugin_packages() if each.module == module)
+    before = _offered()
+    ort.register_execution_provider_library(module, package.library())
+    return [
+        f"{device.ep_name}: {device.device.type.name} of {device.device.vendor}"
+        for device in ort.get_ep_devices()
+        if device.ep_name not in before
+    ]
+
+
 def _register(provider: str, library: str) -> None:
     if not hasattr(ort, "register_execution_provider_library"):
         raise RuntimeError("it takes no plugins")
     libraries = {provider: library}
     if library == "auto":
         packages = plugin_packages()
-        libraries = {each.module: getattr(import_module(each.module), each.function)() for each in packages}
+        libraries = {each.module: each.library() for each in packages}
     offers = []
     for name, path in libraries.items():
         before = _offered()
         if provider in before:
             return
-        ort.register_execution_provider_library(name, str(path))
+        ort.register_execution_provider_library(name, path)
         new = _offered() - before
         if provider not in new:
             ort.unregister_execution_provider_library(name)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 
+from workbench.core.plugin_packages import plugin_packages
+from workbench.core.worker.plugins import offered_by
 from workbench.core.worker.session import session_options
 
 # y = MatMul(x, x) with x of 4 by 4, IR 8, opset 17: an operator of every provider. As bytes, because
@@ -19,8 +21,10 @@ SQUARE = base64.b64decode(
 )
 
 
-def run(provider: str | None = None) -> dict[str, Any]:
-    """Describe this ORT, or describe a session that requests the given provider."""
+def run(provider: str | None = None, plugin: str | None = None) -> dict[str, Any]:
+    """Describe this ORT, a session that asks for a provider, or the devices of an installed plugin."""
+    if plugin is not None:
+        return {"devices": offered_by(plugin)}
     return _about() if provider is None else _try(provider)
 
 
@@ -36,6 +40,7 @@ def _about() -> dict[str, Any]:
                 and item.name.lower() != "ort-workbench"
             }
         ),
+        "plugins": [[package.module, package.requirement] for package in plugin_packages()],
         "available": ort.get_available_providers(),
         "devices": [
             [device.ep_name, device.device.type.name, device.device.vendor] for device in ort.get_ep_devices()

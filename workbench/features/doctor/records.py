@@ -15,7 +15,7 @@ from workbench.core.text import aligned, in_gib
 if TYPE_CHECKING:
     import pandas as pd
 
-_COLUMN = 28  # the longest name of a provider, and room
+_COLUMN = 32  # the longest name of a provider, and room
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,15 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
+class Plugin:
+    """An installed package with a plugin provider: what it offers here, or why it offers nothing."""
+
+    package: str  # "nxrt-ep-cpu==0.1.0"
+    devices: tuple[str, ...]  # "cpu_ep: CPU of AMD"
+    problem: str  # empty when it could be registered
+
+
+@dataclass(frozen=True, slots=True)
 class Survey:
     """The facts about this environment's ORT; `problem` is set where it does not start."""
 
@@ -37,6 +46,7 @@ class Survey:
     providers: tuple[ProviderState, ...]
     devices: tuple[Device, ...]
     problem: str | None
+    plugins: tuple[Plugin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +127,9 @@ class Doctor:
             words = f": {provider.words}" if provider.words else ""
             fix = f"\nFix: {provider.fix}" if provider.fix else ""
             yield "providers", provider.name, provider.state + words + fix
+        for plugin in survey.plugins:
+            offers = "; ".join(plugin.devices) or "registered; it has no device here"
+            yield "plugins", plugin.package, plugin.problem or offers
         for advice in self.advice:
             yield "advice", advice.topic, advice.text
 

@@ -1,0 +1,131 @@
+"""Plugin execution providers: found, measured, explained, deployed, shared; and refused with a reason."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from numpy._core import _multiarray_umath
+
+import workbench as wb
+from tests.core.models import tiny
+from workbench.core.plugin_packages import plugin_packages
+from workbench.features.doctor.environment import survey
+
+HAS_WHEEL = (sys.platform, platform.machine()) == ("linux", "x86_64")
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(
+        (sys.platform, platform.machine()) != ("linux", "x86_64"),
+        reason="its wheel is for x86-64 Linux alone",
+    ),
+]
+PLUGIN = wb.Config(providers=[wb.Provider("cpu_ep", library="auto"), "cpu"])
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.save(tiny.mlp(), tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def result(model: Path) -> wb.Comparison:
+    return wb.compare(model, wb.Config(), PLUGIN, budget_s=2, progress=False, keep=False)
+
+
+def test_an_installed_plugin_takes_part_in_a_comparison(result: wb.Comparison) -> None:
+    run = result.runs[1]
+    assert run.failure is None
+    assert run.providers == ("cpu_ep", "CPUExecutionProvider")
+    assert dict(run.nodes_on)["cpu_ep"] == 3
+    assert "knows none of its options" in str(result)
+
+
+def test_its_nodes_are_placed_and_profiled(model: Path) -> None:
+    explained = wb.explain(model, PLUGIN, keep=False)
+    assert set(explained.placement.to_frame()["provider"]) == {"cpu_ep"}
+    assert "cpu_ep" in str(explained)
+    assert len(wb.profile(model, PLUGIN, budget_s=0.2, keep=False).to_frame())
+
+
+@pytest.mark.parametrize("library", ["auto", "its file"])
+def test_script_and_deployment_register_it(model: Path, library: str, tmp_path: Path) -> None:
+    (package,) = (each for each in plugin_packages() if each.module == "nxrt_ep_cpu")
+    if library != "auto":
+        library = package.library()
+    config = PLUGIN.replace(providers=[wb.Provider("cpu_ep", library=library), "cpu"])
+    script = tmp_path / "script.py"
+    script.write_text(config.to_python(model), "utf-8")
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert "providers in effect: ['cpu_ep', 'CPUExecutionProvider']" in ran.stdout
+    deployed = wb.deploy(model, config, tmp_path / "server")
+    required = (tmp_path / "server" / "requirements.txt").read_text("utf-8")
+    assert (package.requirement in required) == (library == "auto")
+    assert "outputs equal" in str(deployed.check((1,), rounds=3, block_s=0.2, progress=False))
+
+
+def test_a_strangers_library_is_shown_and_not_registered(result: wb.Comparison, tmp_path: Path) -> None:
+    file = result.save(tmp_path / "with-plugin.ortbench")
+    with pytest.warns(UserWarning, match="until you trust them"):
+        reopened = wb.open(file)
+    assert [(path.option, path.value) for path in reopened.foreign_paths] == [("library", "auto")]
+    assert "cpu_ep" in str(reopened.runs[1].config)
+    with pytest.raises(wb.WorkbenchError, match="which no run uses"):
+        wb.measure("digits-conv", reopened.runs[1].config, keep=False, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "reason"),
+    [
+        ("cpu_ep", "/nowhere/plugin.so", "cannot open shared object file"),
+        ("another", "auto", "nxrt_ep_cpu offers cpu_ep"),
+    ],
+)
+def test_a_library_that_does_not_offer_it_is_refused(
+    model: Path, name: str, library: str, reason: str
+) -> None:
+    config = PLUGIN.replace(providers=[wb.Provider(name, library=library)])
+    compared = wb.compare(model, wb.Config(), config, budget_s=1, progress=False, keep=False)
+    failure = compared.runs[1].failure
+    assert failure is not None
+    assert reason in failure.problem
+    assert "workbench doctor" in failure.fix
+
+
+def test_a_library_that_is_no_plugin_is_refused_and_a_broken_one_ends_its_worker(
+    model: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / "plugin.so"
+    (package,) = (each for each in plugin_packages() if each.module == "nxrt_ep_cpu")
+    broken.write_bytes(Path(package.library()).read_bytes()[:4096])
+    for file, reason in ((_multiarray_umath.__file__, "CreateEpFactories"), (broken, "worker process ended")):
+        config = PLUGIN.replace(providers=[wb.Provider("cpu_ep", library=str(file))])
+        compared = wb.compare(model, wb.Config(), config, budget_s=1, progress=False, keep=False)
+        assert compared.verdict.kind == "unknown"
+        assert reason in str(compared.runs[1].failure)
+
+
+def test_the_doctor_says_what_each_installed_plugin_offers() -> None:
+    report = wb.doctor()
+    (plugin,) = (each for each in report.survey.plugins if each.package.startswith("nxrt-ep-cpu"))
+    assert plugin.devices[0].startswith("cpu_ep: CPU of")
+    assert plugin.package in str(report)
+    absent = replace(report, survey=replace(report.survey, plugins=(replace(plugin, devices=()),)))
+    assert "it has no device here" in str(absent)
+    assert survey(report.machine).plugins == report.survey.plugins
+
+
+def test_outputs_of_a_plugin_that_rounds_differ_by_a_number(model: Path) -> None:
+    library = os.environ.get("WORKBENCH_GGML")
+    if library is None:
+        assert not os.environ.get("CI"), "continuous integration names the library"
+        pytest.skip("WORKBENCH_GGML names no library")
+    config = PLUGIN.replace(providers=[wb.Provider("ggml", library=library), "cpu"])
+    compared = wb.compare(model, wb.Config(), config, budget_s=1, progress=False, keep=False)
+    assert compared.verdict.kind == "outputs differ"
+    assert "error" in compared.verdict.reason
