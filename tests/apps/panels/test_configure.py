@@ -18,6 +18,7 @@ from workbench.apps.panels.sections.providers import APART
 from workbench.apps.panels.sections.section import Section
 from workbench.core.config import KNOBS, pass_help, shipped_passes
 from workbench.core.measure.providers import ProviderState
+from workbench.features.doctor.records import Plugin, Survey
 
 OWN = {"disabled_passes", "providers", "free_dimensions", "session_entries", "run_entries"}
 
@@ -25,7 +26,7 @@ OWN = {"disabled_passes", "providers", "free_dimensions", "session_entries", "ru
 @pytest.fixture
 def column(bench: wb.Workbench) -> Configure:
     bench.state.doctor = wb.Doctor.__new__(wb.Doctor)  # nobody asks the machine in these tests
-    object.__setattr__(bench.state.doctor, "survey", type("Survey", (), {"providers": ()})())
+    object.__setattr__(bench.state.doctor, "survey", type("Survey", (), {"providers": (), "plugins": ()})())
     made = Configure(bench)
     for section in made.sections:
         section.toggle()
@@ -205,7 +206,7 @@ def test_providers_that_do_not_work_here_stand_apart_with_why(bench: wb.Workbenc
         "CUDAExecutionProvider", "does not load", "…", ("libcublasLt.so.13", "libcurand.so.10"), "install it"
     )
     dml = ProviderState("DmlExecutionProvider", "works", "", (), "")
-    survey = type("Survey", (), {"providers": (cuda, dml)})()
+    survey = Survey("1.31.1", "Release", (), (cuda, dml), (), None)
     doctor = wb.Doctor.__new__(wb.Doctor)
     object.__setattr__(doctor, "survey", survey)
     bench.state.doctor = doctor
@@ -221,6 +222,21 @@ def test_providers_that_do_not_work_here_stand_apart_with_why(bench: wb.Workbenc
     assert row["apart"]["cuda"] == "libcublasLt.so.13 was not found"
     assert set(row["apart"]) <= set(row["options"])
     assert not {"dml", "cpu"} & set(row["apart"])
+
+
+def test_a_plugin_that_is_installed_is_offered_and_found_by_itself(
+    bench: wb.Workbench, column: Configure
+) -> None:
+    doctor = wb.Doctor.__new__(wb.Doctor)
+    plugin = Plugin("some-ep==1.0", ("own_ep: NPU of Somebody",), "")
+    object.__setattr__(doctor, "survey", Survey("1.31.1", "Release", (), (), (), None, (plugin,)))
+    bench.state.doctor = doctor
+    providers = section(column, "providers")
+    assert ("own_ep: plugin some-ep==1.0, NPU of Somebody", "own_ep") in providers.choice.options
+    providers.choice.value = "own_ep"
+    assert "A plugin" in providers.about.value
+    providers.add.click()
+    assert bench.b.providers == (wb.Provider("own_ep", library="auto"),)
 
 
 def test_a_widget_that_has_the_focus_is_kept(bench: wb.Workbench, column: Configure) -> None:

@@ -12,7 +12,7 @@ from workbench.apps.panels.markup import note_html, text
 from workbench.apps.panels.options import Options, known_options
 from workbench.apps.panels.sections.section import Section
 from workbench.core.config import Config, Provider, catalogue
-from workbench.core.config.provider import CPU
+from workbench.core.config.provider import CPU, LIBRARY
 
 if TYPE_CHECKING:
     from workbench.features.doctor import Doctor
@@ -59,7 +59,8 @@ class ProvidersSection(Section):
         works = [(f"{card.alias}: {state_of(doctor, card.name)}", card.name) for card in left]
         works = [option for option in works if option[1] not in apart]
         broken = [(f"{card.alias}: {apart[card.name]}", card.name) for card in left if card.name in apart]
-        chosen, options = self.choice.value, [*works, *([(APART, ""), *broken] if broken else [])]
+        plugins = [(f"{name}: {what}", name) for name, what in self._plugins().items() if name not in names]
+        chosen, options = self.choice.value, [*works, *plugins, *([(APART, ""), *broken] if broken else [])]
         if list(self.choice.options) != options:
             self.choice.options = options
             names = [name for _, name in options]
@@ -103,9 +104,18 @@ class ProvidersSection(Section):
             self.bench.set("providers", tuple(changed))
             self.refresh()
 
+    def _plugins(self) -> dict[str, str]:
+        """Return the providers that installed plugins offer here, each with its package and its device."""
+        plugins = self.state.doctor.survey.plugins if self.state.doctor is not None else ()
+        devices = [
+            (plugin.package, *device.split(": ", 1)) for plugin in plugins for device in plugin.devices
+        ]
+        return {name: f"plugin {package}, {device}" for package, name, device in devices}
+
     def _add(self) -> None:
-        if self.choice.value:
-            self.set("providers", (*self.config.providers, Provider(self.choice.value)))
+        if name := self.choice.value:
+            options = {LIBRARY: "auto"} if name in self._plugins() else {}
+            self.set("providers", (*self.config.providers, Provider(name, options)))
 
     def _drop(self, place: int) -> None:
         providers = list(self.config.providers)
@@ -124,6 +134,10 @@ class ProvidersSection(Section):
         name = self.choice.value
         if not name:
             self.about.value = ""
+            return
+        if name in self._plugins():
+            sentence = "A plugin: a program that its package brings. Its options are passed on unchecked."
+            self.about.value = note_html(sentence)
             return
         card = catalogue().provider(name)
         sentence = f"{card.hardware} {card.strengths} {card.limits} From: {card.wheel}"
