@@ -14,6 +14,7 @@ from workbench.core.bundle.machine import Gpu, Machine
 from workbench.core.errors import RunFailed, WorkerError
 from workbench.core.measure import providers
 from workbench.core.measure.providers import loader_words, missing_libraries, remedy, try_provider
+from workbench.core.worker.probe import mismatched
 from workbench.features.doctor import Advice, Device, Doctor, ProviderState, Survey, doctor, environment
 from workbench.features.doctor.advice import advise, for_more
 
@@ -120,6 +121,20 @@ def test_two_builds_of_ort_are_a_fault() -> None:
     assert "uninstall all" in text(XEON, "two builds", both)
     plugin = replace(CPU_ONLY, distributions=("onnxruntime 1.31.1", "onnxruntime-ep-openvino 1.8.1"))
     assert "two builds" not in topics(XEON, plugin)
+
+
+def test_libraries_of_another_cuda_are_named_before_a_run() -> None:
+    extras = ('nvidia-cuda-runtime~=13.0; extra == "cuda"', 'nvidia-cudnn-cu13~=9.0; extra == "cudnn"')
+    requires = ("numpy>=1.21", *extras)
+    fitting = {"nvidia-cuda-runtime": "13.1", "nvidia-cudnn-cu13": "9.14", "numpy": "1.0"}
+    assert mismatched(requires, fitting) == []
+    assert mismatched(requires, {"nvidia-cuda-runtime": "12.8.1", "nvidia-cublas-cu12": "12.9"}) == [
+        ["CUDA 13", "nvidia-cublas-cu12 12.9"],
+        ["nvidia-cuda-runtime~=13.0", "nvidia-cuda-runtime 12.8.1"],
+    ]
+    assert mismatched((), {"nvidia-cublas-cu12": "12.9"}) == []
+    advised = text(XEON, "CUDA packages", replace(CPU_ONLY, cuda=(("CUDA 13", "nvidia-cublas-cu12 12.9"),)))
+    assert "made for CUDA 13, and nvidia-cublas-cu12 12.9 is installed" in advised
 
 
 def test_the_remedy_depends_on_the_gpu_being_there() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import re
+from collections.abc import Iterable, Mapping
 from importlib import metadata
 from typing import Any
 
 import numpy as np
 import onnxruntime as ort
+from packaging.requirements import Requirement  # onnxruntime depends on it
 
 from workbench.core.plugin_packages import plugin_packages
 from workbench.core.worker.plugins import offered_by
@@ -20,6 +23,9 @@ SQUARE = base64.b64decode(
     "BAoAEBE="
 )
 
+GPU_BUILD = "onnxruntime-gpu"
+_MAJOR = re.compile(r"-cu(\d+)$")  # of CUDA, in the name of a package
+
 
 def run(provider: str | None = None, plugin: str | None = None) -> dict[str, Any]:
     """Describe this ORT, a session that asks for a provider, or the devices of an installed plugin."""
@@ -29,6 +35,7 @@ def run(provider: str | None = None, plugin: str | None = None) -> dict[str, Any
 
 
 def _about() -> dict[str, Any]:
+    installed = {item.name.lower(): item.version for item in metadata.distributions()}
     return {
         "version": ort.__version__,
         "build": ort.get_build_info(),
@@ -40,12 +47,28 @@ def _about() -> dict[str, Any]:
                 and item.name.lower() != "ort-workbench"
             }
         ),
+        "cuda": mismatched(metadata.requires(GPU_BUILD) or () if GPU_BUILD in installed else (), installed),
         "plugins": [[package.module, package.requirement] for package in plugin_packages()],
         "available": ort.get_available_providers(),
         "devices": [
             [device.ep_name, device.device.type.name, device.device.vendor] for device in ort.get_ep_devices()
         ],
     }
+
+
+def mismatched(requires: Iterable[str], installed: Mapping[str, str]) -> list[list[str]]:
+    """Return what a build asks of CUDA's packages and does not get: [requirement, what is installed]."""
+    asked = map(Requirement, requires)
+    wanted = {each.name: each.specifier for each in asked if each.name.startswith("nvidia-")}
+    majors = {match[1] for name in wanted if (match := _MAJOR.search(name))}
+    wrong = []
+    for name, version in sorted(installed.items()):
+        major = _MAJOR.search(name)
+        if name in wanted and version not in wanted[name]:
+            wrong.append([f"{name}{wanted[name]}", f"{name} {version}"])
+        elif majors and major and name.startswith("nvidia-") and major[1] not in majors:
+            wrong.append([f"CUDA {'.'.join(sorted(majors))}", f"{name} {version}"])
+    return wrong
 
 
 def _try(provider: str) -> dict[str, Any]:

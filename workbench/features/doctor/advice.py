@@ -38,6 +38,12 @@ def _about_ort(survey: Survey) -> Iterator[Advice]:
             f"{', '.join(builds)} have the same import name and overwrite each other: uninstall all of "
             "them, then install one",
         )
+    for asked, installed in survey.cuda:
+        yield Advice(
+            "CUDA packages",
+            f"this build of onnxruntime-gpu was made for {asked}, and {installed} is installed: each may "
+            f"load, together they do not. Uninstall it, then {GPU_EXTRA}",
+        )
 
 
 def _about_cores(machine: Machine) -> Iterator[Advice]:

@@ -25,6 +25,7 @@ def survey(machine: Machine, python: str = sys.executable) -> Survey:
         devices=tuple(Device(*(str(part) for part in device)) for device in facts["devices"]),
         problem=None,
         plugins=tuple(_plugin(str(module), str(name), python) for module, name in facts["plugins"]),
+        cuda=tuple((str(asked), str(installed)) for asked, installed in facts["cuda"]),
     )
 
 

@@ -47,6 +47,7 @@ class Survey:
     devices: tuple[Device, ...]
     problem: str | None
     plugins: tuple[Plugin, ...] = ()
+    cuda: tuple[tuple[str, str], ...] = ()  # what this build asks for, and what is installed in its place
 
 
 @dataclass(frozen=True, slots=True)
