@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from workbench.core.config import catalogue, shipped_passes
+from workbench.core.config import Config, Provider, catalogue, shipped_passes
 from workbench.core.config.catalogue import ORT_VERSION
+from workbench.core.config.provider import UNTRIED
 from workbench.core.errors import ConfigError
 from workbench.core.text import nearest
 
@@ -127,3 +130,15 @@ def test_unknown_passes_and_what_was_meant() -> None:
     assert nearest("nchwctransformer", names, 1) == ["NchwcTransformer"]
     assert nearest("zzz", names) == []
     assert nearest("MyFusio", ["MyFusion", "YourFusion"], 1) == ["MyFusion"]
+
+
+def test_the_page_on_providers_lists_every_name() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "providers.md").read_text("utf-8")
+    names = [*(card.alias for card in catalogue().providers), *UNTRIED]
+    assert [name for name in names if f"`{name}`" not in page] == []
+
+
+def test_a_provider_that_ort_has_and_the_catalogue_has_not_is_taken_by_name() -> None:
+    config = Config(providers=[Provider("vitisai", config_file="vaip.json"), "cpu"])
+    assert config.providers[0].name == "VitisAIExecutionProvider"
+    assert any("knows none of its options" in note for note in config.notes())
