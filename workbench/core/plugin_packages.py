@@ -28,7 +28,7 @@ class PluginPackage:
 
 def plugin_packages() -> tuple[PluginPackage, ...]:
     """Return the packages of plugins in this environment."""
-    found = []
+    packages = []
     for package in metadata.distributions():
         for file in package.files or ():
             if len(file.parts) != 2 or file.name != "__init__.py" or not file.parts[0].isidentifier():
@@ -37,5 +37,5 @@ def plugin_packages() -> tuple[PluginPackage, ...]:
             text = path.read_text("utf-8", errors="replace") if path.is_file() else ""
             if "execution_provider_library" in text and (function := LOCATES.search(text)):
                 requirement = f"{package.name}=={package.version}"
-                found.append(PluginPackage(requirement, file.parts[0], function[1]))
-    return tuple(found)
+                packages.append(PluginPackage(requirement, file.parts[0], function[1]))
+    return tuple(packages)

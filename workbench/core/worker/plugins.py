@@ -24,7 +24,7 @@ def register_plugins(plugins: dict[str, str]) -> None:
 
 def offered_by(module: str) -> list[str]:
     """Return the devices of an installed plugin, as "name: kind of vendor"; none if it has none here."""
-    package = next(each for each in plugin_packages() if each.module == module)
+    package = next(package for package in plugin_packages() if package.module == module)
     before = _offered()
     ort.register_execution_provider_library(module, package.library())
     return [
@@ -40,7 +40,7 @@ def _register(provider: str, library: str) -> None:
     libraries = {provider: library}
     if library == "auto":
         packages = plugin_packages()
-        libraries = {each.module: each.library() for each in packages}
+        libraries = {package.module: package.library() for package in packages}
     offers = []
     for name, path in libraries.items():
         before = _offered()

@@ -59,7 +59,7 @@ def _about() -> dict[str, Any]:
 def mismatched(requires: Iterable[str], installed: Mapping[str, str]) -> list[list[str]]:
     """Return what a build asks of CUDA's packages and does not get: [requirement, what is installed]."""
     asked = map(Requirement, requires)
-    wanted = {each.name: each.specifier for each in asked if each.name.startswith("nvidia-")}
+    wanted = {item.name: item.specifier for item in asked if item.name.startswith("nvidia-")}
     majors = {match[1] for name in wanted if (match := _MAJOR.search(name))}
     wrong = []
     for name, version in sorted(installed.items()):

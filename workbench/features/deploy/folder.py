@@ -111,7 +111,9 @@ def _python(
     (target / "session.py").write_text(session_file(plan), "utf-8")
     packages = texts.environment(prepared.asked.interpreter)
     plugins = (
-        [each.requirement for each in plugin_packages()] if "auto" in dict(plan.plugins).values() else []
+        [package.requirement for package in plugin_packages()]
+        if "auto" in dict(plan.plugins).values()
+        else []
     )
     requirements = "\n".join((*texts.requirements(providers, packages), *plugins)) + "\n"
     (target / "requirements.txt").write_text(requirements, "utf-8")
