@@ -110,11 +110,8 @@ def _python(
     (target / "deployment.json").write_text(json.dumps(document, indent=2) + "\n", "utf-8")
     (target / "session.py").write_text(session_file(plan), "utf-8")
     packages = texts.environment(prepared.asked.interpreter)
-    plugins = (
-        [package.requirement for package in plugin_packages()]
-        if "auto" in dict(plan.plugins).values()
-        else []
-    )
+    finds_plugins = "auto" in dict(plan.plugins).values()
+    plugins = [package.requirement for package in plugin_packages() if finds_plugins]
     requirements = "\n".join((*texts.requirements(providers, packages), *plugins)) + "\n"
     (target / "requirements.txt").write_text(requirements, "utf-8")
     (target / "Dockerfile").write_text(texts.dockerfile(packages), "utf-8")
