@@ -50,7 +50,10 @@ UNPLANTED = {  # rules that no flaw shows on this machine's CPU, with the reason
          "engine-built-at-each-start", "engine-without-profiles",
          "provider-loses-to-cpu", "ort-left-nodes-on-the-cpu"), GPU,
     ),
-    **dict.fromkeys(("saturating-int8", "int8-without-instructions", "signed-activations"), OTHER_CPU),
+    **dict.fromkeys(
+        ("saturating-int8", "int8-without-instructions", "signed-activations",
+         "quantized-layers-in-float"), OTHER_CPU,
+    ),
     **dict.fromkeys(
         ("pass-costs-time", "threads-past-the-knee", "spinning-while-idle", "slow-first-run"), TIMES
     ),

@@ -10,7 +10,8 @@ from workbench.features.accuracy.layers_chart import (
 )
 from workbench.features.accuracy.layers_record import LayerError, LayerErrorsRecord
 from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
-from workbench.features.findings.reasons import Reason, WhySlowerRecord
+from workbench.features.findings.record import FindingRecord, Fix, Gain
+from workbench.features.findings.slower.record import WhySlowerRecord
 
 NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
 
@@ -29,7 +30,8 @@ def sensitivity(count=3, name=NASTY, gain_s=1e-5):
 
 
 def why():
-    reason = Reason("casts", NASTY, 1e-3, 0.5, 1, (NASTY,), "a fix")
+    fix = Fix("note", "a fix")
+    reason = FindingRecord("casts", NASTY, (), (NASTY,), "sure", Gain.unknown("time"), fix, cost_s=1e-3)
     return WhySlowerRecord(NASTY, "A", "B", 1e-3, 2e-3, "verdict: slower", 0, 0.0, 3, (reason,), NASTY, None)
 
 

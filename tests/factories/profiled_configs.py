@@ -3,9 +3,7 @@
 from onnx import TensorProto, helper
 
 from workbench.core.bundle.machine import Machine
-from workbench.core.config import Config
 from workbench.features.explain.graph import read_graph
-from workbench.features.findings.slower.pair import Pair
 from workbench.features.findings.slower.profiled_config import NodeRun, ProfiledConfig
 
 FLOAT, INT8, UINT8, FLOAT16 = TensorProto.FLOAT, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT16
@@ -15,20 +13,11 @@ def machine(flags=("avx2", "avx512_vnni"), platform="Linux-6.1-x86_64"):
     return Machine("cpu", tuple(flags), 2, 2, 2, None, 1 << 34, None, (), platform)
 
 
-def profiled(label, nodes, constants=(), source=None, between_s=0.0, run_s=None, config=None):
+def profiled(nodes, constants=()):
     """`nodes`: (name, op type, inputs, time in µs); each makes a tensor called like itself."""
+    runs = tuple(NodeRun(name, op, "CPUExecutionProvider", spent / 1e6) for name, op, _, spent in nodes)
     graph = read_graph(model(nodes, constants))
-    nodes_run = tuple(NodeRun(name, op, "CPUExecutionProvider", spent / 1e6) for name, op, _, spent in nodes)
-    return ProfiledConfig(
-        label=label,
-        config=config or Config(),
-        nodes=nodes_run,
-        between_s=between_s,
-        run_s=run_s if run_s is not None else sum(run.time_s for run in nodes_run),
-        graph=graph,
-        source=graph if source is None else read_graph(model(*source)),
-        profile=None,
-    )
+    return ProfiledConfig(nodes=runs, run_s=sum(run.time_s for run in runs), graph=graph, profile=None)
 
 
 def model(nodes, constants=()):
@@ -40,10 +29,3 @@ def model(nodes, constants=()):
         [helper.make_tensor(name, kind, [1], [1]) for name, kind in constants],
     )
     return helper.make_model(made)
-
-
-FLOAT_NET = profiled("float32", [("c", "Conv", ("x", "w"), 100), ("r", "Relu", ("c",), 10)], [("w", FLOAT)])
-
-
-def pair(candidate, baseline=FLOAT_NET, **kwargs):
-    return Pair(baseline, candidate, machine(**kwargs))

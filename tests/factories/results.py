@@ -32,8 +32,8 @@ from workbench.features.deploy.record import (
 )
 from workbench.features.explain.explanation import Explained
 from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
-from workbench.features.findings.reasons import Reason, WhySlowerRecord
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
+from workbench.features.findings.slower.record import WhySlowerRecord
 from workbench.features.grid.matrix import MatrixRecord, MatrixRow
 from workbench.features.grid.sweep import SweepAxis, SweepPoint, SweepRecord, SweepSeries
 from workbench.features.load.record import LoadPoint, LoadRun, LoadSlice, LoadTestRecord, LoadVerdict
@@ -224,7 +224,10 @@ def sensitivity() -> SensitivityRecord:
 
 @cache
 def why_slower() -> WhySlowerRecord:
-    reason = Reason("casts", "it casts in 1 place", 1e-3, 0.5, 1, ("/conv/Cast",), "leave it out")
+    reason = FindingRecord(
+        "cast-pairs", "it casts in 1 place", (), ("/conv/Cast",), "sure", Gain.unknown("time"),
+        Fix("note", "leave it out"), node_count=1, cost_s=1e-3, cost_share=0.5,
+    )  # fmt: skip
     times = (1e-3, 2e-3, "verdict: slower")
     return WhySlowerRecord(
         "tiny", "ORT defaults", "static int8", *times, 1, 0.2, 3, (reason,), "B differs", None

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 from tests.features.profile.traces import event, node, write
-from workbench.core.config import Config
 from workbench.features.accuracy.gains import gains
 from workbench.features.accuracy.layer_groups import REST, LayerGroup
 from workbench.features.accuracy.sensitivity import measured_gain, with_measured_cost
@@ -25,7 +24,6 @@ def profiled(
     folder: Path, label: str, durations_us: dict[str, float], *, plain_s: tuple[float, ...], runs: int = 12
 ) -> tuple[ProfiledConfig, SimpleNamespace]:
     """Every node in each run for its time under the profiler; `plain_s` are runs without it."""
-    from onnx import helper
 
     events, start = [], 0.0
     for _ in range(runs):
@@ -36,12 +34,11 @@ def profiled(
         events.append(event("model_run", start, at - start, "Session"))
         start = at + 1
     trace = read_trace(write(folder, events, name=f"{label}.json"))
-    graph = helper.make_graph([], "empty", [], [])
     profile = Profile(trace, warmup_runs=0, overhead=Overhead(plain_s, (1.0,)))
     account = SimpleNamespace(
         optimized=[SimpleNamespace(node=name, sources=(name,)) for name in durations_us]
     )
-    return profiled_config(label, Config(), profile, helper.make_model(graph)), account
+    return profiled_config(profile), account
 
 
 def test_no_layer_saves_more_than_the_model_takes(tmp_path: Path) -> None:

@@ -13,13 +13,12 @@ from workbench.features.findings.registry import rules
 
 def evidence(nodes: Any, constants: Any = (), *, config: Config | None = None, **facts: Any) -> Evidence:
     """Return evidence with a profile of these nodes."""
-    chosen = config or Config()
     return Evidence(
         model_name="chain",
-        config=chosen,
+        config=config or Config(),
         machine=facts.pop("machine", machine()),
         structure=facts.pop("structure", model(nodes, constants)),
-        profiled=profiled("A", nodes, constants, config=chosen),
+        profiled=profiled(nodes, constants),
         **facts,
     )
 

@@ -109,7 +109,7 @@ PACKAGE = "workbench.features.findings"
 BEYOND = {  # rules that the catalogue does not have: accuracy, other flaws of files, other warnings
     *("one-scale-for-wide-channels", "random-calibration", "few-calibration-examples", "accuracy-lost"),
     *("weights-beyond-float16", "non-finite-weights", "channels-lost-in-a-common-scale"),
-    *("ort-met-other-shapes", "ort-could-not-fold", "ort-warned"),
+    *("quantized-layers-in-float", "ort-met-other-shapes", "ort-could-not-fold", "ort-warned"),
 }
 
 

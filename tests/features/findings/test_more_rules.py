@@ -44,6 +44,53 @@ def test_signed_activations_keep_a_layer_in_float() -> None:
     assert say("signed-activations", evidence(integer, config=SIGNED)) == []
 
 
+def test_a_file_that_came_with_signed_activations_is_recognised() -> None:
+    nodes = [
+        ("q", "QuantizeLinear", ("x", "k", "z"), 5), ("d", "DequantizeLinear", ("q", "k", "z"), 5),
+        ("c", "Conv", ("d", "w"), 90),
+    ]  # fmt: skip
+    constants = [("w", FLOAT), ("k", FLOAT)]
+    (finding,) = say("signed-activations", evidence(nodes, [*constants, ("z", TensorProto.INT8)]))
+    assert finding.fix.config is None
+    assert say("signed-activations", evidence(nodes, [*constants, ("z", TensorProto.UINT8)])) == []
+    (finding,) = say("sixteen-bit-activations", evidence(nodes, [*constants, ("z", TensorProto.UINT16)]))
+    assert finding.nodes == ("q", "d")
+
+
+def test_a_quantized_layer_in_float_is_left_out_where_no_other_rule_knows_the_cause() -> None:
+    nodes = [
+        ("q", "QuantizeLinear", ("x", "k", "z"), 5), ("d", "DequantizeLinear", ("q", "k", "z"), 10),
+        ("e", "DequantizeLinear", ("w", "k", "z"), 20), ("c", "Conv", ("d", "e"), 90),
+    ]  # fmt: skip
+    constants = [("w", TensorProto.INT8), ("k", FLOAT), ("z", TensorProto.UINT8)]
+    unsigned = Config(precision=StaticInt8(activation="uint8"))
+    (finding,) = say("quantized-layers-in-float", evidence(nodes, constants, config=unsigned))
+    assert finding.fix.config == Config(precision=StaticInt8(activation="uint8", exclude=("c",)))
+    assert finding.nodes == ("c", "d", "e")
+    assert finding.cost_share == pytest.approx(120 / 125, rel=0.05)
+    assert say("quantized-layers-in-float", evidence(nodes, constants, config=SIGNED)) == []
+    excluded = [*nodes[:2], ("c", "Conv", ("d", "w"), 90)]
+    assert say("quantized-layers-in-float", evidence(excluded, constants, config=unsigned)) == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "lacks"),
+    [
+        (("avx2",), True),
+        (("avx2", "avx_vnni"), False),
+        (("asimd",), True),
+        (("asimd", "asimddp"), False),
+        ((), False),
+    ],
+)
+def test_a_processor_without_integer_instructions_is_told_and_an_unknown_one_is_not(
+    flags: tuple[str, ...], lacks: bool
+) -> None:
+    integer = [("l", "QLinearConv", ("x",), 50)]
+    found = say("int8-without-instructions", evidence(integer, machine=machine(flags=flags)))
+    assert [finding.nodes for finding in found] == [("l",)] * lacks
+
+
 def test_a_bias_behind_an_identity() -> None:
     nodes = [
         ("q", "QuantizeLinear", ("x",), 5), ("b", "Identity", ("w",), 1), ("c", "Conv", ("q", "v", "b"), 90),

@@ -141,9 +141,9 @@ def _gains_of_profiles(variants: studying.LayerVariants) -> dict[str, studying.L
     feeds = variants.data.feeds[:1]
     plain = variants.config.replace(precision=None, saved_graph=None)
     sides = []
-    for label, config in (("float", plain), ("quantized", variants.config)):
+    for config in (plain, variants.config):
         side = profile_config(
-            variants.model, config, feeds, label,
+            variants.model, config, feeds,
             calibration=variants.calibration, cancel=variants.cancel, limits=variants.limits,
         )  # fmt: skip
         explained = explanation.explain(

@@ -22,7 +22,7 @@ from workbench.drawing.palette import LOSS
 if TYPE_CHECKING:
     from workbench.features.accuracy.layers_record import LayerErrorsRecord
     from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
-    from workbench.features.findings.reasons import WhySlowerRecord
+    from workbench.features.findings.slower.record import WhySlowerRecord
 
 MOST_ROWS = 40
 _ERRORS = (
@@ -70,7 +70,7 @@ def why_slower_chart(record: WhySlowerRecord) -> Chart:
     """Return a row for each reason with its cost, the costliest first."""
     rows = (
         one_value(
-            reason.kind, time_value(reason.cost_s, _ERROR, "", detail=f"{reason.sentence} {reason.fix}")
+            reason.id, time_value(reason.cost_s, _ERROR, "", detail=f"{reason.sentence} {reason.fix.text}")
         )
         for reason in record.reasons
         if reason.cost_s is not None

@@ -41,9 +41,8 @@ class Forecast:
 def finding(
     title: str, *reasons: str, forecast: Forecast, fix: Fix, caution: str = "", source: str = ""
 ) -> FindingRecord:
-    """Return the finding of a rule, whose id `Rule.look` adds; only the first nodes are listed."""
-    names = dict.fromkeys(_name_of(node) for node in forecast.nodes)
-    nodes = tuple(names)[:MOST_NODES]
+    """Return the finding of a rule; `AdvisorRule.look` adds its id and what its nodes cost."""
+    nodes = tuple(dict.fromkeys(_name_of(node) for node in forecast.nodes))
     return FindingRecord("", title, reasons, nodes, forecast.confidence, forecast.gain, fix, caution, source)
 
 

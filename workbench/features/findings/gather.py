@@ -71,7 +71,7 @@ def gather(
         config=config,
         machine=read_machine(),
         structure=runnable.model.structure,
-        profiled=profiled_config("", config, joined, runnable.model.structure),
+        profiled=profiled_config(joined),
         weights=weights,
         source_weights=source_weights,
         sharing=sharing_of(joined),

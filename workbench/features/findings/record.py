@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from workbench.core.bundle.display import frame_of, to_table
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
-from workbench.core.text import counted, shorten
+from workbench.core.text import counted, in_ms, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +96,20 @@ class FindingRecord:
     fix: Fix
     caution: str = ""  # why the finding might be wrong, or what the fix costs
     source: str = ""  # the source of the rule
+    node_count: int = 0  # with those that `nodes` leaves out
+    cost_s: float | None = None  # of these nodes in a run; None: no time of theirs is known
+    cost_share: float | None = None  # of the run
+
+    @property
+    def sentence(self) -> str:
+        """Return the title with the evidence."""
+        return "; ".join((self.title, *self.evidence))
+
+    @property
+    def cost_text(self) -> str:
+        """Return the time of the nodes with its share of the run; empty if unknown."""
+        share = "" if self.cost_share is None else f" ({self.cost_share * 100:.0f} %)"
+        return "" if self.cost_s is None else f"{in_ms(self.cost_s)}{share}"
 
     @property
     def is_small(self) -> bool:

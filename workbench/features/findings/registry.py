@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 
 from workbench.features.findings.evidence import Evidence
-from workbench.features.findings.finding import FindingRecords
+from workbench.features.findings.finding import MOST_NODES, FindingRecords
 
 FAMILIES = (
     "fusion",
@@ -45,8 +45,17 @@ class AdvisorRule:
     find: Find
 
     def look(self, evidence: Evidence) -> FindingRecords:
-        """Yield what the rule finds, under its id."""
-        return (replace(finding, id=self.id) for finding in self.find(evidence))
+        """Yield what the rule finds, with its id and the time of its nodes, of which the first are listed."""
+        for finding in self.find(evidence):
+            runs = evidence.named(finding.nodes)
+            yield replace(
+                finding,
+                id=self.id,
+                nodes=finding.nodes[:MOST_NODES],
+                node_count=len(finding.nodes),
+                cost_s=evidence.cost_s(runs) if runs else None,
+                cost_share=evidence.share(runs) if runs else None,
+            )
 
 
 _RULES: dict[str, AdvisorRule] = {}

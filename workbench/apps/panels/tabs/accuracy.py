@@ -48,7 +48,7 @@ def cards(state: BenchState) -> list[Card]:
 def causes(reasons: Any) -> str:
     """Return each cause with its evidence and its fix, to stand below their bars."""
     listed = "".join(
-        f"<li><b>{text(reason.kind)}:</b> {text(reason.sentence)} <i>Fix:</i> {text(reason.fix)}</li>"
+        f"<li><b>{text(reason.id)}:</b> {text(reason.sentence)} <i>Fix:</i> {text(reason.fix.text)}</li>"
         for reason in reasons.reasons
     )
     return f"<ul>{listed}</ul>" if listed else note_html("No cause was found.")

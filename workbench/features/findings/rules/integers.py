@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from onnx import TensorProto
+
 from workbench.core.config import DynamicInt8, StaticInt8, WeightOnly
-from workbench.core.cpu import lacks_int8
+from workbench.core.cpu import ARM_INT8, X86_INT8, lacks_int8
+from workbench.core.text import counted
+from workbench.features.explain.graph import Node
 from workbench.features.findings.config_fixes import config_fix, precision_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
@@ -13,6 +19,11 @@ from workbench.features.findings.rules.int8 import PRODUCTS
 from workbench.features.findings.slower.profiled_config import INTEGER
 from workbench.features.findings.slower.profiled_config import PRODUCTS as FLOAT_PRODUCTS
 
+ACTIVATIONS: dict[int, str] = {
+    TensorProto.INT8: "int8",
+    TensorProto.UINT16: "uint16",
+    TensorProto.INT16: "int16",
+}
 FEW_INTEGER_SHARE = 0.30
 FLOAT_SHARE = 0.30
 FEW_ROWS = 8
@@ -31,25 +42,75 @@ FLOAT = "compute in float32: precision=None"
 )
 def signed_activations(evidence: Evidence) -> FindingRecords:
     """Signed activations keep layers in float on this processor."""
-    precision = evidence.config.precision
-    if not isinstance(precision, StaticInt8) or precision.activation != "int8":
-        return
-    left = [
-        node
-        for node in evidence.nodes
-        if node.op_type in FLOAT_PRODUCTS
-        and any(maker.op_type == "DequantizeLinear" for maker in evidence.makers(node))
-    ]
-    if not left or evidence.cpu_family == "arm":
+    left = _left_in_float(evidence)
+    if not left or "int8" not in _activations(evidence) or evidence.cpu_family == "arm":
         return
     runs = evidence.named(node.key for node in left)
-    text = "use unsigned activations: activation='uint8'"
     yield finding(
         f"{len(left)} layers stay in float beside signed activations",
         f"they take {evidence.percent(runs)} of a run",
         forecast=evidence.saving(runs, 0.5, "maybe", nodes=left),
-        fix=precision_fix(evidence, text, activation="uint8"),
+        fix=_activation_fix(evidence, "use unsigned activations: activation='uint8'", "uint8"),
     )
+
+
+@rule(
+    "quantized-layers-in-float",
+    needs=("profiled",),
+    recognised="a product or convolution of two DequantizeLinear runs in float; its activations have 8 bits, "
+    "unsigned on x86",
+    advice="leave these layers in float: exclude=(…), which saves their quantization",
+    source="ORT's integer kernels take constant biases and the operators of their list only",
+)
+def quantized_layers_in_float(evidence: Evidence) -> FindingRecords:
+    """Layers that were quantized run in float all the same."""
+    known = {"uint16", "int16"} | ({"int8"} if evidence.cpu_family != "arm" else set())
+    left = [node for node in _left_in_float(evidence) if _dequantized(evidence, node) > 1]
+    if not left or known & _activations(evidence) or _biases_behind_identity(evidence):
+        return
+    around = [
+        maker for node in left for maker in evidence.makers(node) if maker.op_type == "DequantizeLinear"
+    ]
+    runs, cast_runs = (evidence.named(node.key for node in nodes) for nodes in (left, around))
+    text = f"leave them in float: exclude=({', '.join(repr(node.key) for node in left[:2])}, …)"
+    precision = evidence.config.precision
+    yield finding(
+        f"{counted(len(left), 'quantized layer')} computed in float",
+        f"with their DequantizeLinear nodes they take {evidence.percent((*runs, *cast_runs))} of a run",
+        forecast=evidence.saving(cast_runs, 1, "likely", nodes=(*left, *around)),
+        fix=precision_fix(
+            evidence, text, exclude=tuple(dict.fromkeys((*precision.exclude, *(node.key for node in left))))
+        )
+        if isinstance(precision, StaticInt8)
+        else Fix("export", text),
+    )
+
+
+def _left_in_float(evidence: Evidence) -> list[Node]:
+    """Return the executed products and convolutions in float behind a DequantizeLinear."""
+    return [
+        node for node in evidence.nodes if node.op_type in FLOAT_PRODUCTS and _dequantized(evidence, node)
+    ]
+
+
+def _dequantized(evidence: Evidence, node: Node) -> int:
+    return sum(maker.op_type == "DequantizeLinear" for maker in evidence.makers(node))
+
+
+def _activations(evidence: Evidence) -> set[str]:
+    """Return the types to which the config or the file quantizes activations."""
+    precision, graph = evidence.config.precision, evidence.prepared
+    if isinstance(precision, StaticInt8) and precision.activation is not None:
+        return {precision.activation}
+    quantizers = (node for node in graph.nodes if node.op_type == "QuantizeLinear" and len(node.inputs) > 2)
+    points = (graph.info(node.inputs[2]) for node in quantizers)
+    return {ACTIVATIONS[point.element] for point in points if point and point.element in ACTIVATIONS}
+
+
+def _activation_fix(evidence: Evidence, text: str, activation: Literal["uint8"] | None) -> Fix:
+    """Return a change of the config, or the advice where the file came quantized."""
+    is_ours = isinstance(evidence.config.precision, StaticInt8)
+    return precision_fix(evidence, text, activation=activation) if is_ours else Fix("export", text)
 
 
 @rule(
@@ -60,17 +121,7 @@ def signed_activations(evidence: Evidence) -> FindingRecords:
 )
 def bias_behind_identity(evidence: Evidence) -> FindingRecords:
     """Biases behind Identity keep quantized layers in float."""
-    graph = evidence.prepared
-    if not any(node.op_type == "QuantizeLinear" for node in graph.nodes):
-        return
-    hidden = [
-        node
-        for node in graph.nodes
-        if node.op_type in ("Conv", "Gemm")
-        and len(node.inputs) > 2
-        and (maker := graph.producers.get(node.inputs[2])) is not None
-        and maker.op_type == "Identity"
-    ]
+    hidden = _biases_behind_identity(evidence)
     if not hidden:
         return
     runs = evidence.named(node.key for node in hidden)
@@ -82,6 +133,21 @@ def bias_behind_identity(evidence: Evidence) -> FindingRecords:
         forecast=saving if runs else Forecast.unknown("time", "sure", hidden),
         fix=Fix("export", "quantize again, from a float file that was pre-processed", code=code),
     )
+
+
+def _biases_behind_identity(evidence: Evidence) -> list[Node]:
+    """Return the convolutions and products of a quantized file whose bias comes from an Identity."""
+    graph = evidence.prepared
+    if not any(node.op_type == "QuantizeLinear" for node in graph.nodes):
+        return []
+    return [
+        node
+        for node in graph.nodes
+        if node.op_type in ("Conv", "Gemm")
+        and len(node.inputs) > 2
+        and (maker := graph.producers.get(node.inputs[2])) is not None
+        and maker.op_type == "Identity"
+    ]
 
 
 @rule(
@@ -115,16 +181,13 @@ def few_integer_kernels(evidence: Evidence) -> FindingRecords:
 )
 def sixteen_bit_activations(evidence: Evidence) -> FindingRecords:
     """The CPU computes 16-bit activations in float."""
-    precision = evidence.config.precision
-    if not isinstance(precision, StaticInt8) or precision.activation not in ("uint16", "int16"):
-        return
-    if not evidence.on_cpu:
+    if not evidence.on_cpu or not _activations(evidence) & {"uint16", "int16"}:
         return
     yield finding(
         "Activations have 16 bits, for which the CPU has no integer kernels",
         "each layer is converted to float and back",
         forecast=Forecast.unknown("time", "sure", evidence.of("QuantizeLinear", "DequantizeLinear")),
-        fix=precision_fix(evidence, "use 8 bits: activation=None", activation=None),
+        fix=_activation_fix(evidence, "use 8 bits: activation=None", None),
         caution="8 bits are less exact",
     )
 
@@ -151,21 +214,21 @@ def blocks_computed_in_float(evidence: Evidence) -> FindingRecords:
 
 @rule(
     "int8-without-instructions",
-    recognised="int8 on an x86 processor without VNNI and AMX",
+    recognised="int8 on a processor known to have none of VNNI, AMX and Arm's dot products",
     advice="compare with float32 before keeping it",
     source="without VNNI a product of bytes takes three instructions, and often float32 is as fast",
 )
 def int8_without_instructions(evidence: Evidence) -> FindingRecords:
     """This processor has no instruction for products of bytes."""
-    machine = evidence.machine
-    if not isinstance(evidence.config.precision, DynamicInt8 | StaticInt8) or not evidence.on_cpu:
+    machine, integer = evidence.machine, evidence.of(*INTEGER)
+    is_int8 = bool(integer) or isinstance(evidence.config.precision, DynamicInt8 | StaticInt8)
+    if not is_int8 or not evidence.on_cpu or not lacks_int8(machine.isa_flags, machine.platform):
         return
-    if evidence.cpu_family != "avx" or not lacks_int8(machine.isa_flags, machine.platform):
-        return
+    wanted = ARM_INT8 if {"neon", "asimd"} & {*machine.isa_flags} else X86_INT8
     yield finding(
         "This processor has no instruction for products of bytes",
-        "it has neither VNNI nor AMX",
-        forecast=Forecast.unknown("time", "maybe", evidence.of(*INTEGER)),
+        f"it has none of {', '.join(wanted)}",
+        forecast=Forecast.unknown("time", "maybe", integer),
         fix=config_fix(evidence, FLOAT, precision=None),
         caution="int8 still makes the file smaller",
     )

@@ -1,1 +1,1 @@
-"""Why a quantized or 16-bit config is not faster: from what ran, and how long, in both."""
+"""Why a config is slower than another: a question to the rules of findings."""

@@ -11,19 +11,24 @@ from workbench.core.measure.limits import Limits
 from workbench.core.models import Inputs, Model, load
 from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
+from workbench.core.prepare.runnable import make_runnable
 from workbench.features.accuracy.sensitivity_result import OnProgress
 from workbench.features.base.result import origin_of
 from workbench.features.compare.call import compare
 from workbench.features.compare.result import Comparison
 from workbench.features.explain import explanation
-from workbench.features.findings.slower.pair import Pair
-from workbench.features.findings.slower.profiled_config import ProfiledConfig, profile_config
+from workbench.features.findings.evidence import Evidence
+from workbench.features.findings.slower.profiled_config import profiled_config
 from workbench.features.findings.slower.reasons import why_slower as reasons_of
 from workbench.features.findings.slower.result import WhySlower
+from workbench.features.findings.weights import scan_weights
 from workbench.features.profile.difference.changes import Difference, difference
+from workbench.features.profile.running import Execution, profile_execution
+from workbench.features.profile.sharing import sharing_of
 
 if TYPE_CHECKING:
     from workbench.core.bundle.run import Run
+    from workbench.features.profile.session_profile import Profile
 
 
 def why_slower(
@@ -41,12 +46,13 @@ def why_slower(
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> WhySlower:
-    """Why a config is slower, or no faster, than another: reasons with a fix, by what the two differ in.
+    """Why a config is slower, or no faster, than another: the findings that hold for it alone.
 
     `subject` is a comparison (its first candidate, unless `label` names another) or a model with a `config`,
     which is then compared with `baseline` (by default the same config in float; the defaults of ONNX Runtime
-    on the same providers where the config prepares nothing). Where the time goes is read from a profile of
-    both. A comparison from a bundle needs the `model` too.
+    on the same providers where the config prepares nothing). Both are profiled and asked the rules of
+    `wb.findings`; what these do not explain, the difference of the profiles does. A comparison from a bundle
+    needs the `model` too.
 
     >>> import workbench as wb
     >>> wb.why_slower.__name__
@@ -72,26 +78,33 @@ def why_slower(
     fed = inputs_from(loaded, inputs, seed=seed)
     loaded = loaded.with_inputs(fed)
 
-    def profiled(run: Run) -> ProfiledConfig:
-        return profile_config(
-            loaded, run.config, fed.feeds, run.label,
-            latency_s=run.latency.median_s, calibration=calibration, cancel=cancel, limits=limits,
-        )  # fmt: skip
+    def evidence(run: Run) -> tuple[Profile, Evidence]:
+        runnable = make_runnable(loaded, run.config, fed.feeds, calibration=calibration, cancel=cancel)
+        profile = profile_execution(Execution.of(runnable, limits=limits or Limits()), cancel=cancel)
+        return profile, Evidence(
+            model_name=loaded.name,
+            config=run.config,
+            machine=comparison.record.machine,
+            structure=runnable.model.structure,
+            profiled=profiled_config(profile),
+            weights=scan_weights(runnable.model, cancel=cancel),
+            sharing=sharing_of(profile),
+            log=run.log,
+            run=run,
+            label=run.label,
+            pacing_s=comparison.record.protocol.pacing_s,
+        )
+
+    (base_profile, base), (slower_profile, slower) = (evidence(run) for run in runs)
 
     def compare_profiles() -> Difference:
         explained = [
             explanation.explain(loaded, run.config, calibration=calibration, cancel=cancel) for run in runs
         ]
-        return difference(first.profile, other.profile, *explained)
+        return difference(base_profile, slower_profile, *explained)
 
-    first, other = (profiled(run) for run in runs)
     verdict = next(verdict for verdict in comparison.verdicts if verdict.label == runs[1].label)
-    record = reasons_of(
-        loaded.name,
-        Pair(first, other, comparison.record.machine),
-        f"verdict: {verdict.kind}",
-        compare_profiles,
-    )
+    record = reasons_of(base, slower, f"verdict: {verdict.kind}", compare_profiles)
     return WhySlower(record, origin_of(loaded, runs[1].config, fed, cancel=cancel))
 
 

@@ -1,63 +1,67 @@
-"""All reasons why a candidate is not faster, the costliest first."""
+"""All reasons why a config is not faster: the findings that hold for it alone, the costliest first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from workbench.features.findings.reasons import Reason, WhySlowerRecord
-from workbench.features.findings.slower import general_rules, quantized
-from workbench.features.findings.slower.pair import Pair
+from workbench.features.findings.evidence import Evidence
+from workbench.features.findings.look import look
+from workbench.features.findings.record import FindingRecord
+from workbench.features.findings.slower.difference import ProfilesApart
 from workbench.features.findings.slower.profiled_config import INTEGER
-from workbench.features.findings.slower.settings_rules import SettingsRules
+from workbench.features.findings.slower.record import WhySlowerRecord
 from workbench.features.profile.difference.changes import Difference
 
-Rule = Callable[[Pair], Iterator[Reason]]
-OTHER_FILE: tuple[Rule, ...] = (  # the configs made different files of the model
-    quantized.conv_integer,
-    quantized.dynamic,
-    quantized.float_layers,
-    quantized.qdq_left,
-    quantized.few_integer,
-    quantized.no_instructions,
-    quantized.wide_activations,
-    quantized.blockwise_in_float,
-    general_rules.casts,
-    general_rules.fusions_lost,
-    general_rules.fallback,
-    general_rules.more_nodes,
-    general_rules.longer,
-)
-SAME_FILE: tuple[Rule, ...] = (general_rules.fallback,)
+EXPLAINED = 0.5  # of the time lost; where findings explain less, the profiles are compared
+OF_FILES = frozenset({"precision", "fusion", "saved_graph", "rewrites"})  # what changes the file alone
 
 
 def why_slower(
-    model_name: str, pair: Pair, measured: str, compare_profiles: Callable[[], Difference] | None = None
+    base: Evidence, slower: Evidence, measured: str, compare_profiles: Callable[[], Difference]
 ) -> WhySlowerRecord:
-    """Return the reasons that follow from what the configs differ in, the costliest first.
+    """Return the findings of the slower config that its base does not have, the costliest first.
 
-    `compare_profiles` is called only where the settings of the sessions differ, or where no rule applies.
+    `compare_profiles` is called only where the settings of the sessions differ, or where findings explain
+    less than half of the time lost.
     """
-    candidate, difference = pair.candidate, None
-    rules = SAME_FILE if pair.same_file else OTHER_FILE
-    reasons = [reason for rule in rules for reason in rule(pair)]
-    is_slower = candidate.run_s > pair.baseline.run_s
-    if compare_profiles is not None and (pair.settings or (is_slower and not reasons)):
+    assert slower.profiled is not None
+    assert base.run_s is not None
+    assert slower.run_s is not None
+    changes = base.config.diff(slower.config)
+    held = {finding.id for finding in look(base).large}
+    reasons = [
+        finding
+        for finding in look(slower).large
+        if finding.id not in held and _explains_time(finding, base, slower)
+    ]
+    explained_s = sum(reason.cost_s or 0.0 for reason in reasons)
+    difference = None
+    if any(change.field not in OF_FILES for change in changes.changes) or explained_s < EXPLAINED * (
+        slower.run_s - base.run_s
+    ):
         difference = compare_profiles()
-        if pair.settings:
-            reasons += SettingsRules(pair, difference).reasons()
+        reasons += ProfilesApart(base, slower, difference).findings()
     reasons.sort(key=lambda reason: -(reason.cost_s or 0.0))
-    integer = candidate.of(INTEGER)
+    integer = slower.of(*INTEGER)
     return WhySlowerRecord(
-        model_name=model_name,
-        baseline=pair.baseline.label,
-        candidate=candidate.label,
-        baseline_s=pair.baseline.run_s,
-        candidate_s=candidate.run_s,
+        model_name=slower.model_name,
+        baseline=base.label,
+        candidate=slower.label,
+        baseline_s=base.run_s,
+        candidate_s=slower.run_s,
         measured=measured,
         integer_nodes=len(integer),
-        integer_share=candidate.share(integer),
-        node_count=len(candidate.nodes),
+        integer_share=slower.profiled.share(integer),
+        node_count=len(slower.profiled.nodes),
         reasons=tuple(reasons),
-        configs=pair.baseline.config.diff(candidate.config).sentence(pair.baseline.label, candidate.label),
+        configs=changes.sentence(base.label, slower.label),
         profiles=None if difference is None else str(difference),
     )
+
+
+def _explains_time(finding: FindingRecord, base: Evidence, slower: Evidence) -> bool:
+    """Return whether a finding is about time; other arithmetic explains nothing where both have the same."""
+    if finding.gain.subject not in ("time", "correctness"):
+        return False
+    fixed = slower.config if finding.fix.config is None else finding.fix.config
+    return fixed.precision == slower.config.precision or base.config.precision != slower.config.precision

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from workbench.core.feature import Feature
 from workbench.features.base.result import Result
-from workbench.features.findings.reasons import Reason, WhySlowerRecord, check_reasons
+from workbench.features.findings.record import FindingRecord
+from workbench.features.findings.slower.record import WhySlowerRecord, check_reasons
 
 
 class WhySlower(Result):
-    """Why a quantized or 16-bit config is slower, or no faster. Made by `wb.why_slower`.
+    """Why a config is slower, or no faster, than another. Made by `wb.why_slower`.
 
     >>> import workbench as wb
     >>> wb.WhySlower.__name__
@@ -18,8 +19,8 @@ class WhySlower(Result):
     record: WhySlowerRecord
 
     @property
-    def reasons(self) -> tuple[Reason, ...]:
-        """The reasons, the costliest first."""
+    def reasons(self) -> tuple[FindingRecord, ...]:
+        """The findings that hold for the slower config alone, the costliest first."""
         return self.record.reasons
 
 
