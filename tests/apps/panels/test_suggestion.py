@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
+from tests.core.models import tiny
 from workbench.apps.panels.suggestion import FIRST, Suggestion, experiment_for
 from workbench.core.models.samples import sample_names
 
@@ -57,3 +61,24 @@ def test_one_click_sets_b_and_compares(bench: wb.Workbench) -> None:
     job.finished.wait()
     settle(bench)
     assert bench.result.runs[1].config == wb.Config(level="disabled")
+
+
+def test_a_model_whose_products_lie_in_branches_is_not_asked_about_int8(tmp_path: Path) -> None:
+    branches = [
+        helper.make_graph(
+            [helper.make_node("MatMul", ["x", weight], ["y"], f"product {weight}")],
+            weight,
+            [],
+            [tiny.tensor("y", [1, 700])],
+            [numpy_helper.from_array(tiny.weights(700, 700), weight)],
+        )
+        for weight in ("w", "v")
+    ]
+    choose = helper.make_node("If", ["c"], ["y"], "choose", then_branch=branches[0], else_branch=branches[1])
+    inputs = [tiny.tensor("x", [1, 700]), tiny.tensor("c", [], TensorProto.BOOL)]
+    path = tiny.save(tiny.model([choose], inputs, [tiny.tensor("y", [1, 700])]), tmp_path)
+    bench = wb.Workbench()
+    bench.load(str(path), wait=True)
+    experiment = experiment_for(bench.state)
+    assert experiment is not None
+    assert "graph optimizations" in experiment[0]

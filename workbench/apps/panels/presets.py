@@ -81,9 +81,18 @@ def int8_here(model: Any, _: Any) -> str:
     """Return why int8 usually loses on this model or on this processor."""
     if model is not None and model.describe().size_bytes < SMALL_BYTES:
         return "A model this small usually gets slower: quantizing activations costs more than it saves."
+    if model is not None and not _has_integer_form(model):
+        return "Its convolutions and products are in If, Loop or Scan, where ORT's quantizer leaves them."
     if isinstance(int8_cpu(model).precision, StaticInt8) and family() == "avx":
         return "Convolutions in int8 are often no faster on this processor: it has no VNNI."
     return ""
+
+
+def _has_integer_form(model: Any) -> bool:
+    """Return whether the main graph has a convolution or product, which int8 makes faster."""
+    from workbench.core.prepare.int8 import CONVOLUTIONS, PRODUCTS
+
+    return any(node.op_type in (*CONVOLUTIONS, *PRODUCTS) for node in model.structure.graph.node)
 
 
 def on_gpu(name: str, _: Any, doctor: Any) -> str:

@@ -17,6 +17,7 @@ from workbench.core.prepare.step import RANGES, Answer, Step, Summary
 from workbench.core.rewrites.scopes import opset_of
 from workbench.core.text import listed
 
+CONVOLUTIONS = ("Conv", "ConvTranspose")
 PRODUCTS = ("MatMul", "Gemm", "Attention", "MultiHeadAttention", "LSTM", "GRU", "RNN")
 # Dynamic int8 makes a ConvInteger of each Conv, which is many times slower than float32. The patch embedding
 # of a vision transformer and the first layers of a speech model are below this share, a ConvNeXt is above.
@@ -28,7 +29,7 @@ BODIES = "leave precision out, or export the model without If, Loop and Scan: on
 def suited_int8(model: Model) -> StaticInt8 | DynamicInt8:
     """Return static int8 for convolutional nets, dynamic int8 with Convs in float for transformers."""
     counts = dict(model.describe().operators)
-    convolutions = counts.get("Conv", 0) + counts.get("ConvTranspose", 0)
+    convolutions = sum(counts.get(name, 0) for name in CONVOLUTIONS)
     products = sum(counts.get(name, 0) for name in PRODUCTS)
     if convolutions > LEAST_CONVOLUTIONS * (convolutions + products):
         return StaticInt8()

@@ -52,14 +52,14 @@ def gather(
     on_step("weights")
     weights = scan_weights(runnable.model, cancel=cancel)
     source_weights = weights if runnable.model is model else scan_weights(model, cancel=cancel)
-    explained = known.explained
-    if explained is None:
-        on_step("explanation")
-        explained = explain(model, config, calibration=calibration, cancel=cancel)
     profile, logged = known.profile, list[str]()
     if profile is None:
         on_step("profile")
         profile = profile_execution(Execution.of(runnable), cancel=cancel, on_log=logged.append)
+    explained = known.explained
+    if explained is None:
+        on_step("explanation")
+        explained = explain(model, config, calibration=calibration, cancel=cancel)
     layer_errors = known.layers
     if layer_errors is None and is_quantized(config) and model.description.size_bytes <= LAYERS_MOST_BYTES:
         on_step("layer errors")
