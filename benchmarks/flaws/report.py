@@ -120,8 +120,9 @@ def gain(rows: Rows) -> str:
         own = [row for row in judged if row["confidence"] in levels]
         near = sum(map(_is_near, own))
         lines.append(f"- {' and '.join(levels)}: {_share(near, len(own))}")
-    wrong = [row["name"] for row in judged if row["confidence"] == "sure" and row["verdict"] != "faster"]
-    lines.append(f"- sure, and not measured faster: {', '.join(wrong) or 'none'} (goal none)")
+    sure = [row for row in judged if row["confidence"] == "sure"]
+    wrong = [row["name"] for row in sure if row.get("verdict") == "slower"]
+    lines.append(f"- sure, and measured slower: {', '.join(wrong) or 'none'} of {len(sure)} (goal none)")
     large = [row for row in judged if max(row["predicted"], row["measured"]) >= LARGE]
     near = sum(map(_is_near, large))
     lines.append(f"- where one of both is {LARGE} or more: {_share(near, len(large))}")
