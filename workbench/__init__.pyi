@@ -3,35 +3,12 @@
 # ruff: isort: skip_file
 from workbench._version import __version__ as __version__
 from workbench.apps import course as course
-from workbench.features.accuracy.call import accuracy as accuracy
-from workbench.features.findings.calls import findings as findings, improve as improve
-from workbench.features.compare.call import compare as compare, history as history, open as open
+from workbench.features.compare.call import history as history, open as open
 from workbench.features.deploy.call import deploy as deploy
-from workbench.features.decode.call import decode as decode
-from workbench.features.explain.calls import ablate as ablate, explain as explain, levels as levels
-from workbench.features.accuracy.layers_call import (
-    exclude_for as exclude_for,
-    layer_errors as layer_errors,
-    sensitivity as sensitivity,
-)
-from workbench.features.grid.matrix_call import matrix as matrix
-from workbench.features.measure.call import measure as measure
-from workbench.features.findings.slower.call import why_slower as why_slower
-from workbench.features.profile.calls import (
-    cold_start as cold_start,
-    memory as memory,
-    memory_settings as memory_settings,
-    peaks as peaks,
-    profile as profile,
-    read_profile as read_profile,
-    roofline as roofline,
-    threads as threads,
-)
-from workbench.features.load.call import load_test as load_test
+from workbench.features.accuracy.layers_call import exclude_for as exclude_for
+from workbench.features.profile.calls import peaks as peaks, read_profile as read_profile
 from workbench.features.base.storage_calls import export_html as export_html, storage as storage
-from workbench.features.grid.sweep_call import sweep as sweep
-from workbench.features.tune.call import default_space as default_space, tune as tune
-from workbench.features.variants.versions_call import compare_versions as compare_versions
+from workbench.features.tune.call import default_space as default_space
 from workbench.core.config import (
     Config as Config,
     DynamicInt8 as DynamicInt8,
@@ -74,32 +51,59 @@ from workbench.core.prepare.pictures import Pictures as Pictures
 from workbench.core.prepare.preparing import Prepared as Prepared, prepare as prepare
 from workbench.core.bundle.goal import Goal as Goal
 from workbench.features.tune.space import Space as Space
-from workbench.features.variants.ablation_result import Ablation as Ablation
-from workbench.features.accuracy.result import AccuracyTable as AccuracyTable
-from workbench.features.cold_start.result import ColdStarts as ColdStarts
-from workbench.features.compare.result import Comparison as Comparison
-from workbench.features.deploy.result import Deployment as Deployment
-from workbench.features.decode.result import Decoding as Decoding
-from workbench.features.explain.result import Explanation as Explanation
-from workbench.features.findings.result import Finding as Finding, Findings as Findings
+from workbench.features.findings.result import Finding as Finding
 from workbench.features.findings.fix_result import FixResult as FixResult
 from workbench.features.explain.fusions import Fusions as Fusions
-from workbench.features.findings.improvement_result import Improvement as Improvement
-from workbench.features.accuracy.layers_result import LayerErrors as LayerErrors
-from workbench.features.variants.levels_result import Levels as Levels
-from workbench.features.grid.matrix_result import Matrix as Matrix
-from workbench.features.measure.result import Measurement as Measurement
-from workbench.features.load.result import LoadTest as LoadTest
-from workbench.features.memory.result import Memory as Memory
-from workbench.features.variants.memory_settings_result import MemorySettings as MemorySettings
-from workbench.features.explain.model_files import ModelFiles as ModelFiles
-from workbench.features.profile.roofline.peaks_result import Peaks as Peaks
-from workbench.features.profile.result import Profile as Profile
-from workbench.features.profile.roofline.result import Roofline as Roofline
-from workbench.features.accuracy.sensitivity_result import Proposal as Proposal, Sensitivity as Sensitivity
+from workbench.features.accuracy.sensitivity_result import Proposal as Proposal
 from workbench.features.base.storage import Storage as Storage
+
+# Of each feature, its call and its result: written by `python -m workbench.features.base.written`.
+from workbench.features.compare.call import compare as compare
+from workbench.features.compare.result import Comparison as Comparison
+from workbench.features.measure.call import measure as measure
+from workbench.features.measure.result import Measurement as Measurement
+from workbench.features.grid.sweep_call import sweep as sweep
 from workbench.features.grid.sweep_result import Sweep as Sweep
-from workbench.features.tune.result import Study as Study
-from workbench.features.variants.thread_scaling_result import Threads as Threads
+from workbench.features.grid.matrix_call import matrix as matrix
+from workbench.features.grid.matrix_result import Matrix as Matrix
+from workbench.features.explain.model_files import ModelFiles as ModelFiles
+from workbench.features.explain.calls import explain as explain
+from workbench.features.explain.result import Explanation as Explanation
+from workbench.features.profile.calls import profile as profile
+from workbench.features.profile.result import Profile as Profile
+from workbench.features.explain.calls import levels as levels
+from workbench.features.variants.levels_result import Levels as Levels
+from workbench.features.explain.calls import ablate as ablate
+from workbench.features.variants.ablation_result import Ablation as Ablation
+from workbench.features.variants.versions_call import compare_versions as compare_versions
 from workbench.features.variants.versions_result import Versions as Versions
+from workbench.features.accuracy.call import accuracy as accuracy
+from workbench.features.accuracy.result import AccuracyTable as AccuracyTable
+from workbench.features.findings.slower.call import why_slower as why_slower
 from workbench.features.findings.slower.result import WhySlower as WhySlower
+from workbench.features.accuracy.layers_call import layer_errors as layer_errors
+from workbench.features.accuracy.layers_result import LayerErrors as LayerErrors
+from workbench.features.accuracy.layers_call import sensitivity as sensitivity
+from workbench.features.accuracy.sensitivity_result import Sensitivity as Sensitivity
+from workbench.features.profile.calls import memory as memory
+from workbench.features.memory.result import Memory as Memory
+from workbench.features.cold_start import cold_start as cold_start
+from workbench.features.cold_start import ColdStarts as ColdStarts
+from workbench.features.profile.calls import memory_settings as memory_settings
+from workbench.features.variants.memory_settings_result import MemorySettings as MemorySettings
+from workbench.features.profile.calls import roofline as roofline
+from workbench.features.profile.roofline.result import Roofline as Roofline
+from workbench.features.profile.calls import threads as threads
+from workbench.features.variants.thread_scaling_result import Threads as Threads
+from workbench.features.load.call import load_test as load_test
+from workbench.features.load.result import LoadTest as LoadTest
+from workbench.features.decode.call import decode as decode
+from workbench.features.decode.result import Decoding as Decoding
+from workbench.features.profile.roofline.peaks_result import Peaks as Peaks
+from workbench.features.findings.calls import findings as findings
+from workbench.features.findings.result import Findings as Findings
+from workbench.features.findings.calls import improve as improve
+from workbench.features.findings.improvement_result import Improvement as Improvement
+from workbench.features.deploy.result import Deployment as Deployment
+from workbench.features.tune.call import tune as tune
+from workbench.features.tune.result import Study as Study

@@ -7,10 +7,11 @@ from dataclasses import replace
 from benchmarks.flaws.flaw import Planted
 from workbench.core.models.inputs import Inputs
 from workbench.core.models.model import Model
+from workbench.features.cold_start import cold_start
 from workbench.features.compare.call import compare
 from workbench.features.findings.gather import known_accuracy
 from workbench.features.findings.known import Known
-from workbench.features.profile.calls import cold_start, memory
+from workbench.features.profile.calls import memory
 
 BUDGET_S = 2.0  # of a comparison whose outputs count, not its times
 

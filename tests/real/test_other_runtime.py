@@ -11,11 +11,12 @@ from onnx import helper, numpy_helper
 
 from workbench.core.config import Config
 from workbench.core.models import Model, load
+from workbench.features.cold_start import cold_start
 from workbench.features.compare.call import compare
 from workbench.features.doctor import doctor
 from workbench.features.explain.calls import explain as explain_and_run
 from workbench.features.explain.explanation import Explained, explain
-from workbench.features.profile.calls import cold_start, profile
+from workbench.features.profile.calls import profile
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]  # needs a second environment
 BLOCKS, CHANNELS, SIZE = 3, 8, 16

@@ -45,7 +45,14 @@ class Offer:
     tabs: tuple[str, ...]
     per: str
     key: str | None
-    has_form: bool
+    has_form: bool = False
+    side_by_side: bool = False
+    public_name: str = ""
+
+    @property
+    def method(self) -> str:
+        """How a comparison calls it."""
+        return self.name.replace(" ", "_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +74,8 @@ class Feature(Kind):
     arguments: Callable[[Any, tuple[Any, ...], dict[str, Any]], Arguments] = plain_call
     needs: tuple[Need, ...] = ()  # what must be there before it can be made
     examine: Callable[[Any], object] | None = None  # ExaminedRun → record, for `comparison.examine`
+    side_by_side: bool = False  # all runs are shown as one: `result.memory()`, one section, one card
+    fact: str = ""  # what the rules of findings call the record
     heading: str = ""  # of its section in the page of a comparison; empty: the page has its own section
     button: str = ""  # the label of its button; empty: the panels do not offer it
     hint: str = ""  # the tooltip of the button
@@ -79,8 +88,9 @@ class Feature(Kind):
     def offer(self) -> Offer:
         """What the panels show of it before they make one."""
         return Offer(
-            self.name, self.button, self.hint, self.tabs, self.per, self.key, has_form=bool(self.form)
-        )
+            self.name, self.button, self.hint, self.tabs, self.per, self.key, bool(self.form),
+            self.side_by_side, self.public_name,
+        )  # fmt: skip
 
     @property
     def function(self) -> Callable[..., Any]:

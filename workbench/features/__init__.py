@@ -16,7 +16,7 @@ FEATURES = {  # in the order of sections and buttons
     "layer errors": "workbench.features.accuracy.layers_result",
     "sensitivity": "workbench.features.accuracy.sensitivity_result",
     "memory": "workbench.features.memory.result",
-    "cold start": "workbench.features.cold_start.result",
+    "cold start": "workbench.features.cold_start",
     "memory settings": "workbench.features.variants.memory_settings_result",
     "roofline": "workbench.features.profile.roofline.result",
     "thread scaling": "workbench.features.variants.thread_scaling_result",

@@ -12,7 +12,7 @@ from tests.factories import comparisons, results
 from workbench.apps import course
 from workbench.apps.course.effect import EFFECTS, RECORDED, SeenEffect
 from workbench.core.errors import ConfigError
-from workbench.features.cold_start.result import ColdStarts
+from workbench.features.cold_start import ColdStarts
 from workbench.features.compare.result import Comparison
 from workbench.features.tune.result import Study
 from workbench.features.variants.levels import LevelsRecord

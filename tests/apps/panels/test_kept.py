@@ -26,7 +26,7 @@ NAMES = {f"{kind}/{label}" for kind in BOTH for label in "AB"} | {
     kind if KINDS.named(kind).per == "runs" else f"{kind}/B" for kind in KINDS_OFFERED if kind not in BOTH
 }
 SECTIONS = ("levels", "ablation", "why-slower", "layer-errors", "sensitivity", "thread-scaling",
-            "memory-settings", "accuracy", "memory", "start", "roofline", "graph", "time")  # fmt: skip
+            "memory-settings", "accuracy", "memory", "cold-start", "roofline", "graph", "time")  # fmt: skip
 
 
 def titles(bench: wb.Workbench) -> dict[str, list[str]]:

@@ -10,8 +10,8 @@ import pytest
 import workbench as wb
 from workbench.core.feature import Feature, function_at
 from workbench.core.form import values_of
-from workbench.features.base.offers import written_offers
 from workbench.features.base.registry import KINDS
+from workbench.features.base.written import written
 
 OFFERED = [kind for kind in KINDS if kind.button]
 GOLDEN = Path(__file__).parents[2] / "core" / "bundle" / "golden"
@@ -48,9 +48,10 @@ def test_a_result_without_a_chart_says_what_draws_it(kind: str) -> None:
         result.chart()
 
 
-def test_the_file_of_offers_is_up_to_date() -> None:
-    """When this fails: `python -m workbench.features.base.registry`."""
-    assert written_offers() == {kind.name: kind.offer for kind in KINDS}
+def test_what_is_written_from_the_declarations_is_up_to_date() -> None:
+    """When this fails: `python -m workbench.features.base.written`."""
+    for path, text in written().items():
+        assert path.read_text("utf-8") == text, path.name
 
 
 def test_a_tab_offers_its_own_kinds_first() -> None:

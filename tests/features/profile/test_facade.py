@@ -12,7 +12,8 @@ from onnx import helper
 import workbench as wb
 from tests.features.profile.traces import chain, looped, make, value
 from workbench.core.errors import RunFailed
-from workbench.features.profile.calls import cold_start, threads
+from workbench.features.cold_start import cold_start
+from workbench.features.profile.calls import threads
 from workbench.features.profile.roofline.node_limits import roofline
 from workbench.features.profile.roofline.peaks import PeakRow
 

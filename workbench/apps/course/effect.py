@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from workbench.core.bundle.comparison import Verdict
     from workbench.drawing.chart import Chart
     from workbench.features.base.result import Result
-    from workbench.features.cold_start.result import ColdStarts
     from workbench.features.compare.result import Comparison
     from workbench.features.tune.result import Study
     from workbench.features.variants.ablation_result import Ablation
@@ -167,8 +166,8 @@ def _threads(threads: Threads) -> Size:
     return Size(times, None, None, present)
 
 
-def _saved_graph(cold: ColdStarts) -> Size:
-    start = cold.starts[0]
+def _saved_graph(measured: Any) -> Size:
+    start = measured.record
     before_s = [process.load_s for process in start.as_asked]
     after_s = [process.load_s for process in start.saved_ahead]
     if not before_s or not after_s:

@@ -1,4 +1,4 @@
-"""The exercises of the lesson on memory and cold start."""
+"""The exercises of the lesson on memory and loading."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def more_action(comparison: Comparison, code: str, *, reopened: bool) -> Action:
 def make_parts(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
     """Make the results of a kind, by part name such as "levels/B"; the comparison, if any, keeps them."""
     comparison = request.comparison
-    again = kind.name == "findings"  # of what else was made since, such as a cold start
+    again = kind.name == "findings"  # of what else was made since
     if comparison is not None and kind.examine is not None and (again or lacks(comparison, kind.name)):
         comparison.examine(kind.name, again=again, cancel=job.cancel, on_step=job.step)
         return {}

@@ -41,6 +41,7 @@ FEATURE = Feature(
     chart="workbench.features.accuracy.layers_chart:layer_errors_chart",
     per="run",
     call="workbench.features.accuracy.layers_call:layer_errors",
+    fact="layers",
     takes=("data", "calibration", "seed", "progress"),
     needs=("precision",),
     heading="The error of each layer",

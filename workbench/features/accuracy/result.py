@@ -105,6 +105,7 @@ FEATURE = Feature(
     chart="workbench.features.accuracy.chart:accuracy_chart",
     per="runs",
     call="workbench.features.accuracy.call:accuracy",
+    fact="accuracy",
     takes=("data", "calibration", "seed", "progress", "keep"),
     button="Measure accuracy",
     hint="A and B on the same examples: accuracy where there are labels, every output's error",

@@ -148,6 +148,7 @@ FEATURE = Feature(
     result=Sensitivity,
     chart="workbench.features.accuracy.layers_chart:sensitivity_chart",
     call="workbench.features.accuracy.layers_call:sensitivity",
+    fact="sensitivity",
     takes=("data", "calibration", "seed", "progress"),
     needs=("precision",),
     heading="What each layer costs alone",

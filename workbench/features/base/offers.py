@@ -1,6 +1,6 @@
-"""What the panels offer to make, read from a file: the modules that make it load slowly.
+"""What can be made, read from a file: the modules that make it load slowly.
 
-`python -m workbench.features.base.registry` writes the file from the kinds.
+`python -m workbench.features.base.written` writes the file from the declarations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Results that hold one record per run: memory, roofline, cold starts."""
+"""Results that hold one record per run."""
 
 from __future__ import annotations
 

@@ -1,14 +1,11 @@
 """The features by name: how each is saved, opened, made, exported and offered in the panels.
 
-Modules are imported when their feature is asked for. `python -m workbench.features.base.registry` writes
-offers.json anew.
+Modules are imported when their feature is asked for.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from typing import Any, cast
@@ -17,7 +14,6 @@ from workbench.core.bundle.bundle import Bundle
 from workbench.core.bundle.kinds import Kinds, Part
 from workbench.core.feature import Feature, Offer
 from workbench.features import FEATURES
-from workbench.features.base.offers import FILE as OFFERS
 from workbench.features.base.offers import written_offers
 
 
@@ -77,12 +73,3 @@ def _kind_of(module: str) -> Feature:
 
 
 KINDS = Registry(FEATURES)
-
-
-def main() -> None:
-    """Write what the panels offer."""
-    OFFERS.write_text(json.dumps([asdict(kind.offer) for kind in KINDS], indent=1) + "\n", "utf-8")
-
-
-if __name__ == "__main__":
-    main()

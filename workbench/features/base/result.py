@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -70,6 +70,11 @@ class Result(Exportable):
         """Return the parts that keep this result with a comparison; `label` names the run it is about."""
         of_run = "" if self.feature.per == "runs" else f"/{label}"
         return (Part(f"{self.feature.name}{of_run}", self.saved, self.about),)
+
+    def measured_at(self, latency_s: Mapping[str, float], label: str | None) -> Self:
+        """Return it as part of a comparison that measured these latencies; `label` is the run it is about."""
+        del latency_s, label
+        return self
 
     @cached_property
     def about(self) -> Origin:

@@ -52,6 +52,13 @@ def opened_for(model: Any, configs: Sequence[Config], example: str) -> Model:
     return loaded
 
 
+def opened_with(model: Any, inputs: Feeds, seed: int) -> tuple[Model, Inputs]:
+    """Return the model that will run on these inputs, and the inputs."""
+    loaded = load(model)
+    fed = inputs_from(loaded, inputs, seed=seed)
+    return loaded.with_inputs(fed), fed
+
+
 def inputs_of(
     model: Model, inputs: Any, seed: int, configs: Sequence[Config] = (), calibration: Any = None
 ) -> Inputs:

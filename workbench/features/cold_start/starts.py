@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -13,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
 from workbench.core.measure.limits import Limits
+from workbench.core.prepare.runnable import Runnable
 from workbench.core.text import in_ms
 from workbench.core.worker.launch import Worker, WorkerFolder
-from workbench.core.worker.values import Feed, write_values
+from workbench.core.worker.values import write_values
 from workbench.features.profile.running import Execution, can_be_saved, run_job
 
 if TYPE_CHECKING:
@@ -159,10 +159,8 @@ def check_starts(record: ColdStartRecord, fix: str) -> None:
         raise BundleError("as_asked, without_prepacking: expected a start at least.", fix)
 
 
-def cold_start(
-    model: Path,
-    config: Config,
-    feeds: Sequence[Feed],
+def measure_starts(
+    runnable: Runnable,
     *,
     label: str = "A",
     repeats: int = REPEATS,
@@ -170,6 +168,7 @@ def cold_start(
     cancel: threading.Event | None = None,
 ) -> ColdStartRecord:
     """Start processes in turns, so that a drift of the machine affects all ways alike."""
+    model, config, feeds = runnable.model.path, runnable.config, runnable.feeds
     limits = limits or Limits()
     bare = config.replace(session_entries=dict([*config.session_entries, NO_PREPACKING]))
     starts: dict[Way, list[ProcessStart]] = {way: [] for way in WAYS}

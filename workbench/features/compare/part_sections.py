@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 
+from workbench.core.feature import Feature
 from workbench.core.text import one_line
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, absent, attempt, plot, table
-from workbench.features.base.per_run import PerRun
 from workbench.features.base.registry import KINDS
 from workbench.features.compare.parts import ResultWithParts
 
@@ -18,15 +19,20 @@ def add_parts(page: Document, result: ResultWithParts) -> None:
     page.add("fusions", "Fusions", attempt(lambda: _fusions(result)))
     page.add("passes", "Passes", _passes(result))
     page.add("time", "Where the time goes", attempt(lambda: page.view(result.flame())) + _times(result))
-    page.add("memory", "Memory", attempt(lambda: _per_run(result.memory())))
-    page.add("start", "Cold start", attempt(lambda: _start(result)))
-    page.add("roofline", "Roofline", attempt(lambda: _per_run(result.roofline())))
+    for kind in KINDS:
+        if kind.side_by_side:
+            page.add(_id(kind), kind.heading, attempt(partial(_side_by_side, result, kind)))
     page.add("accuracy", "Accuracy", _accuracy(result))
     for kind in KINDS:
-        labels = [part.label for part in result.parts if kind.heading and part.kind == kind.name]
+        headed = kind.heading and not kind.side_by_side
+        labels = [part.label for part in result.parts if headed and part.kind == kind.name]
         if labels:
             bodies = (result.made(kind.name, label).section(label or "A and B") for label in labels)
-            page.add(kind.name.replace(" ", "-"), kind.heading, "".join(bodies))
+            page.add(_id(kind), kind.heading, "".join(bodies))
+
+
+def _id(kind: Feature) -> str:
+    return kind.name.replace(" ", "-")
 
 
 def _labels(result: ResultWithParts, kind: str) -> list[str]:
@@ -69,18 +75,15 @@ def _times(result: ResultWithParts) -> str:
     return body
 
 
-def _start(result: ResultWithParts) -> str:
-    starts = result.cold_start()
-    return plot(starts.figure(), str(starts)) + table(starts.to_frame(), "Each step")
-
-
-def _per_run(result: PerRun) -> str:
-    """Return one table per run, so that a long table does not push the next out of sight."""
-    tables = (
-        table(record.to_frame(), f"By node, {one_line(label)}", most=MOST_NODES)
-        for label, record in result.by_label.items()
+def _side_by_side(result: ResultWithParts, kind: Feature) -> str:
+    """Return the figure of all runs, and a table: one per run where rows are nodes, which may be many."""
+    shown = result.each(kind.name)
+    tables = [("In numbers", shown)]
+    if kind.key is not None:
+        tables = [(f"By node, {one_line(label)}", record) for label, record in shown.by_label.items()]
+    return plot(shown.figure(), str(shown)) + "".join(
+        table(rows.to_frame(), title, most=MOST_NODES) for title, rows in tables
     )
-    return plot(result.figure(), str(result)) + "".join(tables)
 
 
 def _accuracy(result: ResultWithParts) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.kinds import Part
@@ -11,10 +11,9 @@ from workbench.core.measure.providers import asked_for
 from workbench.core.prepare.preparing import prepare
 from workbench.features.base.continued import Continued
 from workbench.features.base.examining import missing_model, missing_part
-from workbench.features.base.per_run import PerRun
 from workbench.features.base.registry import KINDS
 from workbench.features.base.result import Result, origin_of
-from workbench.features.cold_start.result import ColdStarts
+from workbench.features.compare.each_run import EachRun
 from workbench.features.compare.side_by_side import precision_frame
 from workbench.features.explain.fusions import Fusions
 from workbench.features.explain.model_files import ModelFiles
@@ -22,11 +21,9 @@ from workbench.features.explain.result import Explanation
 from workbench.features.findings.record import badges
 from workbench.features.grid.best import BestLimits, Contender, contenders_of
 from workbench.features.grid.several import ConfigChoice
-from workbench.features.memory.result import Memory
 from workbench.features.profile.difference.files import file_difference
 from workbench.features.profile.difference.joining import in_the_names_of
 from workbench.features.profile.result import Profile
-from workbench.features.profile.roofline.result import Roofline
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,10 +36,7 @@ if TYPE_CHECKING:
     from workbench.features.profile.flame.view import FlameView, Way
 
 
-T = TypeVar("T", bound=PerRun)
-
-
-class ResultWithParts(ConfigChoice, Continued):
+class ResultWithParts(ConfigChoice, EachRun, Continued):
     """A result about several runs; further results about these runs are kept with it."""
 
     record: ComparisonRecord
@@ -58,7 +52,7 @@ class ResultWithParts(ConfigChoice, Continued):
 
     def made(self, kind: str, label: str | None = None) -> Any:
         """Return a further result that is kept with this one: `result.made("levels", "B").figure()`."""
-        return self._at_latency(KINDS.result_of_part(self._part(kind, label)), label)
+        return KINDS.result_of_part(self._part(kind, label)).measured_at(self._latencies_s, label)
 
     def part(self, kind: str, label: str | None = None) -> Any:
         """Return the record of a part; a WorkbenchError says how to get one that is missing."""
@@ -75,7 +69,7 @@ class ResultWithParts(ConfigChoice, Continued):
 
     def profile(self, label: str = "A") -> Profile:
         """Return where the time of that run goes: shares of its measured median."""
-        return Profile.of_part(self._part("profile", label)).scaled_to(self._latency_s(label))
+        return Profile.of_part(self._part("profile", label)).measured_at(self._latencies_s, label)
 
     def graph(
         self, label: str | None = None, *, baseline: str = "A", color: ColorBy | None = None
@@ -138,17 +132,11 @@ class ResultWithParts(ConfigChoice, Continued):
         """Return what findings that are kept with the result say about nodes."""
         return badges(part.record for part in self.parts if part.kind == "findings")
 
-    def memory(self) -> Memory:
-        """Return memory over a run of each config, node by node."""
-        return self._per_run(Memory)
-
-    def roofline(self) -> Roofline:
-        """Return each node against this machine's peaks, for each config."""
-        return self._scaled_roofline(self._per_run(Roofline))
-
-    def cold_start(self) -> ColdStarts:
-        """Return the steps from no process to a steady run, for each config."""
-        return self._per_run(ColdStarts)
+    def each(self, kind: str) -> Any:
+        """Return the results of a kind of all runs as one: `result.each("memory")` is `result.memory()`."""
+        records = self._records(kind)
+        about = self._part(kind, next(iter(records))).about
+        return KINDS.named(kind).result.of(records, about).measured_at(self._latencies_s, None)
 
     def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
         return contenders_of(self.record, limits, self._kept_accuracy())
@@ -190,25 +178,13 @@ class ResultWithParts(ConfigChoice, Continued):
             raise missing_part(self.record, kind, None, self._model is not None)
         return {run.label: records[run.label] for run in self.record.runs if run.label in records}
 
-    def _per_run(self, cls: type[T]) -> T:
-        records = self._records(cls.kind)
-        return cls.of(records, self._part(cls.kind, next(iter(records))).about)
-
     def _explained(self, label: str) -> Explained | None:
         return next((part.record for part in self.parts if part.name == f"explanation/{label}"), None)
 
-    def _latency_s(self, label: str | None) -> float | None:
-        return next((run.latency.median_s for run in self.record.runs if run.label == label), None)
-
-    def _at_latency(self, result: Any, label: str | None) -> Any:
-        """Return a result with profiled times as shares of the latency that the comparison measured."""
-        if isinstance(result, Profile):
-            return result.scaled_to(self._latency_s(label))
-        return self._scaled_roofline(result) if isinstance(result, Roofline) else result
-
-    def _scaled_roofline(self, result: Roofline) -> Roofline:
-        records = {run: record.scaled_to(self._latency_s(run)) for run, record in result.by_label.items()}
-        return Roofline.of(records, result.about)
+    @property
+    def _latencies_s(self) -> dict[str, float]:
+        runs = {run.label: run.latency.median_s for run in self.record.runs}
+        return {label: latency_s for label, latency_s in runs.items() if latency_s is not None}
 
     def _node_times_s(self, label: str) -> dict[str, float] | None:
         """Return the time of one run by node, or None without a profile."""

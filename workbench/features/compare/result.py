@@ -76,7 +76,7 @@ class Comparison(ResultWithParts):
         cancel: threading.Event | None = None,
         on_step: Callable[[str], None] | None = None,
     ) -> Self:
-        """Make what is missing for each run: explanation, profile, cold start, memory, roofline; or all.
+        """Make what is missing for each run: `result.examine("memory")`; or every kind.
 
         What was made is kept with the result, and in its entry of the history. A run that failed has none.
         `again` makes these kinds anew, of what else is known by now. `on_step` is told each step with its
@@ -194,6 +194,6 @@ class Comparison(ResultWithParts):
 
 FEATURE = Feature(
     "comparison", ComparisonRecord, check_comparison, about_comparison, result=Comparison,
-    chart="workbench.drawing.still:latency_chart", per="runs",
+    per="runs",
     call="workbench.features.compare.call:compare",
 )  # fmt: skip

@@ -40,7 +40,7 @@ def gather(
     cancel: threading.Event | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Evidence:
-    """Make the missing facts, the cheapest first, except a cold start, a memory profile and a thread scan.
+    """Make the missing facts, the cheapest first, except what only a measurement tells.
 
     The layer errors are made of a quantized config of a small model only.
     """

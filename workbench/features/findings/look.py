@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.features.base.registry import KINDS
 from workbench.features.explain.graph import Node
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.record import (
@@ -16,7 +17,7 @@ from workbench.features.findings.record import (
 )
 from workbench.features.findings.registry import AdvisorRule, rules
 
-NEEDED = {  # facts in the words of a user
+NEEDED = {  # facts in the words of a user, where the name of the feature that makes them is another
     "explained": "explanation",
     "profiled": "profile",
     "weights": "weights",
@@ -24,7 +25,6 @@ NEEDED = {  # facts in the words of a user
     "preparation": "record of the preparation",
     "run": "measured run",
     "log": "log",
-    "cold": "cold start",
     "memory": "memory profile",
     "scaling": "thread scan",
     "ablation": "ablation",
@@ -50,8 +50,9 @@ def look(evidence: Evidence, chosen: Sequence[AdvisorRule] | None = None) -> Fin
     findings: list[FindingRecord] = []
     looked: list[str] = []
     not_looked: list[NotLooked] = []
+    words = {kind.fact: kind.name for kind in KINDS} | NEEDED
     for known in rules() if chosen is None else chosen:
-        missing = [f"no {NEEDED[need]}" for need in known.needs if not evidence.has(need)]
+        missing = [f"no {words[need]}" for need in known.needs if not evidence.has(need)]
         if missing:
             not_looked.append(NotLooked(known.id, LACKING.join(dict.fromkeys(missing))))
             continue

@@ -175,20 +175,19 @@ def examine(run: ExaminedRun) -> FindingsRecord:
     """Look at one run of a comparison; what was examined before is used again."""
     explained, profile = run.record("explanation"), run.profile()
     run.announce("findings")
+    facts: dict[str, Any] = {
+        kind.fact: run.records.get(kind.name if kind.per == "runs" else f"{kind.name}/{run.label}")
+        for kind in KINDS
+        if kind.fact
+    }
     known = Known(
         explained=explained,
         profile=profile,
-        cold=run.records.get(f"cold start/{run.label}"),
-        memory=run.records.get(f"memory/{run.label}"),
-        scaling=run.records.get(f"thread scaling/{run.label}"),
-        layers=run.records.get(f"layer errors/{run.label}"),
-        sensitivity=run.records.get(f"sensitivity/{run.label}"),
-        ablation=run.records.get(f"ablation/{run.label}"),
-        accuracy=run.records.get("accuracy"),
         run=run.run,
         comparison=run.comparison,
         pacing_s=run.comparison.protocol.pacing_s,
         runnable=run.runnable(),
+        **facts,
     )
     evidence = gather(
         run.model, run.config, run.inputs, known=known, calibration=run.calibration, cancel=run.cancel,

@@ -1,4 +1,4 @@
-"""`wb.profile`, `wb.memory`, `wb.roofline`, `wb.cold_start`, `wb.threads`: where time and memory go."""
+"""`wb.profile`, `wb.memory`, `wb.roofline`, `wb.threads`: where time and memory go."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from workbench.core.bundle.run import labels_of
 from workbench.core.config import Config
 from workbench.core.cpu import usable_cores
 from workbench.core.measure.limits import Limits, Progress
-from workbench.core.models import Inputs, Model, load
-from workbench.core.prepare.real_data import inputs_from
+from workbench.core.models import Model
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
 from workbench.features.base.result import origin_of
-from workbench.features.base.running import Feeds, finding_inputs, kept
-from workbench.features.cold_start.result import ColdStarts
-from workbench.features.cold_start.starts import ColdStartRecord
-from workbench.features.cold_start.starts import cold_start as start_cold
+from workbench.features.base.running import Feeds, finding_inputs, kept, opened_with
 from workbench.features.compare.call import compare
 from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_as_asked, memory_of
 from workbench.features.memory.result import Memory
@@ -65,7 +60,7 @@ def profile(
     >>> wb.profile.__name__
     'profile'
     """
-    source, fed = _opened(model, inputs, seed)
+    source, fed = opened_with(model, inputs, seed)
     runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
     execution = Execution.of(
         runnable, budget_s=budget_s, per_node_memory=per_node_memory, limits=limits or Limits()
@@ -107,7 +102,7 @@ def memory(
     >>> wb.memory.__name__
     'memory'
     """
-    source, fed = _opened(model, inputs, seed)
+    source, fed = opened_with(model, inputs, seed)
     calibration = replayed(calibration)
     by_node, as_asked = (
         profile(
@@ -136,7 +131,7 @@ def memory_settings(
     >>> wb.memory_settings.__name__
     'memory_settings'
     """
-    source, fed = _opened(model, inputs, seed)
+    source, fed = opened_with(model, inputs, seed)
     runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
     names, configs = zip(*settings_of(runnable.config), strict=True)
     comparison = compare(
@@ -200,34 +195,6 @@ def roofline(
     return table
 
 
-@finding_inputs
-def cold_start(
-    model: Model | Any,
-    *configs: Config,
-    inputs: Feeds = None,
-    seed: int = 0,
-    calibration: Any = None,
-    cancel: threading.Event | None = None,
-    limits: Limits | None = None,
-) -> ColdStarts:
-    """Measure each config from no process to a steady one, also with its graph pre-optimized.
-
-    >>> import workbench as wb
-    >>> wb.cold_start.__name__
-    'cold_start'
-    """
-    source, fed = _opened(model, inputs, seed)
-    calibration = replayed(calibration)
-    records: dict[str, ColdStartRecord] = {}
-    chosen = configs or (Config(),)
-    for label, config in zip(labels_of(len(chosen)), chosen, strict=True):
-        runnable = make_runnable(source, config, fed.feeds, calibration=calibration, cancel=cancel)
-        records[label] = start_cold(
-            runnable.model.path, runnable.config, runnable.feeds, label=label, limits=limits, cancel=cancel
-        )
-    return ColdStarts.of(records, origin_of(source, None, fed, cancel=cancel))
-
-
 def threads(
     model: Model | Any,
     config: Config | None = None,
@@ -255,9 +222,3 @@ def threads(
         progress=progress, keep=False, cancel=cancel,
     )  # fmt: skip
     return kept(Threads(scaling_of(comparison.record), comparison.about), keep)
-
-
-def _opened(model: Any, inputs: Feeds, seed: int) -> tuple[Model, Inputs]:
-    loaded = load(model)
-    fed = inputs_from(loaded, inputs, seed=seed)
-    return loaded.with_inputs(fed), fed

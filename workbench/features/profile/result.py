@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,10 @@ class Profile(Data, Result):
     def reopened(cls, record: ProfileRecord, about: Origin | None = None, **_: Any) -> Profile:
         """Make the profile that a bundle holds."""
         return cls.of(profile_of(record), about)
+
+    def measured_at(self, latency_s: Mapping[str, float], label: str | None) -> Profile:
+        """Return the same shares of the latency that was measured without the profiler."""
+        return self.scaled_to(latency_s.get(label or ""))
 
     @cached_property
     def saved(self) -> ProfileRecord:

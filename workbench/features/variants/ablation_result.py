@@ -29,6 +29,7 @@ FEATURE = Feature(
     result=Ablation,
     chart="workbench.features.variants.chart:ablation_chart",
     call="workbench.features.explain.calls:ablate",
+    fact="ablation",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     heading="What each pass is worth",
     button="Ablate",

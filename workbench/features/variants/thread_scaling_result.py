@@ -24,6 +24,7 @@ FEATURE = Feature(
     result=Threads,
     chart="workbench.features.variants.threads_chart:threads_chart",
     call="workbench.features.profile.calls:threads",
+    fact="scaling",
     takes=("inputs", "seed", "calibration", "progress", "keep"),
     heading="Latency by threads",
     button="Scale threads",

@@ -14,6 +14,7 @@ from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.figure import PLOTLY, figure_bundle, titled_figure
 from workbench.core.bundle.display import csv_of
+from workbench.core.feature import Offer
 from workbench.features.base.registry import KINDS
 from workbench.features.findings.record import badges
 
@@ -52,14 +53,15 @@ def part_card(kind: str, label: str, made: Any, code: str = "", **fields: Any) -
     return replace(card, **fields)
 
 
-def joined_cards(state: BenchState, kind: str, title: str, code: str) -> list[Card]:
+def joined_cards(state: BenchState, kind: Offer) -> list[Card]:
     """Return a card with the results of a kind of all configs on one axis, if there are any."""
-    by_label = state.held_parts(kind)
+    by_label = state.held_parts(kind.name)
     if not by_label:
         return []
-    joined: Any = KINDS.named(kind).result
+    joined: Any = KINDS.named(kind.name).result
     both = joined.of({label: part.record for label, part in by_label.items()})
-    return [Card(title, code, str(both), both.figure, both.to_frame, "node", part=f"{kind}/{max(by_label)}")]
+    code, part = f"result.{kind.method}()", f"{kind.name}/{max(by_label)}"
+    return [Card(kind.name, code, str(both), both.figure, both.to_frame, "node", part=part)]
 
 
 class CardWidget:

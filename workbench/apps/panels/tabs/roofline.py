@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.card import Card, joined_cards
 from workbench.apps.panels.tabs.tab import Tab
 from workbench.apps.panels.tabs.thread_choice import ThreadChoice
-
-
-def cards(state: BenchState) -> list[Card]:
-    """Return the roofline of all configs, side by side."""
-    return joined_cards(state, "roofline", "roofline", "result.roofline()")
-
 
 ROOFLINE_TAB = Tab(
     "roofline",
     "Roofline measures what this machine can do at most, and compares each node with it.",
-    cards,
-    ("roofline",),
 )
 THREADS_TAB = Tab(
     "threads",

@@ -13,7 +13,7 @@ from workbench.apps.panels.handlers import button, follow, on_change, own_change
 from workbench.apps.panels.markup import text
 from workbench.apps.panels.shared_modules import import_shared
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.card import Card, CardWidget, part_card
+from workbench.apps.panels.tabs.card import Card, CardWidget, joined_cards, part_card
 from workbench.apps.panels.tabs.limits import LimitsLine
 from workbench.core.feature import Offer
 from workbench.features.base.registry import KINDS
@@ -50,6 +50,8 @@ class Tab:
 
 def part_cards(state: BenchState, kind: Offer) -> list[Card]:
     """Return a card with the figure and the table of each result of a kind."""
+    if kind.side_by_side:
+        return joined_cards(state, kind)
     if kind.per == "runs":
         whole = state.whole_part(kind.name)
         return [] if whole is None else [part_card(kind.name, "", whole)]

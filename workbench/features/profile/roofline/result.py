@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Self
+
 from workbench.core.errors import BundleError
 from workbench.core.feature import Feature
 from workbench.core.text import quoted
@@ -22,6 +25,12 @@ class Roofline(PerRun):
 
     kind = "roofline"
     record: RooflineRecord
+
+    def measured_at(self, latency_s: Mapping[str, float], label: str | None) -> Self:
+        """Return each run's shares of the latency that was measured without the profiler."""
+        del label
+        scaled = {run: record.scaled_to(latency_s.get(run)) for run, record in self.by_label.items()}
+        return self.of(scaled, self.about)
 
 
 def check_roofline(record: RooflineRecord, fix: str) -> None:
@@ -49,6 +58,8 @@ FEATURE = Feature(
     chart="workbench.features.profile.roofline.limits_chart:roofline_chart",
     figure="workbench.features.profile.roofline.chart:roofline_figure",
     per="run",
+    side_by_side=True,
+    heading="Roofline",
     call="workbench.features.profile.calls:roofline",
     takes=("inputs", "seed", "calibration"),
     examine=examine,

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.features.profile.traces import chain
-from workbench.core.config import Config
-from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart, cold_start
+from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
 
 
 def start(load_s: float) -> ProcessStart:
@@ -48,7 +48,8 @@ def test_memory_that_prepacking_freed_is_not_said_to_hold_prepacked_weights() ->
 def test_real_starts_of_three_kinds(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(chain(2).SerializeToString())
-    record = cold_start(path, Config(intra_op_threads=1), [{"x": np.ones((2, 16), np.float32)}], repeats=1)
+    inputs = {"x": np.ones((2, 16), np.float32)}
+    record = wb.cold_start(path, wb.Config(intra_op_threads=1), inputs=inputs).record
     frame = record.to_frame()
     assert frame["start"].tolist() == ["as_asked", "without_prepacking", "saved_ahead"]
     times = ["process_s", "import_s", "load_s", "first_run_s", "steady_s"]

@@ -1,0 +1,13 @@
+"""The methods of each_run.py: written by `python -m workbench.features.base.written`."""
+
+from typing import Any
+
+from workbench.features.cold_start import ColdStarts
+from workbench.features.memory.result import Memory
+from workbench.features.profile.roofline.result import Roofline
+
+class EachRun:
+    def each(self, kind: str) -> Any: ...
+    def memory(self) -> Memory: ...
+    def cold_start(self) -> ColdStarts: ...
+    def roofline(self) -> Roofline: ...
