@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--series", metavar="NAME", help="keep the raw times in benchmarks/series")
     parser.add_argument("--replay", metavar="NAME", nargs="+", help="only print the table of such series")
     parser.add_argument("--rule", action="store_true", help="only judge comparisons drawn from series")
-    parser.add_argument("--tries", type=int, default=60, help="comparisons drawn for each effect")
+    parser.add_argument("--tries", type=int, default=40, help="comparisons drawn for each effect")
     options = parser.parse_args(arguments)
     if options.rule:
         print(rule_table(options.tries))

@@ -14,7 +14,7 @@ from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.participant import Outcome, Participant, ProcessRound
 from workbench.core.worker.protocol import Message
 
-BLOCK_S = 0.010  # shorter blocks scatter less, longer ones waste less: see docs/measuring.md
+BLOCK_S = 0.010  # shorter blocks scatter less, longer ones waste less: see docs/measuring-evidence.md
 LEAD_IN_S = 0.010  # a run this soon after thawing is notably slower
 LEAST_RUNS = 6  # a block holds this many, so that its lead-in costs little
 MAX_RUNS_A_BLOCK = 500

@@ -5,7 +5,7 @@ spent at each planned look.
 The parts come from a simulation of independent normal rounds (`total_error` repeats it): whichever look is
 the last, the chance that the interval ever missed the truth is at most 5 %. They sum to 6.2 %, more than
 that, since a look that misses shares its rounds with others that miss. Heavy tails spend less; rounds that
-are correlated from one to the next spend more, and docs/measuring.md says what verdicts then claim.
+are correlated from one to the next spend more, and docs/measuring-evidence.md says what verdicts then claim.
 A final look between two planned ones spends the part of the next; measuring on from there skips that one.
 The parts of a busy machine are smaller, 1 % over all looks: see `judge/regime.py`.
 """
