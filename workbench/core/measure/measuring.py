@@ -48,6 +48,7 @@ class Measuring:
         self.verdicts: tuple[Verdict, ...] = ()
         self.rounds = 0
         self.budget_s = request.budget_s or DEFAULT_BUDGET_S
+        self._longest_s = 0.0
         self.took_longer = False  # than the default budget, since the answer was open
         self._looks: dict[str, tuple[int, ...]] = {}  # rounds at which a verdict was final, by label
         if request.earlier is not None:
@@ -141,16 +142,14 @@ class Measuring:
         """Return the seconds after which measuring ends, settled or not."""
         return self._longest_s if self.took_longer else self.budget_s
 
-    @property
-    def _longest_s(self) -> float:
-        return longest_s(self.budget_s, self.evidence.run("A").latency.median_s)
-
     def _may_take_longer(self, round_s: float) -> bool:
         """Return whether a verdict is open after the default budget, and the rounds of another look fit."""
         asked = self._request
         if not asked.until_decided or asked.budget_s is not None or self.took_longer:
             return False
         open_rounds = [verdict.rounds for verdict in self.verdicts if self._is_open(verdict)]
+        fastest_s = min(self.evidence.run("A").latency.samples_s, default=None)  # load makes others slower
+        self._longest_s = longest_s(self.budget_s, fastest_s)
         more = (self._longest_s - self.elapsed_s) // round_s
         return bool(open_rounds) and more > max(planned_look(rounds) - rounds for rounds in open_rounds)
 
