@@ -46,6 +46,18 @@ def test_an_installed_plugin_takes_part_in_a_comparison(result: wb.Comparison) -
     assert "knows none of its options" in str(result)
 
 
+def test_a_policy_chooses_the_device_and_the_run_says_which(model: Path) -> None:
+    chosen = wb.Config(device_policy="prefer_cpu")
+    plugin = chosen.replace(providers=[wb.Provider("cpu_ep", library="auto")])
+    compared = wb.compare(model, wb.Config(), chosen, plugin, budget_s=2, progress=False, keep=False)
+    assert [run.failure for run in compared.runs] == [None] * 3
+    assert [run.providers[0] for run in compared.runs[1:]] == ["CPUExecutionProvider", "cpu_ep"]
+    assert "cpu_ep" in str(wb.explain(model, plugin, keep=False))
+    assert "OrtExecutionProviderDevicePolicy.PREFER_CPU" in plugin.to_python(model)
+    with pytest.raises(wb.WorkbenchError, match="lets ORT choose"):
+        chosen.replace(providers=["cpu"])
+
+
 def test_its_nodes_are_placed_and_profiled(model: Path) -> None:
     explained = wb.explain(model, PLUGIN, keep=False)
     assert set(explained.placement.to_frame()["provider"]) == {"cpu_ep"}

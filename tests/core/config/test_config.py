@@ -26,6 +26,7 @@ def test_told_nothing_plans_nothing_but_the_cpu() -> None:
         "io_binding": False,
         "custom_ops": [],
         "plugins": {},
+        "policy": None,
         "preload_libraries": False,
     }
 
@@ -150,6 +151,7 @@ def test_the_plan_says_each_field_in_ort_s_words() -> None:
         "io_binding": True,
         "custom_ops": [],
         "plugins": {},
+        "policy": None,
         "preload_libraries": True,
     }
 

@@ -20,6 +20,15 @@ from workbench.core.rewrites.catalogue import REWRITES
 
 Level = Literal["disabled", "basic", "extended", "layout", "all"]
 ExecutionMode = Literal["sequential", "parallel"]
+DevicePolicy = Literal[
+    "default",
+    "prefer_cpu",
+    "prefer_gpu",
+    "prefer_npu",
+    "max_performance",
+    "max_efficiency",
+    "min_overall_power",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -75,6 +84,13 @@ class ConfigFields(Settings):
         "CPU only",
         "Where nodes may run, first choice first; what is left goes to the CPU. Default: the CPU alone.",
         "The machine has an accelerator, or a vendor's library for this processor.",
+        group="providers",
+    )
+    device_policy: DevicePolicy | None = Choice.declare(
+        "off",
+        "Let ONNX Runtime choose among the CPU and the devices of listed plugins, by this preference. "
+        "Default: off, the providers are taken in their order.",
+        "The same config shall run on machines with different accelerators.",
         group="providers",
     )
     intra_op_threads: int | None = Count.declare(

@@ -35,11 +35,12 @@ class SessionPlan:
     entries: tuple[tuple[str, str], ...]  # add_session_config_entry
     free_dimensions: tuple[tuple[str, int], ...]  # add_free_dimension_override_by_name
     disabled_optimizers: tuple[str, ...]
-    providers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # never empty
+    providers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # empty where a policy chooses, alone
     run_entries: tuple[tuple[str, str], ...]  # add_run_config_entry
     io_binding: bool
     custom_ops: tuple[str, ...] = ()  # register_custom_ops_library
     plugins: tuple[tuple[str, str], ...] = ()  # of a provider, the file that is registered, or "auto"
+    policy: str | None = None  # set_provider_selection_policy
 
     @property
     def preload_libraries(self) -> bool:
@@ -58,6 +59,7 @@ class SessionPlan:
             "io_binding": self.io_binding,
             "custom_ops": list(self.custom_ops),
             "plugins": dict(self.plugins),
+            "policy": self.policy,
             "preload_libraries": self.preload_libraries,
         }
 
@@ -86,15 +88,17 @@ def session_plan(config: ConfigFields) -> SessionPlan:
         entries |= dict.fromkeys(SPINNING, "1" if config.spinning else "0")
     if config.affinity is not None:
         entries[AFFINITY] = config.affinity
-    providers = tuple((provider.name, provider.session_options) for provider in config.providers)
+    listed = [(provider.name, provider.session_options) for provider in config.providers]
+    policy = config.device_policy and f"OrtExecutionProviderDevicePolicy.{config.device_policy.upper()}"
     return SessionPlan(
         attributes=tuple((name, value) for name, value in attributes if value is not None),
         entries=tuple(sorted(entries.items())),
         free_dimensions=config.free_dimensions,
         disabled_optimizers=config.disabled_passes,
-        providers=providers or ((CPU, ()),),
+        providers=() if policy else tuple(listed or [(CPU, ())]),
         run_entries=config.run_entries,
         io_binding=config.io_binding,
         custom_ops=config.custom_ops,
         plugins=tuple((item.name, item.library) for item in config.providers if item.library is not None),
+        policy=policy,
     )

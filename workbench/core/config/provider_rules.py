@@ -33,6 +33,11 @@ def check(config: ConfigFields) -> None:
             )
         _check_names(provider, config.allow_unknown)
         _check_values(provider)
+    if config.device_policy is not None and any(provider.library is None for provider in config.providers):
+        raise ConfigError(
+            "device_policy lets ORT choose, and with providers listed it does not.",
+            "Leave providers empty, or list plugins with their library alone: ORT chooses from them.",
+        )
     if TENSORRT in names and RTX in names:
         raise ConfigError("TensorRT and TensorRT-RTX exclude each other in one session.", "Keep one of them.")
     if DML in names:

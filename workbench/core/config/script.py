@@ -81,6 +81,8 @@ def options_of(plan: SessionPlan, folder: str = "") -> Iterator[str]:
         yield f"options.add_session_config_entry({key!r}, {text!r})"
     for library in plan.custom_ops:
         yield f"options.register_custom_ops_library({_place(library, folder)})"
+    if plan.policy:
+        yield f"options.set_provider_selection_policy(ort.{plan.policy})"
     for name, size in plan.free_dimensions:
         yield f"options.add_free_dimension_override_by_name({name!r}, {size})"
 
@@ -107,10 +109,11 @@ def session_of(plan: SessionPlan, model: str) -> Iterator[str]:
     yield "session = ort.InferenceSession("
     yield f"    {model},"
     yield "    options,"
-    yield "    providers=["
-    for name, options in plan.providers:
-        yield f"        ({name!r}, {dict(options)!r}),"
-    yield "    ],"
+    if plan.providers:
+        yield "    providers=["
+        for name, options in plan.providers:
+            yield f"        ({name!r}, {dict(options)!r}),"
+        yield "    ],"
     if plan.disabled_optimizers:
         yield f"    disabled_optimizers={list(plan.disabled_optimizers)!r},"
     yield ")"

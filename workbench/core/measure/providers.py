@@ -121,7 +121,8 @@ def is_of(gpu: Gpu, *words: str) -> bool:
 
 def asked_for(config: Config) -> tuple[str, ...]:
     """Return the providers beside the CPU that a config asks for."""
-    return tuple(provider.name for provider in config.providers if provider.name != CPU)
+    names = () if config.device_policy else config.providers  # a policy may choose the CPU
+    return tuple(provider.name for provider in names if provider.name != CPU)
 
 
 def took_nodes(asked: Sequence[str], in_effect: Sequence[str], nodes_on: Mapping[str, int] | None) -> bool:

@@ -14,7 +14,7 @@ import onnxruntime as ort
 from workbench.core.text import without_colors
 from workbench.core.worker.passlog import read_partitioning, read_passes
 from workbench.core.worker.probe import SQUARE
-from workbench.core.worker.session import session_options, weights_beside
+from workbench.core.worker.session import providers_of, session_options, weights_beside
 
 _NAMES = (
     "ORT_DISABLE_ALL",
@@ -49,7 +49,7 @@ class GraphCapture:
         self.model: str | bytes = model
         self.plan, self.folder, self.deadline = plan, folder, deadline
         self.entries: dict[str, str] = {}
-        self.providers: list[Any] = [(name, options) for name, options in plan["providers"]]
+        self.providers = providers_of(plan)
         self.disabled = tuple(plan["disabled_optimizers"])
         asked = session_options(plan).graph_optimization_level
         self.level = next((number for number, level in LEVELS.items() if level == asked), max(LEVELS))

@@ -30,6 +30,8 @@ def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
     for name, size in plan["free_dimensions"].items():
         options.add_free_dimension_override_by_name(name, size)
     register(options, plan.get("custom_ops", ()))
+    if plan.get("policy"):
+        member(ort.SessionOptions, "set_provider_selection_policy")(options, _constant(plan["policy"]))
     shared = plan.get("shared", ())
     if "threads" in shared:
         options.use_per_session_threads = False
@@ -65,12 +67,19 @@ def make_session(model: str, plan: dict[str, Any], **attributes: Any) -> ort.Inf
         setattr(options, name, value)
     if plan["preload_libraries"]:
         member(ort, "preload_dlls")()
-    providers = [(name, settings) for name, settings in plan["providers"]]
     if _asks_beyond_cpu(plan):
         options.add_session_config_entry(RECORD_ASSIGNMENT, "1")
     return ort.InferenceSession(
-        model, options, providers=providers, disabled_optimizers=list(plan["disabled_optimizers"]) or None
+        model,
+        options,
+        providers=providers_of(plan),
+        disabled_optimizers=list(plan["disabled_optimizers"]) or None,
     )
+
+
+def providers_of(plan: dict[str, Any]) -> list[Any] | None:
+    """Return the providers of a session with their options; None where the options hold a policy."""
+    return [(name, settings) for name, settings in plan["providers"]] or None
 
 
 def nodes_on(session: ort.InferenceSession, plan: dict[str, Any]) -> dict[str, int] | None:
@@ -126,7 +135,7 @@ def member(owner: Any, name: str, fix: str = "update onnxruntime there, or leave
 
 
 def _asks_beyond_cpu(plan: dict[str, Any]) -> bool:
-    return any(name != CPU for name, _ in plan["providers"])
+    return bool(plan.get("policy")) or any(name != CPU for name, _ in plan["providers"])
 
 
 def _constant(value: Any) -> Any:
