@@ -25,13 +25,13 @@ def nothing_taken(page: Page) -> None:
 @pytest.fixture(scope="module")
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The comparison with all that can be examined of it."""
-    (golden,) = (path for path in GOLDEN if path.stem == "examined-1")
+    (golden,) = (path for path in GOLDEN if path.stem == "examined-2")
     path = tmp_path_factory.mktemp("stranger") / "stranger.ortbench"
     path.write_bytes(poisoned(golden)[1])
     return path
 
 
-@pytest.mark.parametrize("name", ["comparison-1", "levels-1", "accuracy-1", "why-slower-1"])
+@pytest.mark.parametrize("name", ["comparison-2", "levels-2", "accuracy-2", "why-slower-2"])
 def test_as_a_page(name: str, pages: Pages, tmp_path: Path) -> None:
     (golden,) = (path for path in GOLDEN if path.stem == name)
     file = tmp_path / "page.html"

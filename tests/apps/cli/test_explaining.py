@@ -55,7 +55,7 @@ def rows(text: str) -> list[dict[str, str]]:
 def test_explain_runs_nothing_unless_asked(
     calls: Calls, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    calls["answer"] = result = wb.open(GOLDEN / "explanation-1.ortbench")
+    calls["answer"] = result = wb.open(GOLDEN / "explanation-2.ortbench")
     path = tmp_path / "explained.ortbench"
     options = f"--a level=basic --passes off --calibration random --no-history --csv -o {path}"
     assert main(["explain", model, *options.split()]) == 0
@@ -88,7 +88,7 @@ def test_levels_that_were_not_measured_leave_it_open(
 def test_a_profile_has_a_row_an_operator_or_a_node(
     calls: Calls, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    calls["answer"] = result = wb.open(GOLDEN / "profile-1.ortbench")
+    calls["answer"] = result = wb.open(GOLDEN / "profile-2.ortbench")
     trace = tmp_path / "trace.json"
     assert main(["profile", model, "--budget", "0.5", "--keep-trace", str(trace), "--csv"]) == 0
     assert (calls["budget_s"], calls["keep_trace"], calls["keep"]) == (0.5, trace, True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import zipfile
@@ -37,14 +36,9 @@ def zipped(members: Mapping[str, bytes] | Iterable[tuple[str | zipfile.ZipInfo, 
 
 
 def signed(members: Members, **changes: Any) -> Members:
-    """`members` with a manifest that fits them, so that a change reaches what lies behind the hashes."""
-    rest = {name: blob for name, blob in members.items() if name != "manifest.json"}
-    listed = [
-        {"name": name, "size_bytes": len(blob), "sha256": hashlib.sha256(blob).hexdigest()}
-        for name, blob in rest.items()
-    ]
-    manifest = {**json.loads(members["manifest.json"]), "members": listed, **changes}
-    return {"manifest.json": json.dumps(manifest).encode(), **rest}
+    """`members`, with other facts in the manifest."""
+    manifest = {**json.loads(members["manifest.json"]), **changes}
+    return {**members, "manifest.json": json.dumps(manifest).encode()}
 
 
 def with_record(edit: Any) -> bytes:
@@ -53,7 +47,7 @@ def with_record(edit: Any) -> bytes:
     data = json.loads(members["record.json"])
     changed = edit(data)
     members["record.json"] = json.dumps(data if changed is None else changed).encode()
-    return zipped(signed(members))
+    return zipped(members)
 
 
 def patched(blob: bytes, signature: bytes, offset: int, value: bytes) -> bytes:

@@ -53,7 +53,7 @@ def test_saved_and_reopened(tmp_path: Path) -> None:
     path = write_bundle(record, tmp_path / "a.ortbench", structure=b"graph")
     bundle = read_bundle(str(path))
     assert bundle.record == record
-    assert (bundle.structure, bundle.kind, bundle.version) == (b"graph", "comparison", 1)
+    assert (bundle.structure, bundle.kind, bundle.version) == (b"graph", "comparison", 2)
     assert read_bundle(write_bundle(record, path)).structure is None
 
 
@@ -80,12 +80,11 @@ def test_anyone_can_read_it_with_a_zip_a_json_and_an_npy_reader(tmp_path: Path) 
         assert archive.testzip() is None
         names = archive.namelist()
         data = json.loads(archive.read("record.json"))
-        with archive.open("columns/Block.samples_s.npy") as file:
+        with archive.open("numbers.npy") as file:
             column = np.load(file, allow_pickle=False)
     assert names[:2] == ["manifest.json", "record.json"]
-    span = data["runs"][1]["processes"][0]["blocks"][1]["samples_s"]
-    row = column[span["start"] : span["start"] + span["count"]]
-    assert tuple(row) == record.runs[1].processes[0].blocks[1].samples_s
+    last = data["runs"][-1]["processes"][-1]["blocks"][-1]["samples_s"]
+    assert tuple(column[-last:]) == record.runs[-1].processes[-1].blocks[-1].samples_s
 
 
 def test_no_absolute_path_leaves_the_machine(tmp_path: Path) -> None:
@@ -138,11 +137,10 @@ def test_only_records_are_saved(tmp_path: Path) -> None:
         (replace(comparison(), verdicts=()), "one for each run after the first"),
         (replace(comparison(), id="../x\n"), "printable ASCII"),
         (replace(comparison(), created_utc="yesterday"), "created_utc: expected a time"),
-        (replace(comparison(), runs=[run(), run("B")]), "runs: expected a tuple"),  # type: ignore[arg-type]
-        (comparison(candidate=replace(run("B"), threads=True)), r"runs\[1\].threads: expected an integer"),
+        (comparison(candidate=replace(run("B"), threads=True)), r"runs\[1\].threads: expected `int"),
         (
             replace(comparison(), protocol=replace(comparison().protocol, elapsed_s=-1.0)),
-            "protocol.elapsed_s: expected zero or more seconds, got -1.0",
+            "protocol.elapsed_s: expected `float` >= 0",
         ),
     ],
 )
@@ -160,8 +158,8 @@ def test_a_sample_that_is_no_duration_is_refused(value: float, tmp_path: Path) -
     process = run("B").processes[0]
     block = replace(process.blocks[0], samples_s=(0.1, value))
     record = comparison(candidate=replace(run("B"), processes=(replace(process, blocks=(block,)),)))
-    place = r"runs\[1\].processes\[0\].blocks\[0\].samples_s\[1\]"
-    with pytest.raises(BundleError, match=f"{place}: expected a duration"):
+    place = r"runs\[1\].processes\[0\].blocks\[0\].samples_s"
+    with pytest.raises(BundleError, match=f"{place}: expected durations of zero or more seconds, .* at 1"):
         write_bundle(record, tmp_path / "a")
 
 

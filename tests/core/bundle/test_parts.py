@@ -20,6 +20,7 @@ from workbench.core.bundle.bundle import pack_record, unpack_record
 from workbench.core.bundle.kinds import COMPARISONS, Part
 from workbench.core.errors import BundleError
 from workbench.features.base.registry import KINDS
+from workbench.features.explain.graph.model import TensorInfo
 
 PARTS = examples.parts()
 
@@ -53,7 +54,7 @@ def place(name: str) -> str:
 
 
 def test_the_honest_one_opens() -> None:
-    found = unpack_record(zipped(signed(GOOD)), KINDS)
+    found = unpack_record(zipped(GOOD), KINDS)
     assert [part.name for part in found.parts] == [part.name for part in PARTS]
     assert found.parts[0].about == PARTS[0].about
     assert found.parts[2].record == PARTS[2].record
@@ -62,20 +63,18 @@ def test_the_honest_one_opens() -> None:
 
 def test_a_reader_that_does_not_know_a_kind_says_so() -> None:
     with pytest.raises(BundleError, match="holds a 'explanation'; known: comparison"):
-        unpack_record(zipped(signed(GOOD)), COMPARISONS)
+        unpack_record(zipped(GOOD), COMPARISONS)
 
 
 def test_a_part_that_is_not_listed_or_not_there() -> None:
     refused({**GOOD, "parts/30/record.json": b"{}"}, "belongs to no record")
     gone = {name: blob for name, blob in GOOD.items() if name != f"{place('memory/A')}/record.json"}
     refused(gone, "has no parts/")
-    with pytest.raises(BundleError, match="not what the manifest lists"):
-        unpack_record(zipped({**GOOD, f"{place('memory/A')}/record.json": b"{}"}), KINDS)
 
 
 @pytest.mark.parametrize(
     "name", ["parts/x/record.json", "parts/100/record.json", "parts/0/other.json", "parts/../record.json",
-             "parts/0/parts/1/record.json", "parts/0/graph/source.onnx", "blobs/a.bin", "texts.json/x"],
+             "parts/0/parts/1/record.json", "parts/0/graph/source.onnx", "parts/0/bytes.npy", "texts.json"],
 )  # fmt: skip
 def test_a_strange_name_of_a_member(name: str) -> None:
     refused({**GOOD, name: b"{}"}, "has a member")
@@ -93,7 +92,7 @@ def test_names_of_parts_that_mean_nothing() -> None:
     refused(GOOD, "each name once", parts=listed(name="explanation/B"))
     refused(GOOD, "is no name of a part", parts=listed(name="explanation/" + "A" * 100))
     refused(GOOD, "is no name of a part", parts=listed(name="explanation/\x1b[2J"))
-    refused(GOOD, "lacks", parts=[{"name": "memory/A"}])
+    refused(GOOD, "missing required field `about`", parts=[{"name": "memory/A"}])
     many = [{"name": f"memory/{at}", "about": None} for at in range(limits.PARTS + 1)]
     refused(GOOD, "a bundle has at most", parts=many)
 
@@ -128,11 +127,13 @@ def test_a_graph_that_speaks_of_nodes_that_are_not_there() -> None:
 @pytest.mark.parametrize(
     ("edit", "problem"),
     [
-        (lambda data: data["trace"]["name"].update(start=1), "not used once|values"),
-        (lambda data: data["trace"]["names"].update(rows=0), "values where"),
+        (lambda data: data["trace"].update(name=1), "expected columns of one length|is not used"),
+        (lambda data: data["trace"]["names"].clear(), "stands for nothing"),
+        (lambda data: data["trace"]["calls"][0].pop(), r"calls\[0\]: expected `array` of at least length 8"),
+        (lambda data: data["trace"]["calls"][0].append(0), "expected `array` of at most length 8"),
         (lambda data: data.update(warmup_runs=-1), "expected zero or more"),
-        (lambda data: data.update(graph=0), "no blobs/0.bin"),
-        (lambda data: data["trace"].pop("tid"), "lacks 'tid'"),
+        (lambda data: data.update(graph=1), r"graph: expected the next of 0 values of bytes\.bin"),
+        (lambda data: data["trace"].pop("tid"), "missing required field `tid`"),
     ],
 )
 def test_a_trace_that_does_not_hold_together(edit: Callable[[Any], None], problem: str) -> None:
@@ -143,14 +144,6 @@ def test_a_graph_that_is_no_model() -> None:
     record = replace(PARTS[1].record, graph=b"not a model")
     with pytest.raises(BundleError, match="graph: "):
         pack_record(record, None, private=True, about=examples.about(), kinds=KINDS)
-
-
-def test_texts_that_are_no_texts() -> None:
-    name = f"{place('explanation/A')}/texts.json"
-    refused({**GOOD, name: b'{"a": 1}'}, "not a list of texts")
-    refused({**GOOD, name: b"[1]"}, "not a list of texts")
-    refused({**GOOD, name: b'["\\ud800"]'}, "not valid Unicode")
-    refused({**GOOD, name: b"[]"}, "stands for nothing")
 
 
 def test_all_parts_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +161,9 @@ def test_no_path_of_this_machine_leaves_in_a_text(tmp_path: Any) -> None:
     secret = str(tmp_path / "secret.onnx")
     told = replace(fused(), model_name=secret)
     nodes = tuple(replace(one, digest=secret) for one in told.source.nodes)
-    told = replace(told, source=replace(told.source, nodes=nodes))
+    infos = {**told.source.infos, secret: TensorInfo(1, (2, "batch"))}
+    told = replace(told, source=replace(told.source, nodes=nodes, infos=infos))
     blob = pack_record(told, None, private=False, about=examples.about(), kinds=KINDS)
     with zipfile.ZipFile(io.BytesIO(blob)) as archive:
         assert all(str(tmp_path).encode() not in archive.read(name) for name in archive.namelist())
+    assert unpack_record(blob, KINDS).record.source.infos["…/secret.onnx"].dims == (2, "batch")

@@ -43,7 +43,7 @@ def test_everything_that_draws_a_result_exists() -> None:
 
 @pytest.mark.parametrize("kind", ["matrix", "sweep"])
 def test_a_result_without_a_chart_says_what_draws_it(kind: str) -> None:
-    result = wb.open(GOLDEN / f"{kind}-1.ortbench")
+    result = wb.open(GOLDEN / f"{kind}-2.ortbench")
     with pytest.raises(wb.WorkbenchError, match=rf"A {kind.title()} has no chart: it is drawn otherwise"):
         result.chart()
 

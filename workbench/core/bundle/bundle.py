@@ -13,19 +13,17 @@ from typing import Any, BinaryIO
 from workbench._version import __version__
 from workbench.core.bundle import container, limits
 from workbench.core.bundle.atomic import reason_of
-from workbench.core.bundle.jsontext import DAMAGED, OURS
 from workbench.core.bundle.kinds import COMPARISONS, Kinds, Part, check_parts
+from workbench.core.bundle.limits import DAMAGED, OURS
 from workbench.core.bundle.member import (
+    VERSION,
     Listed,
     Manifest,
     check_extents,
-    compare,
-    describe,
     record_from,
     record_members,
 )
 from workbench.core.bundle.origin import Origin, check_id
-from workbench.core.bundle.upgrades import VERSION
 from workbench.core.config.foreign import ForeignPath
 from workbench.core.errors import BundleError
 
@@ -104,7 +102,6 @@ def pack_record(
         workbench=__version__,
         about=None if kind.about is not None else whose,
         parts=tuple(Listed(part.name, part.about) for part in parts),
-        members=tuple(describe(name, blob) for name, blob in members.items()),
     )
     return container.pack({container.MANIFEST: manifest.dump(private=private), **members})
 
@@ -116,11 +113,10 @@ def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS, *, own: 
     if container.MANIFEST not in members or container.RECORD not in members:
         raise BundleError(f"It has no {container.MANIFEST} or no {container.RECORD}.", DAMAGED)
     manifest = Manifest.load(members.pop(container.MANIFEST), foreign)
-    compare(manifest.members, (describe(name, blob) for name, blob in members.items()))
     check_extents(members)
     kind = kinds.named(manifest.kind)
     structure = members.pop(container.STRUCTURE, None)
-    record = record_from(members, "", kind, manifest.version, foreign)
+    record = record_from(members, "", kind, foreign)
     if len(manifest.parts) > limits.PARTS:
         raise BundleError(
             f"It has {len(manifest.parts)} parts; a bundle has at most {limits.PARTS}.", DAMAGED
@@ -129,8 +125,7 @@ def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS, *, own: 
     for number, listed in enumerate(manifest.parts):
         part = Part(listed.name, None, listed.about)
         part_kind = kinds.named(part.kind)
-        part_record = record_from(members, f"parts/{number}/", part_kind, manifest.version, foreign)
-        parts.append(replace(part, record=part_record))
+        parts.append(replace(part, record=record_from(members, f"parts/{number}/", part_kind, foreign)))
     if members:
         raise BundleError(f"It has a member {min(members)} that belongs to no record.", DAMAGED)
     check_parts(record, tuple(parts), DAMAGED)

@@ -1,24 +1,15 @@
-"""The JSON schema of a record, made from the same shapes that read and write the record."""
+"""The JSON schema of a record, made from the same forms that read and write the record."""
 
 from __future__ import annotations
 
 import json
 
-from workbench.core.bundle.codec import shape_of_class
+from workbench.core.bundle.codec import json_schema
+from workbench.core.bundle.forms import Schema
 from workbench.core.bundle.kinds import Kinds
-from workbench.core.bundle.member import Manifest
-from workbench.core.bundle.scalars import Schema
-from workbench.core.bundle.upgrades import VERSION
+from workbench.core.bundle.member import VERSION, Manifest
 
 MANIFEST = "manifest"
-
-
-def json_schema(cls: type, title: str) -> Schema:
-    """Return the JSON Schema (2020-12) of class `cls`."""
-    defs: dict[str, Schema] = {}
-    top = shape_of_class(cls).schema(defs)
-    draft = "https://json-schema.org/draft/2020-12/schema"
-    return {"$schema": draft, "title": title, **top, "$defs": defs}
 
 
 def schema_of(name: str, kinds: Kinds) -> Schema:

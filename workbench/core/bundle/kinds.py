@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.jsontext import DAMAGED
+from workbench.core.bundle.limits import DAMAGED
 from workbench.core.bundle.origin import Origin, check_id
 from workbench.core.errors import BundleError
 from workbench.core.text import quoted

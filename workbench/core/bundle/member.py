@@ -1,33 +1,24 @@
-"""The members of a bundle: a manifest that lists them, and each record as JSON, columns, texts and blobs."""
+"""The members of a bundle: a manifest, and each record as JSON with its columns."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from workbench.core.bundle import container, limits
-from workbench.core.bundle.codec import decode, encode
-from workbench.core.bundle.columns import ColumnReader, ColumnWriter
-from workbench.core.bundle.jsontext import DAMAGED, check_extent, dump_compact, dump_json, load_json
+from workbench.core.bundle.codec import check_extent, decode, encode
+from workbench.core.bundle.columns import FILES, Columns
 from workbench.core.bundle.kinds import Kind
+from workbench.core.bundle.limits import DAMAGED
 from workbench.core.bundle.origin import Origin
 from workbench.core.bundle.privacy import without_paths
-from workbench.core.bundle.scalars import Text
-from workbench.core.bundle.upgrades import refuse_newer, upgrade
 from workbench.core.config.foreign import ForeignPath
 from workbench.core.errors import BundleError
 from workbench.core.text import quoted
 
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One other member; the hash is of its unpacked content."""
-
-    name: str
-    size_bytes: int
-    sha256: str
+T = TypeVar("T")
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,53 +40,63 @@ class Manifest:
     workbench: str  # the version that wrote the file
     about: Origin | None  # null: the main record has its own origin
     parts: tuple[Listed, ...]
-    members: tuple[Member, ...]
 
     def dump(self, *, private: bool = True) -> bytes:
         """Return the manifest as JSON; without absolute paths unless `private`."""
-        data = encode(self, ColumnWriter())
-        return dump_json(data if private else without_paths(data))
+        return encode(self, Columns(), None if private else without_paths)
 
     @classmethod
     def load(cls, blob: bytes, foreign: list[ForeignPath] | None = None) -> Manifest:
-        """Read the manifest from JSON; ignore unknown fields of later versions."""
-        data = load_json(blob, "manifest.json")
-        if not isinstance(data, dict) or data.get("format") != "ortbench":
-            raise BundleError("manifest.json does not say that this is a bundle.", DAMAGED)
-        version = data.get("version")
-        if isinstance(version, int):
-            refuse_newer(version)
-        try:
-            return decode(cls, data, ColumnReader({}, foreign=foreign))
-        except BundleError as error:
-            raise BundleError(f"manifest.json: {error.problem}", error.fix) from error
+        """Read the manifest from JSON of this version of the format."""
+        _check_version(blob)
+        return _named(container.MANIFEST, cls, blob, Columns(foreign=foreign))
+
+
+def _check_version(blob: bytes) -> None:
+    """Refuse another format, or another version of this one, whatever else the manifest says."""
+    import msgspec
+
+    try:
+        data = msgspec.json.decode(blob)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BundleError(f"{container.MANIFEST} is not valid JSON: {error}.", DAMAGED) from error
+    if not isinstance(data, dict) or data.get("format") != "ortbench":
+        raise BundleError(f"{container.MANIFEST} does not say that this is a bundle.", DAMAGED)
+    version = data.get("version")
+    if isinstance(version, int) and version != VERSION:
+        raise BundleError(
+            f"The bundle has version {quoted(version)}; this workbench reads version {VERSION}.",
+            "Update ort-workbench to the version that wrote it or a later one."
+            if version > VERSION
+            else "Measure again and save that, or open it with the workbench that wrote it.",
+        )
+
+
+def _named(name: str, cls: type[T], blob: bytes, columns: Columns) -> T:
+    try:
+        return decode(cls, blob, columns)
+    except BundleError as error:
+        raise BundleError(f"{name}: {error.problem}", error.fix) from error
 
 
 def record_members(record: object, folder: str, *, private: bool) -> dict[str, bytes]:
     """Return the members of `record`; their names begin with `folder`."""
-    columns = ColumnWriter()
-    data = encode(record, columns)
-    texts: object = columns.texts
-    if not private:
-        data, texts = without_paths(data), without_paths(texts)
-    members = {container.RECORD: dump_json(data), **columns.members()}
-    if texts:
-        members[container.TEXTS] = dump_compact(texts)
+    columns = Columns()
+    blob = encode(record, columns, None if private else without_paths)
+    members = {container.RECORD: blob, **columns.members()}
     return {f"{folder}{name}": blob for name, blob in members.items()}
 
 
 def record_from(
-    members: dict[str, bytes], folder: str, kind: Kind, version: int, foreign: list[ForeignPath] | None
+    members: dict[str, bytes], folder: str, kind: Kind, foreign: list[ForeignPath] | None
 ) -> object:
     """Return the checked record in `folder`; remove its members from `members`."""
-    names = [name for name in members if name.startswith(folder) and (folder or name[:6] != "parts/")]
-    own = {name.removeprefix(folder): members.pop(name) for name in names}
-    if container.RECORD not in own:
-        raise BundleError(f"It has no {folder}{container.RECORD}.", DAMAGED)
-    place = f"{folder}{container.RECORD}"
-    data = upgrade(kind.name, version, load_json(own.pop(container.RECORD), place))
-    texts = _texts(own.pop(container.TEXTS, None), f"{folder}{container.TEXTS}")
-    record: object = decode(kind.cls, data, ColumnReader(own, texts, foreign))
+    name = f"{folder}{container.RECORD}"
+    if name not in members:
+        raise BundleError(f"It has no {name}.", DAMAGED)
+    blob = members.pop(name)
+    files = {file: members.pop(folder + file) for file in FILES.values() if folder + file in members}
+    record: object = _named(name, kind.cls, blob, Columns.of(files, foreign))
     kind.check(record, DAMAGED)
     return record
 
@@ -105,27 +106,3 @@ def check_extents(members: Mapping[str, bytes]) -> None:
     items = sum(check_extent(blob, name) for name, blob in members.items() if name.endswith(".json"))
     if items > limits.JSON_ITEMS_IN_ALL:
         raise BundleError(f"Its records hold more than {limits.JSON_ITEMS_IN_ALL:,} values.", DAMAGED)
-
-
-def describe(name: str, blob: bytes) -> Member:
-    """Return the manifest's entry of a member."""
-    return Member(name, len(blob), hashlib.sha256(blob).hexdigest())
-
-
-def compare(listed: Iterable[Member], present: Iterable[Member]) -> None:
-    """Refuse members that differ from the manifest."""
-    wrong = set(listed) ^ set(present)
-    if wrong:
-        names = ", ".join(sorted({quoted(member.name) for member in wrong})[:5])
-        raise BundleError(f"These members are not what the manifest lists: {names}.", DAMAGED)
-
-
-def _texts(blob: bytes | None, name: str) -> list[str]:
-    if blob is None:
-        return []
-    texts = load_json(blob, name)
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise BundleError(f"{name} is not a list of texts.", DAMAGED)
-    for text in texts:
-        Text().check(text, name, DAMAGED)
-    return texts

@@ -45,7 +45,7 @@ def _walk(data: object, clean: Callable[[str], str]) -> object:
         return [_walk(item, clean) for item in data]
     if isinstance(data, dict):
         return {
-            key: clean(_named(key, item)) if isinstance(item, str) else _walk(item, clean)
+            clean(key): clean(_named(key, item)) if isinstance(item, str) else _walk(item, clean)
             for key, item in data.items()
         }
     return data

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import frame_of
-from workbench.core.bundle.tables import TABLE
 from workbench.core.models.structure import bodies
 from workbench.core.text import in_mib
 from workbench.features.profile.flops.shapes import profiled_shapes, stored_shapes

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from workbench.core.bundle.tables import TABLE
+from workbench.core.bundle.codec import TABLE
 from workbench.core.errors import BundleError, ModelError
 from workbench.core.models.structure import structure_of_bytes
 from workbench.features.profile.session_profile import Overhead, Profile

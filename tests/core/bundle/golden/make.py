@@ -12,7 +12,7 @@ from tests.factories.comparisons import ordinary
 from tests.factories.records import comparison
 from tests.factories.results import every_kind, parts
 from workbench.core.bundle.bundle import pack_record
-from workbench.core.bundle.upgrades import VERSION
+from workbench.core.bundle.member import VERSION
 from workbench.features.base.registry import KINDS
 
 FOLDER = Path(__file__).parent

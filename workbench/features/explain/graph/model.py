@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
-from workbench.core.bundle.tables import TABLE
+from workbench.core.bundle.codec import TABLE
 
 ELEMENT_BYTES = {  # of onnx.TensorProto's data types; 4-bit types count as half a byte
     1: 4.0, 2: 1.0, 3: 1.0, 4: 2.0, 5: 2.0, 6: 4.0, 7: 8.0, 9: 1.0, 10: 2.0, 11: 8.0, 12: 4.0, 13: 8.0,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import frame_of
-from workbench.core.bundle.tables import TABLE
 from workbench.core.text import counted, shorten
 from workbench.features.explain.observe import PREPARED, REQUIRED, TOGETHER, Application, Observation
 from workbench.features.explain.passes.missed import Missed, missed

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import frame_of
-from workbench.core.bundle.tables import TABLE
 from workbench.features.explain.observe import Observation
 from workbench.features.explain.provenance.account import Account, TracedNode
 

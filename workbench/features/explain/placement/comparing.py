@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import frame_of, to_table
-from workbench.core.bundle.tables import TABLE
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted
 from workbench.features.explain.graph import Graph

@@ -14,8 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import to_table
-from workbench.core.bundle.tables import TABLE
 from workbench.core.errors import ConfigError
 from workbench.features.explain.graph import Graph
 from workbench.features.explain.observe import KERNELS

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import frame_of
-from workbench.core.bundle.tables import TABLE
 from workbench.core.text import counted
 from workbench.features.explain.placement.partitions import Boundary, total_bytes
 

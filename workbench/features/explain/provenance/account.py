@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from workbench.core.bundle.tables import TABLE
+from workbench.core.bundle.codec import TABLE
 from workbench.features.explain.graph import Graph, Node
 from workbench.features.explain.provenance.step import PassStep, trace_step
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import frame_of
-from workbench.core.bundle.tables import TABLE
 from workbench.core.errors import ProfileError
 from workbench.core.text import counted, in_ms
 from workbench.features.profile.flops.cost import Cost
