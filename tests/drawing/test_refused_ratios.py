@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tests.factories import results as examples
+from workbench.apps.panels.tabs.finding_texts import steps_html
 from workbench.drawing.chart import Chart
 from workbench.features.findings.chart import improvement_chart
 from workbench.features.variants.chart import ablation_chart, levels_chart, versions_chart
@@ -44,3 +47,18 @@ def test_a_fix_without_an_interval_has_no_speed_up() -> None:
     chart = improvement_chart(replace(record, steps=(record.steps[0], absurd)))
     assert drawn(chart, 0, 0)[0] == 1.2
     assert drawn(chart, 1, 0) == (None, "not settled", "rounds differ")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"), [(2.7, None, "at least 2.7×"), (None, 1 / 2.7, "at most 0.37×")]
+)
+def test_a_large_effect_whose_size_is_open_is_told_by_its_end(
+    low: float | None, high: float | None, words: str
+) -> None:
+    improved, levels = examples.improvement(), examples.levels()
+    step = replace(improved.steps[1], ratio=None, low=low, high=high, reason="far apart")
+    improved = replace(improved, steps=(step,))
+    assert drawn(improvement_chart(improved), 0, 0) == (None, words, "far apart")
+    assert f"measured {words}" in steps_html("B", improved)
+    row = replace(levels.rows[1], verdict="faster", speedup=None, low=low, high=high, reason="far apart")
+    assert drawn(levels_chart(replace(levels, rows=(levels.rows[0], row))), 1, 3)[:2] == (None, words)

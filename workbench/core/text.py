@@ -143,6 +143,13 @@ def in_brackets(low: float | None, high: float | None, form: str, what: str = ""
     return "" if low is None or high is None else f" ({what}{low:{form}} to {high:{form}})"
 
 
+def bounded(low: float | None, high: float | None) -> str:
+    """Return a ratio of which one end alone is known, such as "at least 2.7×"; empty for any other."""
+    if high is None and low is not None:
+        return f"at least {low:.1f}×"
+    return f"at most {high:.2f}×" if low is None and high is not None else ""
+
+
 def in_mib(size_bytes: int | None) -> str | None:
     """Return an amount of memory as people read it."""
     return None if size_bytes is None else f"{size_bytes / (1 << 20):,.1f} MiB"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from workbench.core.text import bounded
 from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value, one_value, run_look
 from workbench.drawing.palette import GAIN, LOSS, TEXT
 
@@ -47,7 +48,8 @@ def _predicted(finding: FindingRecord, run_s: float | None, look: Look) -> Value
 
 def _step_row(step: ImprovementStep) -> ChartRow:
     look = KEPT if step.kept else REFUSED
-    values = [Value(None, "not measured" if step.ratio is None else "not settled", look, detail=step.reason)]
+    open_text = "not settled" if step.ratio is not None else bounded(step.low, step.high) or "not measured"
+    values = [Value(None, open_text, look, detail=step.reason)]
     if step.ratio is not None and step.low is not None:
         text = f"{step.ratio:.2f}×, {look.name}"
         values = [Value(step.ratio, text, look, step.low, step.high, step.reason)]

@@ -125,7 +125,7 @@ def _worth(
 ) -> Worth:
     outputs = [row for row in agreement if row.label == verdict.label]
     errors = [row.relative_error for row in outputs if row.relative_error is not None]
-    worth, low, high = _inverse(verdict.ratio), _inverse(verdict.high), _inverse(verdict.low)
+    worth, low, high = _inverse(verdict.bound), _inverse(verdict.high), _inverse(verdict.low)
     return Worth(
         name=name,
         levels=tuple(dict.fromkeys(step.level for step in fired)),

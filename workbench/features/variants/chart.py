@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.core.measure.wording import speed_in_words
-from workbench.core.text import one_line
+from workbench.core.text import bounded, one_line
 from workbench.drawing.chart import (
     Axis,
     Chart,
@@ -102,7 +102,8 @@ def _speedup(row: LevelRow) -> Value:
         return Value(None, "baseline", _LOOK)
     differ = row.verdict == "outputs differ"
     if differ or row.speedup is None or row.low is None or row.high is None:
-        return Value(None, row.verdict if differ else "not settled", _LOOK, detail=row.reason or "")
+        unsettled = (row.speedup is None and bounded(row.low, row.high)) or "not settled"
+        return Value(None, row.verdict if differ else unsettled, _LOOK, detail=row.reason or "")
     text = f"{row.speedup:.2f}× ({row.low:.2f} to {row.high:.2f})"
     return Value(row.speedup, text, _LOOK, row.low, row.high)
 

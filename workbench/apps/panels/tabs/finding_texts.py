@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.apps.panels.markup import note_html, text
 from workbench.core.bundle.display import config_in_words
-from workbench.core.text import counted, in_digits, in_ms
+from workbench.core.text import bounded, counted, in_digits, in_ms
 from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
 from workbench.features.findings.record import NOTHING, FindingRecord, FindingsRecord
 
@@ -131,6 +131,8 @@ def step_html(step: ImprovementStep) -> str:
     speed_up = step.finding.gain.speed_up
     predicted = "not known" if speed_up is None else f"{speed_up:.2f}×"
     measured = "not measured" if step.ratio is None else "not settled"
+    if step.ratio is None and (ends := bounded(step.low, step.high)):
+        measured = f"measured {ends}"
     if step.ratio is not None and step.low is not None:
         measured = f"measured {step.ratio:.2f}×"
     mark = f'<span class="wbp-chip wbp-{state}">{word}</span>'
