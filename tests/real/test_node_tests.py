@@ -21,10 +21,8 @@ from workbench.core.worker.values import read_values
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 SHARDS = 12
-LEAST = 1_700  # of the 1,884 that onnx 1.23 has, 1,720 run on ORT 1.31
-MATCH = (
-    1e-2  # of the largest magnitude: what a float8 or 4-bit output of the project's own reckoning may differ
-)
+LEAST = 1_640  # of the 1,884 that onnx 1.23 has, 1,658 run on ORT 1.31 and take no packed elements
+MATCH = 1e-2  # of the largest magnitude: what a float8 output of the project's own reckoning may differ
 NEEDS_OWN_DATA = frozenset(  # its inputs depend on each other in ways that only the operator's own text tells
     (
         *("test_affine_grid_2d_expanded", "test_affine_grid_2d_align_corners_expanded"),
@@ -102,7 +100,7 @@ def test_each_gives_what_plain_ort_gives(shard: int, bench: Bench) -> None:
         plain = case.plain_outputs.exists()
         reference = read_values(case.plain_outputs) if plain else [case.expected]
         for row in compare_outputs("B", reference, outputs, tolerance=0.0 if plain else MATCH):
-            equal_without_values = row.agrees is None and row.reason == NO_VALUES
-            if row.agrees is not True and not equal_without_values:
+            unread = row.reason == NO_VALUES or (not plain and "cannot be read" in row.reason)
+            if row.agrees is not True and not (row.agrees is None and unread):
                 differing[case.name] = f"{row.output}: {row.reason}"
     assert differing == {}

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 try:
     import fcntl
 except ImportError:  # Windows: the process id in the folder's name replaces the lock
@@ -49,32 +51,22 @@ def try_lock(number: int) -> bool:
 
 
 @contextmanager
-def alone(path: Path, on_wait: Callable[[], None]) -> Iterator[bool]:
+def alone(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
     """Hold the lock of this file; call `on_wait` again and again while another process holds it.
 
-    Yield False on a system without locks. Removing the file is allowed inside of the block alone.
+    Removing the file is allowed inside of the block alone.
     """
-    if fcntl is None:
-        yield False
-        return
-    while True:
-        number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    lock = FileLock(path, mode=0o600)
+    while not lock.is_locked:
         try:
-            while not try_lock(number):
-                on_wait()
-                time.sleep(POLL_S)
-            if _is_at(path, number):
-                yield True
-                return  # else the last holder removed the file, and newcomers lock a new one
-        finally:
-            os.close(number)
-
-
-def _is_at(path: Path, number: int) -> bool:
+            lock.acquire(blocking=False)
+        except Timeout:
+            on_wait()
+            time.sleep(POLL_S)
     try:
-        return os.path.samestat(os.fstat(number), path.stat())
-    except FileNotFoundError:
-        return False
+        yield
+    finally:
+        lock.release()
 
 
 def sweep(parent: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from workbench.core import cgroup
 from workbench.core.cgroup import CgroupLimits, parse_membership, parse_mounts, read_limits
 from workbench.core.cpu import ISA_FLAGS, parse_cpuinfo
 from workbench.core.measure.counters import read_counters
-from workbench.core.measure.gpus import drm_gpus
+from workbench.core.measure.gpus import drm_gpus, nvidia_gpus
 from workbench.core.measure.machine import read_machine
 
 XEON = """\
@@ -198,3 +200,36 @@ def test_this_machine() -> None:
     assert machine.memory_limit_bytes is None or machine.memory_limit_bytes < machine.memory_bytes
     assert platform.node() not in machine.platform or not platform.node()
     assert machine == read_machine()
+
+
+def test_nvidia_s_gpus_are_told_as_far_as_the_driver_knows_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pynvml
+
+    def memory(handle: int) -> SimpleNamespace:
+        if handle == 1:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+        return SimpleNamespace(total=80 << 30)
+
+    known: dict[str, Any] = {
+        "nvmlInit": lambda: None,
+        "nvmlShutdown": lambda: None,
+        "nvmlSystemGetDriverVersion": lambda: "580.1",
+        "nvmlDeviceGetCount": lambda: 2,
+        "nvmlDeviceGetHandleByIndex": lambda index: index,
+        "nvmlDeviceGetName": lambda handle: ("NVIDIA H100", "NVIDIA GB10")[handle],
+        "nvmlDeviceGetMemoryInfo": memory,
+    }
+    for name, function in known.items():
+        monkeypatch.setattr(pynvml, name, function)
+    found = [(gpu.name, gpu.memory_bytes, gpu.driver) for gpu in nvidia_gpus()]
+    assert found == [("NVIDIA H100", 80 << 30, "580.1"), ("NVIDIA GB10", None, "580.1")]
+
+
+def test_without_a_driver_there_is_no_gpu_of_nvidia_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pynvml
+
+    def no_driver() -> None:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
+
+    monkeypatch.setattr(pynvml, "nvmlInit", no_driver)
+    assert nvidia_gpus() == ()

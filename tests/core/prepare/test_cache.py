@@ -96,20 +96,6 @@ def test_a_note_that_names_another_file_is_none(name: str, listed: bool) -> None
     assert again.model.read_text() == "model"
 
 
-def test_where_there_are_no_locks_the_first_one_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Windows: another process makes the same entry meanwhile, and its file may be in use already."""
-    monkeypatch.setattr("workbench.core.locked_folder.fcntl", None)
-    others: list[cache.CachedModel] = []
-
-    def slow(folder: Path) -> tuple[dict[str, Any], float]:
-        monkeypatch.setattr(os, "getpid", lambda: -1)
-        others.append(cache.entry("a", made("the first")))
-        return made("the second")(folder)
-
-    assert cache.entry("a", slow).model.read_text() == "the first"
-    assert others[0].model.read_text() == "the first"
-
-
 def test_a_failure_leaves_nothing() -> None:
     def fail(folder: Path) -> tuple[dict[str, Any], float]:
         (folder / "model.onnx").write_text("half")

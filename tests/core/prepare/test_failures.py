@@ -264,7 +264,7 @@ def test_symbolic_shapes_are_not_inferred_where_ort_knows_every_rank(
     """Their formulas of two nested Resize with open sizes take seconds each."""
     from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
 
-    from workbench.core.worker.preparing import preprocess
+    from workbench.core.worker.preparing import conversions, preprocess
 
     nodes = [
         helper.make_node("Conv", ["x", "w"], ["c"], name="conv"),
@@ -277,7 +277,7 @@ def test_symbolic_shapes_are_not_inferred_where_ort_knows_every_rank(
     monkeypatch.setattr(SymbolicShapeInference, "infer_shapes", lambda *given: asked.append(given))
     assert preprocess.run(str(path), str(tmp_path / "out.onnx"))["notes"] == []
     assert asked == []
-    assert preprocess.has_shapes(str(tmp_path / "out.onnx"))
+    assert conversions.has_shapes(str(tmp_path / "out.onnx"))
 
 
 @pytest.mark.parametrize("precision", [wb.DynamicInt8, wb.StaticInt8], ids=["dynamic", "static"])

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from workbench.core.worker.preparing import files
+from workbench.core.worker.preparing import conversions
 
 VALUES = np.arange(4096, dtype=np.float32)
 
@@ -27,20 +27,20 @@ def doubled() -> onnx.ModelProto:
 
 def test_the_size_is_that_of_the_weights_however_they_are_held() -> None:
     model = doubled()
-    assert files.weight_bytes(model) == VALUES.nbytes
+    assert conversions.weight_bytes(model.graph) == VALUES.nbytes
     typed = helper.make_tensor("v", TensorProto.FLOAT, [3], [1.0, 2.0, 3.0])
     model.graph.initializer.append(typed)
-    assert files.weight_bytes(model) == VALUES.nbytes + 12
+    assert conversions.weight_bytes(model.graph) == VALUES.nbytes + 12
 
 
 @pytest.mark.parametrize(("bound", "beside"), [(VALUES.nbytes, False), (VALUES.nbytes - 1, True)])
 def test_above_the_bound_weights_lie_beside_the_graph(
     bound: int, beside: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "MOST_IN_ONE_FILE", bound)
+    monkeypatch.setattr(conversions, "MOST_IN_ONE_FILE", bound)
     path = tmp_path / "model.onnx"
-    files.save(doubled(), str(path))
-    assert (tmp_path / files.DATA).exists() == beside
-    assert files.has_external(str(path)) == beside
+    conversions.save(doubled(), str(path))
+    assert (tmp_path / conversions.DATA).exists() == beside
+    assert conversions.has_external(str(path)) == beside
     (tensor,) = onnx.load(path).graph.initializer
     np.testing.assert_array_equal(numpy_helper.to_array(tensor), VALUES)

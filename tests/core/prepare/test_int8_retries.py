@@ -154,7 +154,7 @@ def test_a_tensor_without_a_range_stays_in_float(tmp_path: Path) -> None:
     prepared = quantized(path, op_types=["Conv", "ReduceMax"])
     assert "'most' in float: its range is not known" in prepared.steps[-1].did
     assert prepared.asked.precision.exclude == ("most",)
-    assert "nodes_to_exclude=['most']" in prepared.to_python()
+    assert "exclude=['most']" in prepared.to_python()
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -232,10 +232,10 @@ def test_unknown_failures_are_tried_with_one_scale_and_in_the_other_form_before_
 def test_a_full_disk_is_no_failure_of_the_quantizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from workbench.core.worker.preparing import static
 
-    def full(*_: Any) -> None:
+    def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(static, "quantize", full)
+    monkeypatch.setattr(static, "quantize_calibrated", full)
     asked = {"format": "qdq", "per_channel": True, "activation": "uint8", "exclude": []}
     with pytest.raises(OSError, match="space"):
         static.run(str(wb.load("digits-conv").path), str(tmp_path / "model.onnx"), "", **asked)

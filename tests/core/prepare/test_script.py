@@ -176,4 +176,4 @@ def _run_as_program(folder: Path) -> str:
 @pytest.mark.real
 def test_what_only_the_graph_tells_is_filled_in() -> None:
     prepared = wb.prepare("digits-vit", wb.Config(fusion=wb.TransformerFusion()))
-    assert "model_type='vit', num_heads=4, hidden_size=96" in prepared.to_python()
+    assert "model_type='vit', num_heads=4, hidden_size=96" in " ".join(prepared.to_python().split())

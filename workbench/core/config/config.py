@@ -132,7 +132,7 @@ class Config(ConfigFields):
             on_ort = self.replace(engine=None)
             steps = script_steps.steps(on_ort, model, on_ort.runtime_only.plan(), folder, draw)
         if self.engine is not None:
-            file, before = (model, ()) if steps is None else (steps.file, script_text.lines(steps))
+            file, before = (model, ()) if steps is None else (steps.file, steps.lines())
             threads, name = self.intra_op_threads, sample
             if name is None and hasattr(model, "inputs"):  # a path has a name as well: that of the file
                 name = getattr(model, "name", None)
@@ -148,7 +148,7 @@ class Config(ConfigFields):
             steps.imports.append(script_text.TIME)
             steps.add_draw()
             plan = self.session_config.plan()
-            text = script.script(plan, steps.file, self.runtime, script_text.lines(steps))
+            text = script.script(plan, steps.file, self.runtime, steps.lines())
         return text + script_text.TIMING
 
     def _repr_html_(self) -> str:

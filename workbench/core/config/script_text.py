@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from workbench.core.config.script_inputs import draw_code
 
-APART = "import contextlib\nimport tempfile"
 TIME = "import time"
-_LARGE = """LARGE = os.path.getsize(MODEL) > 1 << 30 or any(  # weights go beside the next file, too
-    tensor.data_location == onnx.TensorProto.EXTERNAL
-    for tensor in onnx.load(MODEL, load_external_data=False).graph.initializer
-)"""
-SAVE = """onnx.save(
-    %(model)s, %(target)r, save_as_external_data=LARGE, all_tensors_to_one_file=True,
-    location="model.onnx.data" if LARGE else None,
-)"""
-
+CONVERSIONS = Path(__file__).parents[1] / "worker" / "preparing" / "conversions.py"
 TIMING = """
 
 if __name__ == "__main__":  # a first look, on random inputs
@@ -51,7 +45,8 @@ class Steps:
         self.folder = Path(folder if folder is not None else f"{Path(model).stem}-prepared")
         self.file = self.model
         self.imports: list[str] = ["import onnx"]
-        self.blocks: list[str] = [f"MODEL = {self.model!r}", _LARGE]
+        self.blocks: list[str] = [f"MODEL = {self.model!r}"]
+        self._used: list[str] = []
         self._draw = draw or draw_code(None)
 
     def next(self, word: str, suffix: str = ".onnx") -> tuple[str, str]:
@@ -70,14 +65,55 @@ class Steps:
         self.imports += imported.splitlines()
         self.blocks.append(block)
 
+    def use(self, *names: str) -> None:
+        """Have the script define these functions of the jobs, and what they call."""
+        self._used += names
 
-def lines(script: Steps) -> Iterator[str]:
-    """Yield the script so far, the imports first and without repetition."""
-    standard = {*APART.splitlines(), TIME} & {*script.imports}
-    others = {*script.imports, "import onnxruntime as ort"} - standard
-    yield "\n".join([*sorted(standard), *([""] if standard else []), *sorted(others, key=_import_order)])
-    yield from script.blocks
+    def convert(self, word: str, function: str, *values: str, **settings: Any) -> None:
+        """Write a call of a function of the jobs. `values`: code of its last arguments."""
+        source, target = self.next(word)
+        arguments = [repr(source), repr(target), *(f"{name}={value!r}" for name, value in settings.items())]
+        arguments += [f"examples={value}" for value in values]
+        self.use(function)
+        self.blocks.append("\n".join([f"{function}(", *(f"    {each}," for each in arguments), ")"]))
+
+    def lines(self) -> Iterator[str]:
+        """Yield the script so far, the imports first and without repetition."""
+        imported, code = embedded(self._used)
+        wanted = dict.fromkeys([*self.imports, *imported, "import onnxruntime as ort"])
+        ordered = sorted(wanted, key=lambda line: (line.startswith("from"), line))
+        standard = [line for line in ordered if line.split()[1].split(".")[0] in sys.stdlib_module_names]
+        others = [line for line in ordered if line not in standard]
+        yield "\n".join([*standard, *([""] if standard else []), *others])
+        yield from (*([code] if code else []), *self.blocks)
 
 
-def _import_order(line: str) -> tuple[bool, str]:
-    return line.startswith("from"), line
+def embedded(names: Iterable[str]) -> tuple[list[str], str]:
+    """Return the imports and the code of some functions of the jobs, with what they need of their module."""
+    text = CONVERSIONS.read_text("utf-8")
+    body = ast.parse(text).body
+    defined = {name: node for node in body for name in _names(node)}
+    waiting, needed = [*names], set[str]()
+    while waiting:
+        needed.add(name := waiting.pop())
+        read = {node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)}
+        waiting += [other for other in read if other in defined and other not in needed]
+    nodes = [node for node in body if not needed.isdisjoint(_names(node))]
+    imports = [ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    lines, code = text.replace("noqa: BLE001 - ", "").splitlines(), ""
+    for node in nodes[len(imports) :]:
+        code += "\n\n\n" if isinstance(node, ast.FunctionDef) else "\n"
+        code += "\n".join(lines[node.lineno - 1 : node.end_lineno])
+    return imports, code.strip()
+
+
+def _names(node: ast.stmt) -> list[str]:
+    """Return the names that a statement of a module defines."""
+    match node:
+        case ast.FunctionDef():
+            return [node.name]
+        case ast.Assign(targets=[ast.Name(name)]):
+            return [name]
+        case ast.Import() | ast.ImportFrom():
+            return [alias.asname or alias.name for alias in node.names]
+    return []

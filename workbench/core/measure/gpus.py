@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from workbench.core.bundle.machine import Gpu
 
 VENDORS = {"0x1002": "AMD", "0x8086": "Intel"}
-_TEXT = 96  # NVML's maximum length of a name
-
-
-class _Memory(ctypes.Structure):
-    """The structure nvmlMemory_t."""
-
-    _fields_ = (
-        ("total", ctypes.c_ulonglong),
-        ("free", ctypes.c_ulonglong),
-        ("used", ctypes.c_ulonglong),
-    )
 
 
 def read_gpus() -> tuple[Gpu, ...]:
@@ -29,37 +18,26 @@ def read_gpus() -> tuple[Gpu, ...]:
 
 def nvidia_gpus() -> tuple[Gpu, ...]:
     """Return NVIDIA's GPUs from NVML, the driver's library: nvidia-smi would cost a process and a second."""
-    try:
-        nvml = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
-        if nvml.nvmlInit_v2():
-            return ()
-    except (OSError, AttributeError):  # no driver, or one too old for these functions
-        return ()
-    try:
-        return _nvml_gpus(nvml)
-    finally:
-        nvml.nvmlShutdown()
+    import pynvml  # type: ignore[import-untyped]
 
+    def told(ask: Callable[..., Any], *of: Any) -> Any:
+        try:
+            return ask(*of)
+        except pynvml.NVMLError:  # a GPU that shares the machine's memory has no size of its own
+            return None
 
-def _nvml_gpus(nvml: ctypes.CDLL) -> tuple[Gpu, ...]:
-    driver, count = ctypes.create_string_buffer(_TEXT), ctypes.c_uint()
-    has_driver = nvml.nvmlSystemGetDriverVersion(driver, _TEXT) == 0
-    if nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)):
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:  # no driver
         return ()
-    gpus = []
-    for index in range(count.value):
-        handle, name, memory = ctypes.c_void_p(), ctypes.create_string_buffer(_TEXT), _Memory()
-        if nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle)):
-            continue
-        named = nvml.nvmlDeviceGetName(handle, name, _TEXT) == 0
-        sized = nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory)) == 0
-        gpus.append(
-            Gpu(
-                name.value.decode(errors="replace") if named else "NVIDIA GPU",
-                int(memory.total) if sized else None,
-                driver.value.decode(errors="replace") if has_driver else None,
+    driver, gpus = told(pynvml.nvmlSystemGetDriverVersion), []
+    for index in range(told(pynvml.nvmlDeviceGetCount) or 0):
+        if (handle := told(pynvml.nvmlDeviceGetHandleByIndex, index)) is not None:
+            name, memory = (
+                told(ask, handle) for ask in (pynvml.nvmlDeviceGetName, pynvml.nvmlDeviceGetMemoryInfo)
             )
-        )
+            gpus.append(Gpu(name or "NVIDIA GPU", int(memory.total) if memory else None, driver))
+    told(pynvml.nvmlShutdown)
     return tuple(gpus)
 
 

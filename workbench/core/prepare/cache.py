@@ -56,21 +56,19 @@ def entry(key: str, make: Make, *, check: Check = bool, cancel: threading.Event 
     cached = _read(folder / key, check)
     if cached is not None:
         return cached
-    with alone(folder / f".{key}.lock", lambda: check_cancel(cancel)) as is_locked:
+    with alone(folder / f".{key}.lock", lambda: check_cancel(cancel)):
         cached = _read(folder / key, check)  # another process may have made the entry meanwhile
         if cached is not None:
             return cached
-        # Windows: two processes may both make the entry, and the later result is dropped.
-        making = folder / (f".{key}.making" if is_locked else f".{key}.{os.getpid()}.making")
+        making = folder / f".{key}.making"
         shutil.rmtree(making, ignore_errors=True)  # left by a dead process
         try:
             making.mkdir()
             answer, duration_s = make(making)
             _write_note(making, answer, duration_s)
-            if _read(folder / key, check) is None:
-                if (folder / key).exists():
-                    _discard(folder / key)  # a damaged entry
-                making.rename(folder / key)
+            if (folder / key).exists():
+                _discard(folder / key)  # a damaged entry
+            making.rename(folder / key)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             reason = error.strerror or str(error)

@@ -50,7 +50,7 @@ def _simplifying(name: str, job: str, did: str) -> Step:
     def summarize(answer: Answer) -> Summary:
         return f"{did}: {nodes_before_and_after(answer)}", ()
 
-    return Step(name, job, lambda _: {}, summarize, generation=4)
+    return Step(name, job, lambda _: {}, summarize, generation=5)
 
 
 def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
@@ -145,7 +145,7 @@ def static_int8(asked: StaticInt8, original: Model) -> Step:
             *notes, *answer["changes"], *_in_float(answer), *_folded(gone),
         )  # fmt: skip
 
-    return Step("static int8", "preparing.static", arguments, summarize, needs=(RANGES,), generation=5)
+    return Step("static int8", "preparing.static", arguments, summarize, needs=(RANGES,), generation=6)
 
 
 def weight_only(asked: WeightOnly, original: Model) -> Step:

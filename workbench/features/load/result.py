@@ -7,7 +7,7 @@ from dataclasses import replace
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from workbench.core.config import script_steps, script_text
+from workbench.core.config import script_steps
 from workbench.core.config.foreign import check_trusted
 from workbench.core.config.plan import SessionPlan
 from workbench.core.config.script import script, session_of
@@ -94,7 +94,7 @@ def load_script(run: LoadRun, model: str | os.PathLike[str], callers: int) -> st
     check_trusted(config)
     if config.changes_model:
         steps = script_steps.steps(config, model, config.runtime_only.plan())
-        file, before = steps.file, ["import threading\nimport time", *script_text.lines(steps)]
+        file, before = steps.file, ["import threading\nimport time", *steps.lines()]
     plan = _with_shared(config.session_config.plan(), run)
     at = 2 if config.changes_model else 1
     before[at:at] = _shared_lines(plan, run)  # behind the imports: ORT wants them before the first session

@@ -14,15 +14,8 @@ from onnxruntime.quantization import calibrate as ort_calibrate
 from onnxruntime.quantization.calibrate import CalibrationMethod, create_calibrator, save_tensors_data
 from onnxruntime.quantization.registry import QDQRegistry, QLinearOpsRegistry
 
-from workbench.core.worker.preparing import files
+from workbench.core.worker.preparing.conversions import METHODS, is_large
 from workbench.core.worker.values import read_values
-
-METHODS = {
-    "minmax": CalibrationMethod.MinMax,
-    "entropy": CalibrationMethod.Entropy,
-    "percentile": CalibrationMethod.Percentile,
-    "distribution": CalibrationMethod.Distribution,
-}
 
 
 def run(source: str, target: str, calibrator: str, percentile: float | None, examples: str) -> dict[str, Any]:
@@ -49,8 +42,8 @@ def _calibrator(source: str, method: str, options: dict[str, Any], scratch: str)
         Path(source),
         sorted({*QLinearOpsRegistry, *QDQRegistry}),
         augmented_model_path=str(Path(scratch) / f"{method}.onnx"),
-        calibrate_method=METHODS[method],
-        use_external_data_format=files.is_large(source),
+        calibrate_method=CalibrationMethod[METHODS[method]],
+        use_external_data_format=is_large(source),
         extra_options=options,
     )
 

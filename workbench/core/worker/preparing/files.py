@@ -1,4 +1,4 @@
-"""Model files of any size in a job, read whole; a large one is written with its weights beside it."""
+"""Model files of a job: copies with other names or weights inside, and what the job answers of them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,8 @@ from typing import Any
 import onnx
 
 from workbench.core.models.naming import name_nodes, unnamed
-from workbench.core.models.structure import graphs
 from workbench.core.rewrites.scopes import with_subgraphs
-from workbench.core.worker.session import weights_beside
-
-MOST_IN_ONE_FILE = 1 << 30  # bytes of weights; protobuf ends at 2 GiB, and some tools fail earlier
-DATA = "model.onnx.data"
-
-
-def is_large(path: str) -> bool:
-    """Return whether products of this file should keep their weights in a file of their own."""
-    return has_external(path) or Path(path).stat().st_size > MOST_IN_ONE_FILE
-
-
-def has_external(path: str) -> bool:
-    """Return whether weights lie beside the file, where a graph saved by ORT would refer to them."""
-    model = onnx.load(path, load_external_data=False)
-    return any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer)
+from workbench.core.worker.preparing.conversions import has_external, save
 
 
 def whole(source: str, folder: str) -> str:
@@ -36,35 +21,6 @@ def whole(source: str, folder: str) -> str:
     path = str(Path(folder) / "whole.onnx")
     onnx.save(onnx.load(source), path)
     return path
-
-
-def saved_outside(source: str) -> dict[str, str]:
-    """Return session entries with which ORT saves a large graph's weights in a file of their own."""
-    return weights_beside(DATA) if is_large(source) else {}
-
-
-def save(model: onnx.ModelProto, path: str) -> None:
-    """Save a model in one file, or a large model with the weights in a second one."""
-    if weight_bytes(model) <= MOST_IN_ONE_FILE:
-        onnx.save(model, path)
-        return
-    onnx.save(
-        model,
-        path,
-        save_as_external_data=True,
-        all_tensors_to_one_file=True,
-        location=DATA,
-        size_threshold=1024,
-    )
-
-
-def weight_bytes(model: onnx.ModelProto) -> int:
-    """Return the size of the weights in memory; `ByteSize()` of a message fails above 2 GiB."""
-    return sum(
-        len(tensor.raw_data) + 4 * len(tensor.float_data) + 8 * len(tensor.int64_data)
-        for graph in graphs(model)
-        for tensor in graph.initializer
-    )
 
 
 def named(source: str, target: str) -> str:

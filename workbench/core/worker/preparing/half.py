@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from typing import Any
 
-import onnx
 import onnxruntime as ort
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented
-from onnxruntime.transformers.float16 import DEFAULT_OP_BLOCK_LIST
-from onnxruntime.transformers.onnx_model import OnnxModel
 
 from workbench.core.worker.preparing import files
+from workbench.core.worker.preparing.conversions import to_float16
 
 
 def run(source: str, target: str, keep_io: bool, blocked_ops: list[str]) -> dict[str, Any]:
-    model = OnnxModel(onnx.load(source))
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        contextlib.chdir(folder),
-    ):  # ORT's shape inference leaves a file
-        model.convert_float_to_float16(
-            keep_io_types=keep_io, op_block_list=sorted({*DEFAULT_OP_BLOCK_LIST, *blocked_ops})
-        )
-    model.topological_sort()
-    files.save(model.model, target)
-    del model
+    to_float16(source, target, keep_io, blocked_ops)
     _check_types(target)
     return files.answer(source, target, [])
 

@@ -12,7 +12,7 @@ import onnxruntime as ort
 
 from workbench.core.rewrites.scopes import opset_of
 from workbench.core.worker.preparing import files
-from workbench.core.worker.preparing.retries import PER_CHANNEL_OPSET
+from workbench.core.worker.preparing.conversions import DATA, has_external, raise_opset, save
 from workbench.core.worker.values import read_values
 
 MOST_ERROR = 1e-4  # of the largest magnitude of an output: another order of float32 sums stays below
@@ -20,10 +20,9 @@ MOST_ERROR = 1e-4  # of the largest magnitude of an output: another order of flo
 
 def run(source: str, target: str, examples: str) -> dict[str, Any]:
     """Convert, and compare the outputs on the first example; keep the file as it is if they differ."""
-    model = onnx.load(source)
-    before = opset_of(model)
+    before = opset_of(onnx.load(source, load_external_data=False))
     try:
-        files.save(onnx.version_converter.convert_version(model, PER_CHANNEL_OPSET), target)
+        raise_opset(source, target)
         (feed,) = read_values(min(Path(examples).iterdir()))
         expected, got = (_outputs(path, feed) for path in (source, target))
         problem = _difference(expected, got)
@@ -36,10 +35,10 @@ def run(source: str, target: str, examples: str) -> dict[str, Any]:
 
 def _keep(source: str, target: str) -> None:
     """Copy the file, with its weights in place."""
-    for path in Path(target).parent.glob(f"{files.DATA}*"):
+    for path in Path(target).parent.glob(f"{DATA}*"):
         path.unlink()
-    if files.has_external(source):
-        files.save(onnx.load(source), target)
+    if has_external(source):
+        save(onnx.load(source), target)
     else:
         shutil.copyfile(source, target)
 

@@ -8,13 +8,14 @@ import onnx
 
 from workbench.core.rewrites.catalogue import BY_NAME
 from workbench.core.worker.preparing import files
+from workbench.core.worker.preparing.conversions import save
 
 
 def run(source: str, target: str, names: list[str]) -> dict[str, Any]:
     """Apply the rewrites; answer how often each rewrite applied."""
     model = onnx.load(source)
     applied = {name: BY_NAME[name].load()(model) for name in names}
-    files.save(model, target)
+    save(model, target)
     del model
     _check(source, target)
     return files.answer(source, target, [], applied=applied)

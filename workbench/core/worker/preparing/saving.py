@@ -6,7 +6,8 @@ import tempfile
 from typing import Any
 
 from workbench.core.worker.preparing import files
-from workbench.core.worker.session import make_session
+from workbench.core.worker.preparing.conversions import DATA, is_large
+from workbench.core.worker.session import make_session, weights_beside
 
 
 def run(source: str, target: str, plan: dict[str, Any]) -> dict[str, Any]:
@@ -15,6 +16,7 @@ def run(source: str, target: str, plan: dict[str, Any]) -> dict[str, Any]:
         if target.endswith(".ort"):
             source = files.whole(source, folder)
         else:
-            plan = {**plan, "entries": {**plan["entries"], **files.saved_outside(source)}}
+            beside = weights_beside(DATA) if is_large(source) else {}
+            plan = {**plan, "entries": {**plan["entries"], **beside}}
         session = make_session(source, plan, optimized_model_filepath=target)
         return {"providers": session.get_providers(), "notes": []}

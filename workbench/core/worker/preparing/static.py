@@ -6,21 +6,9 @@ from typing import Any
 
 import onnx
 import onnxruntime as ort
-from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
-from onnxruntime.quantization.registry import QLinearOpsRegistry
 
-from workbench.core.rewrites.scopes import reads_of
 from workbench.core.worker.preparing import files, retries
-from workbench.core.worker.preparing.calibrate import METHODS
-
-TYPES = {
-    "int8": QuantType.QInt8,
-    "uint8": QuantType.QUInt8,
-    "int16": QuantType.QInt16,
-    "uint16": QuantType.QUInt16,
-}
-WITH_BIAS = ("Conv", "ConvTranspose", "Gemm")  # the bias is the third input
-FORMATS = {"qdq": QuantFormat.QDQ, "qoperator": QuantFormat.QOperator}
+from workbench.core.worker.preparing.conversions import quantize_calibrated
 
 
 def run(source: str, target: str, ranges: str, **asked: Any) -> dict[str, Any]:
@@ -33,7 +21,7 @@ def run(source: str, target: str, ranges: str, **asked: Any) -> dict[str, Any]:
     first: Exception | None = None
     while True:
         try:
-            quantize(source, target, ranges, settings)
+            quantize_calibrated(source, target, **settings, ranges=ranges)
             ort.InferenceSession(target, quiet(), providers=["CPUExecutionProvider"])
             break
         except OSError:  # a full disk, say: no other settings help
@@ -56,49 +44,3 @@ def quiet() -> ort.SessionOptions:
     options = ort.SessionOptions()
     options.log_severity_level = 4
     return options
-
-
-def quantize(source: str, target: str, ranges: str, settings: dict[str, Any]) -> None:
-    """Quantize once with ORT's quantizer."""
-    QLinearOpsRegistry.pop("Where", None)  # the integer form of Where leaves its inputs undefined
-    float_model = unshared(source, target) if settings["format"] == "qoperator" else source
-    try:
-        quantize_static(
-            float_model,
-            target,
-            None,
-            quant_format=FORMATS[settings["format"]],
-            op_types_to_quantize=settings["op_types"] or None,
-            per_channel=settings["per_channel"],
-            reduce_range=settings["reduce_range"],
-            activation_type=TYPES[settings["activation"]],
-            weight_type=TYPES[settings["weight"]],
-            nodes_to_exclude=settings["exclude"],
-            use_external_data_format=files.is_large(source),
-            calibrate_method=METHODS[settings["calibrator"]],
-            calibration_cache_path=ranges,
-        )
-    finally:
-        files.forget(float_model, source)
-
-
-def unshared(source: str, target: str) -> str:
-    """Return the file, or a copy beside the target in which no other node reads the bias of a product.
-
-    ORT's quantizer to integer operators writes a shared constant once: with the scales of its first reader,
-    or as an activation, which no kernel takes as a bias.
-    """
-    model = onnx.load(source)
-    reads = reads_of(model)
-    constants = {tensor.name: tensor for tensor in model.graph.initializer}
-    copies = 0
-    for node in model.graph.node:
-        bias = node.input[2] if node.op_type in WITH_BIAS and len(node.input) > 2 else ""
-        if bias not in constants or reads[bias] < 2:
-            continue
-        reads[bias] -= 1
-        copies += 1
-        copy = model.graph.initializer.add()
-        copy.CopyFrom(constants[bias])
-        copy.name = node.input[2] = f"{bias}_unshared_{copies}"
-    return files.copy_beside(model, target, "unshared") if copies else source
