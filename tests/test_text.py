@@ -8,6 +8,8 @@ import pytest
 
 from workbench.core.text import (
     did_you_mean,
+    factor,
+    factor_ends,
     in_digits,
     in_gib,
     in_ms,
@@ -109,3 +111,32 @@ def test_a_duration_is_written_as_the_views_write_it(seconds: float, text: str) 
 
 def test_a_signed_duration_has_its_sign() -> None:
     assert [in_time(seconds, signed=True) for seconds in (1e-3, -1e-3)] == ["+1 ms", "\N{MINUS SIGN}1 ms"]
+
+
+@pytest.mark.parametrize(
+    ("interval", "words", "ends"),
+    [
+        ((1.83, 1.79, 1.88), "1.83×", " (1.79 to 1.88)"),
+        ((1.0423, 1.039, 1.046), "1.042×", " (1.039 to 1.046)"),
+        ((2.04, 1.7, 2.4), "about 2×", " (1.7 to 2.4)"),
+        ((5.3, 4.1, 7.0), "about 5×", " (4.1 to 7.0)"),
+        ((113.0, 96.0, 133.0), "about 110×", " (96 to 133)"),
+        ((1.74, 1.065, 2.84), "at least 1.07×", " (1.07 to 2.8)"),
+        ((0.3, 0.1, 0.5), "at most 0.50×", " (0.10 to 0.50)"),
+        ((1.1, 0.62, 1.94), "up to 1.9×", " (0.62 to 1.9)"),
+        ((1.2, 1.1, None), "at least 1.10×", ""),
+        ((1.31, None, None), "about 1.3×", ""),
+        ((1.04, None, None), "about 1.04×", ""),
+    ],
+)
+def test_a_factor_has_the_digits_that_its_interval_leaves(
+    interval: tuple[float, float | None, float | None], words: str, ends: str
+) -> None:
+    assert factor(*interval) == words
+    assert factor_ends(*interval[1:]) == ends
+
+
+@pytest.mark.parametrize("end", [0.0, -1.0, float("inf"), float("nan"), 1e308, 5e-324])
+def test_a_strangers_interval_is_written_somehow(end: float) -> None:
+    assert "×" in factor(2.0, end, end)
+    assert factor_ends(end, end)

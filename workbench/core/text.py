@@ -17,6 +17,8 @@ LINE = 240  # characters of a text in a figure or on a page
 QUOTED = 80  # characters of a received value that an error repeats
 TERMINAL = 100  # columns
 COMPARED = 200  # characters of a name that a guess looks at: a megabyte would take minutes
+# Spans of an interval, end by end: a ratio is written as it is, then with "about", then as "at least".
+NARROW, WIDE = 1.22, 2.0
 CANDIDATES = 2000  # names that a guess looks at
 
 
@@ -148,6 +150,47 @@ def bounded(low: float | None, high: float | None) -> str:
     if high is None and low is not None:
         return f"at least {low:.1f}×"
     return f"at most {high:.2f}×" if low is None and high is not None else ""
+
+
+def factor(ratio: float, low: float | None = None, high: float | None = None) -> str:
+    """Return a ratio with the digits that its interval leaves: 1.83×, about 2×, at least 1.07×."""
+    if low is not None and low > 1 and high is None:
+        return f"at least {_decimals(low, _end_decimals(low))}×"
+    if low is None or high is None or not 0 < low <= high < math.inf:
+        return f"about {_decimals(ratio, 2 if 0.9 < ratio < 1.1 else 1 if ratio < 10 else 0)}×"
+    if high / low > WIDE:
+        ends = [_decimals(end, _end_decimals(end)) for end in (low, high)]
+        if low <= 1 <= high:
+            return f"up to {ends[1]}×"
+        return f"at least {ends[0]}×" if low > 1 else f"at most {ends[1]}×"
+    places = _places(low, high)
+    text = _decimals(ratio, min(places, 3))
+    if high / low <= NARROW:
+        return f"{text}×"
+    return f"about {text.removesuffix('.0')}×"
+
+
+def factor_ends(low: float | None, high: float | None, what: str = "") -> str:
+    """Return the interval of a ratio as it follows it: " (95 % CI 1.79 to 1.88)"; empty if not known."""
+    if low is None or high is None:
+        return ""
+    places = 0 if not 0 < low <= high < math.inf else min(3, _places(low, high))
+    first, last = (_decimals(end, max(places, _end_decimals(end))) for end in (low, high))
+    return f" ({what}{first} to {last})"
+
+
+def _places(low: float, high: float) -> int:
+    """Return the decimals at whose last place the two differ; negative: tens, hundreds."""
+    return 3 if high <= low else -math.floor(math.log10((high - low) / 2))
+
+
+def _end_decimals(end: float) -> int:
+    return 2 if end < 1.2 else 1 if end < 10 else 0
+
+
+def _decimals(value: float, places: int) -> str:
+    # 1.065 is 1.07, although its float is a little less
+    return f"{round(value * (1 + 1e-9), places):,.{max(0, places)}f}"
 
 
 def in_mib(size_bytes: int | None) -> str | None:

@@ -16,9 +16,9 @@ from workbench.core.measure.wording import (
     fallback_in_words,
     notable_load,
     notable_memory,
-    ratio_digits,
     speed_in_words,
 )
+from workbench.core.text import factor_ends
 from workbench.drawing.scale import scale_of
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ ENDS = (
 """Pairs of the last tick and the one before it. The other side of an axis ends at the nearer one."""
 LEAST_SAME = 1.0001  # a band that can be drawn, whatever a stranger's record claims
 LEAST_CHANGE = 0.005  # a smaller share is written as no change
+LEAST_DIFFERENCE = 0.0005  # a ratio nearer to 1 is written as none
 LARGE = 10.0  # a change by more is a factor
 
 
@@ -135,10 +136,9 @@ def _estimate(verdict: Verdict) -> str:
     ratio = verdict.stated_ratio
     if verdict.kind != "unknown" or ratio is None:
         return ""
-    factor = _times_as(1 / ratio if ratio < 1 else ratio)
-    if factor == _times_as(1.0):
+    if abs(math.log(ratio)) < LEAST_DIFFERENCE:
         return "no difference so far"
-    return f"{factor} {'slower' if ratio < 1 else 'faster'} so far"
+    return f"{verdict.factor} {'slower' if ratio < 1 else 'faster'} so far"
 
 
 def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
@@ -156,8 +156,8 @@ def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
         low, high = (
             (verdict.low, verdict.high) if verdict.kind != "slower" else (1 / verdict.high, 1 / verdict.low)
         )
-        digits = ratio_digits(low)
-        lines.append(f"{verdict.confidence * 100:.0f} % interval {low:.{digits}f} to {high:.{digits}f}")
+        ends = factor_ends(low, high).strip(" ()")
+        lines.append(f"{verdict.confidence_text} interval {ends}")
     if verdict.clock == "cpu":
         lines.append("By processor time at one thread")
     if verdict.provisional:
@@ -168,10 +168,6 @@ def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
 def _begun(part: str) -> str:
     """Begin with a capital letter, unless that is the name of a file."""
     return part if "." in part.partition(" ")[0] else part[:1].upper() + part[1:]
-
-
-def _times_as(ratio: float) -> str:
-    return f"{ratio:.{ratio_digits(ratio)}f}×"
 
 
 def _axis(verdict: Verdict) -> RatioAxis | None:

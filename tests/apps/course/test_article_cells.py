@@ -48,7 +48,7 @@ def test_precisions_stand_in_their_rows_and_others_need_a_gpu() -> None:
     compared = course.compare_with_article("quantization-bert", cells)
     own = {row.article.partition(":")[0]: row.own for row in compared.rows}
     assert own["quantization-bert/FP32/speedup"] == "tiny: the baseline"
-    assert "times faster" in own["quantization-bert/Static INT8 (QDQ)/speedup"]
+    assert "× faster" in own["quantization-bert/Static INT8 (QDQ)/speedup"]
     assert own["quantization-bert/Static INT8 (QDQ)/f1_squad"] == "tiny: top-1 accuracy 97 % (95 to 99)"
     assert own["quantization-bert/Static INT8 (QDQ)/memory_mb"].endswith("at the peak of the process")
     assert own["quantization-bert/FP16 (CUDA)/latency_ms"] == "not measured: needs a GPU"

@@ -76,14 +76,14 @@ def test_nodes_and_time_may_fall_at_different_steps() -> None:
     assert "not settled" in result.steps[0].sentence()
     equal = steps(row("disabled", 9, None, None, None), row("basic", 8, 1.0, 0.985, 1.015))
     assert str(equal).startswith("disabled to basic: 1 node fewer, as fast, within 2 %")
-    assert "2.02 times faster" in result.steps[2].sentence()
+    assert "2.0× faster" in result.steps[2].sentence()
 
 
 def test_the_same_step_a_loss_and_no_gain_have_their_words() -> None:
     same = steps(row("disabled", 100, None, None, None), row("basic", 60, 2.0, 1.9, 2.1))
     assert str(same).splitlines()[-1] == "Most nodes go and most time is gained at the same step: basic."
     loss = steps(row("disabled", 60, None, None, None), row("basic", 61, 0.5, 0.4, 0.6))
-    assert "1 node more, 2.00 times slower" in str(loss)
+    assert "1 node more, about 2× slower" in str(loss)
     assert "No single step is a settled gain on this machine." in str(loss)
     assert loss.gains_most_at == "none"
 

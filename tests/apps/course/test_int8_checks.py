@@ -130,7 +130,7 @@ def matrix(kind: str = "faster") -> Matrix:
 
 def test_speed_and_accuracy_stand_side_by_side() -> None:
     trade = course.speed_and_accuracy(matrix(), AccuracyTable(results.accuracy()))
-    assert "1.83 times faster, -1.00 points (-2.00 to +0.00)" in str(trade)
+    assert "1.83× faster, -1.00 points (-2.00 to +0.00)" in str(trade)
     (row,) = trade.chart().rows
     assert [values[0].value for values in row.values] == [1.83, -1.0]
     assert row.values[1][0].interval == (-2.0, 0.0)
@@ -141,7 +141,7 @@ def test_speed_and_accuracy_stand_side_by_side() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("slower", "0.546 times slower"), ("tie", "tie"), ("unknown", "speed not settled")],
+    [("slower", "1.83× slower"), ("tie", "tie"), ("unknown", "speed not settled")],
 )
 def test_each_verdict_has_its_words_and_no_accuracy_is_called_so(kind: str, words: str) -> None:
     text = str(course.speed_and_accuracy(matrix(kind)))

@@ -98,8 +98,8 @@ def test_what_a_report_lacks_is_named(leave_out: str, words: str) -> None:
 
 def test_the_selection_and_the_fresh_rounds_stand_side_by_side() -> None:
     proof = course.proof(proven())
-    assert "1.300 (1.200 to 1.400) times as fast on the rounds that selected it" in str(proof)
-    assert "1.830 (1.790 to 1.880) on fresh rounds: faster." in str(proof)
+    assert "1.3× (1.2 to 1.4) as fast on the rounds that selected it" in str(proof)
+    assert "1.83× (1.79 to 1.88) on fresh rounds: faster." in str(proof)
     assert len(proof.chart().rows) == len(proof.to_frame()) == 2
     assert "image/png" in proof._repr_mimebundle_()[0]
     assert proof.figure() is not None

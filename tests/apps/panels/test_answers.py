@@ -13,7 +13,7 @@ import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.core.models import tiny
 from tests.factories import results as examples
-from tests.factories.comparisons import ordinary
+from tests.factories.comparisons import failed, ordinary
 from workbench.apps.panels import reopening
 from workbench.apps.panels.folded import clock_text, last_words, missing_words
 from workbench.apps.panels.tabs.history import HistoryPage
@@ -217,3 +217,24 @@ def test_a_model_that_is_asked_for_and_another_answer_need_not_wait_for_a_search
         second.finished.wait()
     assert again.state.model.name == "tiny"
     assert again.result is own
+
+
+def test_opening_the_same_file_again_keeps_the_answer(bench: wb.Workbench) -> None:
+    result, model = measured(bench), bench.state.model
+    bench.load(str(model.path), wait=True)
+    settle(bench)
+    assert bench.result is result
+    assert bench.state.model is model
+    model.path.write_bytes(model.path.read_bytes() + b"\x32\x00")  # an empty documentation string
+    bench.load(str(model.path), wait=True)
+    settle(bench)
+    assert bench.result is None, "another file by now"
+
+
+def test_a_run_that_failed_is_not_measured_longer(bench: wb.Workbench) -> None:
+    result, more = measured(bench), bench.panels.results.banner.more
+    assert more.layout.display != "none"
+    runs = (result.runs[0], replace(failed("B", "no node would run on QNN"), config=result.runs[1].config))
+    none = wb.Comparison(replace(result.record, runs=runs))
+    bench.state.show_comparison(none, bench.request().subject)
+    assert more.layout.display == "none"

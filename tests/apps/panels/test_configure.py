@@ -17,6 +17,7 @@ from workbench.apps.panels.presets import PRESETS
 from workbench.apps.panels.sections.providers import APART
 from workbench.apps.panels.sections.section import Section
 from workbench.core.config import KNOBS, pass_help, shipped_passes
+from workbench.core.cpu import usable_cores
 from workbench.core.measure.providers import ProviderState
 from workbench.features.doctor.records import Plugin, Survey
 
@@ -353,3 +354,12 @@ def test_a_section_is_built_when_it_is_opened(bench: wb.Workbench) -> None:
     assert made.header.description.startswith("▾")
     made.toggle()
     assert made.header.description.startswith("▸")
+
+
+def test_a_preset_sets_only_what_differs_from_the_defaults() -> None:
+    for preset in PRESETS:
+        config = preset.make(None)
+        assert config.level is None, preset.name
+        assert config.execution_mode is None, preset.name
+        assert config.memory_pattern is None, preset.name
+        assert config.intra_op_threads != usable_cores() or usable_cores() == 1, preset.name

@@ -279,7 +279,7 @@ def test_what_was_tried_stands_above_the_findings_and_can_be_used(bench: wb.Work
     page, listed = tab(bench)
     text = words(listed)
     assert "2 fixes tried, 1 kept" in text
-    assert "predicted 1.25×, measured 1.20×" in text
+    assert "predicted 1.25×, measured at least 1.10×" in text
     assert "the end" in text
     assert list(page.cards) == ["improvement, B"]
     (box,) = listed.list.children

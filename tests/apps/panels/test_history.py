@@ -42,13 +42,18 @@ def test_an_age_is_said_in_its_largest_unit(passed: timedelta, words: str) -> No
 
 
 def test_a_row_says_when_what_and_how_it_ended_without_ids() -> None:
-    made = replace(entry("x", note=f"{PIN} keep this"), verdict="faster", ratio=1.8342)
+    made = replace(entry("x", note=f"{PIN} keep this"), verdict="faster", ratio=1.8342, low=1.79, high=1.88)
     row = dict(zip(COLUMNS, row_of(made, "ORT defaults → level basic", NOW), strict=True))
     local = (NOW - timedelta(hours=1)).astimezone()
     assert row["when"] == f"{local:%Y-%m-%d %H:%M}"
     assert (row["ago"], row["what"]) == ("1 h ago", "ORT defaults → level basic")
     assert (row["verdict"], row["ratio"], row["pin"], row["note"]) == ("faster", "1.83×", PIN, "keep this")
-    assert dict(zip(COLUMNS, row_of(replace(made, ratio=1.0), "", NOW), strict=True))["ratio"] == "1.00×"
+    assert (
+        dict(zip(COLUMNS, row_of(replace(made, ratio=1.0, low=0.99, high=1.01), "", NOW), strict=True))[
+            "ratio"
+        ]
+        == "1.00×"
+    )
     open_row = dict(zip(COLUMNS, row_of(replace(made, verdict="unknown", ratio=None), "", NOW), strict=True))
     assert (open_row["verdict"], open_row["ratio"]) == ("not settled", None)
 

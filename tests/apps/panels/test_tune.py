@@ -153,7 +153,7 @@ def test_the_candidates_and_the_front_so_far_are_shown_while_it_runs(
     assert job is not None
     bench.state.job = job.view()
     state, _, _, table = page.answer.children
-    assert "B leads with 1.30×, not confirmed yet. A stop now keeps 5 rounds in the history" in state.value
+    assert "B leads with 1.3×, not confirmed yet. A stop now keeps 5 rounds in the history" in state.value
     table.on_act("B")
     assert bench.b == study().candidate("B").config
     stop.set()

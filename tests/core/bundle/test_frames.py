@@ -97,7 +97,7 @@ def test_the_text_of_a_result_is_short() -> None:
 
 def test_a_verdict_in_a_plain_console_is_a_sentence() -> None:
     faster = comparison().verdict
-    assert repr(faster).startswith("<Verdict on B: faster; A's time over B's is 1.830 (1.790 to 1.880), ")
+    assert repr(faster).startswith("<Verdict on B: faster; A's time over B's is 1.83× (1.79 to 1.88), ")
     differs = replace(faster, kind="outputs differ", reason="wrong")
     assert repr(differs) == "<Verdict on B: outputs differ; wrong>", "no speed of a wrong answer"
 

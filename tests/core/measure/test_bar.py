@@ -16,7 +16,7 @@ from workbench.core.measure.limits import Progress
 @pytest.mark.parametrize(
     ("kind", "ratio", "words"),
     [
-        ("faster", 1.5, "round 3: judging, so far 1.50×, at most 4 s left"),
+        ("faster", 1.5, "round 3: judging, so far about 1.5×, at most 4 s left"),
         ("unknown", None, "round 3: judging, at most 4 s left"),
         ("outputs differ", 1.5, "round 3: judging, at most 4 s left"),
     ],
@@ -28,7 +28,9 @@ def test_no_speed_stands_beside_outputs_that_differ(kind: Kind, ratio: float | N
 
 def test_the_ratio_so_far_has_its_interval() -> None:
     verdict = Verdict("B", "unknown", 1.5, 1.2, 1.9, 0.95, 0.01, 1, True, "because")
-    assert "so far 1.50× (1.20 to 1.90)" in in_words(Progress("judging", 1, 1.0, 9.0, 0.1, 8.0, (verdict,)))
+    assert "so far about 1.5× (1.2 to 1.9)" in in_words(
+        Progress("judging", 1, 1.0, 9.0, 0.1, 8.0, (verdict,))
+    )
 
 
 class Outputs:

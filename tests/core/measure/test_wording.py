@@ -33,7 +33,7 @@ def loading(load_s: float | None) -> Run:
         ({}, "B is 1.83× faster (95 % CI 1.79 to 1.88)"),
         (
             {"kind": "slower", "ratio": 0.5, "low": 0.4, "high": 0.8},
-            "B is 2.00× slower (95 % CI 1.25 to 2.50)",
+            "B is about 2× slower (95 % CI 1.3 to 2.5)",
         ),
         ({"kind": "tie", "ratio": 1.0, "low": 0.995, "high": 1.004}, "B and A are a tie: because"),
         (
@@ -44,7 +44,8 @@ def loading(load_s: float | None) -> Run:
         ({"kind": "unknown", "low": None, "high": None}, "B against A is unknown: because"),
         ({"clock": "cpu"}, "by processor time at one thread, B is 1.83× faster"),
         ({"provisional": True}, "provisional: B is 1.83× faster"),
-        ({"low": None, "high": None}, "B is 1.83× faster"),
+        ({"low": None, "high": None}, "B is about 1.8× faster"),
+        ({"ratio": 1.74, "low": 1.065, "high": 2.84}, "B is at least 1.07× faster (95 % CI 1.07 to 2.8)"),
     ],
 )
 def test_the_headline(changes: dict[str, Any], words: str) -> None:

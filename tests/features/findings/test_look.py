@@ -95,7 +95,7 @@ def test_savings_on_different_nodes_add_up() -> None:
     both = (replace(first, fix=fix, gain=gains[0]), replace(second, fix=fix, gain=gains[1]))
     together = replace(record, findings=both)
     assert together.together == pytest.approx(2.0)
-    assert "Together about 2.00× faster: savings on different nodes add up" in str(together)
+    assert "Together about 2.0× faster: savings on different nodes add up" in str(together)
     shared = (both[0], replace(both[1], nodes=("s", "e")))
     assert replace(record, findings=shared).together is None
     note = (both[0], replace(both[1], fix=replace(fix, config=None)))

@@ -49,7 +49,7 @@ def test_without_statistics_the_whole_run_counts() -> None:
     assert finding.gain == approximately(
         Gain("time", 0.001 * (1 - 1 / 1.75), 0.0, 0.001 * (1 - 1 / 6.4), 1 - 1 / 1.75)
     )
-    assert finding.gain.ratio_text == "1.75× (1.00 to 6.40)"
+    assert finding.gain.ratio_text == "up to 6.4× (1.00 to 6.4)"
     assert finding.evidence == ("usable cores 2, quota none",)
 
 

@@ -144,7 +144,7 @@ def test_throughput_with_callers_is_an_objective(tmp_path: Path, monkeypatch: py
     assert record.proof is not None
     assert record.proof.ratio == pytest.approx(3.0)
     assert record.under_load is not None
-    assert "3.00× better (" in record.headline
+    assert "3.000× better (" in record.headline
     assert "in throughput with 8 callers" in record.headline
     best = record.candidate(record.best)
     assert best.rate == 300.0

@@ -18,8 +18,10 @@ def add_to(commands: Commands) -> None:
     command = add_command(commands, "decode", run, "run a language model token by token", EXAMPLE)
     add_subject(command)
     add_candidates(command)
-    command.add_argument("--prompt", type=int, default=128, metavar="N", help="tokens of prompt; default 128")
-    command.add_argument("--tokens", type=int, default=64, metavar="N", help="tokens to make; default 64")
+    command.add_argument(
+        "--prompt", type=int, metavar="N", help="of the prompt; default 128, or as many as fit"
+    )
+    command.add_argument("--tokens", type=int, metavar="N", help="to make; default 64, or as many as fit")
     add(command, "--budget", default=60.0)
     add(command, "--npz", help="your own inputs beside the tokens")
     add(command, "--calibration", "--csv", "--no-history", "--quiet", "--allow-fallback", "--fail-if")

@@ -54,16 +54,12 @@ def common(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def read_inputs(arguments: argparse.Namespace, model: Model) -> Any:
     """Return the file of inputs that was named, or random inputs of the sizes that were given."""
-    from workbench.core.models.generate import random_inputs
-
     file = getattr(arguments, "npz", None)
     if file and arguments.dim:
         raise InputError(
             "--npz and --dim were both given", "sizes follow from the arrays in the file: leave out --dim"
         )
-    dims = read_dims(arguments.dim)
-    # Not model.inputs(**dims): an axis can have the name "seed" or "source".
-    return file or random_inputs(model.structure, model.name, arguments.seed, dims, model.usual)
+    return file or model.inputs(seed=arguments.seed, dims=read_dims(arguments.dim))
 
 
 def read_dims(texts: list[str]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.display import to_table
-from workbench.core.text import counted
+from workbench.core.text import counted, factor
 
 if TYPE_CHECKING:
     from workbench.features.variants.levels import LevelRow
@@ -50,8 +50,9 @@ class LevelStep:
                 return "as fast, within 2 %"
             return f"speed not settled (about {self.times:.2f} times)"
         if self.times >= 1:
-            return f"{self.times:.2f} times faster"
-        return f"{1 / self.times:.2f} times slower"
+            return f"{factor(self.times, self.low, self.high)} faster"
+        ends = (1 / end if end else None for end in (self.high, self.low))
+        return f"{factor(1 / self.times, *ends)} slower"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -114,7 +114,7 @@ def valid_warm_up(answer: Any, *, model: Any, sizes: Mapping[str, int]) -> str |
     if not isinstance(answer, Mapping):
         return "The answer is no dict from the name of an input to an array."
     loaded = load(model)
-    expected = loaded.inputs(None, **sizes)
+    expected = loaded.inputs(dims=sizes)
     try:
         given = loaded.inputs(answer)
         shapes = dict(expected.shapes)

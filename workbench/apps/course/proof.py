@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.display import config_in_words, frame_of
-from workbench.core.text import in_brackets
+from workbench.core.text import factor, factor_ends
 from workbench.features.base.exportable import Exportable
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Speed:
         """Return the ratio with its interval."""
         if self.ratio is None:
             return "not measured"
-        return f"{self.ratio:.3f}{in_brackets(self.low, self.high, '.3f')}"
+        return factor(self.ratio, self.low, self.high) + factor_ends(self.low, self.high)
 
 
 class Proof(Exportable):
@@ -47,7 +47,7 @@ class Proof(Exportable):
         if not self.speeds:
             return "The defaults won the selection: there was nothing to prove on fresh rounds."
         selected, *fresh = self.speeds
-        text = f"{self.winner}: {selected.words()} times as fast on the rounds that selected it"
+        text = f"{self.winner}: {selected.words()} as fast on the rounds that selected it"
         if not fresh:
             return f"{text}; no time was left for fresh rounds, so nothing is proven."
         return f"{text}, {fresh[0].words()} on fresh rounds: {self.verdict}."

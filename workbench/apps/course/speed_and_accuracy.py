@@ -33,7 +33,7 @@ class PrecisionRow:
     def speed(self) -> str:
         """Return the verdict in words."""
         kind = "speed not settled" if self.verdict.kind == "unknown" else self.verdict.kind
-        return speed_in_words(self.verdict).replace("×", " times") or kind
+        return speed_in_words(self.verdict) or kind
 
     def points(self) -> str:
         """Return the change of the accuracy in points."""

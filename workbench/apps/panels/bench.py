@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels import code
 from workbench.apps.panels.actions import COMPARE, Action, action_of, more_action
+from workbench.apps.panels.answers import is_file_of
 from workbench.apps.panels.fixes import fix_action, fix_code
 from workbench.apps.panels.jobs import Done, Failed, Job, Jobs, wait_for
 from workbench.apps.panels.recent import open_model, recent, with_recent
@@ -106,8 +107,12 @@ class Bench:
         state = self.state
 
         def opened(model: Any) -> None:
+            shown, before = state.result, state.model
             with state.hold_trait_notifications():
-                state.model_error, state.source, state.model = None, source, model
+                state.model_error = None
+                again = shown is not None and before is not None and before.path == model.path
+                if not (again and is_file_of(shown.record, model)):  # else the answer is about this very file
+                    state.source, state.model = source, model
                 state.recent = with_recent(state.recent, source)
             self.background.post(import_shared)  # behind what the panels ask for: a run is likely to follow
 

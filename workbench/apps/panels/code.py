@@ -123,7 +123,7 @@ def inputs_lines(subject: Subject) -> list[str]:
     if not subject.dims:
         return [f"inputs = model.inputs(seed={subject.seed})"] if subject.seed else []
     dims = literal(dict(subject.dims))  # names of dimensions need not be names of Python
-    return [f"inputs = model.inputs(seed={subject.seed}, **{dims})"]
+    return [f"inputs = model.inputs(seed={subject.seed}, dims={dims})"]
 
 
 def source_code(source: Any) -> str:

@@ -8,7 +8,7 @@ from workbench.apps.panels.handlers import button, follow
 from workbench.apps.panels.jobs import JobView
 from workbench.apps.panels.markup import text
 from workbench.core.measure.limits import Progress, Samples
-from workbench.core.text import in_brackets
+from workbench.core.text import factor, factor_ends
 from workbench.drawing.chart import run_look
 
 WIDTH, ROW = 600, 11  # of the strip, in units of its picture
@@ -52,7 +52,7 @@ def ratio_text(progress: Progress) -> str:
     first = next((verdict for verdict in progress.verdicts if verdict.kind != "outputs differ"), None)
     if first is None or first.ratio is None:
         return ""
-    return f", so far {first.ratio:.2f}×{in_brackets(first.low, first.high, '.2f')}"
+    return f", so far {factor(first.ratio, first.low, first.high)}{factor_ends(first.low, first.high)}"
 
 
 def strip_svg(samples: Samples) -> str:

@@ -32,14 +32,13 @@ def defaults(_: Any) -> Config:
 
 
 def latency_cpu(_: Any) -> Config:
-    """Return a config for one request at a time."""
-    threads = min(LATENCY_THREADS, usable_cores())
-    return Config(level="all", intra_op_threads=threads, execution_mode="sequential", memory_pattern=True)
+    """Return a config for one request at a time: all passes are on by default, and few cores are all used."""
+    return Config(intra_op_threads=LATENCY_THREADS if usable_cores() > LATENCY_THREADS else None)
 
 
 def throughput_cpu(_: Any) -> Config:
     """Return a config for a server with many requests: one thread each, none of which spins."""
-    return Config(level="all", intra_op_threads=1, execution_mode="sequential", spinning=False)
+    return Config(intra_op_threads=1, spinning=False)
 
 
 def int8_cpu(model: Any) -> Config:
@@ -54,7 +53,7 @@ def int8_cpu(model: Any) -> Config:
 def cuda(_: Any) -> Config:
     """Return a config for an NVIDIA GPU, with nothing to build first."""
     options = {"device_id": 0, "cudnn_conv_use_max_workspace": True}
-    return Config(level="all", providers=(Provider("cuda", options), Provider("cpu")), io_binding=True)
+    return Config(providers=(Provider("cuda", options), Provider("cpu")), io_binding=True)
 
 
 def tensorrt(_: Any) -> Config:
@@ -67,7 +66,7 @@ def tensorrt(_: Any) -> Config:
         "trt_builder_optimization_level": 5,
     }
     providers = (Provider("tensorrt", options), Provider("cuda"), Provider("cpu"))
-    return Config(level="all", providers=providers, io_binding=True)
+    return Config(providers=providers, io_binding=True)
 
 
 def few_threads(*_: Any) -> str:
@@ -107,7 +106,11 @@ def on_gpu(name: str, _: Any, doctor: Any) -> str:
 
 PRESETS = (
     Preset("ORT defaults", "Nothing is set.", defaults),
-    Preset("latency on the CPU", "One request at a time: all passes, few threads.", latency_cpu),
+    Preset(
+        "latency on the CPU",
+        "One request at a time: at most 4 threads; on so few cores, the default.",
+        latency_cpu,
+    ),
     Preset(
         "throughput on the CPU",
         "Many requests at once: one thread each, no spinning.",

@@ -43,7 +43,7 @@ class Subject:
             from workbench.core.prepare.real_data import inputs_from  # loads slowly
 
             return inputs_from(self.model, self.data)
-        return self.model.inputs(seed=self.seed, **dict(self.dims))
+        return self.model.inputs(seed=self.seed, dims=dict(self.dims))
 
 
 @dataclass(frozen=True, slots=True)

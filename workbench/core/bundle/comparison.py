@@ -9,7 +9,7 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.machine import Machine, Versions
 from workbench.core.bundle.run import Run, runs_to_html
 from workbench.core.errors import ConfigError
-from workbench.core.text import in_brackets
+from workbench.core.text import factor, factor_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,11 +105,21 @@ class Verdict:
         refused = self.kind == "outputs differ" or (self.kind == "unknown" and self.low is None)
         return None if refused else self.ratio
 
+    @property
+    def factor(self) -> str:
+        """Return how many times as fast as A, or as slow, with the digits that the interval leaves."""
+        if self.ratio is None:
+            bound = self.bound
+            return "" if bound is None else factor(1.0, max(bound, 1 / bound))
+        if self.ratio >= 1 or not self.low or not self.high:
+            return factor(max(self.ratio, 1 / self.ratio), self.low, self.high)
+        return factor(1 / self.ratio, 1 / self.high, 1 / self.low)
+
     def __repr__(self) -> str:
         text = "provisional, " if self.provisional else ""
         if self.ratio is not None and self.is_settled:
-            ends = in_brackets(self.low, self.high, ".3f")
-            text += f"A's time over {self.label}'s is {self.ratio:.3f}{ends}, "
+            times = factor(self.ratio, self.low, self.high) + factor_ends(self.low, self.high)
+            text += f"A's time over {self.label}'s is {times}, "
         return f"<Verdict on {self.label}: {self.kind}; {text}{self.reason}>"
 
 

@@ -86,7 +86,7 @@ def inputs_of_model(
     known = {name: size for name, size in fixed.items() if name in names}
     for given in ({**known, **(sizes or {})}, known, {}):
         with suppress(WorkbenchError):
-            described: Described = model.inputs(**given)
+            described: Described = model.inputs(dims=given)
             return described
     return None
 

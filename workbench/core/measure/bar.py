@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 from workbench.core.measure.limits import OnProgress, Progress
-from workbench.core.text import counted, in_brackets
+from workbench.core.text import counted, factor, factor_ends
 
 OnStep: TypeAlias = Callable[[str], None]
 Publish: TypeAlias = Callable[..., Any]  # IPython's display publisher
@@ -116,6 +116,7 @@ def in_words(progress_now: Progress) -> str:
     so_far = ""
     for verdict in progress_now.verdicts[:1]:
         if verdict.ratio is not None and verdict.kind != "outputs differ":
-            so_far = f", so far {verdict.ratio:.2f}×{in_brackets(verdict.low, verdict.high, '.2f')}"
+            times = factor(verdict.ratio, verdict.low, verdict.high)
+            so_far = f", so far {times}{factor_ends(verdict.low, verdict.high)}"
     where = f"round {progress_now.round}: " if progress_now.round else ""  # only comparisons have rounds
     return f"{where}{progress_now.doing}{so_far}{left}"

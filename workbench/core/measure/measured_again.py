@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.measure.pairs import pairs_of
 from workbench.core.measure.verdict import Criteria, judge
+from workbench.core.text import factor, factor_ends
 
 Ends = tuple[float | None, float | None, float | None]  # a speed-up and the ends of its interval
 
@@ -33,7 +34,6 @@ def contradiction(gains: Sequence[Ends], again: Verdict) -> str:
     if again.kind == "faster" or math.log(again.high) >= middle - half:
         return ""
     ratio, low, high = (math.exp(end) for end in (middle, middle - half, middle + half))
-    return (
-        f"{ratio:.3f}× ({low:.3f} to {high:.3f}) at first, and "
-        f"{again.ratio:.3f}× ({again.low:.3f} to {again.high:.3f}) when it was measured again"
-    )
+    first = factor(ratio, low, high) + factor_ends(low, high)
+    second = factor(again.ratio, again.low, again.high) + factor_ends(again.low, again.high)
+    return f"{first} at first, and {second} when it was measured again"

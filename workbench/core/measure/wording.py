@@ -11,7 +11,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.measure.other_file import TIMING_ONLY, is_other_net
 from workbench.core.measure.percentiles import MIN_PROCESSES
 from workbench.core.measure.providers import asked_for, short_name
-from workbench.core.text import counted, in_mib, shorten
+from workbench.core.text import counted, factor_ends, in_mib, shorten
 from workbench.core.thread_variables import variables_of
 
 MOST_CHARACTERS = 6_000  # per line: keeps ORT's failure messages, cuts an untrusted megabyte
@@ -52,8 +52,7 @@ def headline(verdict: Verdict) -> str:
     if low is not None and high is not None:
         if verdict.kind == "slower":
             low, high = 1 / high, 1 / low
-        digits = ratio_digits(low)
-        interval = f" ({verdict.confidence_text} CI {low:.{digits}f} to {high:.{digits}f})"
+        interval = factor_ends(low, high, f"{verdict.confidence_text} CI ")
     if verdict.kind in ("faster", "slower"):
         return f"{start}{label} is {speed_in_words(verdict)}{interval}"
     if verdict.kind == "tie":
@@ -65,10 +64,7 @@ def speed_in_words(verdict: Verdict) -> str:
     """Return the factor of a settled difference, such as "2.00× faster" or "at least 2.7× slower"."""
     if verdict.kind not in ("faster", "slower") or verdict.bound is None:
         return ""
-    factor = verdict.bound if verdict.kind == "faster" else 1 / verdict.bound
-    if verdict.ratio is None:
-        return f"at least {factor:.1f}× {verdict.kind}"
-    return f"{factor:.{ratio_digits(factor)}f}× {verdict.kind}"
+    return f"{verdict.factor} {verdict.kind}"
 
 
 def fallback_in_words(run: Run, share: float | None = None) -> str:
@@ -175,8 +171,3 @@ def thread_notes(runs: Iterable[WithThreads]) -> Iterator[tuple[str, str]]:
         if variables := variables_of(run.threads_from):
             names = ", ".join(variables)
             yield run.label, f"ORT takes the threads of {run.label} from the environment: {names}"
-
-
-def ratio_digits(ratio: float) -> int:
-    """Return the decimals of a ratio: three where percents matter, fewer for large factors."""
-    return 3 if ratio < 1.2 else 2 if ratio < 10 else 1

@@ -98,16 +98,19 @@ class Model:
         source: Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
         *,
         seed: int = 0,
+        dims: Mapping[str, Any] | None = None,
         **given: Any,
     ) -> Inputs:
         """Make random inputs that the model accepts, or check your own: an .npz file, a dict, dicts.
 
         Dims are given by symbolic name (`batch=8`) or by input and axis (`**{"x.0": 8}`), values by the name
-        of their input (`pixels=array`): its sizes then count for the other inputs too.
+        of their input (`pixels=array`): its sizes then count for the other inputs too. `dims` takes them as a
+        mapping, whatever their names: `dims={"seed": 4}`.
         """
         from workbench.core.models.generate import random_inputs
         from workbench.core.models.inputs import given_inputs
 
+        given = {**(dims or {}), **given}
         if source is None:
             return random_inputs(self.structure, self.name, seed, given, self.usual)
         if given:

@@ -7,7 +7,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from workbench.core.text import counted, one_line
+from workbench.core.text import counted, factor, factor_ends, one_line
 from workbench.drawing.verdict_picture import RatioAxis, Tile, VerdictPicture, verdict_picture
 
 if TYPE_CHECKING:
@@ -102,9 +102,8 @@ def _axis(axis: RatioAxis, effect: str) -> str:
     for word, near, far in (("← slower", LEFT, first), ("faster →", last, RIGHT)):
         if far - near > LEAST_ROOM:
             shapes.append(f'<text x="{(near + far) / 2:.1f}" y="10" text-anchor="middle">{word}</text>')
-    spoken = f"ratio {axis.ratio:.3g}"
-    if axis.interval is not None:
-        spoken += f", interval {axis.interval[0]:.3g} to {axis.interval[1]:.3g}"
+    ends = axis.interval or (None, None)
+    spoken = f"ratio {factor(axis.ratio, *ends)}{factor_ends(*ends)}"
     return (
         f'<svg class="v-axis" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" '
         f'aria-label="{spoken}, on a logarithmic axis">{"".join(shapes)}</svg>'

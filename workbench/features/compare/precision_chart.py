@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from workbench.core.text import in_brackets, in_mib, in_ms, one_line
+from workbench.core.text import factor, factor_ends, in_brackets, in_mib, in_ms, one_line
 from workbench.drawing.chart import milliseconds, percent, run_look
 from workbench.drawing.palette import TEXT
 from workbench.drawing.scene import Scene
@@ -88,9 +88,10 @@ def _heads(record: ComparisonRecord) -> tuple[str, ...]:
 
 
 def _cells(row: Standing) -> tuple[str, ...]:
-    speed = "" if row.speedup is None else f"{row.speedup:.2f}×"
+    ends = row.speedup_low, row.speedup_high
+    speed = "" if row.speedup is None else factor(row.speedup, *ends)
     if row.is_told:
-        speed += in_brackets(row.speedup_low, row.speedup_high, ".2f")
+        speed += factor_ends(*ends)
     if row.verdict in ("unknown", "outputs differ"):
         speed = f"{speed} {row.verdict}".strip()
     took = in_ms(row.median_s) or ""

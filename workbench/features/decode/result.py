@@ -116,7 +116,7 @@ FEATURE = Feature(
     step="decoding",
     tabs=("scenarios",),
     form=(
-        Field("prompt", "prompt", "Tokens of the prompt, or the tokens themselves", count_or_list, "128"),
-        Field("tokens", "tokens", "Tokens to make", int, "64"),
+        Field("prompt", "prompt", "Tokens of the prompt, or these themselves", count_or_list, example="128"),
+        Field("tokens", "tokens", "Tokens to make", int, example="64"),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from workbench.core.text import bounded
+from workbench.core.text import bounded, factor
 from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value, one_value, run_look
 from workbench.drawing.palette import GAIN, LOSS, TEXT
 
@@ -51,9 +51,9 @@ def _step_row(step: ImprovementStep) -> ChartRow:
     open_text = "not settled" if step.ratio is not None else bounded(step.low, step.high) or "not measured"
     values = [Value(None, open_text, look, detail=step.reason)]
     if step.ratio is not None and step.low is not None:
-        text = f"{step.ratio:.2f}×, {look.name}"
+        text = f"{factor(step.ratio, step.low, step.high)}, {look.name}"
         values = [Value(step.ratio, text, look, step.low, step.high, step.reason)]
     predicted = step.finding.gain.speed_up
     if predicted is not None:
-        values.append(Value(predicted, f"predicted {predicted:.2f}×", PREDICTED))
+        values.append(Value(predicted, f"predicted {step.finding.gain.factor}", PREDICTED))
     return ChartRow(step.finding.title, (tuple(values),))

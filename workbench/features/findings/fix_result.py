@@ -9,7 +9,7 @@ from typing import Any
 from workbench.core.bundle.comparison import OutputAgreement, Verdict
 from workbench.core.config import Config
 from workbench.core.measure.wording import speed_in_words
-from workbench.core.text import in_mib, in_ms, printable
+from workbench.core.text import factor, in_mib, in_ms, printable
 from workbench.features.findings.record import FindingRecord
 
 MEMORY_GAIN = 0.05  # a fix for memory or load is kept from this part on
@@ -53,7 +53,7 @@ class FixResult:
             verdict = self.comparison.verdict
             speed = speed_in_words(verdict) or "nothing"
             if verdict.ratio is not None:
-                speed = f"{verdict.ratio:.2f}×"
+                speed = factor(verdict.ratio, verdict.low, verdict.high)
             return f"predicted {gain.ratio_text}, measured {speed}"
         first, second = _sizes(gain.subject, before, after)
         measured = None if first is None or second is None else first - second

@@ -9,7 +9,7 @@ from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import frame_of
 from workbench.core.config import Config
 from workbench.core.measure.wording import speed_in_words
-from workbench.core.text import in_brackets
+from workbench.core.text import factor, factor_ends
 from workbench.features.findings.record import FindingRecord
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class ImprovementRecord:
         verdict = self.comparison.verdict
         if verdict.ratio is None:
             return f"{self.model_name}: {speed_in_words(verdict) or verdict.kind} ({tried})"
-        interval = in_brackets(verdict.low, verdict.high, ".3g", f"{verdict.confidence_text} CI ")
-        speed_up = f"{verdict.ratio:.3g} times{interval} as fast as before"
+        interval = factor_ends(verdict.low, verdict.high, f"{verdict.confidence_text} CI ")
+        speed_up = f"{factor(verdict.ratio, verdict.low, verdict.high)}{interval} as fast as before"
         return f"{self.model_name}: {verdict.kind}, {speed_up} ({tried})"
 
     def to_frame(self) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from workbench.core.bundle.display import frame_of, to_table
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
-from workbench.core.text import counted, in_ms, shorten
+from workbench.core.text import counted, factor, factor_ends, in_ms, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,13 +62,23 @@ class Gain:
     @property
     def ratio_text(self) -> str:
         """Return the predicted speed-up with its interval; empty if unknown."""
-        if self.speed_up is None or not self.saved or not self.share:
-            return "" if self.speed_up is None else f"{self.speed_up:.2f}×"
+        if self.speed_up is None:
+            return ""
+        return factor(self.speed_up, *self._ends) + factor_ends(*self._ends)
+
+    @property
+    def factor(self) -> str:
+        """Return the predicted speed-up with the digits that its interval leaves; empty if unknown."""
+        return "" if self.speed_up is None else factor(self.speed_up, *self._ends)
+
+    @property
+    def _ends(self) -> tuple[float | None, float | None]:
+        if not self.saved or not self.share or self.low is None or self.high is None:
+            return None, None
         run_s = self.saved / self.share
-        if self.low is None or self.high is None or max(self.low, self.high) >= run_s:
-            return f"{self.speed_up:.2f}×"
-        low, high = (1 / (1 - end / run_s) for end in (self.low, self.high))
-        return f"{self.speed_up:.2f}× ({low:.2f} to {high:.2f})"
+        if max(self.low, self.high) >= run_s:
+            return None, None
+        return 1 / (1 - self.low / run_s), 1 / (1 - self.high / run_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +128,9 @@ class FindingRecord:
     @property
     def headline(self) -> str:
         """Return the title with the predicted gain."""
-        speed_up = self.gain.speed_up
-        if speed_up is None:
+        if self.gain.speed_up is None:
             return self.title
-        return f"{self.title}: about {speed_up:.2f}× faster ({self.confidence})"
+        return f"{self.title}: {self.gain.factor} faster ({self.confidence})"
 
     def __str__(self) -> str:
         lines = [self.headline, *(f"  {text}" for text in self.evidence), f"  Fix: {self.fix.text}"]
@@ -213,7 +222,7 @@ class FindingsRecord:
     def __str__(self) -> str:
         parts = [self.headline, *(str(finding) for finding in self.large)]
         if self.together is not None:
-            parts.append(f"Together about {self.together:.2f}× faster: savings on different nodes add up")
+            parts.append(f"Together {factor(self.together)} faster: savings on different nodes add up")
         if self.small:
             parts.append("Small things: " + "; ".join(finding.title for finding in self.small))
         parts += [f"Fine: {text}" for text in self.fine]

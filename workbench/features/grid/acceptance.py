@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from workbench.core.bounds import check_number
 from workbench.core.bundle.comparison import Verdict
 from workbench.core.measure.wording import speed_in_words
+from workbench.core.text import factor, factor_ends
 from workbench.features.accuracy.record import AccuracyRecord
 
 
@@ -59,7 +60,8 @@ def speed(verdict: Verdict, least: float) -> Check:
         return Check("speed", passed, f"{speed_in_words(verdict)}; {least:g} times was asked for")
     if verdict.low is None or verdict.high is None or verdict.ratio is None:
         return Check("speed", None, f"the speed-up is not known: {verdict.reason}")
-    measured = f"{verdict.ratio:.3f} times as fast ({verdict.low:.3f} to {verdict.high:.3f})"
+    ends = verdict.low, verdict.high
+    measured = factor(verdict.ratio, *ends) + " as fast" + factor_ends(*ends)
     if verdict.kind == "unknown":
         return Check("speed", None, f"the speed-up is not settled: {verdict.reason}")
     if verdict.kind != "faster":

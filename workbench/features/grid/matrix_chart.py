@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.core.text import in_brackets, one_line, shorten
+from workbench.core.text import factor_ends, one_line, shorten
 from workbench.drawing.chart_scene import MARGIN, ROOM, SMALL, TITLE_LINE, captioned, captions
 from workbench.drawing.palette import GAIN, LOSS, TEXT
 from workbench.drawing.scene import Scene
@@ -150,5 +150,5 @@ def _heat(cell: Cell) -> HeatCell:
         return HeatCell(cell.text, 0.0, detail)
     share = min(1.0, abs(math.log(verdict.bound)) / DOUBLE)
     opacity = LEAST_OPACITY + share * (MOST_OPACITY - LEAST_OPACITY)
-    ends = in_brackets(verdict.low, verdict.high, ".2f")
+    ends = factor_ends(verdict.low, verdict.high)
     return HeatCell(cell.text, opacity if verdict.kind == "faster" else -opacity, f"{detail}{ends}")

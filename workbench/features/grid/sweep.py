@@ -15,7 +15,7 @@ from workbench.core.measure.measurement import in_words
 from workbench.core.measure.percentiles import Estimate
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.models.sizes import is_batch
-from workbench.core.text import counted, in_ms, one_line, shorten
+from workbench.core.text import counted, factor, factor_ends, in_ms, one_line, shorten
 from workbench.features.grid.measured import MeasuredConfig, configs_of, measured_frame
 from workbench.features.grid.winner import Winner, winner_of
 
@@ -248,12 +248,8 @@ def _winner_text(point: SweepPoint, winner: Winner) -> str:
         verdict = others[0]
         if verdict.ratio is None:
             return f"{winner} ({speed_in_words(verdict)} than A)"
-        ends = (
-            ""
-            if verdict.low is None or verdict.high is None
-            else f", {verdict.low:.2f} to {verdict.high:.2f}"
-        )
-        return f"{winner} ({verdict.ratio:.2f}× as fast as A{ends})"
+        times = factor(verdict.ratio, verdict.low, verdict.high)
+        return f"{winner}: {times} as fast as A{factor_ends(verdict.low, verdict.high)}"
     return str(winner)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from workbench.core.text import in_ms
+from workbench.core.text import factor, in_ms
 from workbench.drawing.chart import (
     Axis,
     Chart,
@@ -83,5 +83,9 @@ def _latency(row: MemorySetting) -> str:
         return row.failure or "not measured"
     if row.verdict is None:
         return f"{in_ms(row.latency_s)}, baseline"
-    ratio = f" {row.ratio:.2f}×" if row.ratio is not None and row.verdict in ("faster", "slower") else ""
+    ratio = (
+        f" {factor(row.ratio, row.low, row.high)}"
+        if row.ratio is not None and row.verdict in ("faster", "slower")
+        else ""
+    )
     return f"{in_ms(row.latency_s)}, {row.verdict}{ratio}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import workbench.features.tune.pareto as front
 from workbench.core.bundle.display import config_in_words
-from workbench.core.text import shorten
+from workbench.core.text import factor, shorten
 from workbench.drawing.chart import (
     Axis,
     Chart,
@@ -120,8 +120,13 @@ def _ends(axis: front.FrontAxis | None) -> tuple[float | None, float | None, flo
     )
 
 
+def _factor(axis: front.FrontAxis) -> str:
+    low, ratio, high = _ends(axis)
+    return factor(ratio or axis.ratio, low, high)
+
+
 def _words(point: front.FrontPoint) -> str:
-    axes = ", ".join(f"{axis.name} {axis.ratio:.2f}×" for axis in point.axes)
+    axes = ", ".join(f"{axis.name} {_factor(axis)}" for axis in point.axes)
     return f"{point.label} {shorten(config_in_words(point.config), 120)}: {axes}"
 
 
@@ -138,7 +143,7 @@ def _row(record: StudyRecord, point: front.FrontPoint, has_error: bool) -> Chart
     errors = (Value(percent(point.error), text, look),) if has_error else ()
     speed = Value(
         point.first.ratio,
-        f"{point.first.ratio:.2f}×",
+        _factor(point.first),
         look,
         None if is_default else point.first.low,
         None if is_default else point.first.high,

@@ -10,7 +10,7 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.run import Run
 from workbench.core.errors import ConfigError
 from workbench.core.measure.percentiles import NEEDED
-from workbench.core.text import counted
+from workbench.core.text import counted, factor
 from workbench.features.grid.acceptance import Check
 from workbench.features.tune.bench import LocalBench
 from workbench.features.tune.objectives import TOO_FEW, limit_checks, objective_pairs
@@ -73,7 +73,9 @@ def conclusion_of(
         broken = bench.entries[BASELINE].reason
         return winner, f"the default breaks a limit: {broken}" + _with_open(not_settled)
     if proof.kind != "faster":
-        looked = "" if proof.ratio is None else f" ({proof.ratio:.3f}× on fresh rounds)"
+        looked = (
+            "" if proof.ratio is None else f" ({factor(proof.ratio, proof.low, proof.high)} on fresh rounds)"
+        )
         return BASELINE, f"{words} led the race and was not confirmed{looked}: {proof.reason}"
     ended = unreached(request, bench, proof.bound or 1.0) or "confirmed on fresh rounds"
     return winner, ended + _with_open(not_settled)

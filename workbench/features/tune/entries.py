@@ -13,6 +13,7 @@ from workbench.core.bundle.goal import Objective
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.measure.candidate import Candidate
+from workbench.core.text import factor, factor_ends
 from workbench.features.tune.objectives import Sides, gains_of
 from workbench.features.tune.record import ObjectiveRatio, RoundRate, Stage, State, StudyCandidate
 from workbench.features.tune.standings import BASELINE, BEYOND, Gains, Standings
@@ -152,4 +153,5 @@ class StudyTally:
         if standings.gain(label) <= 0:
             return None
         row = entries[label].record(standings, 0, {})
-        return f"{row.ratio:.2f}× ({row.low:.2f} to {row.high:.2f}) {config_in_words(row.config)}"
+        gain = factor(row.ratio or 1.0, row.low, row.high) + factor_ends(row.low, row.high)
+        return f"{gain} {config_in_words(row.config)}"

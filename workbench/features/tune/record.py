@@ -16,7 +16,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
 from workbench.core.measure.wording import speed_in_words
-from workbench.core.text import counted, in_brackets, quoted
+from workbench.core.text import counted, factor, factor_ends, quoted
 from workbench.features.load.record import LoadTestRecord, check_load_test
 from workbench.features.tune.space import Space
 
@@ -151,13 +151,12 @@ class StudyRecord:
         config = config_in_words(self.best_config)
         if verdict is None or verdict.bound is None:
             return f"{name}: {config} is best ({tried}); {self.ended}"
-        interval = in_brackets(verdict.low, verdict.high, ".2f", f"{verdict.confidence_text} CI ")
+        interval = factor_ends(verdict.low, verdict.high, f"{verdict.confidence_text} CI ")
         if self.objective == "latency":
-            speed = f"{verdict.ratio:.2f}× faster" if verdict.ratio is not None else speed_in_words(verdict)
-            return f"{name}: {config} is {speed}{interval}; {tried}; {self.ended}"
+            return f"{name}: {config} is {speed_in_words(verdict)}{interval}; {tried}; {self.ended}"
         speed = speed_in_words(verdict)
         if verdict.ratio is not None:
-            speed = f"at {verdict.ratio:.2f}×{interval} the speed"
+            speed = f"at {factor(verdict.ratio, verdict.low, verdict.high)}{interval} the speed"
         goal = f"{self._gain} in {self.objective_in_words}, {speed}"
         return f"{name}: {config} is {goal}; {tried}; {self.ended}"
 
@@ -173,9 +172,9 @@ class StudyRecord:
         if proof is None or proof.bound is None:
             return "best"
         if proof.ratio is None:
-            return f"at least {proof.bound:.1f}× better"
-        interval = in_brackets(proof.low, proof.high, ".2f", f"{proof.confidence_text} CI ")
-        return f"{proof.ratio:.2f}× better{interval}"
+            return f"{factor(proof.bound, proof.bound)} better"
+        interval = factor_ends(proof.low, proof.high, f"{proof.confidence_text} CI ")
+        return f"{factor(proof.ratio, proof.low, proof.high)} better{interval}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate, the best first."""
@@ -209,7 +208,8 @@ class StudyRecord:
     def __str__(self) -> str:
         lines = [self.headline]
         for candidate in sorted(self.candidates[1:], key=_order)[:MOST_LINES]:
-            speed = "" if candidate.ratio is None else f"{candidate.ratio:.2f}× "
+            ratio = candidate.ratio
+            speed = "" if ratio is None else f"{factor(ratio, candidate.low, candidate.high)} "
             lines.append(
                 f"- {candidate.label}: {speed}{config_in_words(candidate.config)}"
                 + (f" ({candidate.reason})" if candidate.reason else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.core.measure.wording import speed_in_words
-from workbench.core.text import bounded, one_line
+from workbench.core.text import bounded, factor, factor_ends, one_line
 from workbench.drawing.chart import (
     Axis,
     Chart,
@@ -57,7 +57,9 @@ def versions_chart(record: VersionsRecord) -> Chart:
         if verdict is not None:
             ratio = verdict.stated_ratio
             text = (
-                speed_in_words(verdict) or verdict.kind if ratio is None else f"{ratio:.2f}×, {verdict.kind}"
+                speed_in_words(verdict) or verdict.kind
+                if ratio is None
+                else f"{factor(ratio, verdict.low, verdict.high)}, {verdict.kind}"
             )
             speed = Value(ratio, text, look, verdict.low, verdict.high)
         label = one_line(f"{row.label}: {row.onnxruntime}", 40)
@@ -104,7 +106,7 @@ def _speedup(row: LevelRow) -> Value:
     if differ or row.speedup is None or row.low is None or row.high is None:
         unsettled = (row.speedup is None and bounded(row.low, row.high)) or "not settled"
         return Value(None, row.verdict if differ else unsettled, _LOOK, detail=row.reason or "")
-    text = f"{row.speedup:.2f}× ({row.low:.2f} to {row.high:.2f})"
+    text = factor(row.speedup, row.low, row.high) + factor_ends(row.low, row.high)
     return Value(row.speedup, text, _LOOK, row.low, row.high)
 
 

@@ -11,7 +11,7 @@ from workbench.core.bundle.display import frame_of
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
-from workbench.core.text import in_mib
+from workbench.core.text import factor, in_mib
 from workbench.features.profile.trace import SIGNED
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _sentence(row: MemorySetting, base: MemorySetting) -> str:
         return f"{row.name}: failed ({row.failure})"
     speed = _WORDS.get(row.verdict or "", row.verdict or "not judged")
     if row.ratio is not None and row.verdict in ("faster", "slower"):
-        speed = f"{row.ratio:.2f} times as fast"
+        speed = f"{factor(row.ratio, row.low, row.high)} as fast"
     if row.peak_bytes is None or base.peak_bytes is None:
         return f"{row.name}: memory not known, {speed}"
     change = row.peak_bytes - base.peak_bytes

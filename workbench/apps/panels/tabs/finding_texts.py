@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.apps.panels.markup import note_html, text
 from workbench.core.bundle.display import config_in_words
-from workbench.core.text import bounded, counted, in_digits, in_ms
+from workbench.core.text import bounded, counted, factor, in_digits, in_ms
 from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
 from workbench.features.findings.record import NOTHING, FindingRecord, FindingsRecord
 
@@ -42,7 +42,7 @@ def gain_text(finding: FindingRecord) -> str:
     if gain.subject in ("accuracy", "correctness"):
         return "!"
     if gain.speed_up is not None:
-        return f"{about}{gain.speed_up:.2f}×"
+        return f"{about}{gain.factor.removeprefix('about ')}" if about else gain.factor
     if gain.saved is None:
         return "?"
     if gain.subject == "memory":
@@ -86,7 +86,7 @@ def head_html(label: str, record: FindingsRecord) -> str:
     config = config_in_words(record.config)
     words, rest, note = NOTHING, f": {record.looked_text}", config
     if record.large:
-        together = "" if record.together is None else f", together about {record.together:.2f}× faster"
+        together = "" if record.together is None else f", together {factor(record.together)} faster"
         words, rest, note = counted(len(record.large), "finding"), together, f"{config} · {RANKED}"
     return (
         f'<div class="wbp-findings-head"><b>{text(label)} · {text(words)}</b>{text(rest)}'
@@ -128,13 +128,12 @@ def steps_html(label: str, record: ImprovementRecord) -> str:
 def step_html(step: ImprovementStep) -> str:
     """Return one fix that was tried: predicted, measured, kept or not."""
     state, word = ("good", "✓ kept") if step.kept else ("bad", "✗ not kept")
-    speed_up = step.finding.gain.speed_up
-    predicted = "not known" if speed_up is None else f"{speed_up:.2f}×"
+    predicted = step.finding.gain.factor or "not known"
     measured = "not measured" if step.ratio is None else "not settled"
     if step.ratio is None and (ends := bounded(step.low, step.high)):
         measured = f"measured {ends}"
     if step.ratio is not None and step.low is not None:
-        measured = f"measured {step.ratio:.2f}×"
+        measured = f"measured {factor(step.ratio, step.low, step.high)}"
     mark = f'<span class="wbp-chip wbp-{state}">{word}</span>'
     numbers = f"predicted {predicted}, {measured}"
     return (

@@ -15,7 +15,7 @@ from workbench.apps.panels.tuning import TuneChoice, looked_for, space_action, t
 from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
-from workbench.core.text import counted
+from workbench.core.text import counted, factor
 from workbench.drawing.words import plain
 from workbench.features.tune.record import StudyRecord
 from workbench.features.tune.result import Study
@@ -244,7 +244,8 @@ def stopping_in_words(record: StudyRecord) -> str:
     leader = max(record.candidates, key=lambda candidate: candidate.ratio or 1.0)
     if leader.ratio is None or leader.ratio <= 1:
         return f"Running. A stop now keeps {counted(rounds, 'round')} in the history; {lost}."
+    lead = factor(leader.ratio, leader.low, leader.high)
     return (
-        f"Running; {leader.label} leads with {leader.ratio:.2f}×, not confirmed yet. A stop now keeps "
+        f"Running; {leader.label} leads with {lead}, not confirmed yet. A stop now keeps "
         f"{counted(rounds, 'round')} in the history; {lost}, and the proof on fresh rounds is missing."
     )

@@ -8,6 +8,7 @@ from workbench.apps.panels.handlers import button, follow
 from workbench.apps.panels.markup import error_html
 from workbench.apps.panels.state import BenchState
 from workbench.drawing.page.banner import verdict_html
+from workbench.features.compare.result import Comparison
 
 NAMES = ("median", "p90", "memory", "load", "outputs")  # of the tiles that will stand here
 TILES = "".join(
@@ -26,6 +27,14 @@ def empty_html(state: BenchState) -> str:
         "both configs are measured in turns, and the verdict stands here."
         f'<div class="v-tiles" aria-hidden="true">{TILES}</div></div>'
     )
+
+
+def can_go_on(result: Comparison | None) -> bool:
+    """Return whether further rounds can say more: the baseline ran, and a candidate did."""
+    if result is None:
+        return False
+    baseline, *candidates = result.runs
+    return baseline.failure is None and any(run.failure is None for run in candidates)
 
 
 class Banner:
@@ -53,5 +62,5 @@ class Banner:
             self.verdict.value = verdict_html(result.record, shares=result.time_elsewhere())
 
     def _lock(self) -> None:
-        W.set_shown(self.more, self.state.result is not None)
+        W.set_shown(self.more, can_go_on(self.state.result))
         self.more.disabled = self.state.job is not None
