@@ -22,7 +22,7 @@ from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.gather import gather
 from workbench.features.findings.look import look
 from workbench.features.findings.record import FindingRecord, FindingsRecord
-from workbench.features.findings.result import Finding, Subject
+from workbench.features.findings.result import Finding, FixTarget
 
 NAMED_SHARE = 0.5  # of the flaw's nodes that a finding must name (it lists at most 40)
 OWN_SHARE = 0.5  # of the nodes that a finding names, inserted ones apart, which must belong to the flaw
@@ -44,7 +44,7 @@ class Looked:
 
     def to_try(self, finding: FindingRecord) -> Finding:
         """Return the finding with what its fix is tried on."""
-        subject = Subject(self.model, self.inputs, self.planted.calibration)
+        subject = FixTarget(self.model, self.inputs, self.planted.calibration)
         return Finding(finding, self.planted.config, subject)
 
 

@@ -26,7 +26,7 @@ from workbench.features.base.registry import KINDS
 from workbench.features.findings.fix_result import FixResult
 from workbench.features.findings.improvement_result import ImprovementStep
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
-from workbench.features.findings.result import Finding, Subject
+from workbench.features.findings.result import Finding, FixTarget
 
 PLACE = TABS.index(FINDINGS)
 LARGE = examples.findings().large[0]
@@ -40,7 +40,7 @@ def tab(bench: wb.Workbench) -> tuple[TabPage, FindingsList]:
     return page, page.tools
 
 
-def holding(bench: wb.Workbench, record: FindingsRecord, subject: Subject | None = None) -> FindingsList:
+def holding(bench: wb.Workbench, record: FindingsRecord, subject: FixTarget | None = None) -> FindingsList:
     """Return the tab's list after Find improvements made this record for B."""
     found = wb.Findings.made({"A": record}, None, subject)
     bench.state.show_parts(bench.state.request(), {"findings/B": found})
@@ -192,7 +192,7 @@ def test_try_it_shows_the_outcome_on_the_card(
         return measured(kept)
 
     monkeypatch.setattr(Finding, "try_fix", try_fix)
-    subject = Subject(bench.state.model)
+    subject = FixTarget(bench.state.model)
     card = holding(bench, examples.findings(), subject).cards[0]
     bench.try_fix("B", LARGE, wait=True)
     ((finding, budget_s),) = asked
@@ -217,7 +217,7 @@ def test_a_running_fix_shows_its_progress_on_its_card_and_can_be_cancelled(
     monkeypatch.setattr(Finding, "try_fix", try_fix)
     other = replace(LARGE, id="other", title="other")
     record = replace(examples.findings(), findings=(LARGE, other))
-    first, second = holding(bench, record, Subject(bench.state.model)).cards
+    first, second = holding(bench, record, FixTarget(bench.state.model)).cards
     first.try_it.click()
     begun.wait()
     bench.ui.settle()

@@ -13,7 +13,7 @@ import workbench as wb
 from tests.core.models import tiny
 from workbench.core.measure.candidates import make_candidates
 from workbench.core.measure.compare_request import CompareRequest
-from workbench.core.measure.evidence import Evidence
+from workbench.core.measure.evidence import RoundsEvidence
 from workbench.core.measure.participant import Outcome
 from workbench.core.measure.tolerance import least_sqnr_db
 from workbench.core.models.model import Model
@@ -88,7 +88,7 @@ def test_disturbed_float_weights_in_a_prepared_file_are_different_outputs(tmp_pa
         inputs=model.inputs(seed=0).record(),
         source=model,
     )
-    evidence = Evidence(request, make_candidates(request, tmp_path))
+    evidence = RoundsEvidence(request, make_candidates(request, tmp_path))
     outcomes = []
     for label, error in (("A", 0.0), ("B", 0.1)):
         write_values(tmp_path / label, [{"y": np.linspace(-1, 1, 64) * (1 + error)}])

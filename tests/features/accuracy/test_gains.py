@@ -13,7 +13,7 @@ from workbench.features.accuracy.gains import gains
 from workbench.features.accuracy.layer_groups import REST, LayerGroup
 from workbench.features.accuracy.sensitivity import measured_gain, with_measured_cost
 from workbench.features.accuracy.sensitivity_record import ProposalRecord
-from workbench.features.findings.slower.profiled_config import ProfiledConfig, profiled_config
+from workbench.features.profile.profiled_config import ProfiledConfig, profiled_config
 from workbench.features.profile.reader import read_trace
 from workbench.features.profile.session_profile import Overhead, Profile
 

@@ -29,7 +29,7 @@ from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
 from workbench.features.findings.fix_result import FixResult
 from workbench.features.findings.gather import gather
 from workbench.features.findings.known import Known
-from workbench.features.findings.result import Finding, Subject
+from workbench.features.findings.result import Finding, FixTarget
 from workbench.features.memory.by_node import MemoryRecord
 
 BUDGET_S = 3.0
@@ -152,7 +152,7 @@ def test_an_arena_that_holds_memory_is_turned_off_and_measured(tmp_path: Path) -
     )
     assert record.fix.config == Config(cpu_arena=False)
     assert "kSameAsRequested does not help" in record.caution
-    result = tried(Finding(record, Config(), Subject(model)))
+    result = tried(Finding(record, Config(), FixTarget(model)))
     assert all(run.peak_rss_bytes for run in result.comparison.runs)
     assert result.reason.startswith("memory: ")
     assert "MiB less, measured" in result.prediction
@@ -284,7 +284,7 @@ def test_a_slow_load_is_mended_by_a_saved_graph(tmp_path: Path) -> None:
     slow = ColdStartRecord("A", (started(2.0),), (started(1.9),), (started(0.2),))
     (record,) = say("slow-load", evidence(NODES, cold=slow))
     assert record.fix.config == Config(saved_graph="onnx")
-    result = tried(Finding(record, Config(), Subject(model)))
+    result = tried(Finding(record, Config(), FixTarget(model)))
     assert all(run.load_s for run in result.comparison.runs)
     assert result.reason.startswith("load: ")
     assert " s less, measured" in result.prediction or "ms less, measured" in result.prediction

@@ -17,8 +17,7 @@ from workbench.features.findings.record import FindingRecord, FindingsRecord
 
 if TYPE_CHECKING:
     from workbench.features.findings.fix_result import FixResult
-    from workbench.features.findings.result import Findings
-    from workbench.features.findings.result import Subject as FixSubject
+    from workbench.features.findings.result import Findings, FixTarget
 
 
 def fix_name(label: str, finding: FindingRecord) -> str:
@@ -51,13 +50,13 @@ def try_fix(
     )
 
 
-def subject_of(comparison: Any, request: Request, job: Job) -> FixSubject | None:
+def subject_of(comparison: Any, request: Request, job: Job) -> FixTarget | None:
     """Return what the findings of a comparison are tried on; one from the history gets the open model."""
     held = comparison.findings(cancel=job.cancel, on_step=job.step)
     if held.target is None:
         model, calibration = request.subject.model, request.subject.calibration or None
         held = comparison.attach(model, calibration=calibration).findings(cancel=job.cancel, on_step=job.step)
-    target: FixSubject | None = held.target
+    target: FixTarget | None = held.target
     return target
 
 

@@ -18,7 +18,7 @@ from workbench.core.measure.compare_request import CompareRequest, check
 from workbench.core.measure.continuing import check_same_files, check_same_machine
 from workbench.core.measure.counters import Counters, on_battery, read_counters
 from workbench.core.measure.doubts import doubts_of
-from workbench.core.measure.evidence import Evidence
+from workbench.core.measure.evidence import RoundsEvidence
 from workbench.core.measure.limits import OnProgress, Progress
 from workbench.core.measure.load_doubts import Circumstances
 from workbench.core.measure.measuring import Measuring
@@ -101,7 +101,7 @@ def _record(
 
 def comparison_record(
     request: CompareRequest,
-    evidence: Evidence,
+    evidence: RoundsEvidence,
     machine: Machine,
     *,
     budget_s: float,

@@ -29,7 +29,7 @@ _installed = cache(installed)  # reading a version takes milliseconds
 WATCHED_ROUNDS, WATCHED_SAMPLES = 3, 60  # whose samples a report of the progress holds
 
 
-class Evidence:
+class RoundsEvidence:
     """The growing evidence of a comparison, round by round. The baseline is "A"."""
 
     def __init__(self, request: CompareRequest, candidates: Sequence[Candidate]) -> None:

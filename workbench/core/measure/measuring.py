@@ -18,7 +18,7 @@ from workbench.core.measure.compare_request import (
     longest_s,
 )
 from workbench.core.measure.continuing import final_looks, last_round
-from workbench.core.measure.evidence import Evidence
+from workbench.core.measure.evidence import RoundsEvidence
 from workbench.core.measure.limits import OnProgress, Progress
 from workbench.core.measure.pace import Pace, shortened
 from workbench.core.measure.pairs import MIN_CLEAN_CYCLES, cycle_log_ratios
@@ -44,7 +44,7 @@ class Measuring:
         began: float,
         on_progress: OnProgress = lambda _: None,
     ) -> None:
-        self.evidence = Evidence(request, candidates)
+        self.evidence = RoundsEvidence(request, candidates)
         self.verdicts: tuple[Verdict, ...] = ()
         self.rounds = 0
         self.budget_s = request.budget_s or DEFAULT_BUDGET_S

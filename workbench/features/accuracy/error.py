@@ -17,7 +17,7 @@ from workbench.features.accuracy.record import Mean, OutputFidelity
 Array: TypeAlias = np.ndarray[Any, Any]
 
 SCORE_NAMES = re.compile(r"logit|prob|score|softmax|class", re.IGNORECASE)
-MOST_LETTERS = 200  # of a name that is searched
+_MOST_LETTERS = 200  # of a name that is searched
 MOST_CLASSES = 1_000_000
 FIVE = 5
 _NOT_FINITE = ("nan_count", "inf_count", "baseline_nan_count", "baseline_inf_count")
@@ -148,7 +148,7 @@ def scores_reason(name: str, array: Array, asked: bool | None = None) -> str | N
         return None
     if asked:
         return "you said that its last axis holds scores"
-    match = SCORE_NAMES.search(name[:MOST_LETTERS])
+    match = SCORE_NAMES.search(name[:_MOST_LETTERS])
     if match is None or array.ndim > 3:
         return None
     return f"its name has {match[0]!r} in it and its last axis {array.shape[-1]:,} values"

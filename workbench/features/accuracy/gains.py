@@ -11,7 +11,7 @@ from workbench.features.accuracy.intervals import MIN_ITEMS, RESAMPLES
 from workbench.features.accuracy.layer_groups import REST, LayerGroup
 from workbench.features.accuracy.sensitivity import LayerGain
 from workbench.features.explain.provenance.account import Account
-from workbench.features.findings.slower.profiled_config import ProfiledConfig
+from workbench.features.profile.profiled_config import ProfiledConfig
 
 HOW = "estimated from profiles"
 Seconds: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]

@@ -12,7 +12,7 @@ LAYERS = frozenset(
     {"Conv", "ConvTranspose", "MatMul", "Gemm", "LSTM", "GRU", "Attention", "EmbedLayerNormalization"}
 )
 REST = "all other operators"
-MOST_LAYERS = 32  # more layers are grouped into blocks, unless asked otherwise
+_MOST_LAYERS = 32  # more layers are grouped into blocks, unless asked otherwise
 MOST_BLOCKS = 24
 By = Literal["layer", "block", "auto"]
 
@@ -34,7 +34,7 @@ def layer_groups(before: ModelProto, after: ModelProto, by: By = "auto") -> tupl
     changed = quantized_nodes(before, after)
     layers = [node for node in changed if node.op_type in LAYERS]
     rest = [node for node in changed if node.op_type not in LAYERS]
-    together = by == "block" or (by == "auto" and len(layers) > MOST_LAYERS)
+    together = by == "block" or (by == "auto" and len(layers) > _MOST_LAYERS)
     groups = _blocks(layers) if together else [(node.name, [node]) for node in layers]
     layer_groups = [_group(name, nodes) for name, nodes in groups]
     return (*layer_groups, _group(REST, rest)) if rest else tuple(layer_groups)

@@ -23,9 +23,9 @@ from workbench.features.accuracy.quantization_step import as_qdq, before_and_aft
 
 ITEMS = 8  # all intermediate tensors of both models, one item at a time
 BY_TOOL = "ORT's qdq_loss_debug matched tensors and weights"
-BY_NAME = "tensors and weights of the same name were compared"
+_BY_NAME = "tensors and weights of the same name were compared"
 PASSING = frozenset({"Relu", "Clip", "LeakyRelu", "Sigmoid", "Add", "Identity", "Reshape", "Transpose"})
-MOST_STEPS = 3  # from a layer to the tensor that stands for its output
+_MOST_STEPS = 3  # from a layer to the tensor that stands for its output
 EMBEDDING = "Gather"
 
 
@@ -78,7 +78,7 @@ def debug(
     return LayerErrorsRecord(
         model_name=model.name,
         config=config_in_words(config),
-        how=BY_TOOL if qdq else BY_NAME,
+        how=BY_TOOL if qdq else _BY_NAME,
         item_count=chosen_examples.item_count,
         made_by=chosen_examples.made_by,
         real=chosen_examples.real,
@@ -153,7 +153,7 @@ def _output(
     node: NodeProto, tensors: Mapping[str, TensorError], readers: Mapping[str, list[NodeProto]]
 ) -> TensorError | None:
     """Return the error of the layer's output, or of its only reader's: a Relu may belong to the layer."""
-    for _ in range(MOST_STEPS):
+    for _ in range(_MOST_STEPS):
         if not node.output:
             return None
         name = node.output[0]

@@ -25,7 +25,7 @@ from workbench.features.base.result import origin_of
 from workbench.features.base.running import finding_inputs, sized_as
 from workbench.features.compare.call import compare
 from workbench.features.explain import explanation
-from workbench.features.findings.slower.profiled_config import profile_config
+from workbench.features.profile.profiled_config import profile_config
 
 Latency = Literal["profile", "measured"]
 

@@ -11,7 +11,7 @@ from workbench.core.bundle.display import frame_of, to_table
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_ROWS = 15
+_MOST_ROWS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class LayerErrorsRecord:
                 layer.op_type,
                 *(_db(value) for value in (layer.weight_db, layer.input_db, layer.output_db)),
             )
-            for layer in self.worst[:MOST_ROWS]
+            for layer in self.worst[:_MOST_ROWS]
         ]
         heads = ("layer", "operator", "weights", "rounding of its input", "output so far")
         return f"<p>{escape(str(self))}</p>{to_table(heads, rows, 'SQNR, the worst first')}"

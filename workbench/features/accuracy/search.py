@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.features.accuracy.sensitivity_record import Attempt, LayerSensitivity
+from workbench.features.accuracy.sensitivity_record import LayerSensitivity, TriedExclusion
 
 MOST_RESTORED = 8  # tries to quantize an excluded layer again
 
@@ -20,7 +20,7 @@ class SearchResult:
     excluded: tuple[str, ...]
     error: float | None
     met: bool
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[TriedExclusion, ...]
 
 
 def search(
@@ -31,14 +31,14 @@ def search(
     `rows` hold the error of each layer alone. Errors of layers are nearly independent, so their squares add
     up: the sum gives the number of layers to exclude at once, and the measured error is the check.
     """
-    attempts: list[Attempt] = []
+    attempts: list[TriedExclusion] = []
 
     def measured(excluded: tuple[str, ...]) -> float | None:
         known = next((attempt.error for attempt in attempts if set(attempt.excluded) == set(excluded)), None)
         if known is not None:
             return known
         error = measure(excluded)
-        attempts.append(Attempt(excluded, error))
+        attempts.append(TriedExclusion(excluded, error))
         return error
 
     if whole_error is not None and whole_error <= max_error:

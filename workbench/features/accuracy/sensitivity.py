@@ -31,7 +31,7 @@ from workbench.features.accuracy.sensitivity_record import (
 
 ITEMS = 16
 WHOLE = "whole"
-NOT_KNOWN = "not measured"
+_NOT_KNOWN = "not measured"
 MEASURED = "measured, interleaved"
 
 
@@ -148,7 +148,7 @@ def sensitivity(
         mode=mode,
         whole_error=finite(evaluated.error(WHOLE)),
         rows=tuple(rows),
-        latency_how=latency_how if gains else NOT_KNOWN,
+        latency_how=latency_how if gains else _NOT_KNOWN,
         item_count=evaluated.data.item_count,
         made_by=evaluated.data.made_by,
         real=evaluated.data.real,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Mode = Literal["alone", "left out"]
-MOST_ROWS = 15
+_MOST_ROWS = 15
 _SIGNED = {"signed": True}  # negative: quantizing costs time
 MANY = "no size can be given to it"
 
@@ -90,14 +90,14 @@ class SensitivityRecord:
     def _repr_html_(self) -> str:
         rows = [
             (layer.name, ", ".join(layer.op_types), layer.problem or _percent(layer.error), _saved(layer))
-            for layer in self.worst[:MOST_ROWS]
+            for layer in self.worst[:_MOST_ROWS]
         ]
         heads = ("layer", "operators", f"error, {self.mode}", f"time saved ({self.latency_how})")
         return f"<p>{escape(str(self))}</p>{to_table(heads, rows, 'the worst first')}"
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class TriedExclusion:
     """One set of excluded layers that the search tried, with its measured error."""
 
     excluded: tuple[str, ...]  # names of candidate layers
@@ -120,7 +120,7 @@ class ProposalRecord:
     cost_low_s: float | None
     cost_high_s: float | None
     cost_how: str
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[TriedExclusion, ...]
     cost_confidence: float = 0.95  # of the interval from cost_low_s to cost_high_s
 
     def __str__(self) -> str:

@@ -23,7 +23,7 @@ from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.base.examining import ExaminedRun, check_kinds, inputs_again, missing_model
 from workbench.features.base.result import origin_of
 from workbench.features.compare.parts import ResultWithParts
-from workbench.features.findings.result import Findings, Subject
+from workbench.features.findings.result import Findings, FixTarget
 from workbench.features.memory.resources_chart import resources_chart
 
 if TYPE_CHECKING:
@@ -154,7 +154,9 @@ class Comparison(ResultWithParts):
             return Findings.made(self._records("findings"))
         self.examine("findings", cancel=cancel, on_step=on_step)
         inputs = self._inputs or inputs_again(self._model, self.record)
-        return Findings.made(self._records("findings"), None, Subject(self._model, inputs, self._calibration))
+        return Findings.made(
+            self._records("findings"), None, FixTarget(self._model, inputs, self._calibration)
+        )
 
     def percentiles(self) -> pd.DataFrame:
         """Return latency percentiles and throughput of each run, with intervals over processes."""

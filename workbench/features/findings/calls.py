@@ -31,11 +31,11 @@ from workbench.features.findings.improvement_record import ImprovementRecord, Im
 from workbench.features.findings.improvement_result import Improvement
 from workbench.features.findings.look import look
 from workbench.features.findings.record import FindingRecord
-from workbench.features.findings.result import Finding, Findings, Subject
+from workbench.features.findings.result import Finding, Findings, FixTarget
 
-BUDGET_S = 180.0
+_BUDGET_S = 180.0
 STEP_S = 15.0  # the most that one fix may take
-LEAST_S = 6.0  # about three rounds of a small model; less is no measurement
+_LEAST_S = 6.0  # about three rounds of a small model; less is no measurement
 TRIAL_SHARE = 0.6  # of the time that is left; the rest measures the last config against the first
 LEAST_RATIO = 0.95  # of a fix for memory, load or accuracy whose effect on the time is not settled
 
@@ -78,7 +78,7 @@ def findings(
             loaded, chosen, fed, known=known, calibration=calibration, cancel=cancel, on_step=report
         )
     about = origin_of(loaded, chosen, fed, cancel=cancel)
-    return Findings.made({"A": look(evidence)}, about, Subject(loaded, fed, calibration))
+    return Findings.made({"A": look(evidence)}, about, FixTarget(loaded, fed, calibration))
 
 
 @finding_inputs
@@ -114,7 +114,7 @@ def improve(
     _check_examples(loaded, data, calibration)
     fed = inputs_from(loaded, inputs, seed=seed)
     loaded = loaded.with_inputs(fed)
-    until = time.monotonic() + (BUDGET_S if budget_s is None else budget_s)
+    until = time.monotonic() + (_BUDGET_S if budget_s is None else budget_s)
     current, steps, skipped = start, list[ImprovementStep](), dict[str, str]()
     fixes: list[FixResult] = []  # that were kept
     tried: set[str] = set()
@@ -132,12 +132,12 @@ def improve(
         with shown_steps(on_step, progress) as report:
             report("looking for findings")
             evidence = gather(loaded, current, fed, calibration=calibration, cancel=cancel, on_step=report)
-        here = Findings.made({"A": look(evidence)}, None, Subject(loaded, fed, calibration))
+        here = Findings.made({"A": look(evidence)}, None, FixTarget(loaded, fed, calibration))
         candidates = _candidates(here, tried, skipped, max_accuracy_drop)
         if not candidates:
             break
         trial_s = TRIAL_SHARE * (until - time.monotonic())
-        if trial_s < LEAST_S:
+        if trial_s < _LEAST_S:
             ended = "The budget is spent."
             for finding in candidates:
                 skipped[finding.record.id] = f"{finding.record.headline}; there was no time to try it"
@@ -158,7 +158,7 @@ def improve(
     comparison = None
     if current != start:
         tell("measuring the first config and the last one again")
-        left_s = max(LEAST_S, until - time.monotonic())
+        left_s = max(_LEAST_S, until - time.monotonic())
         if len(fixes) == 1:
             first = fixes[0].comparison
             comparison = first.measure_more(budget_s=left_s, progress=progress, cancel=cancel, keep=keep)

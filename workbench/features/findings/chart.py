@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
     from workbench.features.findings.record import FindingRecord, FindingsRecord
 
-MOST_ROWS = 12
+_MOST_ROWS = 12
 KEPT, REFUSED = Look(GAIN, "", "circle", "kept"), Look(LOSS, "/", "diamond", "not kept")
 PREDICTED = Look(TEXT, "", "square", "predicted", hollow=True)
 
@@ -23,7 +23,7 @@ def findings_chart(records: Mapping[str, FindingsRecord]) -> Chart:
     rows = []
     for index, (label, record) in enumerate(records.items()):
         look = run_look(index, label if len(records) > 1 else "")
-        for finding in record.findings[:MOST_ROWS]:
+        for finding in record.findings[:_MOST_ROWS]:
             rows.append(one_value(finding.title, _predicted(finding, record.run_s, look)))
     sentences = tuple(record.headline for record in records.values())
     note = "predicted from the profile; a fix is worth what a measurement says"

@@ -17,17 +17,17 @@ from workbench.core.config.defaults import Family, family_of
 from workbench.features.explain.graph import Graph, Node, TensorInfo
 from workbench.features.explain.passes.missed import Missed
 from workbench.features.findings.finding import Forecast
-from workbench.features.findings.known import Facts
+from workbench.features.findings.known import Known
 from workbench.features.findings.record import Confidence, Gain
-from workbench.features.findings.slower.profiled_config import NodeRun, ProfiledConfig
 from workbench.features.findings.weights import Weight, WeightScan
+from workbench.features.profile.profiled_config import NodeRun, ProfiledConfig
 from workbench.features.profile.sharing import Sharing
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
 DISPATCH_S = 0.6e-6  # of a node, beside its kernel: measured on a Loop of small nodes
-ON_GPUS = (
+_ON_GPUS = (
     *("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider"),
     *("DmlExecutionProvider", "MIGraphXExecutionProvider", "WebGpuExecutionProvider"),
 )
@@ -36,7 +36,7 @@ UNSURE = {"sure": 0.25, "likely": 0.5, "maybe": 1.0}  # of the predicted saving,
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence(Facts):
+class Evidence(Known):
     """The known facts of one config of one model. Rules that need a missing fact (None) are skipped."""
 
     model_name: str
@@ -99,7 +99,7 @@ class Evidence(Facts):
     @property
     def gpu(self) -> str | None:
         """The provider in effect that runs on a GPU; None if there is none."""
-        return next((name for name in self.providers if name in ON_GPUS), None)
+        return next((name for name in self.providers if name in _ON_GPUS), None)
 
     @property
     def providers(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.features.explain.graph import Node
 from workbench.features.findings.record import Confidence, FindingRecord, Fix, Gain, Subject
-from workbench.features.findings.slower.profiled_config import NodeRun
+from workbench.features.profile.profiled_config import NodeRun
 
 FindingRecords = Iterator[FindingRecord]  # what a rule yields
 MOST_NODES = 40  # listed in a finding

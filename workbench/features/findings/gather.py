@@ -21,9 +21,9 @@ from workbench.features.accuracy.layers_record import LayerErrorsRecord
 from workbench.features.explain.explanation import explain
 from workbench.features.findings.evidence import Evidence, is_quantized
 from workbench.features.findings.known import Known
-from workbench.features.findings.slower.profiled_config import profiled_config
 from workbench.features.findings.weights import scan_weights
 from workbench.features.profile.difference.joining import in_the_names_of
+from workbench.features.profile.profiled_config import profiled_config
 from workbench.features.profile.running import Execution, profile_execution
 from workbench.features.profile.sharing import sharing_of
 
@@ -81,7 +81,13 @@ def gather(
         sizes=next(iter(sizes), ()),
         feed_sizes=sizes,
         random_inputs=inputs.seed is not None,
-        **{**known.for_rules(), "explained": explained, "layers": layer_errors, **_compared(known)},
+        **{
+            **vars(known),
+            "explained": explained,
+            "profile": profile,
+            "layers": layer_errors,
+            **_compared(known),
+        },
     )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.run import Run
@@ -20,11 +19,14 @@ from workbench.features.variants.thread_scaling import ThreadScalingRecord
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Facts:
-    """What rules read as it is; each may be missing."""
+class Known:
+    """Facts that already exist for the same config of the same model; each may be missing."""
 
     explained: Explained | None = None
+    profile: Profile | None = None
+    runnable: Runnable | None = None
     run: Run | None = None
+    comparison: ComparisonRecord | None = None  # that the run is of
     cold: ColdStartRecord | None = None
     memory: MemoryRecord | None = None
     scaling: ThreadScalingRecord | None = None
@@ -34,16 +36,3 @@ class Facts:
     accuracy: AccuracyRecord | None = None
     label: str = "A"  # of the config in the comparison, the accuracy and the agreement
     pacing_s: float | None = None  # the pause before each run
-
-
-@dataclass(frozen=True, kw_only=True)
-class Known(Facts):
-    """Facts that already exist for the same config of the same model, also those that rules do not read."""
-
-    profile: Profile | None = None
-    comparison: ComparisonRecord | None = None  # that the run is of
-    runnable: Runnable | None = None
-
-    def for_rules(self) -> dict[str, Any]:
-        """Return the facts that rules read, by name."""
-        return {field.name: getattr(self, field.name) for field in fields(Facts)}

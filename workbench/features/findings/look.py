@@ -17,7 +17,7 @@ from workbench.features.findings.record import (
 )
 from workbench.features.findings.registry import AdvisorRule, rules
 
-NEEDED = {  # facts in the words of a user, where the name of the feature that makes them is another
+_NEEDED = {  # facts in the words of a user, where the name of the feature that makes them is another
     "explained": "explanation",
     "profiled": "profile",
     "weights": "weights",
@@ -35,7 +35,7 @@ NEEDED = {  # facts in the words of a user, where the name of the feature that m
     "verdict": "comparison",
     "gpu": "GPU",
 }
-CONFIDENCE = ("sure", "likely", "maybe")
+_CONFIDENCE = ("sure", "likely", "maybe")
 WEIGHTS: dict[Subject, float] = {  # of a share, so that the gains of all subjects stand in one list
     "time": 1.0,
     "correctness": 2.0,
@@ -50,7 +50,7 @@ def look(evidence: Evidence, chosen: Sequence[AdvisorRule] | None = None) -> Fin
     findings: list[FindingRecord] = []
     looked: list[str] = []
     not_looked: list[NotLooked] = []
-    words = {kind.fact: kind.name for kind in KINDS} | NEEDED
+    words = {kind.fact: kind.name for kind in KINDS} | _NEEDED
     for known in rules() if chosen is None else chosen:
         missing = [f"no {words[need]}" for need in known.needs if not evidence.has(need)]
         if missing:
@@ -77,7 +77,7 @@ def rank(finding: FindingRecord) -> tuple[bool, float, int, str]:
     """Return the sort key: correctness first, then the predicted share, then confidence."""
     share = 1.0 if finding.gain.subject == "correctness" else finding.gain.share or 0.0
     weight = WEIGHTS[finding.gain.subject]
-    return (finding.is_small, -share * weight, CONFIDENCE.index(finding.confidence), finding.id)
+    return (finding.is_small, -share * weight, _CONFIDENCE.index(finding.confidence), finding.id)
 
 
 def fine(evidence: Evidence) -> list[str]:

@@ -22,7 +22,7 @@ FixKind = Literal["config", "rewrite", "export", "note"]
 
 NOTHING = "Nothing found that is worth your time"
 LACKING = ", "  # between the missing facts of a rule that could not run
-MOST_REASONS = 8
+_MOST_REASONS = 8
 FAILED = "failed: "  # how the reason of a rule that failed begins
 MOST_BADGES = 2_000  # nodes of one finding that are marked
 LEAST_TIME_SHARE = 0.03  # a finding below this share is listed as small; FINDINGS, "When to speak"
@@ -196,7 +196,7 @@ class FindingsRecord:
             return looked
         missing = [entry.reason for entry in self.not_looked if not entry.reason.startswith(FAILED)]
         lacking = Counter(word for reason in missing for word in reason.split(LACKING))
-        reasons = [shorten(word) for word, _ in lacking.most_common(MOST_REASONS)]
+        reasons = [shorten(word) for word, _ in lacking.most_common(_MOST_REASONS)]
         failed = len(self.not_looked) - len(missing)
         reasons += [f"{failed} failed"] if failed else []
         return f"{looked}, {len(self.not_looked)} could not" + (f" ({', '.join(reasons)})" if reasons else "")

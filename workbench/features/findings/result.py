@@ -33,7 +33,7 @@ ERROR_GAIN = 0.10  # of the error against float32; a fix for accuracy is kept fr
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class FixTarget:
     """What a finding is tried on."""
 
     model: Model
@@ -52,7 +52,7 @@ class Finding:
 
     record: FindingRecord
     config: Config
-    subject: Subject | None
+    subject: FixTarget | None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -100,7 +100,7 @@ class Finding:
 
     def _errs_less(
         self,
-        subject: Subject,
+        subject: FixTarget,
         changed: Config,
         comparison: Any,
         progress: bool | Callable[[Progress], None],
@@ -138,11 +138,11 @@ class Findings(PerRun):
 
     kind = "findings"
     record: FindingsRecord
-    target: Subject | None = None
+    target: FixTarget | None = None
 
     @classmethod
     def made(
-        cls, records: dict[str, FindingsRecord], about: Origin | None = None, subject: Subject | None = None
+        cls, records: dict[str, FindingsRecord], about: Origin | None = None, subject: FixTarget | None = None
     ) -> Findings:
         """Findings of one or more runs, with what they can be tried on."""
         findings = cls.of(records, about)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from workbench.core.models.model import Model
 from workbench.core.worker.launch import call_job
 
-TIMEOUT_S = 600.0
+_TIMEOUT_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class WeightScan:
 
 def scan_weights(model: Model, *, cancel: threading.Event | None = None) -> WeightScan:
     """Read every weight once, in a worker with bounded memory."""
-    body = call_job("weight_scan", {"model": str(model.path)}, timeout_s=TIMEOUT_S, cancel=cancel)
+    body = call_job("weight_scan", {"model": str(model.path)}, timeout_s=_TIMEOUT_S, cancel=cancel)
     rows = [{**row, "dims": tuple(row["dims"])} for row in body["weights"]]
     weights = tuple(Weight(*(row[known.name] for known in fields(Weight))) for row in rows)
     return WeightScan(weights, body["denormal_slowdown"], body["peak_bytes"])

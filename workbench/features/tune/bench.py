@@ -13,7 +13,7 @@ from workbench.core.config import Config
 from workbench.core.errors import RunFailed
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.continuing import check_same_file, check_same_machine, last_round
-from workbench.core.measure.evidence import Evidence
+from workbench.core.measure.evidence import RoundsEvidence
 from workbench.core.measure.limits import OnProgress, Progress
 from workbench.core.measure.measuring import SAMPLING_S
 from workbench.core.measure.rounds import Round
@@ -67,7 +67,7 @@ class LocalBench:
             self.evidence = self._recall(request.earlier)
         else:
             self.admit(request.base, "default")
-            self.evidence = Evidence(self._comparison, [self._admission.candidates[BASELINE]])
+            self.evidence = RoundsEvidence(self._comparison, [self._admission.candidates[BASELINE]])
 
     @property
     def elapsed_s(self) -> float:
@@ -283,12 +283,12 @@ class LocalBench:
             self.evidence.admit(candidate)
         return candidate
 
-    def _recall(self, earlier: StudyRecord) -> Evidence:
+    def _recall(self, earlier: StudyRecord) -> RoundsEvidence:
         """Return the evidence of the rounds before the study was continued."""
         check_same_machine(earlier.selection.machine, self._surroundings.machine)
         self.entries = entries_of(earlier.candidates)
         self.rounds = last_round(earlier.selection)
-        self.evidence = Evidence(
+        self.evidence = RoundsEvidence(
             replace(self._comparison, earlier=earlier.selection),
             measured_before(earlier.selection, self._request.model.path, self._feeds),
         )

@@ -17,7 +17,7 @@ LAYER_SHARE = 0.5  # of the squared error
 LAYER_LEAST_ERROR = 0.03  # of the layer's own output; below it no layer matters
 LOW_SQNR_DB = 20.0  # an error of a tenth of the output
 FLOAT16_MOST = 65_504.0
-MOST_LAYERS = 3
+_MOST_LAYERS = 3
 EXCLUDE = "wb.exclude_for(model, config, max_error=0.05)"
 FIND_LAYERS = Fix("note", "find the layers that cause it, and keep these in float", code=EXCLUDE)
 
@@ -110,7 +110,7 @@ def sensitive_layer(evidence: Evidence) -> FindingRecords:
     while sum(squared for _, squared in chosen) < LAYER_SHARE * total and len(chosen) < len(ordered):
         chosen.append(ordered[len(chosen)])
     loud = all(squared >= LAYER_LEAST_ERROR**2 for _, squared in chosen)
-    if len(chosen) > MOST_LAYERS or len(ordered) <= 2 * len(chosen) or not loud:
+    if len(chosen) > _MOST_LAYERS or len(ordered) <= 2 * len(chosen) or not loud:
         return
     nodes = tuple(name for names, _ in chosen for name in names)
     share = sum(squared for _, squared in chosen) / total

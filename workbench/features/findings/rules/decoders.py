@@ -11,7 +11,7 @@ from workbench.features.findings.finding import FindingRecords, Forecast, findin
 from workbench.features.findings.record import Fix
 from workbench.features.findings.registry import rule
 
-VOCABULARY = 10_000
+_VOCABULARY = 10_000
 LOGITS_SHARE = 0.10
 CAUSAL = ("Trilu",)  # the mask of a decoder, as exporters write it
 PAST = ("past", "cache", "present")
@@ -78,7 +78,7 @@ def vocabulary_products(graph: Graph) -> list[Node]:
         for node in graph.nodes
         if node.op_type in ("MatMul", "Gemm", "FusedMatMul") and set(node.outputs) & set(graph.outputs)
         and any(
-            isinstance(dim, int) and dim >= VOCABULARY
+            isinstance(dim, int) and dim >= _VOCABULARY
             for name in node.inputs
             if (info := graph.constants.get(name)) and info.dims
             for dim in info.dims

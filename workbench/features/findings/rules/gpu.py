@@ -14,7 +14,7 @@ from workbench.features.findings.rules.providers import COPIES, CPU, CUDA
 CONVOLUTION_SHARE = 0.3
 LAUNCH_S = 10e-6  # a node of less than this waits for its launch; NVIDIA's advice begins at 5 µs a kernel
 MANY_NODES = 20
-FIRST_RUN_TIMES = 10
+_FIRST_RUN_TIMES = 10
 
 
 @rule(
@@ -131,7 +131,7 @@ def convolution_search(evidence: Evidence) -> FindingRecords:
     convolutions = [node for node in graph.nodes if node.op_type == "Conv"]
     weights = [(node, graph.info(node.inputs[1])) for node in convolutions]
     narrow = [node for node, weight in weights if weight and len(weight.dims or ()) == 3]
-    searches = convolutions and first_s >= FIRST_RUN_TIMES * evidence.run_s
+    searches = convolutions and first_s >= _FIRST_RUN_TIMES * evidence.run_s
     options, facts, texts = dict[str, str](), list[str](), list[str]()
     if searches and not cuda.option("cudnn_conv_algo_search"):
         options["cudnn_conv_algo_search"] = "HEURISTIC"

@@ -18,7 +18,7 @@ CONVOLUTIONS = ("Conv", "FusedConv")
 PRODUCTS = ("MatMul", "Gemm", "FusedMatMul", "FusedGemm")
 QDQ = ("QuantizeLinear", "DequantizeLinear")
 QDQ_SHARE = 0.10
-FEW_ROWS = 16
+_FEW_ROWS = 16
 
 
 @rule(
@@ -161,11 +161,11 @@ def quantized_cheap_operators(evidence: Evidence) -> FindingRecords:
 )
 def weight_only_many_rows(evidence: Evidence) -> FindingRecords:
     """Weight-only quantization is used where float32 is faster."""
-    runs = [run for run in evidence.of("MatMulNBits") if (evidence.rows(run.node) or 0) > FEW_ROWS]
+    runs = [run for run in evidence.of("MatMulNBits") if (evidence.rows(run.node) or 0) > _FEW_ROWS]
     if not runs:
         return
     yield finding(
-        f"{len(runs)} block-wise quantized products have more than {FEW_ROWS} rows",
+        f"{len(runs)} block-wise quantized products have more than {_FEW_ROWS} rows",
         "each run unpacks the weights, which pays for few rows only",
         forecast=evidence.saving(runs, 0.2, "sure", interval="likely"),
         fix=config_fix(evidence, "use float32, or dynamic int8 where it is accurate enough", precision=None),

@@ -16,19 +16,18 @@ from workbench.features.findings.finding import FindingRecords, Forecast, findin
 from workbench.features.findings.record import Fix
 from workbench.features.findings.registry import rule
 from workbench.features.findings.rules.int8 import PRODUCTS
-from workbench.features.findings.slower.profiled_config import INTEGER
-from workbench.features.findings.slower.profiled_config import PRODUCTS as FLOAT_PRODUCTS
+from workbench.features.profile.profiled_config import FLOAT_PRODUCTS, INTEGER
 
-ACTIVATIONS: dict[int, str] = {
+_ACTIVATIONS: dict[int, str] = {
     TensorProto.INT8: "int8",
     TensorProto.UINT16: "uint16",
     TensorProto.INT16: "int16",
 }
 FEW_INTEGER_SHARE = 0.30
 FLOAT_SHARE = 0.30
-FEW_ROWS = 8
+_FEW_ROWS = 8
 MANY_BYTES = 256 << 20  # beyond every cache: each run then reads the weights from memory
-MEMORY_SHARE = 0.50
+_MEMORY_SHARE = 0.50
 EIGHT_BITS = 8 / 32 * 1.15  # of the bytes, with the scales of the blocks
 FLOAT = "compute in float32: precision=None"
 
@@ -104,7 +103,7 @@ def _activations(evidence: Evidence) -> set[str]:
         return {precision.activation}
     quantizers = (node for node in graph.nodes if node.op_type == "QuantizeLinear" and len(node.inputs) > 2)
     points = (graph.info(node.inputs[2]) for node in quantizers)
-    return {ACTIVATIONS[point.element] for point in points if point and point.element in ACTIVATIONS}
+    return {_ACTIVATIONS[point.element] for point in points if point and point.element in _ACTIVATIONS}
 
 
 def _activation_fix(evidence: Evidence, text: str, activation: Literal["uint8"] | None) -> Fix:
@@ -245,16 +244,16 @@ def weight_only_opportunity(evidence: Evidence) -> FindingRecords:
     """Reading the weights takes most of a run, and fewer bits would be read faster."""
     if evidence.config.precision is not None or not evidence.on_cpu:
         return
-    runs = [run for run in evidence.of(*PRODUCTS) if 0 < (evidence.rows(run.node) or 0) <= FEW_ROWS]
+    runs = [run for run in evidence.of(*PRODUCTS) if 0 < (evidence.rows(run.node) or 0) <= _FEW_ROWS]
     weights = {run.node: info for run in runs if (info := evidence.weight_of(run.node)) is not None}
     size = sum(info.size_bytes or 0 for info in weights.values())
     chosen = [run for run in runs if run.node in weights]
-    if size < MANY_BYTES or evidence.share(chosen) < MEMORY_SHARE:
+    if size < MANY_BYTES or evidence.share(chosen) < _MEMORY_SHARE:
         return
     text = "quantize the weights alone: precision=wb.WeightOnly(bits=8)"
     yield finding(
         f"Each run reads {size / (1 << 20):,.0f} MiB of weights for a few rows",
-        f"products of at most {FEW_ROWS} rows take {evidence.percent(chosen)} of a run",
+        f"products of at most {_FEW_ROWS} rows take {evidence.percent(chosen)} of a run",
         forecast=evidence.saving(chosen, 1 - EIGHT_BITS, "likely"),
         fix=config_fix(evidence, text, precision=WeightOnly(bits=8)),
         caution="with many rows, as in the first pass over a prompt, it is slower",

@@ -11,13 +11,13 @@ from workbench.features.findings.registry import rule
 SLOW_LOAD_S = 1.0
 LOAD_RUNS = 100
 OPTIMIZING_SHARE = 0.30
-FIRST_RUN_TIMES = 5
+_FIRST_RUN_TIMES = 5
 ARENA_TIMES = 2.0
 LEAST_MEMORY_BYTES = 20 << 20
 PREPACK_SHARE = 0.8
 PEAK_SHARE = 0.5
 TEMPORARY_SHARE = 0.3
-APART = "session.optimized_model_external_initializers_file_name"
+_APART = "session.optimized_model_external_initializers_file_name"
 WEIGHTS_FILE = "weights.bin"
 MAPPED = (
     "the saved file suits this processor only; several processes share packed weights too with "
@@ -65,7 +65,7 @@ def slow_load(evidence: Evidence) -> FindingRecords:
 def slow_first_run(evidence: Evidence) -> FindingRecords:
     """The first run is slow."""
     first_s = None if evidence.run is None else evidence.run.first_run_s
-    if first_s is None or not evidence.run_s or first_s < FIRST_RUN_TIMES * evidence.run_s:
+    if first_s is None or not evidence.run_s or first_s < _FIRST_RUN_TIMES * evidence.run_s:
         return
     yield finding(
         f"The first run takes {first_s / evidence.run_s:.0f} times a later one",
@@ -138,9 +138,9 @@ def _mapped_weights(evidence: Evidence) -> Fix | None:
         return None
     return config_fix(
         evidence,
-        f"save the graph with its weights in a file that ORT maps: saved_graph='onnx' and {APART}",
+        f"save the graph with its weights in a file that ORT maps: saved_graph='onnx' and {_APART}",
         saved_graph="onnx",
-        session_entries={**dict(config.session_entries), APART: WEIGHTS_FILE},
+        session_entries={**dict(config.session_entries), _APART: WEIGHTS_FILE},
     )
 
 

@@ -16,7 +16,7 @@ from workbench.features.findings.weights import Weight
 DENORMAL_SHARE = 0.001
 DENORMAL_LEAST = 1.5  # a processor that takes less time more computes them in its arithmetic units
 DENORMAL_SLOWER = 20.0  # measured up to 113 times; the promised gain is a cautious part
-LEAST_BYTES = 1 << 20
+_LEAST_BYTES = 1 << 20
 ATTRIBUTE_BYTES = 64 << 20
 FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)  # the CPU computes 16-bit floats in these, as normal numbers
 
@@ -111,7 +111,7 @@ def weights_stored_twice(evidence: Evidence) -> FindingRecords:
     """The same weights are stored twice."""
     groups: dict[str, list[Weight]] = {}
     for weight in _scanned(evidence):
-        if weight.size_bytes >= LEAST_BYTES and weight.sha1 is not None:
+        if weight.size_bytes >= _LEAST_BYTES and weight.sha1 is not None:
             key = min(weight.sha1, weight.sha1_transposed or weight.sha1)
             groups.setdefault(f"{key} {weight.element}", []).append(weight)
     twins = [group for group in groups.values() if len(group) > 1]
@@ -151,7 +151,7 @@ def unused_weights(evidence: Evidence) -> FindingRecords:
     read = {name for node in graph.nodes for name in node.reads} | set(graph.outputs)
     unused = {
         name: info.size_bytes for name, info in graph.constants.items()
-        if name not in read and (info.size_bytes or 0) >= LEAST_BYTES
+        if name not in read and (info.size_bytes or 0) >= _LEAST_BYTES
     }  # fmt: skip
     wasted = sum(size or 0 for size in unused.values())
     if not unused:

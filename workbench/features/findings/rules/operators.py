@@ -14,12 +14,12 @@ from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, finding
 from workbench.features.findings.record import Fix
 from workbench.features.findings.registry import rule
-from workbench.features.findings.slower.profiled_config import NodeRun
+from workbench.features.profile.profiled_config import NodeRun
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-LEAST_SHARE = 0.03
+_LEAST_SHARE = 0.03
 EINSUM_SHARE = 0.02
 TRANSPOSE_SHARE = 0.10
 LOOP_SHARE = 0.20
@@ -42,7 +42,7 @@ def general_power(evidence: Evidence) -> FindingRecords:
         name: value for name, value in exponents.items() if value is not None and value in CHEAP_EXPONENTS
     }
     runs = evidence.named(cheap)
-    if evidence.share(runs) < LEAST_SHARE:
+    if evidence.share(runs) < _LEAST_SHARE:
         return
     values = ", ".join(f"{value:g}" for value in sorted(set(cheap.values())))
     yield finding(
@@ -130,7 +130,7 @@ def float64_island(evidence: Evidence) -> FindingRecords:
         )
     ]
     runs = evidence.named(node.key for node in wide)
-    if evidence.share(runs) < LEAST_SHARE or len(wide) == len(evidence.nodes):
+    if evidence.share(runs) < _LEAST_SHARE or len(wide) == len(evidence.nodes):
         return
     yield finding(
         f"{len(runs)} nodes compute in float64",

@@ -10,20 +10,20 @@ from workbench.features.findings.finding import FindingRecords, Forecast, findin
 from workbench.features.findings.record import Fix, Gain
 from workbench.features.findings.registry import rule
 
-SMALL = Gain("time", 0.0, 0.0, 0.0, 0.0)  # a warning without a known cost is a small thing
-AFFINITY = re.compile(r"pthread_setaffinity_np failed")
-SHAPES = re.compile(
+_SMALL = Gain("time", 0.0, 0.0, 0.0, 0.0)  # a warning without a known cost is a small thing
+_AFFINITY = re.compile(r"pthread_setaffinity_np failed")
+_SHAPES = re.compile(
     r"Expected shape from model of|Falling back to lenient merge|Error merging shape info|"
     r"does not match actual shape of"
 )
 FALLBACK = re.compile(r"not assigned to the preferred execution providers|nodes? (?:was|were) not assigned")
-COPIES = re.compile(r"Memcpy nodes? (?:is|are) added to the graph")
+_COPIES = re.compile(r"Memcpy nodes? (?:is|are) added to the graph")
 FOLDING = re.compile(r"[Cc]ould not find a CPU kernel and hence can't constant fold")
 UNUSED = re.compile(r"Removing initializer '")
 INPUTS = re.compile(r"appears in graph inputs")
-KNOWN = (AFFINITY, SHAPES, FALLBACK, COPIES, FOLDING, UNUSED, INPUTS)
+_KNOWN = (_AFFINITY, _SHAPES, FALLBACK, _COPIES, FOLDING, UNUSED, INPUTS)
 MOST_MESSAGES = 3
-MOST_LETTERS = 200
+_MOST_LETTERS = 200
 
 
 @rule(
@@ -35,7 +35,7 @@ MOST_LETTERS = 200
 )
 def ort_could_not_pin_threads(evidence: Evidence) -> FindingRecords:
     """ORT could not pin its threads to the cores that it counted."""
-    messages = _messages(evidence, AFFINITY)
+    messages = _messages(evidence, _AFFINITY)
     if not messages or evidence.config.intra_op_threads is not None:
         return
     text = f"set the number of threads: intra_op_threads={evidence.cores}"
@@ -56,7 +56,7 @@ def ort_could_not_pin_threads(evidence: Evidence) -> FindingRecords:
 )
 def ort_met_other_shapes(evidence: Evidence) -> FindingRecords:
     """The model declares shapes that are not those of its tensors."""
-    messages = _messages(evidence, SHAPES)
+    messages = _messages(evidence, _SHAPES)
     if not messages:
         return
     yield finding(
@@ -76,7 +76,7 @@ def ort_met_other_shapes(evidence: Evidence) -> FindingRecords:
 )
 def ort_left_nodes_on_the_cpu(evidence: Evidence) -> FindingRecords:
     """ORT says that nodes did not get the provider that was asked for."""
-    messages = (*_messages(evidence, FALLBACK), *_messages(evidence, COPIES))
+    messages = (*_messages(evidence, FALLBACK), *_messages(evidence, _COPIES))
     if not messages:
         return
     yield finding(
@@ -103,7 +103,7 @@ def ort_could_not_fold(evidence: Evidence) -> FindingRecords:
     yield finding(
         f"{len(_matching(evidence, FOLDING))} constant nodes could not be folded",
         *messages,
-        forecast=Forecast("likely", SMALL),
+        forecast=Forecast("likely", _SMALL),
         fix=Fix("export", "fold constants before the export", code=code),
     )
 
@@ -117,13 +117,13 @@ def ort_could_not_fold(evidence: Evidence) -> FindingRecords:
 )
 def ort_warned(evidence: Evidence) -> FindingRecords:
     """ORT warned of something that no other rule covers."""
-    lines = [line for line in _warnings(evidence) if not any(pattern.search(line) for pattern in KNOWN)]
+    lines = [line for line in _warnings(evidence) if not any(pattern.search(line) for pattern in _KNOWN)]
     if not lines:
         return
     yield finding(
         f"ORT warned {len(lines)} time{'s' * (len(lines) > 1)}",
         *_distinct(lines),
-        forecast=Forecast("maybe", SMALL),
+        forecast=Forecast("maybe", _SMALL),
         fix=Fix("note", "read the log of the run", code="result.runs[0].log"),
     )
 
@@ -142,4 +142,4 @@ def _messages(evidence: Evidence, pattern: re.Pattern[str]) -> tuple[str, ...]:
 
 def _distinct(lines: list[str]) -> tuple[str, ...]:
     """Return the first distinct lines, shortened."""
-    return tuple(dict.fromkeys(line[:MOST_LETTERS] for line in lines))[:MOST_MESSAGES]
+    return tuple(dict.fromkeys(line[:_MOST_LETTERS] for line in lines))[:MOST_MESSAGES]

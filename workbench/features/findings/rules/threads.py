@@ -26,7 +26,7 @@ PARALLEL_MOST = 28.0
 # A chain of 24 products, 2 threads, a pause of 5 ms: a run takes 5.1 ms of processor time spinning, 2.4
 # without, 3.9 with 500 µs and 3.3 with 100 µs.
 SHORTER = "between both is spinning for a shorter time: session.intra_op.spin_duration_us=500"
-BUSY = "beside other programs more threads get more of the cores; there fewer ran 0.5 to 1.1 times as fast"
+_BUSY = "beside other programs more threads get more of the cores; there fewer ran 0.5 to 1.1 times as fast"
 
 
 @rule(
@@ -54,7 +54,7 @@ def too_many_threads(evidence: Evidence) -> FindingRecords:
         *facts,
         forecast=Forecast("maybe", gain),
         fix=config_fix(evidence, text, intra_op_threads=evidence.cores),
-        caution=BUSY,
+        caution=_BUSY,
     )
 
 

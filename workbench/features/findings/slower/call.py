@@ -18,17 +18,16 @@ from workbench.features.compare.call import compare
 from workbench.features.compare.result import Comparison
 from workbench.features.explain import explanation
 from workbench.features.findings.evidence import Evidence
-from workbench.features.findings.slower.profiled_config import profiled_config
 from workbench.features.findings.slower.reasons import why_slower as reasons_of
 from workbench.features.findings.slower.result import WhySlower
 from workbench.features.findings.weights import scan_weights
 from workbench.features.profile.difference.changes import Difference, difference
+from workbench.features.profile.profiled_config import profiled_config
 from workbench.features.profile.running import Execution, profile_execution
 from workbench.features.profile.sharing import sharing_of
 
 if TYPE_CHECKING:
     from workbench.core.bundle.run import Run
-    from workbench.features.profile.session_profile import Profile
 
 
 def why_slower(
@@ -78,14 +77,15 @@ def why_slower(
     fed = inputs_from(loaded, inputs, seed=seed)
     loaded = loaded.with_inputs(fed)
 
-    def evidence(run: Run) -> tuple[Profile, Evidence]:
+    def evidence(run: Run) -> Evidence:
         runnable = make_runnable(loaded, run.config, fed.feeds, calibration=calibration, cancel=cancel)
         profile = profile_execution(Execution.of(runnable, limits=limits or Limits()), cancel=cancel)
-        return profile, Evidence(
+        return Evidence(
             model_name=loaded.name,
             config=run.config,
             machine=comparison.record.machine,
             structure=runnable.model.structure,
+            profile=profile,
             profiled=profiled_config(profile),
             weights=scan_weights(runnable.model, cancel=cancel),
             sharing=sharing_of(profile),
@@ -95,13 +95,15 @@ def why_slower(
             pacing_s=comparison.record.protocol.pacing_s,
         )
 
-    (base_profile, base), (slower_profile, slower) = (evidence(run) for run in runs)
+    base, slower = (evidence(run) for run in runs)
 
     def compare_profiles() -> Difference:
         explained = [
             explanation.explain(loaded, run.config, calibration=calibration, cancel=cancel) for run in runs
         ]
-        return difference(base_profile, slower_profile, *explained)
+        assert base.profile is not None
+        assert slower.profile is not None
+        return difference(base.profile, slower.profile, *explained)
 
     verdict = next(verdict for verdict in comparison.verdicts if verdict.label == runs[1].label)
     record = reasons_of(base, slower, f"verdict: {verdict.kind}", compare_profiles)

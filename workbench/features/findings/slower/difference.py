@@ -15,8 +15,8 @@ from workbench.features.findings.record import FindingRecord, Gain
 from workbench.features.profile.difference.changes import Difference, NodeChange
 
 MOST_CHANGES = 5  # groups of nodes, the costliest
-MOST_OPS = 3  # of the nodes that take longer
-LEAST_SHARE = 0.01  # of a run; less explains nothing
+_MOST_OPS = 3  # of the nodes that take longer
+_LEAST_SHARE = 0.01  # of a run; less explains nothing
 _CHOOSES_NODES = frozenset(
     {
         *("level", "disabled_passes", "providers", "free_dimensions", "session_entries"),
@@ -56,7 +56,7 @@ class ProfilesApart:
             grown = Counter[str]()
             for row in rows:
                 grown[row.label] += round(self._cost_s([row]) * 1e9)
-            most = ", ".join(op for op, cost_ns in grown.most_common(MOST_OPS) if cost_ns > 0)
+            most = ", ".join(op for op, cost_ns in grown.most_common(_MOST_OPS) if cost_ns > 0)
             text = f"nodes that both configs execute take longer, most of all {most}"
             yield self._finding("same-nodes-take-longer", text, rows, chooses_nodes=False)
 
@@ -101,4 +101,4 @@ class ProfilesApart:
         return fsum(row.b_s * of_b - row.a_s * of_a for row in rows)
 
     def _matters(self, rows: Sequence[NodeChange]) -> bool:
-        return self._cost_s(rows) > LEAST_SHARE * (self.slower.run_s or 0.0)
+        return self._cost_s(rows) > _LEAST_SHARE * (self.slower.run_s or 0.0)

@@ -8,9 +8,9 @@ from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.look import look
 from workbench.features.findings.record import FindingRecord
 from workbench.features.findings.slower.difference import ProfilesApart
-from workbench.features.findings.slower.profiled_config import INTEGER
 from workbench.features.findings.slower.record import WhySlowerRecord
 from workbench.features.profile.difference.changes import Difference
+from workbench.features.profile.profiled_config import INTEGER
 
 EXPLAINED = 0.5  # of the time lost; where findings explain less, the profiles are compared
 OF_FILES = frozenset({"precision", "fusion", "saved_graph", "rewrites"})  # what changes the file alone

@@ -32,7 +32,9 @@ INTEGER = frozenset(
         *("DynamicQuantizeLSTM", "MatMulInteger16", "QMoE"),
     }
 )
-PRODUCTS = frozenset({"Conv", "FusedConv", "NhwcFusedConv", "MatMul", "Gemm", "FusedMatMul", "FusedGemm"})
+FLOAT_PRODUCTS = frozenset(
+    {"Conv", "FusedConv", "NhwcFusedConv", "MatMul", "Gemm", "FusedMatMul", "FusedGemm"}
+)
 
 
 @dataclass(frozen=True, slots=True)
