@@ -17,7 +17,7 @@ measured better. A fix for memory, loading or accuracy is kept only where it cos
 `wb.improve` measures the first config against the last one again, a single fix in further rounds of its own
 comparison; if that says slower, that the outputs differ, or contradicts the steps, it goes back to the first
 one. `budget_s` bounds all of it; what there was no time for is listed with its predicted gain.
-A rule that needs a fact nobody made (a cold start, a thread scan) is
+A rule that needs a measurement that was not made (a cold start, a thread scan) is
 listed as such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for what a
 config loses in accuracy and for fixes that change the arithmetic (`max_accuracy_drop=`,
 `--max-accuracy-drop 1%`); `calibration=` (`--calibration DATA`) names the data of static int8.

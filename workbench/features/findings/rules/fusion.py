@@ -73,7 +73,7 @@ def level_below_all(evidence: Evidence) -> FindingRecords:
     "extra-output-blocks-fusion",
     needs=("explained",),
     recognised="the reason of a missed fusion is that a tensor inside of it is an output of the model",
-    advice="remove that output from the model if nobody reads it",
+    advice="remove that output from the model if it is not used",
     source="1.08 times for a net that gave every hidden state",
 )
 def extra_output_blocks_fusion(evidence: Evidence) -> FindingRecords:
