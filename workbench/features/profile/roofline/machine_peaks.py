@@ -7,12 +7,12 @@ import json
 import math
 import threading
 import time
-from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
 
 from workbench.core.background import check_cancel
 from workbench.core.bundle.atomic import write_atomically
+from workbench.core.bundle.codec import decode, encode
+from workbench.core.bundle.columns import Columns
 from workbench.core.bundle.machine import ONNXRUNTIME, installed
 from workbench.core.errors import WorkbenchError
 from workbench.core.home import cache_folder
@@ -23,7 +23,6 @@ from workbench.features.profile.roofline.peaks import PeakRow, measure_peaks
 FOLDER = "peaks"  # a file for each machine, ONNX Runtime and thread count
 AGAIN_S = 600.0
 MOST_BYTES = 10_000
-RATES = ("float32_flops", "int8_flops", "bytes_per_s", "others_cores")
 
 
 def machine_peaks(count: int, *, again: bool = False, cancel: threading.Event | None = None) -> PeakRow:
@@ -46,7 +45,7 @@ def keep_peaks(peaks: PeakRow) -> PeakRow:
     if place is not None:
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(place, json.dumps(asdict(peaks)).encode())
+            write_atomically(place, encode(peaks, Columns()))
             trim(place.parent)
         except (OSError, WorkbenchError):
             pass
@@ -67,15 +66,13 @@ def _place(count: int) -> Path | None:
 def _read(place: Path, count: int) -> PeakRow | None:
     """Return the kept peaks; None where there are none, or the file holds something else."""
     try:
-        held: Any = json.loads(place.read_bytes()) if place.stat().st_size <= MOST_BYTES else None
-    except (OSError, ValueError, RecursionError):
+        held = decode(PeakRow, place.read_bytes(), Columns()) if place.stat().st_size <= MOST_BYTES else None
+    except (OSError, WorkbenchError):
         return None
-    if not isinstance(held, dict) or held.keys() != {field.name for field in fields(PeakRow)}:
+    if held is None or held.threads != count:
         return None
-    rates = [held[name] for name in RATES]
-    if held["threads"] != count or not all(rate is None or _is_rate(rate) for rate in rates):
-        return None
-    return PeakRow(**held)
+    rates = (*held.rates, held.others_cores)
+    return held if all(rate is None or 0 < rate < math.inf for rate in rates) else None
 
 
 def _age_s(place: Path) -> float:
@@ -84,7 +81,3 @@ def _age_s(place: Path) -> float:
         return time.time() - place.stat().st_mtime
     except OSError:
         return math.inf
-
-
-def _is_rate(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and value > 0
