@@ -105,7 +105,7 @@ def speed(rows: Rows) -> str:
 def gain(rows: Rows) -> str:
     """Return predicted beside measured speed-ups."""
     lines = ["| flaw | confidence | predicted | measured (95 %) | within 1.5 |", "|---|---|---|---|---|"]
-    judged = [row for row in rows if row["measured"] is not None]
+    judged = [row for row in rows if row["measured"] is not None and row.get("verdict") != "unknown"]
     for row in judged:
         measured = f"{row['measured']:.2f} ({_number(row['low'])} to {_number(row['high'])})"
         within = "yes" if _is_near(row) else "no"
