@@ -34,7 +34,7 @@ LAYERS = "wb.exclude_for(model, config, max_error=…) finds the fewest layers t
 NEXT = {
     wb.DynamicInt8: f"wb.StaticInt8() suits convolutions and recurrent layers better; {LAYERS}",
     wb.StaticInt8: f"give real inputs and calibration data; {LAYERS}",
-    wb.WeightOnly: "8 bits in place of 4: wb.WeightOnly(bits=8)",
+    wb.WeightOnly: "leave nodes in float: wb.WeightOnly(exclude=(…)), or leave precision out",
     wb.Float16: "keep operators in float32: wb.Float16(blocked_ops=…), or leave precision out",
     type(None): "keep ORT's default of this setting, or give the error that is allowed: tolerance=…",
 }
@@ -79,11 +79,12 @@ def judged(result: wb.Comparison) -> wb.Comparison:
 
 def figures_of(made: object) -> str:
     """Return the error of the outputs of a comparison, and predicted beside measured gains of fixes."""
-    if isinstance(made, wb.Improvement):
-        return "; ".join(
-            f"{tried.finding.id}: {_times(tried.finding.gain.speed_up)}, {_times(tried.ratio)}"
-            for tried in made.record.steps
-        )
+    if isinstance(made, wb.FixResult):
+        predicted, verdict = made.finding.gain.speed_up, made.verdict
+        settled = verdict is not None and verdict.low is not None
+        measured = f"{verdict.ratio:.2f}× measured" if settled else made.reason
+        forecast = "no gain" if predicted is None else f"{predicted:.2f}×"
+        return f"{made.finding.id}: {forecast} predicted, {measured}"
     if isinstance(made, wb.Comparison) and made.runs[-1].config.precision is not None:
         worst = max(made.agreement, key=lambda row: (row.agrees is None, -(row.sqnr_db or math.inf)))
         if worst.agrees is None:
@@ -92,8 +93,13 @@ def figures_of(made: object) -> str:
     return ""
 
 
-def _times(ratio: float | None) -> str:
-    return "nothing" if ratio is None else f"{ratio:.2f}×"
+def first_fix(model: Model, _: Path) -> object:
+    """Measure the first finding whose fix is another config; None where there is none."""
+    tried = (
+        found for found in wb.findings(model, on_step=lambda _: None) if found.record.fix.kind == "config"
+    )
+    finding = next((found for found in tried if found.record.fix.config is not None), None)
+    return None if finding is None else finding.try_fix(3.0, **QUIET)
 
 
 def script(model: Model, folder: Path) -> None:
@@ -133,6 +139,7 @@ CALLS: dict[str, Call] = {
     "layer errors": lambda model, _: wb.layer_errors(
         model, wb.Config(precision=STATIC), items=2, progress=False
     ),
+    "first fix": first_fix,
     "improve": lambda model, _: wb.improve(model, budget_s=5.0, **QUIET),
     "tune": lambda model, _: wb.tune(model, budget_s=30.0, **QUIET),
     "script": script,
@@ -217,15 +224,16 @@ def page(made: list[Cell], calls: tuple[str, ...]) -> str:
 def figures_table(by_model: dict[str, dict[str, Cell]]) -> list[str]:
     """Return the errors of other arithmetic, and predicted beside measured gains of the fixes tried."""
     lines = [
-        "The error of the outputs (root mean square, a share of the output; on random inputs), where it was "
-        "small enough, and what `wb.improve` tried in a few seconds:",
+        "The error of the outputs (root mean square, a share of the output; on random inputs) where they "
+        "were not refused, and the first fix of `wb.findings`, measured for seconds (*unknown*: too busy):",
         "",
-        f"| model | {' | '.join(ERRORS)} | fixes: predicted and measured gain |",
+        f"| model | {' | '.join(ERRORS)} | the first fix |",
         f"|---|{'---|' * (len(ERRORS) + 1)}",
     ]
     for model, row in by_model.items():
-        texts = [each.figures if (each := row.get(call)) else "" for call in (*ERRORS, "improve")]
-        lines.append(f"| {model} | {' | '.join(text or 'none' for text in texts)} |")
+        made = [row[call] for call in (*ERRORS, "first fix") if call in row]
+        texts = [each.figures or ("none" if each.works else "refused") for each in made]
+        lines.append(f"| {model} | {' | '.join(texts)} |")
     return lines
 
 
