@@ -6,7 +6,7 @@ from workbench.apps import course as course
 from workbench.features.compare.call import history as history, open as open
 from workbench.features.deploy.call import deploy as deploy
 from workbench.features.accuracy.layers_call import exclude_for as exclude_for
-from workbench.features.profile.calls import peaks as peaks, read_profile as read_profile
+from workbench.features.profile.calls import read_profile as read_profile
 from workbench.features.base.storage_calls import export_html as export_html, storage as storage
 from workbench.features.tune.call import default_space as default_space
 from workbench.core.config import (
@@ -99,6 +99,7 @@ from workbench.features.load.call import load_test as load_test
 from workbench.features.load.result import LoadTest as LoadTest
 from workbench.features.decode.call import decode as decode
 from workbench.features.decode.result import Decoding as Decoding
+from workbench.features.profile.calls import peaks as peaks
 from workbench.features.profile.roofline.peaks_result import Peaks as Peaks
 from workbench.features.findings.calls import findings as findings
 from workbench.features.findings.result import Findings as Findings

@@ -19,41 +19,30 @@ import pytest
 from PIL import Image
 
 import workbench as wb
+from tests.core.models import tiny
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.features.warmth import Warmth, WarmthRecord
-from workbench.apps.cli import main
+from workbench.apps.cli import main, parser
 from workbench.features import FEATURES
 from workbench.features.base.registry import KINDS
 
 TOY = "warmth"
 BY_HAND = (*FEATURES, TOY)
-SLOW_CALLS = {  # what takes more than a few seconds, or needs more than a model and configs
+SLOW_CALLS = {  # more than a few seconds, or of more than a model and configs
     "ablation", "decoding", "deployment", "improvement", "matrix", "memory settings", "model files", "peaks",
     "roofline", "sensitivity", "study", "sweep", "versions", "why slower",
 }  # fmt: skip
 MEASURED = tuple(f"{name}, measured" for name in FEATURES if name not in SLOW_CALLS)
 ALONE = {"comparison", "deployment", "peaks", "study"}  # kept in no comparison
 QUICK: dict[str, Any] = {
-    "budget_s": 0.3,
-    "duration_s": 0.1,
-    "callers": (1, 2),
-    "progress": False,
-    "keep": False,
-}
+    "budget_s": 0.3, "duration_s": 0.1, "callers": (1, 2), "progress": False, "keep": False,
+}  # fmt: skip
 
 pytestmark = pytest.mark.usefixtures("coarse", "toy")
 every = pytest.mark.parametrize(
     "name", [*BY_HAND, *(pytest.param(name, marks=pytest.mark.real) for name in MEASURED)]
 )
-
-
-@pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Know one feature more."""
-    monkeypatch.setattr(KINDS, "_makers", dict(KINDS._makers))
-    monkeypatch.setattr(KINDS, "_made", dict(KINDS._made))
-    KINDS.register(TOY, "tests.features.warmth")
 
 
 @cache
@@ -79,14 +68,12 @@ def kind_of(name: str) -> str:
 
 
 @pytest.fixture
-def bundle(name: str, tmp_path: Path) -> Path:
-    path: Path = result_of(name).save(tmp_path / "one.ortbench")
-    return path
+def bundle(name: str, tmp_path: Path) -> Any:
+    return result_of(name).save(tmp_path / "one.ortbench")
 
 
 def test_every_feature_has_an_example() -> None:
-    assert set(BY_HAND) - {TOY} == {*examples.every_kind()}
-    assert set(KINDS.names) == set(BY_HAND)
+    assert set(KINDS.names) == set(BY_HAND) == {*examples.every_kind(), TOY}
 
 
 @every
@@ -174,6 +161,29 @@ def test_it_is_offered_with_a_hint_in_a_tab_that_the_panels_have(name: str) -> N
     listed = {tab for tab in wb.Workbench().panels.results.titles if offer in KINDS.offered(tab)}
     assert listed == (set(offer.tabs) if offer.button else set())
     assert bool(offer.hint) >= bool(offer.button)
+
+
+@pytest.mark.parametrize("name", [name for name in BY_HAND if name == TOY or KINDS.named(name).call])
+def test_it_has_a_public_name_and_a_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    feature = KINDS.named(name)
+    assert name == TOY or getattr(wb, feature.public_name) is feature.function
+    parser.cache_clear()
+    with pytest.raises(SystemExit):
+        main([feature.offer.command, "--help"])
+    assert f"usage: workbench {feature.offer.command} " in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert feature.offer.command in capsys.readouterr().out
+
+
+def test_the_command_of_a_feature_makes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, saved = str(tiny.save(tiny.mlp(), tmp_path)), tmp_path / "one.ortbench"
+    parser.cache_clear()
+    for arguments, degrees in (([], 40.0), (["--seed", "3"], 41.0)):
+        assert main([TOY, model, "--a", "level=basic", "--json", "-o", str(saved), *arguments]) == 0
+        assert json.loads(capsys.readouterr().out)["rows"] == [{"degrees": degrees}]
+        assert wb.open(saved).record == WarmthRecord(degrees)
+    assert KINDS.named(TOY).making_code(["b"], '"B"', {}) == 'result.add(wb.warmth(model, b), "B")'
 
 
 @every

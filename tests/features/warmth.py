@@ -1,4 +1,4 @@
-"""A kind of result that only tests know, in one file."""
+"""A feature that only tests know: one module, and its line in the list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.core.bundle.kinds import anything
 from workbench.core.config import Config
 from workbench.core.feature import Feature
 from workbench.drawing.chart import Axis, Chart, Value, one_value, series_look
@@ -32,32 +31,23 @@ class Warmth(Result):
     """How warm the machine became."""
 
 
-def warmth_chart(record: WarmthRecord) -> Chart:
+def warmth(
+    model: Any, config: Config | None = None, *, inputs: Any = None, cancel: threading.Event | None = None
+) -> Warmth:
+    """Measure nothing: 40 degrees, and one more for given inputs."""
+    assert model is not None
+    assert config is None or isinstance(config, Config)
+    assert cancel is None or not cancel.is_set()
+    return Warmth(WarmthRecord(40.0 if inputs is None else 41.0))
+
+
+def chart(record: WarmthRecord) -> Chart:
     """Return one bar."""
     row = one_value("machine", Value(record.degrees, f"{record.degrees:g} °C", series_look(0)))
     return Chart(("Warmth",), (Axis("temperature (°C)"),), (row,))
 
 
-def warmth(
-    _model: Any, _config: Config | None = None, *, inputs: Any = None, cancel: threading.Event | None = None
-) -> Warmth:
-    """Measure nothing: 40 degrees, and one more for given inputs."""
-    assert cancel is None or not cancel.is_set()
-    return Warmth(WarmthRecord(40.0 if inputs is None else 41.0))
-
-
 FEATURE = Feature(
-    "warmth",
-    WarmthRecord,
-    anything,
-    None,
-    result=Warmth,
-    chart=f"{__name__}:warmth_chart",
-    call=f"{__name__}:warmth",
-    takes=("inputs",),
-    heading="How warm it became",
-    button="Warmth",
-    hint="How warm the machine becomes",
-    step="touching the heat sink",
-    tabs=("threads",),
-)
+    "warmth", WarmthRecord, result=Warmth, call=warmth, chart=chart, takes=("inputs",), tabs=("threads",),
+    heading="How warm it became", button="Warmth", hint="How warm the machine becomes",
+)  # fmt: skip

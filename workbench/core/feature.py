@@ -30,6 +30,12 @@ def function_at(place: Place) -> Callable[..., Any]:
     return function
 
 
+def _first_line(function: Callable[..., Any]) -> str:
+    """Return what a function does, as the help of a command says it."""
+    line = (function.__doc__ or "").partition("\n")[0].rstrip(".")
+    return line[:1].lower() + line[1:]
+
+
 def plain_call(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
     """Return the arguments of a function that takes a model, its configs, and keywords."""
     return (model, *configs), options
@@ -48,6 +54,12 @@ class Offer:
     has_form: bool = False
     side_by_side: bool = False
     public_name: str = ""
+    does: str = ""  # the first line of the call's docstring
+
+    @property
+    def command(self) -> str:
+        """The command of its call."""
+        return self.public_name.replace("_", "-")
 
     @property
     def method(self) -> str:
@@ -89,7 +101,7 @@ class Feature(Kind):
         """What the panels show of it before they make one."""
         return Offer(
             self.name, self.button, self.hint, self.tabs, self.per, self.key, bool(self.form),
-            self.side_by_side, self.public_name,
+            self.side_by_side, self.public_name, _first_line(self.function) if self.call else "",
         )  # fmt: skip
 
     @property

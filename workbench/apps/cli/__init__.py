@@ -23,6 +23,7 @@ from workbench.apps.cli import (
     evaluating,
     explaining,
     exporting,
+    features,
     lab,
     lessons,
     load_testing,
@@ -35,6 +36,7 @@ from workbench.apps.cli import (
     versions,
 )
 from workbench.apps.cli.checks import FINE, INTERRUPTED, OPEN, TERMINATED, WRONG_USE
+from workbench.apps.cli.commands import CommandParser
 from workbench.core.errors import Cancelled, RunFailed, WorkbenchError, WorkerError
 from workbench.core.text import printable
 
@@ -42,6 +44,7 @@ COMMANDS = (  # in the order of the help
     comparing, checking, measuring, load_testing, sweeping, decoding, matrix, versions, explaining,
     evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting, describing,
     cleaning, lab, lessons,
+    features,  # the last, since the others may have a command by hand
 )  # fmt: skip
 
 
@@ -74,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
         prog="workbench", description="A tuning bench for ONNX Runtime: measure, compare, explain."
     )
     top.add_argument("--version", action="version", version=f"workbench {__version__}")
-    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=CommandParser)
     for module in COMMANDS:
         module.add_to(commands)
     return top

@@ -10,6 +10,20 @@ from workbench.apps.cli.checks import REASONS
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser of one command. `fill` adds its options when the command is chosen, not before."""
+
+    fill: Callable[[argparse.ArgumentParser], None] | None = None
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Add the options, then read the arguments."""
+        fill, self.fill = self.fill, None
+        if fill is not None:
+            fill(self)
+        return super().parse_known_args(args, namespace)
+
+
 SEED_AND_ORDER = "seed of the inputs and the order of measuring"
 
 

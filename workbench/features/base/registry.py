@@ -41,9 +41,17 @@ class Registry(Kinds):
     @property
     def offers(self) -> tuple[Offer, ...]:
         """What can be made with a button; only kinds that are not in the file are imported."""
+        return tuple(offer for offer in self._known if offer.button)
+
+    @property
+    def commands(self) -> tuple[Offer, ...]:
+        """What a call makes, with or without a button."""
+        return tuple(offer for offer in self._known if offer.public_name)
+
+    @property
+    def _known(self) -> Iterator[Offer]:
         known = written_offers()
-        offers = (known[name] if name in known else self.named(name).offer for name in self.names)
-        return tuple(offer for offer in offers if offer.button)
+        return (known[name] if name in known else self.named(name).offer for name in self.names)
 
     def offered(self, tab: str) -> tuple[Offer, ...]:
         """Return what this tab of the panels offers, the kinds whose own tab it is first."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partialmethod
 from typing import Any
 
+from workbench.features import FEATURES
 from workbench.features.base.offers import written_offers
 
 
@@ -24,5 +25,5 @@ def _each(self: EachRun, kind: str) -> Any:
 
 
 for offer in written_offers().values():
-    if offer.side_by_side:
+    if offer.side_by_side and offer.name in FEATURES:
         setattr(EachRun, offer.method, partialmethod(_each, offer.name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.run import Run
@@ -10,12 +11,14 @@ from workbench.core.prepare.runnable import Runnable
 from workbench.features.accuracy.layers_record import LayerErrorsRecord
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.accuracy.sensitivity_record import SensitivityRecord
-from workbench.features.cold_start.starts import ColdStartRecord
 from workbench.features.explain.explanation import Explained
 from workbench.features.memory.by_node import MemoryRecord
 from workbench.features.profile.session_profile import Profile
 from workbench.features.variants.ablation import AblationRecord
 from workbench.features.variants.thread_scaling import ThreadScalingRecord
+
+if TYPE_CHECKING:
+    from workbench.features.cold_start.starts import ColdStartRecord
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -52,7 +52,7 @@ def look(evidence: Evidence, chosen: Sequence[AdvisorRule] | None = None) -> Fin
     not_looked: list[NotLooked] = []
     words = {kind.fact: kind.name for kind in KINDS} | _NEEDED
     for known in rules() if chosen is None else chosen:
-        missing = [f"no {words[need]}" for need in known.needs if not evidence.has(need)]
+        missing = [f"no {words.get(need, need)}" for need in known.needs if not evidence.has(need)]
         if missing:
             not_looked.append(NotLooked(known.id, LACKING.join(dict.fromkeys(missing))))
             continue

@@ -45,4 +45,6 @@ FEATURE = Feature(
     check_peak_table,
     result=Peaks,
     chart="workbench.features.profile.roofline.limits_chart:peaks_chart",
+    call="workbench.features.profile.calls:peaks",
+    hint="What this machine can do through ONNX Runtime",
 )

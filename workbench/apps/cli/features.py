@@ -1,0 +1,138 @@
+"""A command for each feature that has none by hand: its options follow from the signature of its call."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from workbench.apps.cli.commands import CommandParser, Commands, add, add_command
+from workbench.apps.cli.comparing import add_configs, read_candidates
+from workbench.apps.cli.showing import opened, print_result, to_json
+from workbench.apps.cli.subject import common, read_inputs, save
+from workbench.features.base.registry import KINDS
+
+SHARED = {  # arguments of several calls, as the options that all commands have for them
+    "inputs": ("--npz", "--dim"),
+    "seed": ("--seed",),
+    "data": ("--data",),
+    "calibration": ("--calibration",),
+    "budget_s": ("--budget",),
+    "pacing_s": ("--pacing",),
+    "allow_fallback": ("--allow-fallback",),
+    "progress": ("--quiet",),
+    "keep": ("--no-history",),
+}
+SETTING = {"action": "append", "metavar": "KEY=VALUE"}
+
+
+def add_to(commands: Commands) -> None:
+    """Add the commands; each gets its options when it is chosen."""
+    for offer in KINDS.commands:
+        if offer.command not in commands.choices:
+            command = add_command(commands, offer.command, partial(run, offer.name), offer.does)
+            assert isinstance(command, CommandParser)
+            command.fill = partial(add_options, kind=offer.name)
+
+
+def parameters_of(kind: str) -> dict[str, inspect.Parameter]:
+    """Return what the call of a feature takes, by name."""
+    return dict(inspect.signature(KINDS.named(kind).function, eval_str=True).parameters)
+
+
+def add_options(command: argparse.ArgumentParser, kind: str) -> None:
+    """Add an option for each argument of the call that a text can say."""
+    parameters = parameters_of(kind)
+    for name, parameter in parameters.items():
+        if name in SHARED:
+            add(command, *SHARED[name], **_default(name, parameter))
+            if name == "inputs" and "seed" not in parameters:
+                add(command, "--seed")
+        elif name == "model" and parameter.kind is not parameter.KEYWORD_ONLY:
+            add(command, "model")
+        elif name == "subject":
+            command.add_argument("subject", help="a model, or a saved comparison (.ortbench)")
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            add_configs(command)
+        elif name == "config":
+            add(command, "--a")
+        else:
+            _add_option(command, name, parameter)
+    add(command, "--output", "--csv")
+    add(command, "--json", help="print JSON instead of text")
+
+
+def _default(name: str, parameter: inspect.Parameter) -> dict[str, Any]:
+    if name != "budget_s" or parameter.default is None:
+        return {}
+    return {"default": parameter.default, "help": f"seconds that it may take; default {parameter.default:g}"}
+
+
+def _add_option(command: argparse.ArgumentParser, name: str, parameter: inspect.Parameter) -> None:
+    """Add an option for a number, a text, a choice, a switch, a list or a config; leave out anything else."""
+    how, option, default = _reading(parameter.annotation), f"--{name.replace('_', '-')}", parameter.default
+    if how is None:
+        return
+    shown = (
+        "" if default in (None, False, inspect.Parameter.empty) else f"default {default}".replace("%", "%%")
+    )
+    command.add_argument(option, default=default, **{"help": shown or None, **how})
+
+
+def _reading(annotation: Any) -> dict[str, Any] | None:
+    """Return how argparse reads a value of this type; None where it cannot."""
+    from workbench.core.config import Config
+    from workbench.core.models import Model
+
+    for member in [annotation, *get_args(annotation)]:
+        if member is bool:
+            return {"action": argparse.BooleanOptionalAction}
+        if member in (int, float, str):
+            return {"type": member, "metavar": "TEXT" if member is str else "N"}
+        if member is Config:
+            return {**SETTING, "help": "a setting; may be repeated"}
+        if member is Model:
+            return {"metavar": "MODEL", "help": "the model that was measured"}
+        if get_origin(member) is Literal:
+            return {"choices": [choice for choice in get_args(member) if choice is not None]}
+        if get_args(member) == (int,):
+            return {"action": "append", "type": int, "metavar": "N", "help": "may be repeated"}
+    return None
+
+
+def run(kind: str, arguments: argparse.Namespace) -> int:
+    """Make the call, print what came of it, and save it."""
+    from workbench.core.config import Config
+    from workbench.core.measure.compare_request import check_seed
+    from workbench.core.models import load
+
+    if "seed" in arguments:
+        check_seed(arguments.seed)
+    first: list[Any] = []
+    options = common(arguments)
+    for name, parameter in parameters_of(kind).items():
+        given: Any = getattr(arguments, name, None)
+        if name == "model" and parameter.kind is not parameter.KEYWORD_ONLY:
+            first = [load(given)]
+        elif name == "subject":
+            first = [opened(given) if Path(given).suffix == ".ortbench" else load(given)]
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            first += read_candidates(arguments)
+        elif name == "config":
+            options["config"] = Config.from_assignments(arguments.a or [])
+        elif name == "inputs":
+            if arguments.npz or arguments.dim or arguments.seed:
+                model = load(arguments.model or arguments.subject)
+                options["inputs"] = read_inputs(arguments, model)
+        elif name not in options and given is not None:
+            is_config = Config in (parameter.annotation, *get_args(parameter.annotation))
+            options[name] = Config.from_assignments(given) if is_config else given
+    result = KINDS.named(kind).function(*first, **options)
+    if arguments.json:
+        print(json.dumps(to_json(result)))
+    else:
+        print_result(arguments, result, result.to_frame())
+    return save(result, arguments)
