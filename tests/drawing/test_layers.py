@@ -6,10 +6,10 @@ from workbench.features.accuracy.layers_chart import (
     MOST_ROWS,
     layer_errors_chart,
     sensitivity_chart,
-    why_slower_chart,
 )
 from workbench.features.accuracy.layers_record import LayerError, LayerErrorsRecord
 from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
+from workbench.features.findings.chart import why_slower_chart
 from workbench.features.findings.record import FindingRecord, Fix, Gain
 from workbench.features.findings.slower.record import WhySlowerRecord
 

@@ -1,4 +1,4 @@
-"""Errors and sensitivity of layers, and the reasons of a slow config."""
+"""Errors and sensitivity of layers."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ from workbench.drawing.chart import (
     Look,
     ReferenceLine,
     Value,
-    one_value,
     percent,
     rows_left_out,
     series_look,
-    time_value,
 )
 from workbench.drawing.palette import LOSS
 
 if TYPE_CHECKING:
     from workbench.features.accuracy.layers_record import LayerErrorsRecord
     from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
-    from workbench.features.findings.slower.record import WhySlowerRecord
 
 MOST_ROWS = 40
 _ERRORS = (
@@ -64,19 +61,6 @@ def sensitivity_chart(record: SensitivityRecord) -> Chart:
     rows = (ChartRow(layer.name, (_error(layer), _saved(layer))[: len(axes)]) for layer in layers)
     more = rows_left_out(len(record.worst), len(layers), "layers")
     return Chart((str(record),), tuple(axes), tuple(rows), "; ".join(filter(None, (note, more))), columns=2)
-
-
-def why_slower_chart(record: WhySlowerRecord) -> Chart:
-    """Return a row for each reason with its cost, the costliest first."""
-    rows = (
-        one_value(
-            reason.id, time_value(reason.cost_s, _ERROR, "", detail=f"{reason.sentence} {reason.fix.text}")
-        )
-        for reason in record.reasons
-        if reason.cost_s is not None
-    )
-    note = "by reason; a node may count for several; shares of profiled runs times the latency"
-    return Chart((record.headline,), (Axis("time of a run (ms)"),), tuple(rows), note)
 
 
 def _error(layer: LayerSensitivity) -> tuple[Value, ...]:

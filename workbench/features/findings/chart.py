@@ -1,4 +1,4 @@
-"""What each finding is predicted to save, and what happened to the fixes that were tried."""
+"""What findings are predicted to save, what became of tried fixes, and what makes a config slower."""
 
 from __future__ import annotations
 
@@ -6,15 +6,27 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workbench.core.text import bounded, factor
-from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value, one_value, run_look
+from workbench.drawing.chart import (
+    Axis,
+    Chart,
+    ChartRow,
+    Look,
+    ReferenceLine,
+    Value,
+    one_value,
+    run_look,
+    time_value,
+)
 from workbench.drawing.palette import GAIN, LOSS, TEXT
 
 if TYPE_CHECKING:
     from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
     from workbench.features.findings.record import FindingRecord, FindingsRecord
+    from workbench.features.findings.slower.record import WhySlowerRecord
 
 _MOST_ROWS = 12
 KEPT, REFUSED = Look(GAIN, "", "circle", "kept"), Look(LOSS, "/", "diamond", "not kept")
+LOST = Look(LOSS)
 PREDICTED = Look(TEXT, "", "square", "predicted", hollow=True)
 
 
@@ -35,6 +47,19 @@ def improvement_chart(record: ImprovementRecord) -> Chart:
     rows = tuple(_step_row(step) for step in record.steps)
     axis = Axis("speed-up (times)", "dot", (ReferenceLine(1.0),))
     return Chart((record.headline,), (axis,), rows, record.ended)
+
+
+def why_slower_chart(record: WhySlowerRecord) -> Chart:
+    """Return a row for each reason with its cost, the costliest first."""
+    rows = (
+        one_value(
+            reason.id, time_value(reason.cost_s, LOST, "", detail=f"{reason.sentence} {reason.fix.text}")
+        )
+        for reason in record.reasons
+        if reason.cost_s is not None
+    )
+    note = "by reason; a node may count for several; shares of profiled runs times the latency"
+    return Chart((record.headline,), (Axis("time of a run (ms)"),), tuple(rows), note)
 
 
 def _predicted(finding: FindingRecord, run_s: float | None, look: Look) -> Value:

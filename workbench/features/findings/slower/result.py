@@ -29,7 +29,7 @@ FEATURE = Feature(
     WhySlowerRecord,
     check_reasons,
     result=WhySlower,
-    chart="workbench.features.accuracy.layers_chart:why_slower_chart",
+    chart="workbench.features.findings.chart:why_slower_chart",
     per="candidate",
     call="workbench.features.findings.slower.call:why_slower",
     takes=("progress",),
