@@ -56,11 +56,12 @@ def test_a_difference_that_was_not_found_is_in_no_tile(kind: str) -> None:
 
 def test_a_slower_candidate_has_the_inverse_ratio_and_interval() -> None:
     slower = picture(kind="slower", ratio=0.5, low=0.4, high=0.625)
-    assert (slower.head, slower.effect, slower.lines) == (
+    assert (slower.head, slower.effect, slower.lines[0]) == (
         "About 2× slower",
         "loss",
-        ("95 % interval 1.6 to 2.5",),
+        "95 % interval 1.6 to 2.5",
     )
+    assert slower.lines[1].startswith("Of all samples the median is 45 % lower"), "and why"
     assert slower.axis is not None
     assert slower.axis.place(0.5) < slower.axis.place(1.0) < 1
     assert slower.tiles[0].effect == "none", "the colour is that of the verdict, never of one figure"

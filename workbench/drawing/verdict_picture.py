@@ -16,6 +16,7 @@ from workbench.core.measure.wording import (
     fallback_in_words,
     notable_load,
     notable_memory,
+    other_ways,
     speed_in_words,
 )
 from workbench.core.text import factor_ends
@@ -104,6 +105,7 @@ def verdict_picture(
             for line in (
                 *(fallback_in_words(run, (shares or {}).get(run.label)) for run in (baseline, candidate)),
                 *_lines(verdict, failed),
+                *(_begun(text) for text in other_ways(verdict, baseline, candidate)),
             )
             if line
         ),
@@ -228,8 +230,10 @@ def _load(baseline: Run, candidate: Run) -> Tile:
     tile = _time("load", before_s, after_s, "none")
     if before_s is None or after_s is None:
         return tile
-    if abs(after_s - before_s) < max(NOTABLE_LOAD_S, NOTABLE_LOAD_SHARE * before_s):
+    if abs(after_s - before_s) < NOTABLE_LOAD_SHARE * before_s:
         return replace(tile, change="the same")
+    if abs(after_s - before_s) < NOTABLE_LOAD_S:
+        return replace(tile, change="too short to judge")
     if not notable_load(baseline, candidate):
         return replace(tile, change="")
     return replace(tile, effect="loss" if after_s > before_s else "gain")

@@ -41,7 +41,7 @@ def test_it_answers_where_the_latency_leaves_it_open() -> None:
     verdict = judge("B", pairs_of(*runs), (), Criteria(population="all"), final=True)
     assert verdict.kind == "unknown"
     (answer,) = provisional_answers(runs, [verdict], Criteria())
-    assert "by processor time at one thread, B is 2.00× faster" in answer.evidence
+    assert "by processor time at one thread, B is 2.000× faster" in answer.evidence
     several = [runs[0], replace(runs[1], threads=2)]
     assert not list(provisional_answers(several, [verdict], Criteria()))
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.factories.comparisons import comparison as drawn
+from tests.factories.comparisons import drawn_run, with_sample
 from tests.factories.records import comparison
 from tests.factories.runs import block, process, run
 from workbench.core.bundle.comparison import Doubt, OutputAgreement, Verdict
@@ -122,3 +124,21 @@ def test_a_stranger_s_texts_stay_in_their_line_and_short() -> None:
     lines = report(record).split("\n")
     assert len(lines) == 3
     assert all(line.isprintable() and len(line) < 20_000 for line in lines)
+
+
+def test_figures_that_point_elsewhere_than_the_verdict_say_why() -> None:
+    a, b = drawn_run("A", 0.002), drawn_run("B", 0.0016)
+    tie = report(drawn(a, b, kind="tie"))
+    assert "but of all samples the median is 2" in tie
+    assert "% lower in B: these mix rounds, and the verdict compares within each round" in tie
+    assert "but of all samples the median is 2" in report(drawn(a, b, kind="slower"))
+    assert "  but " not in report(drawn(a, b))
+    assert "  but " not in report(drawn(a, drawn_run("B", 0.002), kind="tie"))
+
+
+def test_a_tail_that_points_elsewhere_is_said() -> None:
+    slow = drawn_run("B", 0.0018)
+    for _ in range(40):
+        slow = with_sample(slow, 0.01)
+    assert "but the slowest 1 in 100 (p99) are" in report(drawn(drawn_run("A", 0.002), slow))
+    assert "higher in B, unlike the runs in general" in report(drawn(drawn_run("A", 0.002), slow))

@@ -9,7 +9,7 @@ from typing import Protocol
 from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.core.bundle.run import Run
 from workbench.core.measure.other_file import TIMING_ONLY, is_other_net
-from workbench.core.measure.percentiles import MIN_PROCESSES
+from workbench.core.measure.percentiles import MIN_PROCESSES, mean, percentiles
 from workbench.core.measure.providers import asked_for, short_name
 from workbench.core.text import counted, factor_ends, in_mib, shorten
 from workbench.core.thread_variables import variables_of
@@ -17,6 +17,7 @@ from workbench.core.thread_variables import variables_of
 MOST_CHARACTERS = 6_000  # per line: keeps ORT's failure messages, cuts an untrusted megabyte
 NOTABLE_LOAD_S = 0.02
 NOTABLE_LOAD_SHARE = 0.2
+NOTABLE_TAIL = 0.1
 
 
 def sentence(record: ComparisonRecord, verdict: Verdict, shares: Mapping[str, float] | None = None) -> str:
@@ -150,6 +151,9 @@ def report(record: ComparisonRecord, shares: Mapping[str, float] | None = None) 
     """Return each verdict, then the doubts with their fixes, for a terminal and for text/plain."""
     lines = [sentence(record, verdict, shares) for verdict in record.verdicts]
     lines += fixes(record)
+    for verdict in record.verdicts:
+        candidate = next(run for run in record.runs if run.label == verdict.label)
+        lines += [f"  but {text}" for text in other_ways(verdict, record.runs[0], candidate)]
     for doubt in record.doubts:
         lines.append(f"  doubt ({doubt.kind}): {doubt.evidence}")
         lines.append(f"    fix: {doubt.fix}")
@@ -163,6 +167,41 @@ class WithThreads(Protocol):
     def label(self) -> str: ...
     @property
     def threads_from(self) -> tuple[str, ...]: ...
+
+
+def other_ways(verdict: Verdict, baseline: Run, candidate: Run) -> Iterator[str]:
+    """Yield why a figure of the samples points elsewhere than the verdict, in a sentence each.
+
+    Medians and throughput mix the samples of all rounds; the verdict compares both configs within each round.
+    """
+    direction = {"faster": 1, "slower": -1, "tie": 0}.get(verdict.kind)
+    samples = [run.latency.samples_s for run in (baseline, candidate)]
+    if direction is None or not all(map(len, samples)):
+        return
+    before, after = (percentiles(run, (50.0, 99.0)) for run in (baseline, candidate))
+    first, second = mean(baseline).value, mean(candidate).value
+    least = 2 * verdict.smallest_effect
+    median_words = _other_way(direction, before[0].value, after[0].value, least)
+    mean_words = _other_way(direction, first, second, least)
+    named = (("median", median_words), ("mean", mean_words))
+    if odd := [f"the {name} is {words}" for name, words in named if words]:
+        yield (
+            f"of all samples {' and '.join(odd)} in {verdict.label}: these mix rounds, and the verdict "
+            "compares within each round"
+        )
+        return
+    if words := _other_way(direction, before[1].value, after[1].value, NOTABLE_TAIL):
+        yield f"the slowest 1 in 100 (p99) are {words} in {verdict.label}, unlike the runs in general"
+
+
+def _other_way(direction: int, before_s: float | None, after_s: float | None, least: float) -> str:
+    """Return how much a figure changed if that is notable and against the direction; else an empty text."""
+    if not before_s or not after_s:
+        return ""
+    change = after_s / before_s - 1
+    if abs(change) < least or ((change > 0) == (direction < 0) and direction):
+        return ""
+    return f"{abs(change) * 100:.2g} % {'higher' if change > 0 else 'lower'}"
 
 
 def thread_notes(runs: Iterable[WithThreads]) -> Iterator[tuple[str, str]]:
