@@ -16,13 +16,13 @@ from workbench.apps.cli import main
 from workbench.core.errors import ConfigError
 from workbench.drawing.palette import GAIN, LOSS
 from workbench.drawing.shapes import Rect, TextLine
-from workbench.features.grid.matrix_call import by_model
-from workbench.features.grid.matrix_chart import matrix_data, matrix_figure, matrix_scene
+from workbench.features.grid.calls import by_model
+from workbench.features.grid.chart import matrix_data, matrix_figure, matrix_scene
 
 
 def test_cells_say_latency_verdict_or_reason() -> None:
     record = examples.matrix()
-    texts = [[cell.text for cell in record.cells(row)] for row in record.rows]
+    texts = [[cell.text for cell in record.cells(row)] for row in record.places]
     assert texts[0] == ["1.994 ms", "1.83× faster"]
     assert texts[1][1] == "1.52× slower"
     assert set(texts[2]) == {"no such file"}
@@ -35,12 +35,12 @@ def test_cells_say_latency_verdict_or_reason() -> None:
 )
 def test_no_speed_is_shown_where_none_is_settled(kind: Any, text: str) -> None:
     record = examples.matrix()
-    measured = record.rows[0].measured
+    measured = record.places[0].measured
     assert measured is not None
     verdicts = (replace(measured.verdicts[0], kind=kind),)
-    row = replace(record.rows[0], measured=replace(measured, verdicts=verdicts))
+    row = replace(record.places[0], measured=replace(measured, verdicts=verdicts))
     assert record.cells(row)[1].text == text
-    data = matrix_data(replace(record, rows=(row,)))
+    data = matrix_data(replace(record, places=(row,)))
     assert data.rows[0][1][1].level == 0
 
 
@@ -55,10 +55,10 @@ def test_the_frame_has_a_row_a_cell_and_nothing_is_zero() -> None:
 
 def test_rows_are_sorted_by_the_speed_up_of_a_config() -> None:
     result = wb.Matrix(examples.matrix(), examples.about())
-    assert [row.model for row in result.sorted_by("B").record.rows] == ["tiny", "small", "gone"]
-    backwards = replace(result.record, rows=result.record.rows[::-1])
-    assert backwards.sorted_by("B").rows == result.record.rows
-    assert [row.model for row in backwards.sorted_by("A").rows] == ["tiny", "small", "gone"]
+    assert [row.model for row in result.sorted_by("B").record.places] == ["tiny", "small", "gone"]
+    backwards = replace(result.record, places=result.record.places[::-1])
+    assert backwards.sorted_by("B").places == result.record.places
+    assert [row.model for row in backwards.sorted_by("A").places] == ["tiny", "small", "gone"]
     with pytest.raises(ConfigError, match="no config 'Z'"):
         result.sorted_by("Z")
 
@@ -107,7 +107,7 @@ def test_lists_are_asked_for(models: Any, configs: Any, problem: str) -> None:
 
 def test_the_rows_are_sorted_by_a_menu_without_a_kernel() -> None:
     record = examples.matrix()
-    figure = matrix_figure(replace(record, rows=record.rows[::-1]))
+    figure = matrix_figure(replace(record, places=record.places[::-1]))
     (menu,) = figure.layout.updatemenus
     assert [button.label for button in menu.buttons] == ["as given", "sorted by A", "sorted by B"]
     assert figure.layout.yaxis.ticktext == ("gone", "small", "tiny")
@@ -115,7 +115,7 @@ def test_the_rows_are_sorted_by_a_menu_without_a_kernel() -> None:
     assert layout == {"yaxis.ticktext": ["tiny", "small", "gone"]}
     assert traces["text"][0][0][1] == "1.83× faster"
     assert {key: len(rows[0]) for key, rows in traces.items()} == {"z": 3, "text": 3, "hovertext": 3}
-    assert not matrix_figure(replace(record, rows=record.rows[:1])).layout.updatemenus
+    assert not matrix_figure(replace(record, places=record.places[:1])).layout.updatemenus
 
 
 def test_an_argument_is_one_for_all_models_or_one_by_model() -> None:
@@ -133,7 +133,7 @@ def test_every_model_gets_the_inputs_and_keeps_its_accuracy(tmp_path: Path) -> N
     mine = np.ones((3, *shape[1:]), np.float32)
     configs = [wb.Config(), wb.Config(precision=wb.DynamicInt8())]
     result = wb.matrix([path], configs, inputs={"x": mine}, budget_s=0.3, progress=False, keep=False)
-    measured = result.record.rows[0].measured
+    measured = result.record.places[0].measured
     assert measured is not None
     assert measured.inputs.shapes[0][1] == f"float32[{','.join(map(str, mine.shape))}]"
     assert result.best(max_accuracy_drop=0.1).answer == "not settled"
@@ -156,7 +156,7 @@ def test_measuring_the_accuracy_of_the_first_model_again_replaces_its_table(
     def measured(model: wb.Model, *_: Any, **__: Any) -> Any:
         return replace(examples.accuracy(), model_name=model.name)
 
-    monkeypatch.setattr("workbench.features.grid.several.accuracy", measured)
+    monkeypatch.setattr("workbench.features.grid.result.accuracy", measured)
     paths = {name: tiny.save(tiny.mlp(), tmp_path, f"{name}.onnx") for name in ("tiny", "small")}
     models = {name: wb.load(path) for name, path in paths.items()}
     result = wb.Matrix(examples.matrix(), examples.about()).of_models(models, {})
@@ -174,9 +174,9 @@ def test_two_files_of_one_name_are_two_models(tmp_path: Path) -> None:
         paths.append(tiny.save(made, tmp_path / folder, "model.onnx"))
     result = wb.matrix([*paths, paths[0]], [wb.Config()] * 2, budget_s=0.4, progress=False, keep=False)
     names = ["a/model", "b/model", "again/model", "a/model (2)"]
-    assert [row.model for row in result.record.rows] == names
+    assert [row.model for row in result.record.places] == names
     assert [result.comparison(name).record.model.sha256 for name in names] == [
-        row.sha256 for row in result.record.rows
+        row.sha256 for row in result.record.places
     ]
     tables = result.accuracy(progress=False)
     assert list(tables) == names
@@ -189,19 +189,19 @@ def test_a_failure_is_a_cell_and_a_file_is_continued(tmp_path: Path, monkeypatch
     configs = [wb.Config(), wb.Config(level="disabled")]
     gone = tmp_path / "gone.onnx"
     first = wb.matrix([path, gone], configs, file=file, budget_s=1.0, progress=False)
-    assert [row.problem is None for row in first.record.rows] == [True, False]
-    assert "gone.onnx" in str(first.record.rows[1].problem)
-    assert wb.open(file).record.rows[0] == first.record.rows[0]
+    assert [row.problem is None for row in first.record.places] == [True, False]
+    assert "gone.onnx" in str(first.record.places[1].problem)
+    assert wb.open(file).record.places[0] == first.record.places[0]
     gone.write_bytes(path.read_bytes()[:-1])  # no model
     measured: list[str] = []
 
     def measure_runs(model: Any, *_: Any, **__: Any) -> Any:
         measured.append(model.name)
 
-    monkeypatch.setattr("workbench.features.grid.matrix_call.measure_runs", measure_runs)
+    monkeypatch.setattr("workbench.features.grid.calls.measure_runs", measure_runs)
     again = wb.matrix([path, gone], configs, file=file, progress=False, keep=False)
     assert measured == [], "the model in the file is not measured again"
-    assert again.record.rows[0] == first.record.rows[0]
+    assert again.record.places[0] == first.record.places[0]
     with pytest.raises(ConfigError, match="no matrix of these configs"):
         wb.matrix([path], configs[:1], file=file, progress=False)
 

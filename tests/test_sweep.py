@@ -17,7 +17,7 @@ from workbench.apps.cli.sweeping import read_axes
 from workbench.core.errors import ConfigError, InputError, RunFailed
 from workbench.core.measure.limits import Progress
 from workbench.features.base.in_turn import Turn, measured_in_turn
-from workbench.features.grid.sweep_axes import axes_of, free_names
+from workbench.features.grid.axes import axes_of, free_names
 
 
 def add_with(free: list[str | int | None], fixed: list[int]) -> onnx.ModelProto:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.factories import results as examples
 from workbench.drawing.shapes import Polyline, TextLine
-from workbench.features.grid.sweep_chart import sweep_chart, sweep_figure, sweep_scene
+from workbench.features.grid.chart import sweep_chart, sweep_figure, sweep_scene
 
 
 def test_a_curve_a_config_and_a_gap_where_nothing_was_measured() -> None:

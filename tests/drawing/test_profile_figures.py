@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.factories import results
 from tests.features.profile.traces import chain, event, node, trace_of, write
+from workbench.core.bundle.estimate import Estimate
 from workbench.drawing.chart_figure import chart_figure
 from workbench.features.cold_start.chart import cold_start_chart
 from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
 from workbench.features.memory.by_node import memory_of
 from workbench.features.memory.chart import memory_figure
-from workbench.features.memory.resources_chart import memory_settings_chart
 from workbench.features.profile.chart import op_type_chart
 from workbench.features.profile.roofline.chart import roofline_figure
 from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.features.profile.roofline.peaks import PeakRow
 from workbench.features.profile.session_profile import Profile, read_profile
-from workbench.features.variants.memory_settings import MemorySetting, MemorySettingsRecord
-from workbench.features.variants.thread_scaling import ThreadPoint, ThreadScalingRecord
-from workbench.features.variants.threads_chart import threads_chart
+from workbench.features.variants.memory_settings import settings_chart
+from workbench.features.variants.threads import threads_chart
 
 
 @pytest.fixture(scope="module")
@@ -143,19 +144,19 @@ def test_what_each_stage_of_a_start_added_to_the_memory() -> None:
 
 
 def test_memory_settings_draw_memory_and_latency_of_each() -> None:
-    def row(name: str, peak: int | None, verdict: str | None) -> MemorySetting:
-        return MemorySetting(name, 10, 20, peak, None, None, 0.01, verdict, 1.1, 1.05, 1.2, None)
-
-    found = MemorySettingsRecord("m", (row("as asked", 8 << 20, None), row("arena off", 4 << 20, "faster")))
-    figure = chart_figure(memory_settings_chart(found))
+    asked, off = (replace(row, latency_s=0.01) for row in results.settings().rows)
+    asked = replace(asked, peak_bytes=8 << 20)
+    off = replace(off, peak_bytes=4 << 20, verdict="faster", ratio=Estimate(1.1, 1.05, 1.2))
+    found = replace(results.settings(), model_name="m", rows=(asked, off))
+    figure = chart_figure(settings_chart(found))
     assert figure.data[0].x == (8, 4)
     assert figure.data[-1].x == (10, 10)
-    assert str(found) == "m: as asked 8.0 MiB at the peak; arena off: 4.0 MiB less, 1.10 times as fast"
+    assert str(found) == "m: as asked 8.0 MiB at the peak; arena off: 4.0 MiB less, 1.10× as fast"
 
 
 def test_the_fewest_threads_near_the_best_are_named() -> None:
     times = {1: 0.01, 2: 0.005, 4: 0.005}
-    points = [ThreadPoint(n, spin, t, None, None) for spin in (True, False) for n, t in times.items()]
-    figure = chart_figure(threads_chart(ThreadScalingRecord(tuple(points))))
+    points = [results.thread_point(n, spin, t) for spin in (True, False) for n, t in times.items()]
+    figure = chart_figure(threads_chart(results.scaling(*points)))
     texts = [trace.text for trace in figure.data if trace.xaxis == "x"]
     assert texts == [("10 ms", "5 ms, enough", "5 ms")] * 2

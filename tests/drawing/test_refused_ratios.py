@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tests.factories import results as examples
 from workbench.apps.panels.tabs.finding_texts import steps_html
+from workbench.core.bundle.estimate import Estimate
+from workbench.core.text import factor_ends
 from workbench.drawing.chart import Chart
 from workbench.features.findings.chart import improvement_chart
-from workbench.features.variants.chart import ablation_chart, levels_chart, versions_chart
+from workbench.features.variants.levels import levels_chart
+from workbench.features.variants.versions import versions_chart
+from workbench.features.variants.worth import worth_chart
 
 
 def drawn(chart: Chart, row: int, axis: int) -> tuple[float | None, str, str]:
@@ -18,27 +23,24 @@ def drawn(chart: Chart, row: int, axis: int) -> tuple[float | None, str, str]:
     return value.value, value.text, value.detail
 
 
-def test_a_level_whose_outputs_differ_has_no_speed_up() -> None:
-    record = examples.levels()
-    wrong = replace(record.rows[1], verdict="outputs differ", reason="y differs")
-    chart = levels_chart(replace(record, rows=(record.rows[0], wrong)))
+@pytest.mark.parametrize(
+    ("record", "chart_of"), [(examples.levels(), levels_chart), (examples.versions(), versions_chart)]
+)
+def test_a_variant_whose_outputs_differ_has_no_speed_up(record: Any, chart_of: Any) -> None:
+    row = record.rows[1]
+    value, text, _ = drawn(chart_of(record), 1, 3)
+    assert (value, text) == (row.ratio.value, row.ratio.factor + factor_ends(row.ratio.low, row.ratio.high))
+    wrong = replace(row, verdict="outputs differ", reason="y differs")
+    chart = chart_of(replace(record, rows=(record.rows[0], wrong)))
     assert drawn(chart, 1, 3) == (None, "outputs differ", "y differs")
-
-
-def test_a_version_whose_outputs_differ_has_no_speed_up() -> None:
-    record = examples.versions()
-    assert drawn(versions_chart(record), 1, 3) == (1.83, "1.83×, faster", "")
-    wrong = replace(record.comparison.verdict, kind="outputs differ")
-    chart = versions_chart(replace(record, comparison=replace(record.comparison, verdicts=(wrong,))))
-    assert drawn(chart, 1, 3) == (None, "outputs differ", "")
 
 
 def test_a_pass_without_an_interval_has_no_worth() -> None:
     record = examples.ablation()
-    absurd = replace(record.rows[0], effect="unknown", worth=9.0, low=None, high=None, reason="rounds differ")
-    chart = ablation_chart(replace(record, rows=(absurd,)))
+    absurd = replace(record.rows[0], effect="unknown", ratio=Estimate(0.1), reason="rounds differ")
+    chart = worth_chart(replace(record, rows=(absurd,)))
     assert drawn(chart, 0, 0) == (None, "not settled", "rounds differ")
-    assert drawn(chart, 1, 0)[0] == 100 * 0.3
+    assert drawn(chart, 1, 0)[0] == pytest.approx(30.0)
 
 
 def test_a_fix_without_an_interval_has_no_speed_up() -> None:
@@ -60,5 +62,5 @@ def test_a_large_effect_whose_size_is_open_is_told_by_its_end(
     improved = replace(improved, steps=(step,))
     assert drawn(improvement_chart(improved), 0, 0) == (None, words, "far apart")
     assert f"measured {words}" in steps_html("B", improved)
-    row = replace(levels.rows[1], verdict="faster", speedup=None, low=low, high=high, reason="far apart")
+    row = replace(levels.rows[1], verdict="faster", ratio=Estimate(None, low, high), reason="far apart")
     assert drawn(levels_chart(replace(levels, rows=(levels.rows[0], row))), 1, 3)[:2] == (None, words)

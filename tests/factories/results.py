@@ -14,6 +14,7 @@ from tests.factories.graphs import HOSTILE, fused, hostile
 from tests.factories.records import CONFIGS
 from tests.features.profile.traces import event, node, write
 from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.kinds import Part, about_comparison
 from workbench.core.bundle.origin import Origin
@@ -34,8 +35,9 @@ from workbench.features.explain.explanation import Explained
 from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
 from workbench.features.findings.slower.record import WhySlowerRecord
-from workbench.features.grid.matrix import MatrixRecord, MatrixRow
-from workbench.features.grid.sweep import SweepAxis, SweepPoint, SweepRecord, SweepSeries
+from workbench.features.grid.matrix import MatrixRecord
+from workbench.features.grid.record import GridAxis, Place, Series
+from workbench.features.grid.sweep import SweepRecord
 from workbench.features.load.record import LoadPoint, LoadRun, LoadSlice, LoadTestRecord, LoadVerdict
 from workbench.features.memory.by_node import memory_of
 from workbench.features.profile.difference.files import FileDifference, OperatorCounts, WeightChange
@@ -45,11 +47,11 @@ from workbench.features.profile.saved import record_of
 from workbench.features.profile.session_profile import Overhead, Profile, read_profile
 from workbench.features.tune.record import StudyCandidate, StudyRecord
 from workbench.features.tune.space import Space
-from workbench.features.variants.ablation import AblationRecord, Worth
 from workbench.features.variants.levels import LevelRow, LevelsRecord
 from workbench.features.variants.memory_settings import MemorySetting, MemorySettingsRecord
-from workbench.features.variants.thread_scaling import ThreadPoint, ThreadScalingRecord
+from workbench.features.variants.threads import ThreadPoint, ThreadScalingRecord
 from workbench.features.variants.versions import VersionRow, VersionsRecord
+from workbench.features.variants.worth import Worth, WorthRecord
 
 
 @cache
@@ -90,13 +92,26 @@ def roofline() -> RooflineRecord:
     )
 
 
+SHARED = {"load_s": 0.1, "verdict": None, "ratio": Estimate(), "outputs_agree": None, "reason": None}
+
+
+def variant(cls: type[Any], name: str, latency_s: float | None, failure: str | None, **facts: Any) -> Any:
+    """A variant that is its own base, unless `facts` say otherwise."""
+    return cls(**{**SHARED, "name": name, "latency_s": latency_s, "failure": failure, **facts})
+
+
 def worth(name: str) -> Worth:
-    return Worth(name, (1, 2), "helps", 0.3, 0.2, 0.4, 3, 1, True, 1e-7, "why")
+    made: Worth = variant(
+        Worth, name, 0.002, None, levels=(1, 2), effect="helps", nodes_removed=3, nodes_added=1,
+        relative_error=1e-7, ratio=Estimate(1 / 1.3, 1 / 1.4, 1 / 1.2), outputs_agree=True, reason="why",
+        verdict="slower",
+    )  # fmt: skip
+    return made
 
 
 @cache
-def ablation() -> AblationRecord:
-    return AblationRecord("model", CONFIGS[0], (worth(HOSTILE),), worth("control"), ordinary())
+def ablation() -> WorthRecord:
+    return WorthRecord("model", (worth(HOSTILE),), ordinary(), CONFIGS[0], worth("control"))
 
 
 @cache
@@ -109,31 +124,23 @@ def model_files() -> FileDifference:
 @cache
 def versions() -> VersionsRecord:
     ops = (("Conv", 4), (HOSTILE, 2))
-    old = VersionRow("A", "ort117", "1.17.3", "3.11.7", "1.26.4", 10, ops, ("ConstantFolding",), None, None)
+    old = variant(
+        VersionRow, "A", 0.004, None, environment="ort117", onnxruntime="1.17.3", python="3.11.7",
+        numpy="1.26.4", nodes=10, ops=ops, passes=("ConstantFolding",), placement=None, problem=None,
+    )  # fmt: skip
     new = replace(
-        old, label="B", environment="this environment", onnxruntime="1.31.1", nodes=8,
-        ops=(("Conv", 2), ("FusedConv", 2)), passes=("ConstantFolding", HOSTILE), placement=(("CPU", 8),),
+        old, name="B", verdict="faster", ratio=Estimate(1.83, 1.79, 1.88), outputs_agree=True,
+        environment="this environment", onnxruntime="1.31.1", nodes=8, ops=(("Conv", 2), ("FusedConv", 2)),
+        passes=("ConstantFolding", HOSTILE), placement=(("CPU", 8),),
     )  # fmt: skip
     return VersionsRecord("tiny", (old, new), ordinary())
 
 
 @cache
 def levels() -> LevelsRecord:
-    row = LevelRow(
-        "disabled",
-        12,
-        (("Add", 3),),
-        ("CPUExecutionProvider",),
-        0.1,
-        0.002,
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
-    )
-    more = replace(row, level="all", speedup=1.5, low=1.4, high=1.6, verdict="faster", outputs_agree=True)
+    ops, providers = (("Add", 3),), ("CPUExecutionProvider",)
+    row = variant(LevelRow, "disabled", 0.002, None, nodes=12, ops=ops, providers=providers)
+    more = replace(row, name="all", ratio=Estimate(1.5, 1.4, 1.6), verdict="faster", outputs_agree=True)
     return LevelsRecord("model", (row, more), ordinary())
 
 
@@ -143,44 +150,65 @@ def measurement() -> MeasurementRecord:
     return MeasurementRecord((50.0, 99.0), 0.05, True, measured)
 
 
+def _slower() -> ComparisonRecord:
+    record = replace(ordinary(), runs=(drawn_run("A", 0.004), drawn_run("B", 0.006)))
+    verdict = replace(record.verdict, kind="slower", ratio=0.66, low=0.64, high=0.68)
+    return replace(record, verdicts=(verdict,))
+
+
+SERIES = (Series("ORT defaults"), Series("intra-op threads 1"))
+
+
 @cache
 def matrix() -> MatrixRecord:
     """B is faster on the first model and slower on the second; the third is gone."""
-    slower = replace(ordinary(), runs=(drawn_run("A", 0.004), drawn_run("B", 0.006)))
-    verdicts = (replace(slower.verdict, kind="slower", ratio=0.66, low=0.64, high=0.68),)
-    rows = (
-        MatrixRow("tiny", "ab" * 32, ordinary(), None),
-        MatrixRow("small", "cd" * 32, replace(slower, verdicts=verdicts), None),
-        MatrixRow("gone", None, None, "no such file"),
+    places = (
+        Place("tiny", "ab" * 32, (), ordinary(), None),
+        Place("small", "cd" * 32, (), _slower(), None),
+        Place("gone", None, (), None, "no such file"),
     )
-    return MatrixRecord(CONFIGS[:2], rows)
+    return MatrixRecord((), CONFIGS[:2], SERIES, places)
 
 
 @cache
 def sweep() -> SweepRecord:
     """B is faster at batch 1, slower at 8, and nothing runs at 32."""
-    slower = replace(ordinary(), runs=(drawn_run("A", 0.004), drawn_run("B", 0.006)))
-    verdicts = (replace(slower.verdict, kind="slower", ratio=0.66, low=0.64, high=0.68),)
-    axes = (SweepAxis("batch", "size", ("1", "8", "32")),)
-    series = (SweepSeries("ORT defaults", ()), SweepSeries("intra-op threads 1", ()))
-    points = (
-        SweepPoint((("batch", 1),), ordinary(), None),
-        SweepPoint((("batch", 8),), replace(slower, verdicts=verdicts), None),
-        SweepPoint((("batch", 32),), None, HOSTILE),
-    )
-    return SweepRecord("model", axes, CONFIGS[:2], series, points)
+    axes = (GridAxis("batch", "size", ("1", "8", "32")),)
+    measured = ((1, ordinary(), None), (8, _slower(), None), (32, None, HOSTILE))
+    places = tuple(Place("model", None, (("batch", size),), *outcome) for size, *outcome in measured)
+    return SweepRecord(axes, CONFIGS[:2], SERIES, places)
 
 
 @cache
 def settings() -> MemorySettingsRecord:
-    row = MemorySetting("as asked", -1, 5, 9 << 20, None, None, 0.002, None, None, None, None, None)
-    return MemorySettingsRecord("model", (row, replace(row, name="arena off", verdict="slower", ratio=0.9)))
+    sizes = {"loaded_bytes": -1, "ran_bytes": 5, "peak_bytes": 9 << 20}
+    arena = dict.fromkeys(("arena_peak_bytes", "arena_held_bytes"))
+    row = variant(MemorySetting, "as asked", 0.002, None, **sizes, **arena)
+    off = replace(row, name="arena off", verdict="slower", ratio=Estimate(0.9))
+    return MemorySettingsRecord("model", (row, off))
+
+
+def thread_point(
+    count: int,
+    spinning: bool,
+    latency_s: float | None,
+    cpu_s: float | None = None,
+    failure: str | None = None,
+) -> ThreadPoint:
+    name = f"{count} threads, {spinning}"
+    facts = {"threads": count, "spinning": spinning, "cpu_s": cpu_s}
+    made: ThreadPoint = variant(ThreadPoint, name, latency_s, failure, **facts)
+    return made
+
+
+def scaling(*points: ThreadPoint) -> ThreadScalingRecord:
+    return ThreadScalingRecord("model", points)
 
 
 @cache
 def threads() -> ThreadScalingRecord:
-    points = [ThreadPoint(n, s, 0.002 / n, 0.003, None) for n in (1, 2) for s in (True, False)]
-    return ThreadScalingRecord((*points, ThreadPoint(4, True, None, None, HOSTILE)))
+    points = [thread_point(n, s, 0.002 / n, 0.003) for n in (1, 2) for s in (True, False)]
+    return scaling(*points, thread_point(4, True, None, None, HOSTILE))
 
 
 @cache

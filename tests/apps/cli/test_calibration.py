@@ -21,10 +21,10 @@ CALLS = {  # a command, where MODEL is a file → the functions that it calls
     "compare MODEL --b level=basic": ("compare.call.compare",),
     "check MODEL --against MODEL": ("compare.call.compare",),
     "measure MODEL": ("measure.call.measure",),
-    "sweep MODEL --over batch=1,2": ("grid.sweep_call.sweep",),
+    "sweep MODEL --over batch=1,2": ("grid.calls.sweep",),
     "load-test MODEL": ("load.call.load_test",),
     "decode MODEL": ("decode.call.decode",),
-    "compare-versions MODEL --environment /old": ("variants.versions_call.compare_versions",),
+    "compare-versions MODEL --environment /old": ("variants.calls.compare_versions",),
     "deploy MODEL folder": ("deploy.call.deploy",),
     "tune MODEL": ("tune.call.default_space", "tune.call.tune"),
 }

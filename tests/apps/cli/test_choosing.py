@@ -59,7 +59,7 @@ def test_wrong_use_is_refused(bundle: str, tmp_path: Path, capsys: pytest.Captur
 
 def test_a_sweep_answers_with_its_point(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record = examples.sweep()
-    measured = replace(record, points=tuple(point for point in record.points if point.measured is not None))
+    measured = replace(record, places=tuple(point for point in record.places if point.measured is not None))
     path = str(wb.Sweep(measured, examples.about()).save(tmp_path / "sweep.ortbench"))
     assert main(["best", path, "--max-p99", "10"]) == 0
     assert "yes: A at batch 8" in capsys.readouterr().out

@@ -281,9 +281,10 @@ def test_no_text_of_a_csv_is_computed_by_a_spreadsheet(
     from tests.factories import results as examples
 
     record = examples.matrix()
-    record = replace(record, rows=(replace(record.rows[0], model="=1+1"), record.rows[1]))
+    first, second, _ = record.places
+    record = replace(record, places=(replace(first, model="=1+1"), second))
     monkeypatch.setattr(
-        "workbench.features.grid.matrix_call.matrix", lambda *_, **__: wb.Matrix(record, examples.about())
+        "workbench.features.grid.calls.matrix", lambda *_, **__: wb.Matrix(record, examples.about())
     )
     assert main(["matrix", model, "--csv"]) == 0
     assert "\n'=1+1," in capsys.readouterr().out
@@ -320,7 +321,7 @@ def test_versions_are_compared_in_environments(
         calls.update(options, environments=environments, config=config)
         return wb.Versions(examples.versions())
 
-    monkeypatch.setattr("workbench.features.variants.versions_call.compare_versions", compare_versions)
+    monkeypatch.setattr("workbench.features.variants.calls.compare_versions", compare_versions)
     arguments = ["--environment", "/old", "--environment", "/new", "--a", "level=basic"]
     assert main(["compare-versions", model, *arguments]) == 0
     assert (calls["environments"], calls["config"]) == (["/old", "/new"], wb.Config(level="basic"))

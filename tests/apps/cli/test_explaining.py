@@ -38,9 +38,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
     for place in (
         "workbench.features.explain.calls.explain",
-        "workbench.features.explain.calls.levels",
+        "workbench.features.variants.calls.levels",
         "workbench.features.profile.calls.profile",
-        "workbench.features.profile.calls.threads",
+        "workbench.features.variants.calls.threads",
         "workbench.features.accuracy.call.accuracy",
         "workbench.core.prepare.preparing.prepare",
     ):
@@ -79,7 +79,7 @@ def test_levels_that_were_not_measured_leave_it_open(
     assert (calls["budget_s"], calls["progress"], calls["keep"]) == (3.0, False, True)
     assert [row["level"] for row in rows(capsys.readouterr().out)] == ["disabled", "all"]
     first, second = examples.levels().rows
-    failed = (first, replace(second, median_s=None, reason="refused"))
+    failed = (first, replace(second, latency_s=None, reason="refused"))
     calls["answer"] = wb.Levels(replace(examples.levels(), rows=failed))
     assert main(["levels", model]) == 3
     assert "not measured" in capsys.readouterr().out
@@ -106,8 +106,8 @@ def test_threads_that_were_not_measured_leave_it_open(
     assert main(["threads", model, "--most-threads", "4", "--seed", "7"]) == 3
     assert (calls["most_threads"], calls["budget_s"], calls["seed"]) == (4, 30.0, 7)
     assert "busy_threads" in capsys.readouterr().out
-    measured = tuple(point for point in examples.threads().points if point.latency_s is not None)
-    calls["answer"] = wb.Threads(replace(examples.threads(), points=measured), examples.about())
+    measured = tuple(point for point in examples.threads().rows if point.latency_s is not None)
+    calls["answer"] = wb.Threads(replace(examples.threads(), rows=measured), examples.about())
     assert main(["threads", model, "--csv"]) == 0
     assert [row["threads"] for row in rows(capsys.readouterr().out)] == ["1", "1", "2", "2"]
 

@@ -131,8 +131,8 @@ def test_runs_measured_apart_have_welchs_interval() -> None:
 
 GATES = {
     "measurement": lambda record, _: checks_by_kind.of_measurement(record),
-    "sweep": checks_by_kind.of_sweep,
-    "matrix": checks_by_kind.of_matrix,
+    "sweep": checks_by_kind.of_grid,
+    "matrix": checks_by_kind.of_grid,
     "levels": checks_by_kind.of_levels,
     "load test": checks_by_kind.of_load_test,
     "decoding": checks_by_kind.of_decoding,
@@ -151,9 +151,9 @@ def test_every_command_that_judges_has_checks(kind: str) -> None:
 
 def test_points_and_models_that_were_not_measured_are_open_and_slower_ones_fail_if_asked() -> None:
     sweep, matrix = examples.sweep(), examples.matrix()
-    assert [check.code for check in checks_by_kind.of_sweep(sweep, ())] == [FINE, FINE, OPEN]
-    assert [check.code for check in checks_by_kind.of_sweep(sweep, ["slower"])] == [FINE, WORSE, OPEN]
-    checks = list(checks_by_kind.of_matrix(matrix, ["slower"]))
+    assert [check.code for check in checks_by_kind.of_grid(sweep, ())] == [FINE, FINE, OPEN]
+    assert [check.code for check in checks_by_kind.of_grid(sweep, ["slower"])] == [FINE, WORSE, OPEN]
+    checks = list(checks_by_kind.of_grid(matrix, ["slower"]))
     assert [(check.name, check.code) for check in checks] == [
         ("tiny: B against A", FINE), ("small: B against A", WORSE), ("gone", OPEN)
     ]  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import replace
 from tests.factories import comparisons, results
 from workbench.apps import course
 from workbench.apps.course.article import article_tables
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config, StaticInt8
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.compare.result import Comparison
@@ -16,7 +17,7 @@ from workbench.features.explain.placement.prediction import predict_all
 from workbench.features.findings.record import NotLooked
 from workbench.features.findings.registry import rules
 from workbench.features.findings.result import Findings
-from workbench.features.variants.levels_result import Levels
+from workbench.features.variants.levels import Levels
 
 STATIC = Config(precision=StaticInt8())
 
@@ -35,7 +36,7 @@ def test_a_gain_that_was_not_measured_or_not_settled_is_called_so() -> None:
     assert course.level_cells("ViT-Base", open_)["levels-latency/ViT-Base/best_speedup"] == (
         "model: 1.50 times (not settled)"
     )
-    failed = replace(last, median_s=None, speedup=None, verdict="unknown")
+    failed = replace(last, latency_s=None, ratio=Estimate(), verdict="unknown")
     cells = course.level_cells("ViT-Base", Levels(replace(record, rows=(first, failed))))
     assert cells["levels-latency/ViT-Base/all_ms"] is None
     assert cells["levels-latency/ViT-Base/best_speedup"] is None

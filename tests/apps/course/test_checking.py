@@ -18,8 +18,7 @@ from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.features.compare.result import Comparison
 from workbench.features.explain.result import Explanation
-from workbench.features.variants.levels import LevelsRecord
-from workbench.features.variants.levels_result import Levels
+from workbench.features.variants.levels import Levels, LevelsRecord
 
 FP16 = ("quantization-bert/FP16 (CUDA)/latency_ms", "pytorch-latency/BERT-Base/ort_cuda_ms")
 LLAMA = ("pytorch-latency/LLaMA-7B/winner", "pytorch-latency/LLaMA-7B/ort_cuda_ms")
@@ -203,7 +202,7 @@ def test_other_outputs_are_not_accepted() -> None:
 def of_levels(ops: dict[str, tuple[tuple[str, int], ...]]) -> Levels:
     record = results.levels()
     row = record.rows[0]
-    rows = tuple(replace(row, level=level, ops=counts) for level, counts in ops.items())
+    rows = tuple(replace(row, name=level, ops=counts) for level, counts in ops.items())
     return Levels(LevelsRecord("net", rows, record.comparison))
 
 

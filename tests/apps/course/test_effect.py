@@ -11,13 +11,13 @@ import workbench as wb
 from tests.factories import comparisons, results
 from workbench.apps import course
 from workbench.apps.course.effect import EFFECTS, RECORDED, SeenEffect
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError
 from workbench.features.cold_start import ColdStarts
 from workbench.features.compare.result import Comparison
 from workbench.features.tune.result import Study
 from workbench.features.variants.levels import LevelsRecord
-from workbench.features.variants.thread_scaling import ThreadPoint, ThreadScalingRecord
-from workbench.features.variants.thread_scaling_result import Threads
+from workbench.features.variants.threads import Threads
 
 MOST_BYTES = 500_000  # of all together: they are in the wheel
 
@@ -53,8 +53,8 @@ def test_two_single_runs_may_be_equal_here() -> None:
 
 def layout(speedup: float | None, low: float | None, high: float | None) -> wb.Levels:
     row = replace(results.levels().rows[0], verdict="faster")
-    before = replace(row, level="extended", speedup=1.0, low=0.95, high=1.05)
-    after = replace(row, level="layout", speedup=speedup, low=low, high=high)
+    before = replace(row, name="extended", ratio=Estimate(1.0, 0.95, 1.05))
+    after = replace(row, name="layout", ratio=Estimate(speedup, low, high))
     return wb.Levels(LevelsRecord("net", (before, after), results.levels().comparison))
 
 
@@ -76,7 +76,7 @@ def test_the_step_to_layout_is_judged_by_both_intervals(
 
 def test_the_size_of_the_step_lies_in_its_interval_whatever_the_medians_say() -> None:
     levels = layout(2.0, 1.9, 2.1)
-    assert len({row.median_s for row in levels.record.rows}) == 1
+    assert len({row.latency_s for row in levels.record.rows}) == 1
     size = EFFECTS["blocked-layout"].read(levels)
     assert size.value == 2.0
     assert size.low is not None
@@ -86,7 +86,7 @@ def test_the_size_of_the_step_lies_in_its_interval_whatever_the_medians_say() ->
 def ablation(*effects: tuple[str, float]) -> wb.Ablation:
     record = results.ablation()
     rows = tuple(
-        replace(record.rows[0], effect=effect, worth=worth)  # type: ignore[arg-type]
+        replace(record.rows[0], effect=effect, ratio=Estimate(1 / (1 + worth)))  # type: ignore[arg-type]
         for effect, worth in effects
     )
     return wb.Ablation(replace(record, rows=rows))
@@ -119,8 +119,8 @@ def test_an_effect_on_speed_follows_the_verdict(name: str, kinds: set[str]) -> N
 
 def threads(*latencies_s: float | None) -> Threads:
     pairs = zip((1, 2, 4), latencies_s, strict=True)
-    points = [ThreadPoint(count, True, time_s, None, None) for count, time_s in pairs]
-    return Threads(ThreadScalingRecord((*points, ThreadPoint(64, False, 9.0, None, None))))
+    points = [results.thread_point(count, True, time_s) for count, time_s in pairs]
+    return Threads(results.scaling(*points, results.thread_point(64, False, 9.0)))
 
 
 def test_many_threads_are_slower_by_a_fifth_or_not_at_all() -> None:

@@ -9,9 +9,9 @@ import pytest
 from tests.factories import comparisons, results
 from workbench.apps import course
 from workbench.apps.course.equal_configs import MOST_NAIVE, naive_ratios
+from workbench.core.bundle.estimate import Estimate
 from workbench.features.compare.result import Comparison
-from workbench.features.variants.levels import LevelRow, LevelsRecord
-from workbench.features.variants.levels_result import Levels
+from workbench.features.variants.levels import LevelRow, Levels, LevelsRecord
 
 
 def compared(low: float | None, high: float | None) -> Comparison:
@@ -56,7 +56,7 @@ def row(
     verdict = None if level == "disabled" else "faster"
     return replace(
         results.levels().rows[0],
-        level=level, nodes=nodes, speedup=speedup, low=low, high=high, verdict=verdict,
+        name=level, nodes=nodes, ratio=Estimate(speedup, low, high), verdict=verdict,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from workbench.apps import course
 from workbench.apps.course.article_cells import NOT_FIRED
 from workbench.apps.course.exercise import OverBudget
 from workbench.apps.course.fusion_checks import at_no_cost
+from workbench.core.bundle.estimate import Estimate
 from workbench.features.compare.result import Comparison
 from workbench.features.explain.passes.missed import Missed
 from workbench.features.explain.result import Explanation
@@ -20,7 +21,7 @@ from workbench.features.explain.result import Explanation
 def ablation(*effects: tuple[str, str, float], asked_s: float = 60.0) -> wb.Ablation:
     record = results.ablation()
     rows = tuple(
-        replace(record.rows[0], name=name, effect=effect, worth=worth)  # type: ignore[arg-type]
+        replace(record.rows[0], name=name, effect=effect, ratio=Estimate(1 / (1 + worth)))  # type: ignore[arg-type]
         for name, effect, worth in effects
     )
     comparison = record.comparison

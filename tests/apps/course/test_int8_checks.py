@@ -15,8 +15,8 @@ from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.accuracy.sensitivity_record import LayerSensitivity
 from workbench.features.accuracy.sensitivity_result import Sensitivity
 from workbench.features.compare.result import Comparison
-from workbench.features.grid.matrix import MatrixRecord, MatrixRow
-from workbench.features.grid.matrix_result import Matrix
+from workbench.features.grid.matrix import Matrix, MatrixRecord
+from workbench.features.grid.record import Place
 
 STATIC = Config(precision=StaticInt8())
 LIMITS = {"speedup": 1.5, "lost": 0.02}
@@ -124,8 +124,8 @@ def test_the_activations_follow_the_verdict(kind: str, right: str) -> None:
 def matrix(kind: str = "faster") -> Matrix:
     runs = comparisons.drawn_run("A", 0.002), replace(comparisons.drawn_run("B", 0.001), config=STATIC)
     record = comparisons.comparison(*runs, kind=kind)
-    rows = (MatrixRow("tiny", None, record, None), MatrixRow("gone", None, None, "no such file"))
-    return Matrix(MatrixRecord((Config(), STATIC), rows))
+    places = (Place("tiny", None, (), record, None), Place("gone", None, (), None, "no such file"))
+    return Matrix(MatrixRecord((), (Config(), STATIC), results.matrix().series, places))
 
 
 def test_speed_and_accuracy_stand_side_by_side() -> None:

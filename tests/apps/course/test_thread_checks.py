@@ -9,15 +9,14 @@ import pytest
 from tests.factories import results
 from workbench.apps import course
 from workbench.features.load.result import LoadTest
-from workbench.features.variants.thread_scaling import ThreadPoint, ThreadScalingRecord
-from workbench.features.variants.thread_scaling_result import Threads
+from workbench.features.variants.threads import Threads
 
 
 @pytest.fixture
 def threads() -> Threads:
     times = ((1, True, 0.010), (2, True, 0.0060), (4, True, 0.0058), (8, True, 0.020), (1, False, 0.001))
-    points = [ThreadPoint(count, spinning, latency_s, None, None) for count, spinning, latency_s in times]
-    return Threads(ThreadScalingRecord((*points, ThreadPoint(16, True, None, None, "it hung"))))
+    points = [results.thread_point(count, spinning, latency_s) for count, spinning, latency_s in times]
+    return Threads(results.scaling(*points, results.thread_point(16, True, None, None, "it hung")))
 
 
 @pytest.mark.parametrize("answer", [2, 4])

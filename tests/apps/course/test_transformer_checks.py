@@ -52,7 +52,7 @@ def test_too_long_a_measurement_exceeds_the_budget() -> None:
 
 def test_a_foreseen_latency_is_near_the_measured_one() -> None:
     sweep = wb.Sweep(results.sweep(), results.about())
-    estimate = next(iter(sweep.record.rows())).latency()
+    estimate = next(iter(sweep.record.all_cells())).latency()
     assert estimate.value is not None
     right_ms = 1e3 * estimate.value
 

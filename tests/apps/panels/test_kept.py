@@ -148,7 +148,7 @@ def test_a_result_that_was_cancelled_is_not_kept(
         cancel.set()
         return wb.Levels(examples.levels())
 
-    monkeypatch.setattr("workbench.features.explain.calls.levels", levels)
+    monkeypatch.setattr("workbench.features.variants.calls.levels", levels)
     with pytest.raises(wb.Cancelled):
         bench.run("levels", wait=True)
     assert result.parts == ()

@@ -17,9 +17,9 @@ from workbench.core.errors import Cancelled
 
 LINES = ["sweep", "matrix", "versions", "load test", "decoding"]
 FUNCTIONS = {
-    "sweep": ("workbench.features.grid.sweep_call.sweep", "wb.sweep("),
-    "matrix": ("workbench.features.grid.matrix_call.matrix", "wb.matrix("),
-    "versions": ("workbench.features.variants.versions_call.compare_versions", "wb.compare_versions("),
+    "sweep": ("workbench.features.grid.calls.sweep", "wb.sweep("),
+    "matrix": ("workbench.features.grid.calls.matrix", "wb.matrix("),
+    "versions": ("workbench.features.variants.calls.compare_versions", "wb.compare_versions("),
     "load test": ("workbench.features.load.call.load_test", "wb.load_test("),
     "decoding": ("workbench.features.decode.call.decode", "wb.decode("),
 }

@@ -19,7 +19,6 @@ from workbench.apps.panels.tabs.tab import BOTH, Tab, TabPage
 from workbench.apps.panels.tabs.thread_choice import ThreadChoice, knees
 from workbench.drawing.chart import Axis, Chart, Value, one_value, run_look
 from workbench.drawing.chart_figure import chart_figure
-from workbench.features.variants.thread_scaling import ThreadPoint, ThreadScalingRecord
 
 
 @pytest.fixture
@@ -181,9 +180,9 @@ def test_before_a_comparison_there_are_no_questions() -> None:
     assert [link.layout.display for link in questions.links] == ["none"] * 7
 
 
-SCALING = ThreadScalingRecord(
-    tuple(
-        ThreadPoint(count, spinning, latency_s, None, None)
+SCALING = examples.scaling(
+    *(
+        examples.thread_point(count, spinning, latency_s)
         for spinning, latencies in ((True, (0.01, 0.005, 0.005)), (False, (0.012, 0.006, 0.004)))
         for count, latency_s in zip((1, 2, 4), latencies, strict=True)
     )
@@ -208,7 +207,7 @@ def test_the_fewest_threads_that_are_enough_go_into_b() -> None:
 
 def test_the_newest_scaling_is_the_one_to_choose_from() -> None:
     """Labels say nothing about time: A may have been measured after B."""
-    fast = ThreadScalingRecord(tuple(replace(point, threads=point.threads * 2) for point in SCALING.points))
+    fast = examples.scaling(*(replace(row, threads=row.threads * 2) for row in SCALING.rows))
     bench = wb.Workbench()
     bench.state.parts = {
         f"thread scaling/{label}": wb.Threads(record, replace(examples.about(), created_utc=made))

@@ -59,7 +59,7 @@ def test_rows_have_rates_per_item_and_reasons() -> None:
     assert at_8["items_per_s_low"] < at_8["items_per_s"] < at_8["items_per_s_high"]
     assert list(frame["wins"]) == [False, True, True, False, False, False]
     last = frame.iloc[-1]
-    assert last["failure"] == examples.sweep().points[-1].problem
+    assert last["failure"] == examples.sweep().places[-1].problem
     assert frame.iloc[-2:][["median_ms", "items_per_s", "peak_rss_bytes", "ratio"]].isna().all(axis=None)
 
 
@@ -69,7 +69,7 @@ def test_the_crossing_lies_where_the_ratio_is_one() -> None:
     assert (crossing.low, crossing.high) == (1, 8)
     assert crossing.at == pytest.approx(3.43, abs=0.01), "where the log of the ratio is 0"
     text = str(examples.sweep())
-    assert "batch 1: B wins (1.83× as fast as A, 1.79 to 1.88)" in text
+    assert "batch 1: B wins: 1.83× as fast as A (1.79 to 1.88)" in text
     assert "B wins at batch 1, A at 8; they cross at about 3" in text
 
 
@@ -77,9 +77,9 @@ def test_one_config_alone_has_no_winner() -> None:
     record = examples.sweep()
     alone = tuple(
         replace(point, measured=None if point.measured is None else examples.measurement().measured)
-        for point in record.points
+        for point in record.places
     )
-    lone = replace(record, series=record.series[:1], configs=record.configs[:1], points=alone)
+    lone = replace(record, series=record.series[:1], configs=record.configs[:1], places=alone)
     assert lone.winners() == ()
     assert lone.crossings() == ()
     assert "batch 1: 1.99" in str(lone)

@@ -13,7 +13,7 @@ import workbench as wb
 from tests.factories import results as examples
 from workbench.core.errors import RunFailed
 from workbench.core.worker import endings, graph_capture, session
-from workbench.features.variants.versions import check_versions, version_row
+from workbench.features.variants.versions import version_row
 
 RECORD = examples.versions()
 
@@ -24,7 +24,7 @@ def test_what_changed_is_said_in_words() -> None:
     assert "passes added: " in second
     assert "operators -2 Conv, +2 FusedConv" in second
     assert "placed" not in second, "the first version does not tell its placement"
-    assert "the same graph" in str(replace(RECORD, rows=(RECORD.rows[0], replace(RECORD.rows[0], label="B"))))
+    assert "the same graph" in str(replace(RECORD, rows=(RECORD.rows[0], replace(RECORD.rows[0], name="B"))))
 
 
 def test_the_table() -> None:
@@ -36,17 +36,12 @@ def test_the_table() -> None:
 
 
 def test_an_environment_whose_graph_is_not_known() -> None:
-    row = version_row("B", wb.Config(runtime="/x/env/bin/python"), {}, None, "it lacks that")
+    run = replace(RECORD.comparison.runs[1], config=wb.Config(runtime="/x/env/bin/python"))
+    row = version_row(RECORD.comparison, run, {}, None, "it lacks that")
     assert (row.environment, row.nodes, row.passes, row.placement) == ("env", None, None, None)
     record = replace(RECORD, rows=(RECORD.rows[0], row))
     assert "its graph is not known: it lacks that" in str(record)
     assert record.to_frame()["problem"].dropna().tolist() == ["it lacks that"]
-
-
-def test_rows_are_those_of_the_comparison() -> None:
-    check_versions(RECORD, "")
-    with pytest.raises(wb.BundleError):
-        check_versions(replace(RECORD, rows=RECORD.rows[:1]), "")
 
 
 @pytest.mark.parametrize("environments", [[], "/path/to/env"])

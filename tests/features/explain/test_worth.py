@@ -24,8 +24,9 @@ from workbench.features.explain.operators_chart import (
     passes_chart,
 )
 from workbench.features.explain.provenance_chart import flow_data, flow_figure
-from workbench.features.variants import ablation, levels
-from workbench.features.variants.chart import ablation_chart, levels_chart
+from workbench.features.variants import levels, worth
+from workbench.features.variants.levels import levels_chart
+from workbench.features.variants.worth import worth_chart
 
 
 def _verdict(label: str, kind: str, low: float | None, ratio: float | None, high: float | None) -> Verdict:
@@ -38,21 +39,21 @@ def _record(verdicts: list[Verdict]) -> ComparisonRecord:
     return replace(record, verdicts=tuple(verdicts))
 
 
-def _ablation(explained: Explain, name: str = "conv") -> ablation.AblationRecord:
+def _ablation(explained: Explain, name: str = "conv") -> worth.WorthRecord:
     """The first pass helps, the second hurts, the rest is a tie; the control moves by 1 %."""
     passes = explained("conv").passes
     verdicts = [_verdict("B", "tie", 0.99, 1.0, 1.01)]
     for index, _ in enumerate(passes.names):
         kind, middle = (("slower", 0.5), ("faster", 2.0), ("tie", 1.0))[min(index, 2)]
         verdicts.append(_verdict(chr(ord("C") + index), kind, middle * 0.995, middle, middle * 1.005))
-    return ablation.ablation(name, Config(), passes, _record(verdicts))
+    return worth.worth_of(name, Config(), passes, _record(verdicts))
 
 
 @pytest.mark.real
 def test_each_pass_is_disabled_alone_beside_a_control(explained: Explain) -> None:
     passes = explained("conv").passes
     base = Config(disabled_passes=("ConstantSharing",))
-    first, *rest = ablation.configs(base, passes)
+    first, *rest = worth.pass_configs(base, passes)
     assert first == base
     assert [set(config.disabled_passes) for config in rest] == [
         {"ConstantSharing", name} for name in passes.names
@@ -68,12 +69,12 @@ def test_worth_is_the_share_by_which_a_run_takes_longer_without_the_pass(explain
     assert (helps.effect, hurts.effect) == ("helps", "hurts")
     assert helps.worth == pytest.approx(1.0)
     assert hurts.worth == pytest.approx(-0.5)
-    assert hurts.low < hurts.worth < hurts.high  # type: ignore[operator]
+    assert hurts.share.low < hurts.worth < hurts.share.high  # type: ignore[operator]
     assert record.hurts == (names[1],)
     assert {by_name[name].effect for name in names[2:]} <= {"no effect"}
     assert record.control.effect == "no effect"
     assert f"Slower here because of {names[1]}" in str(record)
-    note = chart_figure(ablation_chart(record)).layout.meta["title"][-1]
+    note = chart_figure(worth_chart(record)).layout.meta["title"][-1]
     assert "make the model slower here:" in note
     assert names[1] in note
     assert record.to_frame()["pass"].tolist()[-1].startswith("control")
@@ -83,11 +84,11 @@ def test_worth_is_the_share_by_which_a_run_takes_longer_without_the_pass(explain
 def test_a_pass_that_others_build_on_says_so(explained: Explain) -> None:
     passes = explained("gelu").passes
     gelu = next(name for name in passes.names if name.startswith("GeluFusion"))
-    assert ablation.built_on(passes, gelu) == ("BiasGeluFusion",)
-    assert ablation.built_on(passes, "BiasGeluFusion") == ()
+    assert worth.built_on(passes, gelu) == ("BiasGeluFusion",)
+    assert worth.built_on(passes, "BiasGeluFusion") == ()
     verdicts = [_verdict("B", "tie", 0.99, 1.0, 1.01)]
     verdicts += [_verdict(chr(ord("C") + i), "tie", 0.99, 1.0, 1.01) for i, _ in enumerate(passes.names)]
-    record = ablation.ablation("gelu", Config(), passes, _record(verdicts))
+    record = worth.worth_of("gelu", Config(), passes, _record(verdicts))
     reasons = {row.name: row.reason for row in record.rows}
     assert reasons[gelu].endswith("BiasGeluFusion")
     assert "BiasGeluFusion" not in reasons["BiasGeluFusion"]
@@ -98,7 +99,7 @@ def test_an_effect_that_the_control_shows_too_is_not_claimed(explained: Explain)
     passes = explained("conv").passes
     verdicts = [_verdict("B", "unknown", 0.8, 0.9, 1.25)]
     verdicts += [_verdict(chr(ord("C") + i), "slower", 0.9, 0.92, 0.94) for i, _ in enumerate(passes.names)]
-    record = ablation.ablation("conv", Config(), passes, _record(verdicts))
+    record = worth.worth_of("conv", Config(), passes, _record(verdicts))
     assert {row.effect for row in record.rows} == {"unknown"}
 
 
@@ -108,10 +109,10 @@ def test_what_was_not_measured_is_absent(explained: Explain) -> None:
     verdicts = [
         _verdict(chr(ord("B") + i), "unknown", None, None, None) for i in range(len(passes.names) + 1)
     ]
-    record = ablation.ablation("conv", Config(), passes, _record(verdicts))
-    assert {(row.effect, row.worth, row.low) for row in record.rows} == {("unknown", None, None)}
-    assert ablation_chart(record).rows[0].values[0][0].value is None
-    assert "not measured" in chart_figure(ablation_chart(record)).to_json()
+    record = worth.worth_of("conv", Config(), passes, _record(verdicts))
+    assert {(row.effect, row.worth, row.share.low) for row in record.rows} == {("unknown", None, None)}
+    assert worth_chart(record).rows[0].values[0][0].value is None
+    assert "not measured" in chart_figure(worth_chart(record)).to_json()
 
 
 @pytest.mark.real
@@ -119,12 +120,12 @@ def test_levels_are_compared_with_the_lowest(explained: Explain) -> None:
     conv_model = explained("conv")
     observation = _observation(conv_model)
     verdicts = [_verdict(label, "faster", 1.9, 2.0, 2.1) for label in "BCDE"]
-    record = levels.levels("conv", observation, _record(verdicts))
-    assert [row.level for row in record.rows] == ["disabled", "basic", "extended", "layout", "all"]
+    record = levels.levels_of("conv", observation, _record(verdicts))
+    assert [row.name for row in record.rows] == ["disabled", "basic", "extended", "layout", "all"]
     assert record.rows[0].nodes == len(conv_model.source.nodes)
     assert record.rows[-1].nodes == len(conv_model.optimized.nodes)
     assert record.rows[0].verdict is None
-    assert record.rows[4].speedup == 2.0
+    assert record.rows[4].ratio.value == 2.0
     chart = levels_chart(record)
     loads, speedups = ([row.values[axis][0] for row in chart.rows] for axis in (1, 3))
     assert [value.text for value in speedups[:2]] == ["baseline", "2.00× (1.90 to 2.10)"]
@@ -135,14 +136,14 @@ def test_levels_are_compared_with_the_lowest(explained: Explain) -> None:
                                     replace(record.rows[4], outputs_agree=None)))  # fmt: skip
     assert levels_chart(changed).note.endswith("outputs differ at layout; outputs were not compared at all")
     assert "outputs differ" in chart_figure(levels_chart(changed)).to_json()
-    assert [config.level for config in levels.configs(Config())] == [row.level for row in record.rows]
+    assert [config.level for config in levels.level_configs(Config())] == [row.name for row in record.rows]
 
 
 @pytest.mark.real
 def test_a_level_without_an_interval_says_why(explained: Explain) -> None:
     reason = "the interval spans more than a factor of 100"
     verdicts = [replace(_verdict(label, "unknown", None, 2.0, None), reason=reason) for label in "BCDE"]
-    record = levels.levels("conv", _observation(explained("conv")), _record(verdicts))
+    record = levels.levels_of("conv", _observation(explained("conv")), _record(verdicts))
     assert [row.reason for row in record.rows] == [None, *[reason] * 4]
     speedups = [row.values[3][0] for row in levels_chart(record).rows]
     assert [value.text for value in speedups] == ["baseline", *["not settled"] * 4]
@@ -178,10 +179,10 @@ def test_hostile_names_are_text_in_every_figure(explained: Explain) -> None:
     hostile = replace(explained("conv"), model_name=HOSTILE)
     record = replace(_ablation(explained), model_name=HOSTILE)
     verdicts = [_verdict(label, "tie", 0.99, 1.0, 1.01) for label in "BCDE"]
-    by_level = levels.levels(HOSTILE, _observation(hostile), _record(verdicts))
+    by_level = levels.levels_of(HOSTILE, _observation(hostile), _record(verdicts))
     for figure in (
         chart_figure(explanation_chart(hostile)), chart_figure(passes_chart(hostile)), flow_figure(hostile),
-        chart_figure(ablation_chart(record)), chart_figure(levels_chart(by_level)),
+        chart_figure(worth_chart(record)), chart_figure(levels_chart(by_level)),
     ):  # fmt: skip
         assert "<img" not in str(figure.layout)
         assert "script>" not in str(figure.layout)
@@ -199,9 +200,9 @@ def test_explain_ablate_and_levels_for_real(tmp_path: Path) -> None:
     assert "source nodes" in str(explained)
     assert explained._repr_mimebundle_()[0]["application/vnd.plotly.v1+json"]["data"]
     assert explained.what_if("nnapi").nodes
-    worth = wb.ablate(path, wb.Config(intra_op_threads=1), budget_s=1.0, progress=False)
-    assert set(worth.to_frame()["pass"][:-1]) == set(explained.passes.names)
-    assert worth.to_frame()["outputs_agree"].all()
+    made = wb.ablate(path, wb.Config(intra_op_threads=1), budget_s=1.0, progress=False)
+    assert set(made.to_frame()["pass"][:-1]) == set(explained.passes.names)
+    assert made.to_frame()["outputs_agree"].all()
     side = wb.levels(path, wb.Config(intra_op_threads=1), budget_s=1.0, progress=False).to_frame()
     assert side["level"].tolist() == ["disabled", "basic", "extended", "layout", "all"]
     assert side["nodes"].tolist() == sorted(side["nodes"], reverse=True)

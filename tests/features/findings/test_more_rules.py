@@ -15,6 +15,7 @@ from tests.factories.graphs import graph, node
 from tests.factories.profiled_configs import FLOAT, machine
 from tests.features.findings.evidence import evidence, say
 from tests.features.findings.test_rules import matrix
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config, DynamicInt8, Float16, Provider, StaticInt8, WeightOnly
 from workbench.features.explain.graph import read_graph
 from workbench.features.memory.by_node import MemoryRecord, NodeMemory
@@ -203,12 +204,14 @@ def test_a_provider_that_loses_to_the_cpu() -> None:
 def test_a_pass_that_hurts_is_left_out() -> None:
     nodes = [("m", "MatMul", ("x", "w"), 100)]
     table = examples.ablation()
-    hurts = replace(table.rows[0], name="GeluFusionL2", effect="hurts", worth=-0.2, low=-0.25, high=-0.15)
+    hurts = replace(
+        table.rows[0], name="GeluFusionL2", effect="hurts", ratio=Estimate(1.25, 1 / 0.85, 1 / 0.75)
+    )
     (finding,) = say("pass-costs-time", evidence(nodes, ablation=replace(table, rows=(hurts,))))
     assert finding.fix.config == Config(disabled_passes=("GeluFusionL2",))
     assert finding.gain.share == pytest.approx(0.2)
     assert finding.gain.low < finding.gain.saved < finding.gain.high
-    helps = replace(hurts, effect="helps", worth=0.2, low=0.1, high=0.3)
+    helps = replace(hurts, effect="helps", ratio=Estimate(1 / 1.2))
     assert say("pass-costs-time", evidence(nodes, ablation=replace(table, rows=(helps,)))) == []
     assert say("pass-costs-time", evidence(nodes, ablation=replace(table, rows=(hurts,)),
                                            config=finding.fix.config)) == []  # fmt: skip

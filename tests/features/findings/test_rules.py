@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tests.factories import results
 from tests.factories.profiled_configs import FLOAT, machine, model
 from tests.factories.runs import block, process, run
 from tests.features.findings.evidence import evidence, say
@@ -15,7 +16,6 @@ from workbench.core.config import Config, DynamicInt8, StaticInt8
 from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
 from workbench.features.findings.weights import Weight, WeightScan
 from workbench.features.memory.by_node import MemoryRecord
-from workbench.features.variants.thread_scaling import ThreadPoint, ThreadScalingRecord
 
 
 def matrix(nodes, dims=(256, 256)):
@@ -188,8 +188,8 @@ def test_the_parallel_mode_on_a_chain() -> None:
 def test_the_knee_of_the_threads() -> None:
     nodes = [("m", "MatMul", ("x", "w"), 90)]
     two = run("A", [process(1, [block(0.001)])], threads=2)
-    points = (ThreadPoint(1, True, 0.0010, None, None), ThreadPoint(2, True, 0.0011, None, None))
-    (finding,) = say("threads-past-the-knee", evidence(nodes, run=two, scaling=ThreadScalingRecord(points)))
+    scaling = results.scaling(*(results.thread_point(n, True, s) for n, s in ((1, 0.0010), (2, 0.0011))))
+    (finding,) = say("threads-past-the-knee", evidence(nodes, run=two, scaling=scaling))
     assert finding.fix.config == Config(intra_op_threads=1)
 
 

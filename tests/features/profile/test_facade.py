@@ -13,9 +13,9 @@ import workbench as wb
 from tests.features.profile.traces import chain, looped, make, value
 from workbench.core.errors import RunFailed
 from workbench.features.cold_start import cold_start
-from workbench.features.profile.calls import threads
 from workbench.features.profile.roofline.node_limits import roofline
 from workbench.features.profile.roofline.peaks import PeakRow
+from workbench.features.variants.calls import threads
 
 
 @pytest.fixture

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from workbench.features.accuracy.record import AccuracyRecord
     from workbench.features.decode.record import DecodingRecord
     from workbench.features.grid.best import Best
-    from workbench.features.grid.matrix import MatrixRecord
-    from workbench.features.grid.sweep import SweepRecord
+    from workbench.features.grid.record import GridRecord
     from workbench.features.load.record import LoadTestRecord
     from workbench.features.variants.levels import LevelsRecord
-    from workbench.features.variants.thread_scaling import ThreadScalingRecord
+    from workbench.features.variants.threads import ThreadScalingRecord
 
 FINE = 0
 WORSE = 1
@@ -78,26 +77,20 @@ def of_measurement(record: MeasurementRecord) -> Iterator[Check]:
         yield Check(estimate.name, OPEN if is_open else FINE, in_words(estimate))
 
 
-def of_sweep(record: SweepRecord, fail_if: Collection[str]) -> Iterator[Check]:
-    """Yield the checks of each point."""
-    for point in record.points:
-        yield from _of_place(point.name, point.measured, point.problem, fail_if)
-
-
-def of_matrix(record: MatrixRecord, fail_if: Collection[str]) -> Iterator[Check]:
-    """Yield the checks of each model."""
-    for row in record.rows:
-        yield from _of_place(row.model, row.measured, row.problem, fail_if)
+def of_grid(record: GridRecord, fail_if: Collection[str]) -> Iterator[Check]:
+    """Yield the checks of each size, or of each model."""
+    for place in record.places:
+        yield from _of_place(record.name_of(place), place.measured, place.problem, fail_if)
 
 
 def of_levels(record: LevelsRecord, fail_if: Collection[str]) -> Iterator[Check]:
     """Yield a check for each level."""
     for row in record.rows:
-        if row.median_s is None:
-            yield Check(row.level, OPEN, row.reason or "not measured")
+        if row.latency_s is None:
+            yield Check(row.name, OPEN, row.reason or "not measured")
         else:
-            text = "; ".join(filter(None, (in_ms(row.median_s), row.verdict, row.reason)))
-            yield Check(row.level, _code(row.verdict, fail_if), text)
+            text = "; ".join(filter(None, (in_ms(row.latency_s), row.verdict, row.reason)))
+            yield Check(row.name, _code(row.verdict, fail_if), text)
 
 
 def of_load_test(record: LoadTestRecord, fail_if: Collection[str]) -> Iterator[Check]:
@@ -154,7 +147,7 @@ def of_accuracy(record: AccuracyRecord, max_drop: float | None) -> Iterator[Chec
 
 def of_threads(record: ThreadScalingRecord) -> Iterator[Check]:
     """Yield a check for each count of threads."""
-    for point in record.points:
+    for point in record.rows:
         name = f"{point.threads} threads{'' if point.spinning else ', not spinning'}"
         latency = in_ms(point.latency_s)
         code = OPEN if latency is None else FINE

@@ -29,8 +29,8 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the answer with its intervals: 0 is yes, 1 no, 3 not settled."""
     from workbench.features.compare.result import Comparison
-    from workbench.features.grid.matrix_result import Matrix
-    from workbench.features.grid.sweep_result import Sweep
+    from workbench.features.grid.matrix import Matrix
+    from workbench.features.grid.sweep import Sweep
 
     result: Any = opened(arguments.source)
     if not isinstance(result, Comparison | Sweep | Matrix):

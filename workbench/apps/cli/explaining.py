@@ -66,7 +66,7 @@ def run_explain(arguments: argparse.Namespace) -> int:
 
 def run_levels(arguments: argparse.Namespace) -> int:
     """Print a row for each level; a level that could not be measured leaves it open."""
-    from workbench.features.explain.calls import levels
+    from workbench.features.variants.calls import levels
 
     model, config, inputs = subject_of(arguments)
     result = levels(model, config, inputs=inputs, **common(arguments))
@@ -87,7 +87,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
 
 def run_threads(arguments: argparse.Namespace) -> int:
     """Print a row for each count of threads; one that could not be measured leaves it open."""
-    from workbench.features.profile.calls import threads
+    from workbench.features.variants.calls import threads
 
     model, config, inputs = subject_of(arguments)
     result = threads(

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from workbench.apps.cli.checks import of_sweep
+from workbench.apps.cli.checks import of_grid
 from workbench.apps.cli.commands import SEED_AND_ORDER, Commands, add, add_command
 from workbench.apps.cli.comparing import add_configs, read_candidates
 from workbench.apps.cli.showing import print_sentences, table
@@ -40,7 +40,7 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure every point and print the answer and the table."""
-    from workbench.features.grid.sweep_call import sweep
+    from workbench.features.grid.calls import sweep
 
     result = sweep(
         arguments.model,
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     print_sentences(arguments, result)
     if not arguments.csv:
         print(table(result.to_frame()))
-    return save(result, arguments, of_sweep(result.record, arguments.fail_if))
+    return save(result, arguments, of_grid(result.record, arguments.fail_if))
 
 
 def read_axes(texts: list[str]) -> dict[str, list[Any]]:

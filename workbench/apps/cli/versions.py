@@ -27,7 +27,7 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print what changed, and save."""
-    from workbench.features.variants.versions_call import compare_versions
+    from workbench.features.variants.calls import compare_versions
 
     model, config, inputs = subject_of(arguments)
     result = compare_versions(model, arguments.environment, config, inputs=inputs, **common(arguments))

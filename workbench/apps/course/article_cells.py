@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.features.explain.placement.prediction import Predictions
     from workbench.features.explain.result import Explanation
     from workbench.features.findings.result import Findings
-    from workbench.features.variants.levels_result import Levels
+    from workbench.features.variants.levels import Levels
 
 Cells = dict[str, str | None]  # None: nothing was measured, or nothing can be without other hardware
 
@@ -54,13 +54,13 @@ def level_cells(row: str, levels: Levels) -> Cells:
     """
     record, cells = levels.record, Cells()
     for level in record.rows:
-        if level.level in LEVEL_COLUMNS:
-            latency = in_ms(level.median_s)
+        if level.name in LEVEL_COLUMNS:
+            latency = in_ms(level.latency_s)
             text = None if latency is None else f"{record.model_name}: {latency}"
-            cells[f"{LEVELS}/{row}/{LEVEL_COLUMNS[level.level]}"] = text
+            cells[f"{LEVELS}/{row}/{LEVEL_COLUMNS[level.name]}"] = text
     last = record.rows[-1]
     kind = str(last.verdict).replace("unknown", "not settled")
-    gain = None if last.speedup is None else f"{record.model_name}: {last.speedup:.2f} times ({kind})"
+    gain = None if last.ratio.value is None else f"{record.model_name}: {last.ratio.value:.2f} times ({kind})"
     return {**cells, f"{LEVELS}/{row}/best_speedup": gain}
 
 

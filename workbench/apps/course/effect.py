@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from sample_models import FOLDER
 from workbench.apps.course.equal_configs import EqualConfigs, equal_configs
 from workbench.apps.course.level_steps import level_steps
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError
-from workbench.core.text import counted, did_you_mean, in_brackets, listed, one_line
+from workbench.core.text import counted, did_you_mean, listed, one_line
 from workbench.drawing.chart import percent
 from workbench.features.base.exportable import Exportable
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from workbench.features.base.result import Result
     from workbench.features.compare.result import Comparison
     from workbench.features.tune.result import Study
-    from workbench.features.variants.ablation_result import Ablation
-    from workbench.features.variants.levels_result import Levels
-    from workbench.features.variants.thread_scaling_result import Threads
+    from workbench.features.variants.levels import Levels
+    from workbench.features.variants.threads import Threads
+    from workbench.features.variants.worth import Ablation
 
 RECORDED = FOLDER / "recorded" / "lessons"  # a bundle for each effect, made by the lesson's own call
 MUCH_SLOWER, HARDLY_SLOWER = 1.2, 1.05  # times, where a record has no intervals
@@ -31,13 +32,10 @@ PERCENT = "%"
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class Size(Estimate):
     """How large an effect is. `present` is None where the interval allows both."""
 
-    value: float | None
-    low: float | None
-    high: float | None
-    present: bool | None
+    present: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +52,7 @@ class Effect:
         """Return a size with its interval."""
         if size.value is None:
             return "not measured"
-        form = ".1f" if self.unit == PERCENT else ".2f"
-        return f"{size.value:{form}} {self.unit or self.axis}{in_brackets(size.low, size.high, form)}"
+        return size.words(".1f" if self.unit == PERCENT else ".2f", f" {self.unit or self.axis}")
 
 
 class SeenEffect(Exportable):
@@ -153,11 +150,12 @@ def _costly_fusion(ablation: Ablation) -> Size:
         return Size(None, None, None, None)
     settled = all(row.effect != "unknown" for row in rows)
     present = True if hurting else False if settled else None
-    return Size(percent(worst.worth), percent(worst.low), percent(worst.high), present)
+    value, low, high = map(percent, worst.share.ends)
+    return Size(value, low, high, present)
 
 
 def _threads(threads: Threads) -> Size:
-    points = [point for point in threads.record.points if point.spinning and point.latency_s]
+    points = [point for point in threads.record.rows if point.spinning and point.latency_s]
     if len(points) < 2:
         return Size(None, None, None, None)
     widest = max(points, key=lambda point: point.threads)

@@ -11,7 +11,7 @@ from workbench.core.config import Config
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
     from workbench.features.explain.result import Explanation
-    from workbench.features.variants.ablation_result import Ablation
+    from workbench.features.variants.worth import Ablation
 
 GELU_NODES = 5  # of the standard form
 MOST_SLOWER = 0.9  # times as fast as before: a slower file is refused, beyond what noise does

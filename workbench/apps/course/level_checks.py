@@ -12,7 +12,7 @@ from workbench.core.text import one_line
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
     from workbench.features.explain.result import Explanation
-    from workbench.features.variants.levels_result import Levels
+    from workbench.features.variants.levels import Levels
 
 BLOCKED = "nchwc"  # in the name of the operators that work in the blocked layout
 
@@ -75,7 +75,7 @@ def fewest_optimizations(answer: Any, *, comparison: Comparison) -> str | None:
 def level_of_blocked_layout(answer: Any, *, levels: Levels) -> str | None:
     """Check the first level whose graph holds operators of the blocked layout."""
     rows = levels.record.rows
-    right = next((row.level for row in rows if any(BLOCKED in op.casefold() for op, _ in row.ops)), "none")
+    right = next((row.name for row in rows if any(BLOCKED in op.casefold() for op, _ in row.ops)), "none")
     if answer == right:
         return None
     if answer == "extended":

@@ -11,8 +11,7 @@ from workbench.core.bundle.display import to_table
 from workbench.core.text import counted, factor
 
 if TYPE_CHECKING:
-    from workbench.features.variants.levels import LevelRow
-    from workbench.features.variants.levels_result import Levels
+    from workbench.features.variants.levels import LevelRow, Levels
 
 TIE = 1.02  # within 2 %, twice the smallest effect of a comparison, as in its verdicts
 
@@ -114,7 +113,7 @@ def level_steps(levels: Levels) -> LevelSteps:
 def _steps(rows: tuple[LevelRow, ...]) -> Iterator[LevelStep]:
     for before, after in pairwise(rows):
         removed = None if before.nodes is None or after.nodes is None else before.nodes - after.nodes
-        yield LevelStep(before.level, after.level, removed, *_times(before, after))
+        yield LevelStep(before.name, after.name, removed, *_times(before, after))
 
 
 def _times(before: LevelRow, after: LevelRow) -> tuple[float | None, float | None, float | None]:
@@ -123,9 +122,8 @@ def _times(before: LevelRow, after: LevelRow) -> tuple[float | None, float | Non
     It is of the paired ratios, as the intervals are: medians of a machine that slows down for a while are
     of different moments.
     """
-    is_baseline = before.verdict is None
-    speedup, low, high = (1.0, 1.0, 1.0) if is_baseline else (before.speedup, before.low, before.high)
-    times = after.speedup / speedup if after.speedup and speedup else None
-    if not low or not high or not after.low or not after.high:
+    speedup, low, high = (1.0, 1.0, 1.0) if before.verdict is None else before.ratio.ends
+    times = after.ratio.value / speedup if after.ratio.value and speedup else None
+    if not low or not high or not after.ratio.low or not after.ratio.high:
         return times, None, None
-    return times, after.low / high, after.high / low
+    return times, after.ratio.low / high, after.ratio.high / low

@@ -13,7 +13,7 @@ from workbench.core.text import listed, one_line
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
-    from workbench.features.variants.memory_settings_result import MemorySettings
+    from workbench.features.variants.memory_settings import MemorySettings
 
 MOST_TIMES = 1.5  # the latency as asked
 CLOSE = 0.02  # of the lowest peak

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.drawing.chart import Chart
     from workbench.features.accuracy.record import Paired
     from workbench.features.accuracy.result import AccuracyTable
-    from workbench.features.grid.matrix_result import Matrix
+    from workbench.features.grid.matrix import Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def speed_and_accuracy(matrix: Matrix, *tables: AccuracyTable) -> SpeedAndAccura
     """
     records = {table.record.model_name: table.record for table in tables}
     rows = []
-    for row in matrix.record.rows:
+    for row in matrix.record.places:
         if row.measured is None:
             continue
         configs = {run.label: config_in_words(run.config) for run in row.measured.runs}

@@ -10,7 +10,7 @@ from workbench.apps.course.measuring_checks import verdict_in_words
 
 if TYPE_CHECKING:
     from workbench.features.load.result import LoadTest
-    from workbench.features.variants.thread_scaling_result import Threads
+    from workbench.features.variants.threads import Threads
 
 CLOSE = 0.05  # of the best latency
 
@@ -33,7 +33,7 @@ def enough_threads(answer: Any, *, threads: Threads) -> str | None:
         return "The answer is no number of threads."
     latency_s = {
         point.threads: point.latency_s
-        for point in threads.record.points
+        for point in threads.record.rows
         if point.spinning and point.latency_s is not None
     }
     if answer not in latency_s:

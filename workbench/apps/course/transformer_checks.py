@@ -12,7 +12,7 @@ from workbench.core.text import one_line
 if TYPE_CHECKING:
     from workbench.core.measure.percentiles import Estimate
     from workbench.features.compare.result import Comparison
-    from workbench.features.grid.sweep_result import Sweep
+    from workbench.features.grid.sweep import Sweep
 
 ATTENTIONS = ("Attention", "MultiHeadAttention")
 CLOSE = 0.25  # of the ends of the measured interval
@@ -89,8 +89,8 @@ def expected_latency(answer: Any, *, sweep: Sweep, axis: str, size: int) -> str 
     """
     if isinstance(answer, bool) or not isinstance(answer, int | float):
         return "The answer is no number of milliseconds."
-    rows = [row for row in sweep.record.rows() if row.label == BASELINE]
-    measured = {dict(row.point.sizes)[axis]: row.latency() for row in rows}
+    rows = [row for row in sweep.record.all_cells() if row.label == BASELINE]
+    measured = {dict(row.place.sizes)[axis]: row.latency() for row in rows}
     value = measured[size].value if size in measured else None
     if value is None:
         return f"The sweep measured nothing at {axis} {size}."

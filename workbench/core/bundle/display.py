@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 200  # characters in a cell: a name can be a megabyte
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet computes: OWASP, "CSV Injection"
+FLOATS = frozenset(("ratio", "low", "high", "speedup", "worth", "relative_error"))  # columns of numbers
 ABSENT = "not known"
 FILE = "prepared file"  # says itself what it is: not "precision prepared file"
 
@@ -62,6 +63,14 @@ def frame_of(
     columns = [names.get(path, path.rpartition(".")[2]) for path in paths]
     cells = [[_joined(attrgetter(path)(row)) for path in paths] for row in rows]
     return pd.DataFrame(cells, columns=columns).astype(dict.fromkeys(floats, "float64"))
+
+
+def typed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Give each column the type that its name stands for, even if every value is absent."""
+    names = [str(name) for name in frame]
+    floats = [name for name in names if name in FLOATS or name.endswith(("_ms", "_s", "_low", "_high"))]
+    wholes = [name for name in names if name == "nodes" or name.endswith("_bytes")]
+    return frame.astype({**dict.fromkeys(floats, "float64"), **dict.fromkeys(wholes, "Int64")})
 
 
 def values_of(record: object, *names: str) -> dict[str, Any]:

@@ -19,8 +19,7 @@ from workbench.features.explain.fusions import Fusions
 from workbench.features.explain.model_files import ModelFiles
 from workbench.features.explain.result import Explanation
 from workbench.features.findings.record import badges
-from workbench.features.grid.best import BestLimits, Contender, contenders_of
-from workbench.features.grid.several import ConfigChoice
+from workbench.features.grid.best import BestLimits, ConfigChoice, Contender, contenders_of
 from workbench.features.profile.difference.files import file_difference
 from workbench.features.profile.difference.joining import in_the_names_of
 from workbench.features.profile.result import Profile

@@ -1,4 +1,4 @@
-"""`wb.explain`, `wb.levels` and `wb.ablate`: what ORT does to a model."""
+"""`wb.explain`: what ORT does to a model."""
 
 from __future__ import annotations
 
@@ -7,23 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.core.config import Config
-from workbench.core.measure.limits import Progress
 from workbench.core.models import Model, load
 from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs, kept
-from workbench.features.compare.call import compare
 from workbench.features.explain import explanation
 from workbench.features.explain.explanation import Explained
-from workbench.features.explain.observe import BUDGET_S, Follow, observe
+from workbench.features.explain.observe import BUDGET_S, Follow
 from workbench.features.explain.result import Explanation
 from workbench.features.profile.running import Execution, profile_execution
-from workbench.features.variants import ablation
-from workbench.features.variants import levels as by_level
-from workbench.features.variants.ablation_result import Ablation
-from workbench.features.variants.levels_result import Levels
 
 
 @finding_inputs
@@ -76,59 +70,3 @@ def explain(
         runnable = make_runnable(loaded, chosen, feeds.feeds, calibration=calibration, cancel=cancel)
         result = result.with_profile(profile_execution(Execution.of(runnable), cancel=cancel))
     return kept(result, keep)
-
-
-def ablate(
-    model: Model | Any,
-    config: Config | None = None,
-    budget_s: float | None = None,
-    *,
-    inputs: Feeds = None,
-    smallest_effect: float = 0.01,
-    calibration: Any = None,
-    progress: bool | Callable[[Progress], None] = True,
-    cancel: threading.Event | None = None,
-    keep: bool = True,
-) -> Ablation:
-    """Turn off each pass that fired, alone, in one interleaved comparison with an A/A control.
-
-    >>> import workbench as wb
-    >>> wb.ablate.__name__
-    'ablate'
-    """
-    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
-    passes = explanation.explain(loaded, chosen, passes=True, calibration=calibration, cancel=cancel).passes
-    comparison = compare(
-        loaded, chosen, *ablation.configs(chosen, passes), inputs=inputs, budget_s=budget_s,
-        smallest_effect=smallest_effect, calibration=calibration, progress=progress, cancel=cancel,
-        keep=False,
-    )  # fmt: skip
-    return kept(Ablation(ablation.ablation(loaded.name, chosen, passes, comparison.record)), keep)
-
-
-def levels(
-    model: Model | Any,
-    config: Config | None = None,
-    *,
-    inputs: Feeds = None,
-    budget_s: float | None = None,
-    calibration: Any = None,
-    progress: bool | Callable[[Progress], None] = True,
-    cancel: threading.Event | None = None,
-    keep: bool = True,
-) -> Levels:
-    """Measure the model at each of ORT's levels: graph, load time, and latency in one comparison.
-
-    >>> import workbench as wb
-    >>> wb.levels.__name__
-    'levels'
-    """
-    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
-    observation = observe(
-        loaded, chosen.replace(level="all"), passes=True, calibration=calibration, cancel=cancel
-    )
-    comparison = compare(
-        loaded, *by_level.configs(chosen), inputs=inputs, budget_s=budget_s, calibration=calibration,
-        progress=progress, cancel=cancel, keep=False,
-    )  # fmt: skip
-    return kept(Levels(by_level.levels(loaded.name, observation, comparison.record)), keep)

@@ -1,15 +1,12 @@
-"""Checks of explanations, ablations and level tables that were read from a file of anybody."""
+"""Checks of explanations that were read from a file of anybody."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.core.bundle.kinds import check_comparison
 from workbench.core.errors import BundleError
 from workbench.core.text import quoted
 from workbench.features.explain.explanation import Explained
-from workbench.features.variants.ablation import AblationRecord
-from workbench.features.variants.levels import LevelsRecord
 
 
 def check_explanation(explained: Explained, fix: str) -> None:
@@ -35,11 +32,6 @@ def check_explanation(explained: Explained, fix: str) -> None:
     for row in explained.passes.missed:
         _within(row.nodes, of_prepared, "passes.missed[…].nodes", fix)
         _within(row.stopped_at, of_optimized, "passes.missed[…].stopped_at", fix)
-
-
-def check_measured(record: AblationRecord | LevelsRecord, fix: str) -> None:
-    """Check the comparison that the record is read from."""
-    check_comparison(record.comparison, fix)
 
 
 def _equal(keys: list[str], expected: list[str], place: str, fix: str) -> None:

@@ -14,8 +14,8 @@ from workbench.features.accuracy.sensitivity_record import SensitivityRecord
 from workbench.features.explain.explanation import Explained
 from workbench.features.memory.by_node import MemoryRecord
 from workbench.features.profile.session_profile import Profile
-from workbench.features.variants.ablation import AblationRecord
-from workbench.features.variants.thread_scaling import ThreadScalingRecord
+from workbench.features.variants.threads import ThreadScalingRecord
+from workbench.features.variants.worth import WorthRecord
 
 if TYPE_CHECKING:
     from workbench.features.cold_start.starts import ColdStartRecord
@@ -35,7 +35,7 @@ class Known:
     scaling: ThreadScalingRecord | None = None
     layers: LayerErrorsRecord | None = None
     sensitivity: SensitivityRecord | None = None
-    ablation: AblationRecord | None = None
+    ablation: WorthRecord | None = None
     accuracy: AccuracyRecord | None = None
     label: str = "A"  # of the config in the comparison, the accuracy and the agreement
     pacing_s: float | None = None  # the pause before each run

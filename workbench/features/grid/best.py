@@ -145,11 +145,37 @@ class Best:
         return f"<Best: {printable(self.answer)}>"
 
 
+class ConfigChoice:
+    """A result that holds measured configs to choose from."""
+
+    def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
+        """Return every config, as far as it keeps the limits."""
+        raise NotImplementedError
+
+    def best(
+        self,
+        *,
+        max_p50_s: float | None = None,
+        max_p99_s: float | None = None,
+        max_memory_bytes: int | None = None,
+        max_accuracy_drop: float | None = None,
+    ) -> Best:
+        """Return what is best within these limits: yes, no, or not settled.
+
+        Of a comparison: its fastest config. Of a matrix: that of each model. Of a sweep: the point with
+        most items a second.
+        `max_accuracy_drop` is judged by what `accuracy()` kept: 0.01 is one point below the baseline's.
+        """
+        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes, max_accuracy_drop)
+        return Best(tuple(self._contenders(limits)))
+
+
 def contenders_of(
     record: ComparisonRecord,
     limits: BestLimits,
     accuracy: AccuracyRecord | None = None,
     *,
+    group: str = "",
     place: str = "",
     items: int = 1,
 ) -> Iterable[Contender]:
@@ -157,7 +183,7 @@ def contenders_of(
     for run in record.runs:
         rate = throughput(run).value
         yield Contender(
-            group=record.model.name,
+            group=group or record.model.name,
             place=place,
             label=run.label,
             config=config_in_words(run.config),

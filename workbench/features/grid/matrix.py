@@ -1,96 +1,53 @@
-"""A matrix: every model under every config, each cell judged against the first config of its model."""
+"""Every model under every config, each cell judged against the first config of its model."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import config_in_words
-from workbench.core.bundle.run import labels_of
-from workbench.core.config import Config
-from workbench.core.measure.wording import speed_in_words
-from workbench.core.text import counted, in_ms, one_line, shorten
-from workbench.features.grid.measured import MeasuredConfig, configs_of, measured_frame
-from workbench.features.grid.winner import Winner, winner_of
+from workbench.core.errors import ConfigError
+from workbench.core.feature import Arguments, Feature
+from workbench.core.form import Field, names
+from workbench.core.measure.limits import Progress
+from workbench.core.text import counted, did_you_mean, listed, one_line, quoted, shorten
+from workbench.features.accuracy.result import AccuracyTable
+from workbench.features.compare.result import Comparison
+from workbench.features.grid.record import GridRecord, Place, check_grid, grid_frame
+from workbench.features.grid.result import Grid
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixRow:
-    """One model under all configs, measured together. None: nothing, for the reason in `problem`."""
-
-    model: str  # untrusted
-    sha256: str | None  # None: the file could not be read
-    measured: ComparisonRecord | None
-    problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Cell(MeasuredConfig):
-    """One model under one config."""
-
-    model: str
-    config: str
-
-    @property
-    def text(self) -> str:
-        """Return what the cell says: a latency, a verdict, or why there is none."""
-        if self.problem is not None:
-            return one_line(self.problem)
-        if self.verdict is None:
-            return in_ms(None if self.run is None else self.run.latency.median_s) or "not measured"
-        kind = "not settled" if self.verdict.kind == "unknown" else self.verdict.kind
-        return speed_in_words(self.verdict) or kind
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixRecord:
+class MatrixRecord(GridRecord):
     """All models under all configs. The configs of a model are compared; models are not."""
 
-    configs: tuple[Config, ...]
-    rows: tuple[MatrixRow, ...]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Return the label of each config."""
-        return labels_of(len(self.configs))
-
-    def cells(self, row: MatrixRow) -> tuple[Cell, ...]:
-        """Return the cells of a row; a config that failed has no verdict."""
-        cells = []
-        for config, fields in zip(
-            self.configs, configs_of(row.measured, self.labels, row.problem), strict=True
-        ):
-            cell = Cell(**fields, model=row.model, config=config_in_words(config))
-            cells.append(cell if cell.problem is None else replace(cell, verdict=None))
-        return tuple(cells)
-
-    def winners(self) -> tuple[tuple[MatrixRow, Winner], ...]:
-        """Return the fastest config of each model."""
-        return tuple((row, winner_of(row.measured)) for row in self.rows)
+    def name_of(self, place: Place) -> str:
+        """Return the name of the model."""
+        return place.model
 
     def sorted_by(self, label: str) -> MatrixRecord:
         """Return the matrix with the rows ordered by the speed-up under one config, the largest first."""
         index = self.labels.index(label)
 
-        def gain(row: MatrixRow) -> tuple[bool, float]:
+        def gain(row: Place) -> tuple[bool, float]:
             cell = self.cells(row)[index]
             if index == 0:
                 return cell.run is not None, -((cell.run and cell.run.latency.median_s) or 0.0)
             verdict = cell.verdict
             return (False, 0.0) if verdict is None else (verdict.is_settled, verdict.bound or 0.0)
 
-        return MatrixRecord(self.configs, tuple(sorted(self.rows, key=gain, reverse=True)))
+        return replace(self, places=tuple(sorted(self.places, key=gain, reverse=True)))
 
     @property
     def headline(self) -> str:
         """Return what was measured, and how often each config wins."""
-        size = f"{counted(len(self.rows), 'model')} under {counted(len(self.configs), 'config')}"
+        size = f"{counted(len(self.places), 'model')} under {counted(len(self.configs), 'config')}"
         if len(self.configs) < 2:
-            failed = sum(row.measured is None for row in self.rows)
+            failed = sum(row.measured is None for row in self.places)
             return f"{size}{f'; {failed} not measured' if failed else ''}"
         standings = [winner for _, winner in self.winners()]
         wins = {
@@ -104,12 +61,12 @@ class MatrixRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per cell: latency, throughput, memory, load, verdict, and why a cell is empty."""
-        return measured_frame(
+        return grid_frame(
             [
                 {
-                    "model": cell.model,
+                    "model": cell.place.model,
                     "label": cell.label,
-                    "config": cell.config,
+                    "config": cell.series.name,
                     **cell.latency_cells(),
                     "runs_per_s": cell.rate().value,
                     "load_s": None if cell.run is None else cell.run.load_s,
@@ -117,15 +74,117 @@ class MatrixRecord:
                     **cell.verdict_cells(),
                     "failure": cell.problem,
                 }
-                for row in self.rows
-                for cell in self.cells(row)
+                for cell in self.all_cells()
             ]
         )
 
     def __str__(self) -> str:
         lines = [self.headline]
-        for row in self.rows:
+        for row in self.places:
             cells = ", ".join(f"{cell.label} {cell.text}" for cell in self.cells(row))
             text = one_line(row.problem or "") if row.measured is None else cells
             lines.append(f"  {shorten(row.model)}: {text}")
         return "\n".join(lines)
+
+
+class Matrix(Grid):
+    """Every model under every config. Made by `wb.matrix`.
+
+    >>> import workbench as wb
+    >>> wb.Matrix.__name__
+    'Matrix'
+    """
+
+    record: MatrixRecord
+
+    @property
+    def subject(self) -> str:
+        """How many models it is about."""
+        return counted(len(self.record.places), "model")
+
+    def comparison(self, model: str) -> Comparison:
+        """Return the comparison of the configs of one model, with every sample."""
+        rows = {row.model: row for row in self.record.places}
+        if model not in rows:
+            raise ConfigError(f"there is no model {model!r}", f"the models are: {listed(rows)}")
+        measured = rows[model].measured
+        if measured is None or len(measured.runs) < 2:
+            why = rows[model].problem or "it has one config"
+            raise ConfigError(f"{model!r} has no comparison: {why}", "see to_frame()")
+        return Comparison(measured)
+
+    def sorted_by(self, label: str) -> Matrix:
+        """Return the matrix with the rows ordered by the speed-up under one config, the largest first."""
+        if label not in self.record.labels:
+            raise ConfigError(
+                f"there is no config {label!r}", f"the configs are: {listed(self.record.labels)}"
+            )
+        ordered = Matrix(self.record.sorted_by(label), self.about, parts=self.parts)
+        return ordered.of_models(self._models, self._calibrations)
+
+    def accuracy(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        progress: bool | Callable[[Progress], None] = True,
+        cancel: threading.Event | None = None,
+        **options: Any,
+    ) -> dict[str, AccuracyTable]:
+        """Measure the accuracy of every config of each model, and keep it with the matrix.
+
+        `data` holds what `wb.accuracy` takes, by the name of the model; models without any take their own
+        evaluation set, or random inputs. `options` (metric, output, most, batch) are those of `wb.accuracy`.
+        """
+        given = data or {}
+        check_names("data", given, [row.model for row in self.record.places])
+        return {
+            name: self._measure_accuracy(name, given.get(name), progress, cancel, **options)
+            for name, _ in self._measured()
+        }
+
+    def _summary(self) -> str:
+        return self.record.headline
+
+
+def check_names(what: str, given: Mapping[str, Any], models: Sequence[str]) -> None:
+    """Refuse a name that no model has."""
+    for name in given:
+        if name not in models:
+            raise ConfigError(
+                f"{what} names the model {quoted(name)}, which is not in the matrix",
+                f"{did_you_mean(str(name), models)}the models are: {listed(models)}",
+            )
+
+
+def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
+    """Return the arguments of `wb.matrix`: the open model first, then those of the form."""
+    models = [model, *options.pop("models", ())]
+    return (models, list(configs)), options
+
+
+FEATURE = Feature(
+    "matrix",
+    MatrixRecord,
+    check_grid,
+    result=Matrix,
+    figure="workbench.features.grid.chart:matrix_figure",
+    picture="workbench.features.grid.chart:matrix_scene",
+    per="runs",
+    call="workbench.features.grid.calls:matrix",
+    takes=("budget_s", "seed", "progress", "keep"),
+    form=(
+        Field(
+            "models",
+            "models",
+            "Names of samples, paths or URLs, beside the open model",
+            names,
+            example="mobilenetv2, /path/to/other.onnx",
+        ),
+    ),
+    arguments=call_arguments,
+    heading="Several models under these configs",
+    button="Matrix",
+    hint="The open model and others under all configs: a row for each model, a column for each config",
+    step="one model after another",
+    tabs=("scenarios",),
+)

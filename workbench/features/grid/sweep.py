@@ -1,92 +1,31 @@
-"""A sweep: configs measured at each of several sizes, and who wins where."""
+"""Configs of one model at several sizes, or at several values of a knob."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.run import labels_of
-from workbench.core.config import Config
+from workbench.core.errors import ConfigError
+from workbench.core.feature import Feature
+from workbench.core.form import Field, axes
+from workbench.core.measure.limits import Progress
 from workbench.core.measure.measurement import in_words
-from workbench.core.measure.percentiles import Estimate
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.models.sizes import is_batch
 from workbench.core.text import counted, factor, factor_ends, in_ms, one_line, shorten
-from workbench.features.grid.measured import MeasuredConfig, configs_of, measured_frame
-from workbench.features.grid.winner import Winner, winner_of
+from workbench.features.accuracy.result import AccuracyTable
+from workbench.features.compare.result import Comparison
+from workbench.features.grid.record import GridAxis, GridRecord, Place, check_grid, grid_frame
+from workbench.features.grid.result import Grid
+from workbench.features.grid.winner import Winner
 
 if TYPE_CHECKING:
     import pandas as pd
-
-NAME = 60  # characters of a series' name in a table
-
-
-@dataclass(frozen=True, slots=True)
-class SweepAxis:
-    """One size or one knob that is swept, and its values in words."""
-
-    name: str
-    kind: Literal["size", "knob"]
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SweepSeries:
-    """One config at one value of each knob: a run of every point."""
-
-    config: str  # the config that was given, in words
-    knobs: tuple[tuple[str, str], ...]
-
-    @property
-    def name(self) -> str:
-        """Return the config and its knobs in words."""
-        return ", ".join([self.config, *(f"{shorten(name)} {value}" for name, value in self.knobs)])
-
-
-@dataclass(frozen=True, slots=True)
-class SweepPoint:
-    """The sizes of one point, and what was measured there; None: nothing, for the reason in `problem`."""
-
-    sizes: tuple[tuple[str, int], ...]
-    measured: ComparisonRecord | None
-    problem: str | None
-
-    @property
-    def items(self) -> int:
-        """Return the items of one run: the batch."""
-        return math.prod(size for name, size in self.sizes if is_batch(name))
-
-    @property
-    def name(self) -> str:
-        """Return the sizes in words."""
-        return size_text(self.sizes)
-
-
-@dataclass(frozen=True, slots=True)
-class SweepRow(MeasuredConfig):
-    """One config at one point."""
-
-    point: SweepPoint
-    series: SweepSeries
-    wins: bool
-
-    @property
-    def places(self) -> dict[str, str]:
-        """Return the value on each axis, in words."""
-        return {**{name: str(size) for name, size in self.point.sizes}, **dict(self.series.knobs)}
-
-    def rate(self) -> Estimate:
-        """Return the items a second of consecutive runs."""
-        return MeasuredConfig.rate(self).times(self.point.items)
-
-
-def size_text(sizes: tuple[tuple[str, int], ...]) -> str:
-    """Return sizes in words."""
-    return ", ".join(f"{shorten(name)} {size}" for name, size in sizes) or "the default sizes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,36 +42,18 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepRecord:
-    """Every point of a sweep. The configs of a point are measured together: one a series, A the baseline."""
-
-    model_name: str
-    axes: tuple[SweepAxis, ...]
-    configs: tuple[Config, ...]
-    series: tuple[SweepSeries, ...]  # what each run of a point is, in their order
-    points: tuple[SweepPoint, ...]
+class SweepRecord(GridRecord):
+    """One model at several sizes or values of a knob."""
 
     @property
-    def size_axes(self) -> tuple[SweepAxis, ...]:
+    def model_name(self) -> str:
+        """Return the name of the model, which is untrusted."""
+        return self.places[0].model
+
+    @property
+    def size_axes(self) -> tuple[GridAxis, ...]:
         """Return the axes of sizes."""
         return tuple(axis for axis in self.axes if axis.kind == "size")
-
-    def rows(self) -> Iterator[SweepRow]:
-        """Yield every config at every point."""
-        for point in self.points:
-            winner = winner_of(point.measured)
-            labels = labels_of(len(self.series))
-            for series, config in zip(
-                self.series, configs_of(point.measured, labels, point.problem), strict=True
-            ):
-                wins = winner == Winner(config["label"], "clear") and len(self.series) > 1
-                yield SweepRow(**config, point=point, series=series, wins=wins)
-
-    def winners(self) -> tuple[tuple[SweepPoint, Winner], ...]:
-        """Return who wins at each point; nothing where one config alone was swept."""
-        if len(self.series) < 2:
-            return ()
-        return tuple((point, winner_of(point.measured)) for point in self.points)
 
     def crossings(self) -> tuple[Crossing, ...]:
         """Return where the winner changes from one size to the next, along each axis of sizes."""
@@ -152,7 +73,7 @@ class SweepRecord:
         return "items" if any(is_batch(axis.name) for axis in self.size_axes) else "runs"
 
     @property
-    def longest_axis(self) -> SweepAxis | None:
+    def longest_axis(self) -> GridAxis | None:
         """Return the axis with most values; None where nothing is swept."""
         return max(self.axes, key=lambda axis: len(axis.values), default=None)
 
@@ -160,9 +81,9 @@ class SweepRecord:
     def headline(self) -> str:
         """Return what was swept, and the answer in one sentence."""
         axes = " × ".join(shorten(axis.name) for axis in self.axes)
-        swept = f"{shorten(self.model_name)}: {counted(len(self.points), 'point')} of {axes or 'one size'}"
+        swept = f"{shorten(self.model_name)}: {counted(len(self.places), 'point')} of {axes or 'one size'}"
         best = max(
-            (row for row in self.rows() if row.rate().value is not None),
+            (row for row in self.all_cells() if row.rate().value is not None),
             key=lambda row: row.rate().value or 0.0,
             default=None,
         )
@@ -170,14 +91,14 @@ class SweepRecord:
             return f"{swept}; nothing was measured"
         by = f" by {best.label} ({best.series.name})" if len(self.series) > 1 else ""
         most = in_words(best.rate()).removeprefix("throughput ").replace("runs/s", f"{self.unit}/s")
-        return f"{swept}; most {most} at {best.point.name}{by}"
+        return f"{swept}; most {most} at {best.place.size}{by}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per point and config: sizes, latency, items a second, memory, verdict, failure."""
-        return measured_frame(
+        return grid_frame(
             [
                 {
-                    **dict(row.point.sizes),
+                    **dict(row.place.sizes),
                     "label": row.label,
                     "config": row.series.name,
                     **row.latency_cells(),
@@ -188,26 +109,24 @@ class SweepRecord:
                     "wins": row.wins,
                     "failure": row.problem,
                 }
-                for row in self.rows()
+                for row in self.all_cells()
             ]
         )
 
     def __str__(self) -> str:
         lines = [self.headline]
-        lines += [f"  {point.name}: {_winner_text(point, winner)}" for point, winner in self.winners()]
+        lines += [f"  {point.size}: {_winner_text(point, winner)}" for point, winner in self.winners()]
         lines += [f"  {_crossing_text(crossing)}" for crossing in self.crossings()]
         if len(self.series) < 2:
-            for row in self.rows():
+            for row in self.all_cells():
                 latency = in_ms(row.latency().value) or f"not measured: {one_line(row.problem or '')}"
-                lines.append(f"  {row.point.name}: {latency}")
+                lines.append(f"  {row.place.size}: {latency}")
         return "\n".join(lines)
 
 
-def _lines(
-    winners: tuple[tuple[SweepPoint, Winner], ...], axis: str
-) -> Iterator[list[tuple[int, SweepPoint, Winner]]]:
+def _lines(winners: tuple[tuple[Place, Winner], ...], axis: str) -> Iterator[list[tuple[int, Place, Winner]]]:
     """Yield the points along an axis by growing size, a list for each choice of the other sizes."""
-    groups: dict[tuple[tuple[str, int], ...], list[tuple[int, SweepPoint, Winner]]] = {}
+    groups: dict[tuple[tuple[str, int], ...], list[tuple[int, Place, Winner]]] = {}
     for point, winner in winners:
         others = tuple(size for size in point.sizes if size[0] != axis)
         groups.setdefault(others, []).append((dict(point.sizes)[axis], point, winner))
@@ -215,9 +134,7 @@ def _lines(
         yield sorted(group, key=lambda entry: entry[0])
 
 
-def _crossing(
-    axis: str, before: tuple[int, SweepPoint, Winner], after: tuple[int, SweepPoint, Winner]
-) -> Crossing:
+def _crossing(axis: str, before: tuple[int, Place, Winner], after: tuple[int, Place, Winner]) -> Crossing:
     (low, point, first), (high, later, second) = before, after
     names = (str(first.label), str(second.label))
     where = ", ".join(f"{shorten(name)} {size}" for name, size in point.sizes if name != axis)
@@ -240,7 +157,7 @@ def _log_ratio(measured: ComparisonRecord | None, first: str, second: str) -> fl
     return math.log(gains[1] / gains[0])
 
 
-def _winner_text(point: SweepPoint, winner: Winner) -> str:
+def _winner_text(point: Place, winner: Winner) -> str:
     if point.measured is None:
         return f"not measured: {one_line(point.problem or '')}"
     others = [verdict for verdict in point.measured.verdicts if verdict.label == winner.label]
@@ -257,3 +174,70 @@ def _crossing_text(crossing: Crossing) -> str:
     axis, where = shorten(crossing.axis), f" (at {crossing.where})" if crossing.where else ""
     at = "" if crossing.at is None else f"; they cross at about {crossing.at:.0f}"
     return f"{crossing.before} wins at {axis} {crossing.low}, {crossing.after} at {crossing.high}{where}{at}"
+
+
+class Sweep(Grid):
+    """Configs at several sizes or values of a knob. Made by `wb.sweep`.
+
+    >>> import workbench as wb
+    >>> wb.Sweep.__name__
+    'Sweep'
+    """
+
+    record: SweepRecord
+
+    @property
+    def points(self) -> tuple[Place, ...]:
+        """Every point, in the order given."""
+        return self.record.places
+
+    def at(self, **sizes: int) -> Comparison | ComparisonRecord:
+        """Return the comparison at one point, `result.at(batch=8)`; of a lone config its record."""
+        for point in self.points:
+            if dict(point.sizes) == sizes:
+                return self._comparison(point)
+        raise ConfigError(
+            f"there is no point {sizes}", f"the points are: {'; '.join(point.size for point in self.points)}"
+        )
+
+    def accuracy(
+        self,
+        data: Any = None,
+        *,
+        progress: bool | Callable[[Progress], None] = True,
+        cancel: threading.Event | None = None,
+        **options: Any,
+    ) -> AccuracyTable:
+        """Measure the accuracy of each config once, at the sizes of the data, and keep it with the sweep.
+
+        `data` and `options` (metric, output, most, batch) are those of `wb.accuracy`.
+        """
+        return self._measure_accuracy(self.record.model_name, data, progress, cancel, **options)
+
+
+FEATURE = Feature(
+    "sweep",
+    SweepRecord,
+    check_grid,
+    result=Sweep,
+    figure="workbench.features.grid.chart:sweep_figure",
+    picture="workbench.features.grid.chart:sweep_scene",
+    call="workbench.features.grid.calls:sweep",
+    per="runs",
+    takes=("budget_s", "calibration", "seed", "progress", "keep"),
+    form=(
+        Field(
+            "sizes",
+            "over",
+            "A free dimension of the model or a knob, and its values. Empty: the batch at 1, 4 and 16",
+            axes,
+            example="batch=1, 8, 32",
+            has_axes=True,
+        ),
+    ),
+    heading="Latency and throughput by size",
+    button="Sweep",
+    hint="Latency and throughput of all configs at several sizes, or at several values of a knob",
+    step="one size after another",
+    tabs=("scenarios", "latency"),
+)

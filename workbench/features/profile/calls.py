@@ -1,23 +1,22 @@
-"""`wb.profile`, `wb.memory`, `wb.roofline`, `wb.threads`: where time and memory go."""
+"""`wb.profile`, `wb.memory`, `wb.roofline`: where time and memory go."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from workbench.core.config import Config
 from workbench.core.cpu import usable_cores
-from workbench.core.measure.limits import Limits, Progress
+from workbench.core.measure.limits import Limits
 from workbench.core.models import Model
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs, kept, opened_with
-from workbench.features.compare.call import compare
-from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_as_asked, memory_of
+from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_as_asked
 from workbench.features.memory.result import Memory
 from workbench.features.profile.result import Profile
 from workbench.features.profile.roofline.machine_peaks import keep_peaks
@@ -26,13 +25,6 @@ from workbench.features.profile.roofline.peaks_result import Peaks
 from workbench.features.profile.roofline.result import Roofline
 from workbench.features.profile.running import Execution, profile_execution
 from workbench.features.profile.session_profile import read_profile as read
-from workbench.features.variants.memory_settings import settings_of, settings_seen
-from workbench.features.variants.memory_settings_result import MemorySettings
-from workbench.features.variants.thread_scaling import scaling_of, thread_configs
-from workbench.features.variants.thread_scaling_result import Threads
-
-THREADS_BUDGET_S = 30.0
-SETTINGS_BUDGET_S = 20.0
 
 
 @finding_inputs
@@ -114,42 +106,6 @@ def memory(
     return Memory(memory_as_asked(by_node, as_asked), by_node.about)
 
 
-def memory_settings(
-    model: Model | Any,
-    config: Config | None = None,
-    *,
-    budget_s: float = SETTINGS_BUDGET_S,
-    inputs: Feeds = None,
-    seed: int = 0,
-    calibration: Any = None,
-    progress: bool | Callable[[Progress], None] = True,
-    cancel: threading.Event | None = None,
-) -> MemorySettings:
-    """Toggle memory pattern, arena and prepacking, one at a time, in one comparison: latency and memory.
-
-    >>> import workbench as wb
-    >>> wb.memory_settings.__name__
-    'memory_settings'
-    """
-    source, fed = opened_with(model, inputs, seed)
-    runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
-    names, configs = zip(*settings_of(runnable.config), strict=True)
-    comparison = compare(
-        runnable.model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
-        keep=False, cancel=cancel,
-    )  # fmt: skip
-    arenas = []
-    for setting in configs:
-        profiled = profile(
-            runnable.model, setting, inputs=inputs, seed=seed, budget_s=MEMORY_BUDGET_S, cancel=cancel,
-            keep=False,
-        )  # fmt: skip
-        arena = memory_of(profiled)
-        arenas.append((arena.arena_peak_bytes, arena.arena_held_bytes))
-    record = settings_seen(runnable.model.name, names, comparison.record, tuple(arenas))
-    return MemorySettings(record, comparison.about)
-
-
 def peaks(threads: Iterable[int] | None = None, *, cancel: threading.Event | None = None) -> Peaks:
     """Measure what this machine can do through ORT per thread count, by default one and all cores.
 
@@ -193,32 +149,3 @@ def roofline(
         )  # fmt: skip
     table: Roofline = model.roofline(peaks, cancel=cancel)
     return table
-
-
-def threads(
-    model: Model | Any,
-    config: Config | None = None,
-    *,
-    most_threads: int | None = None,
-    budget_s: float = THREADS_BUDGET_S,
-    inputs: Feeds = None,
-    seed: int = 0,
-    calibration: Any = None,
-    progress: bool | Callable[[Progress], None] = True,
-    cancel: threading.Event | None = None,
-    keep: bool = True,
-) -> Threads:
-    """Measure latency and processor time of 1, 2, 4… threads, spinning and not, in one comparison.
-
-    `keep` adds the result to the history.
-
-    >>> import workbench as wb
-    >>> wb.threads.__name__
-    'threads'
-    """
-    configs = thread_configs(config or Config(), most_threads or usable_cores())
-    comparison = compare(
-        model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,
-        progress=progress, keep=False, cancel=cancel,
-    )  # fmt: skip
-    return kept(Threads(scaling_of(comparison.record), comparison.about), keep)

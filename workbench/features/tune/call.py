@@ -20,7 +20,7 @@ from workbench.features.tune.result import Study
 from workbench.features.tune.space import Space
 
 if TYPE_CHECKING:
-    from workbench.features.variants.ablation_result import Ablation
+    from workbench.features.variants.worth import Ablation
 
 
 @finding_inputs

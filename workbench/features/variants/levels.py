@@ -4,95 +4,115 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING
 
-from workbench.core.bundle.comparison import ComparisonRecord, verdict_cells
-from workbench.core.bundle.display import values_of
+from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.kinds import about_comparison
 from workbench.core.config import Config
 from workbench.core.config.plan import LEVELS
+from workbench.core.feature import Feature
 from workbench.core.text import in_ms
+from workbench.drawing.chart import Chart, series_look
+from workbench.features.base.measured import Measured
 from workbench.features.explain.observe import Observation
-
-if TYPE_CHECKING:
-    import pandas as pd
+from workbench.features.variants.variant import ComparedRecord, Variant, check_compared, side_by_side
 
 
 @dataclass(frozen=True, slots=True)
-class LevelRow:
-    """One level. `speedup` is against the level "disabled", with its interval."""
+class LevelRow(Variant):
+    """One level, with the graph that it leaves. Its base is the level "disabled"."""
 
-    level: str
     nodes: int | None
     ops: tuple[tuple[str, int], ...]
     providers: tuple[str, ...]
-    load_s: float | None
-    median_s: float | None
-    speedup: float | None
-    low: float | None
-    high: float | None
-    verdict: str | None  # None: this is the baseline
-    outputs_agree: bool | None  # with those of the level "disabled"
-    reason: str | None  # why this verdict, and why there is no interval
+
+    @property
+    def op_types(self) -> int:
+        """Return the number of types of operators."""
+        return len(self.ops)
+
+    @property
+    def provider_names(self) -> str:
+        """Return the providers as one text."""
+        return ", ".join(self.providers)
 
 
 @dataclass(frozen=True, slots=True)
-class LevelsRecord:
-    """All levels of one model on this machine, measured in one comparison."""
+class LevelsRecord(ComparedRecord):
+    """All levels of one model on this machine."""
 
-    model_name: str
+    columns = (
+        "level=name nodes op_types providers=provider_names load_s median_s=latency_s speedup=ratio.value"
+        " low=ratio.low high=ratio.high verdict outputs_agree reason"
+    )
+
     rows: tuple[LevelRow, ...]
-    comparison: ComparisonRecord
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per level."""
-        import pandas as pd
-
-        names = LevelRow.__dataclass_fields__
-        rows = [
-            {**values_of(row, *names), "ops": len(row.ops), "providers": ", ".join(row.providers)}
-            for row in self.rows
-        ]
-        floats = dict.fromkeys(("load_s", "median_s", "speedup", "low", "high"), "float64")
-        frame = pd.DataFrame(rows, columns=list(names)).rename(columns={"ops": "op_types"})
-        return frame.astype({**floats, "nodes": "Int64"})
 
     def __str__(self) -> str:
         return "; ".join(
-            f"{row.level}: {'? ' if row.nodes is None else f'{row.nodes:,} '}nodes, "
-            + (in_ms(row.median_s) or "not measured")
+            f"{row.name}: {'? ' if row.nodes is None else f'{row.nodes:,} '}nodes, "
+            + (in_ms(row.latency_s) or "not measured")
             for row in self.rows
         )
 
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
 
-
-def configs(config: Config) -> tuple[Config, ...]:
+def level_configs(config: Config) -> tuple[Config, ...]:
     """Return the config at each level, "disabled" first."""
     return tuple(config.replace(level=name) for name in LEVELS)
 
 
-def levels(model_name: str, observation: Observation, record: ComparisonRecord) -> LevelsRecord:
-    """Read the comparison of `configs`; the observation of the highest level has the graph of each."""
-    verdicts = {verdict.label: verdict for verdict in record.verdicts}
+def levels_of(model_name: str, observation: Observation, record: ComparisonRecord) -> LevelsRecord:
+    """Read the comparison of `level_configs`; the observation of the highest level has the graph of each."""
     rows = []
     for number, (name, run) in enumerate(zip(LEVELS, record.runs, strict=True)):  # ORT counts levels so
-        graphs = [shot.graph for shot in observation.chain if shot.level <= number]
-        cells = verdict_cells(verdicts.get(run.label))
-        agree = [row.agrees for row in record.agreement if row.label == run.label]
-        rows.append(
-            LevelRow(
-                level=name,
-                nodes=len(graphs[-1].nodes) if graphs else None,
-                ops=tuple(Counter(node.kind for graph in graphs[-1:] for node in graph.nodes).most_common()),
-                providers=run.providers,
-                load_s=run.load_s,
-                median_s=run.latency.median_s,
-                speedup=cells.pop("ratio"),
-                **cells,
-                outputs_agree=(all(agree) if None not in agree else None) if agree else None,
-                reason=getattr(verdicts.get(run.label), "reason", None),
-            )
-        )
+        graphs = [shot.graph for shot in observation.chain if shot.level <= number][-1:]
+        nodes = len(graphs[0].nodes) if graphs else None
+        ops = tuple(Counter(node.kind for graph in graphs for node in graph.nodes).most_common())
+        rows.append(LevelRow.of(name, run, record, nodes=nodes, ops=ops, providers=run.providers))
     return LevelsRecord(model_name, tuple(rows), record)
+
+
+def levels_chart(record: LevelsRecord) -> Chart:
+    """Return a row for each level."""
+    look = series_look(0)
+    note = f"speed-ups have {record.comparison.verdict.confidence_text} intervals; {_outputs(record)}"
+    rows = ((row.name, row, row.nodes, look) for row in record.rows)
+    return side_by_side(f"{record.model_name}: ORT's levels side by side", "level disabled", rows, note)
+
+
+def _outputs(record: LevelsRecord) -> str:
+    compared = [row for row in record.rows if row.verdict is not None]
+    states = {False: "outputs differ at", None: "outputs were not compared at"}
+    sentences = []
+    for state, start in states.items():
+        if names := [row.name for row in compared if row.outputs_agree is state]:
+            sentences.append(f"{start} {', '.join(names)}")
+    return "; ".join(sentences) or "outputs agree at every level"
+
+
+class Levels(Measured):
+    """ORT's five levels side by side. Made by `wb.levels`.
+
+    >>> import workbench as wb
+    >>> wb.Levels.__name__
+    'Levels'
+    """
+
+    record: LevelsRecord
+    title = "ONNX Runtime's levels side by side"
+
+
+FEATURE = Feature(
+    "levels",
+    LevelsRecord,
+    check_compared,
+    lambda record: about_comparison(record.comparison),
+    result=Levels,
+    chart=levels_chart,
+    call="workbench.features.variants.calls:levels",
+    takes=("inputs", "budget_s", "calibration", "progress", "keep"),
+    heading="ONNX Runtime's levels side by side",
+    button="Level by level",
+    hint="ORT's five levels side by side, the rest as in the config that is shown",
+    step="the graph at each level",
+    tabs=("fusions",),
+)

@@ -4,54 +4,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.core.bundle.comparison import ComparisonRecord, verdict_cells
-from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
-from workbench.core.text import factor, in_mib
+from workbench.core.feature import Feature
+from workbench.core.text import in_mib, in_ms
+from workbench.drawing.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look, size_value
+from workbench.features.base.result import Result
 from workbench.features.profile.trace import SIGNED
-
-if TYPE_CHECKING:
-    import pandas as pd
+from workbench.features.variants.variant import Variant, VariantsRecord
 
 PREPACKING = "session.disable_prepacking"
 AS_ASKED = "as asked"
 _WORDS = {"faster": "faster", "slower": "slower", "tie": "as fast"}
+_LATENCY = series_look(3, "latency")
+_SIZES = (
+    (series_look(0, "peak"), "peak_bytes"),
+    (series_look(1, "after loading"), "loaded_bytes"),
+    (series_look(2, "held by the arena"), "arena_held_bytes"),
+)
 
 
 @dataclass(frozen=True, slots=True)
-class MemorySetting:
+class MemorySetting(Variant):
     """One setting toggled. Sizes are resident memory above that of the imported library."""
 
-    name: str
     loaded_bytes: int | None = field(metadata=SIGNED)  # after the session was made
     ran_bytes: int | None = field(metadata=SIGNED)  # at the end
     peak_bytes: int | None = field(metadata=SIGNED)
     arena_peak_bytes: int | None = field(metadata=SIGNED)  # None: there is no arena, or no figure of it
     arena_held_bytes: int | None = field(metadata=SIGNED)
-    latency_s: float | None
-    verdict: str | None  # None: this is the baseline
-    ratio: float | None  # the baseline's time over the time with this setting
-    low: float | None
-    high: float | None
-    failure: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class MemorySettingsRecord:
+class MemorySettingsRecord(VariantsRecord):
     """The config as asked first, then one row a setting, all measured in one comparison."""
 
-    model_name: str
-    rows: tuple[MemorySetting, ...]
+    columns = (
+        "name loaded_bytes ran_bytes peak_bytes arena_peak_bytes arena_held_bytes latency_s verdict"
+        " ratio=ratio.value low=ratio.low high=ratio.high failure"
+    )
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per setting."""
-        names = MemorySetting.__dataclass_fields__
-        sizes = [name for name in names if name.endswith("_bytes")]
-        return frame_of(self.rows, names).astype(dict.fromkeys(sizes, "Int64"))
+    rows: tuple[MemorySetting, ...]
 
     def __str__(self) -> str:
         base = self.rows[0]
@@ -85,22 +82,16 @@ def settings_seen(
     model_name: str, names: tuple[str, ...], record: ComparisonRecord, arenas: tuple[Any, ...]
 ) -> MemorySettingsRecord:
     """Read a comparison of `settings_of`, with the arena's (peak, held) bytes of each from a profile."""
-    verdicts = {verdict.label: verdict for verdict in record.verdicts}
     rows = []
     for name, run, (peak, held) in zip(names, record.runs, arenas, strict=True):
-        rows.append(
-            MemorySetting(
-                name=name,
-                loaded_bytes=_above(run, "rss_loaded_bytes"),
-                ran_bytes=_above(run, "rss_bytes"),
-                peak_bytes=_above(run, "peak_rss_bytes"),
-                arena_peak_bytes=peak,
-                arena_held_bytes=held,
-                latency_s=run.latency.median_s,
-                failure=None if run.failure is None else run.failure.problem,
-                **verdict_cells(verdicts.get(run.label)),
-            )
-        )
+        sizes = {
+            "loaded_bytes": _above(run, "rss_loaded_bytes"),
+            "ran_bytes": _above(run, "rss_bytes"),
+            "peak_bytes": _above(run, "peak_rss_bytes"),
+            "arena_peak_bytes": peak,
+            "arena_held_bytes": held,
+        }
+        rows.append(MemorySetting.of(name, run, record, **sizes))
     return MemorySettingsRecord(model_name, tuple(rows))
 
 
@@ -118,8 +109,8 @@ def _sentence(row: MemorySetting, base: MemorySetting) -> str:
     if row.failure is not None:
         return f"{row.name}: failed ({row.failure})"
     speed = _WORDS.get(row.verdict or "", row.verdict or "not judged")
-    if row.ratio is not None and row.verdict in ("faster", "slower"):
-        speed = f"{factor(row.ratio, row.low, row.high)} as fast"
+    if row.ratio.factor and row.verdict in ("faster", "slower"):
+        speed = f"{row.ratio.factor} as fast"
     if row.peak_bytes is None or base.peak_bytes is None:
         return f"{row.name}: memory not known, {speed}"
     change = row.peak_bytes - base.peak_bytes
@@ -130,3 +121,51 @@ def _sentence(row: MemorySetting, base: MemorySetting) -> str:
 
 def _onoff(on: bool) -> str:
     return "on" if on else "off"
+
+
+def settings_chart(record: MemorySettingsRecord) -> Chart:
+    """Return a row for each setting: three sizes at the left, the latency at the right."""
+    axes = (Axis("memory above the imported library (MiB)"), Axis("median latency (ms)"))
+    return Chart((str(record),), axes, tuple(_setting(row) for row in record.rows), columns=2)
+
+
+def _setting(row: MemorySetting) -> ChartRow:
+    bars = tuple(size_value(getattr(row, field), look) for look, field in _SIZES)
+    latency = Value(milliseconds(row.latency_s), _latency(row), _LATENCY, detail=row.verdict or "")
+    return ChartRow(row.name, (bars, (latency,)))
+
+
+def _latency(row: MemorySetting) -> str:
+    if row.latency_s is None:
+        return row.failure or "not measured"
+    if row.verdict is None:
+        return f"{in_ms(row.latency_s)}, baseline"
+    ratio = f" {row.ratio.factor}" if row.ratio.factor and row.verdict in ("faster", "slower") else ""
+    return f"{in_ms(row.latency_s)}, {row.verdict}{ratio}"
+
+
+class MemorySettings(Result):
+    """Memory pattern, arena and prepacking, each toggled alone. Made by `wb.memory_settings`.
+
+    >>> import workbench as wb
+    >>> wb.MemorySettings.__name__
+    'MemorySettings'
+    """
+
+    record: MemorySettingsRecord
+
+
+FEATURE = Feature(
+    "memory settings",
+    MemorySettingsRecord,
+    check_settings,
+    result=MemorySettings,
+    chart=settings_chart,
+    call="workbench.features.variants.calls:memory_settings",
+    takes=("inputs", "seed", "calibration", "progress"),
+    heading="Memory settings, each toggled alone",
+    button="Memory settings",
+    hint="Memory pattern, arena and prepacking, each toggled alone; for the config shown",
+    step="memory pattern, arena and prepacking, each toggled alone",
+    tabs=("memory",),
+)

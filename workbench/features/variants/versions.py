@@ -6,17 +6,22 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import values_of
-from workbench.core.bundle.kinds import check_comparison
+from workbench.core.bundle.kinds import about_comparison
+from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.config.runtime import name_of
-from workbench.core.errors import BundleError
-from workbench.core.text import counted, in_ms, listed, shorten
+from workbench.core.feature import Arguments, Feature
+from workbench.core.form import Field, names
+from workbench.core.measure.wording import headline
+from workbench.core.text import counted, in_ms, listed, one_line, shorten
 from workbench.core.worker.launch import Worker, WorkerFolder
+from workbench.drawing.chart import Chart, run_look
+from workbench.features.base.measured import Measured
 from workbench.features.explain.observe import TIMEOUT_S, Observation
+from workbench.features.variants.variant import ComparedRecord, Variant, check_compared, side_by_side
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,10 +31,9 @@ MOST_NAMES = 6
 
 
 @dataclass(frozen=True, slots=True)
-class VersionRow:
-    """One environment. None: this version does not tell, or nothing was measured."""
+class VersionRow(Variant):
+    """One environment, by the label of its run. None: this version does not tell, or nothing was measured."""
 
-    label: str  # that of its run
     environment: str  # the name of its folder
     onnxruntime: str
     python: str
@@ -42,58 +46,41 @@ class VersionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionsRecord:
+class VersionsRecord(ComparedRecord):
     """One model and config on several versions, measured in one comparison."""
 
-    model_name: str
+    columns = (
+        "label=name environment onnxruntime nodes load_s median_s=latency_s"
+        " ratio=ratio.value low=ratio.low high=ratio.high verdict outputs_agree"
+    )
+
     rows: tuple[VersionRow, ...]
-    comparison: ComparisonRecord
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per environment, with what changed from the first one."""
-        import pandas as pd
-
-        verdicts = {verdict.label: verdict for verdict in self.comparison.verdicts}
-        first, rows = self.rows[0], []
-        for row, run in zip(self.rows, self.comparison.runs, strict=True):
-            verdict = verdicts.get(row.label)
-            agree = [item.agrees for item in self.comparison.agreement if item.label == row.label]
-            rows.append(
-                {
-                    **values_of(row, "label", "environment", "onnxruntime", "nodes"),
-                    "passes": None if row.passes is None else len(row.passes),
-                    "new_passes": ", ".join(added(first.passes, row.passes)),
-                    "lost_passes": ", ".join(added(row.passes, first.passes)),
-                    "new_ops": ", ".join(_changes(first.ops, row.ops)),
-                    "placement": _placement(row),
-                    "load_s": run.load_s,
-                    "median_s": run.latency.median_s,
-                    **values_of(verdict, "ratio", "low", "high"),
-                    "verdict": verdict.kind if verdict else None,
-                    "outputs_agree": (all(agree) if None not in agree else None) if agree else None,
-                    "problem": row.problem or (run.failure.problem if run.failure else None),
-                }
-            )
-        floats = dict.fromkeys(("load_s", "median_s", "ratio", "low", "high"), "float64")
-        return pd.DataFrame(rows).astype({**floats, "nodes": "Int64", "passes": "Int64"})
+        first, frame = self.rows[0], ComparedRecord.to_frame(self)
+        changes: dict[str, list[Any]] = {
+            "passes": [None if row.passes is None else len(row.passes) for row in self.rows],
+            "new_passes": [", ".join(added(first.passes, row.passes)) for row in self.rows],
+            "lost_passes": [", ".join(added(row.passes, first.passes)) for row in self.rows],
+            "new_ops": [", ".join(_changes(first.ops, row.ops)) for row in self.rows],
+            "placement": [_placement(row) for row in self.rows],
+        }
+        for name, cells in reversed(changes.items()):
+            frame.insert(4, name, cells)
+        frame["problem"] = [row.problem or row.failure for row in self.rows]
+        return frame.astype({"passes": "Int64"})
 
     def __str__(self) -> str:
         first = self.rows[0]
         lines = []
-        for row, run in zip(self.rows, self.comparison.runs, strict=True):
+        for row in self.rows:
             nodes = "nodes not known" if row.nodes is None else counted(row.nodes, "node")
-            latency = in_ms(run.latency.median_s) or "not measured"
+            latency = in_ms(row.latency_s) or "not measured"
             environment = f"ONNX Runtime {shorten(row.onnxruntime)}, {shorten(row.environment)}"
-            line = f"{row.label} ({environment}): {nodes}, {latency}"
+            line = f"{row.name} ({environment}): {nodes}, {latency}"
             lines.append("; ".join([line, *_differences(first, row)] if row is not first else [line]))
         return "\n".join(lines)
-
-
-def check_versions(record: VersionsRecord, fix: str) -> None:
-    """Refuse rows that are not those of the comparison."""
-    check_comparison(record.comparison, fix)
-    if [row.label for row in record.rows] != [run.label for run in record.comparison.runs]:
-        raise BundleError("rows: expected one for each run, in their order.", fix)
 
 
 def software_of(config: Config, cancel: threading.Event | None = None) -> dict[str, str]:
@@ -104,19 +91,22 @@ def software_of(config: Config, cancel: threading.Event | None = None) -> dict[s
 
 
 def version_row(
-    label: str, config: Config, software: dict[str, str], observation: Observation | None, problem: str | None
-) -> VersionRow:
+    record: ComparisonRecord, run: Run, software: dict[str, str], observation: Observation | None,
+    problem: str | None,
+) -> VersionRow:  # fmt: skip
     """Return the row of one environment; without an observation its graph is not known."""
     nodes = None if observation is None else observation.final.nodes
     applied = () if observation is None else observation.applied
     fired = dict.fromkeys(application.name for application in applied if application.fired)
     assignment = () if observation is None else observation.assignment
     placed = Counter[str]()
-    for provider, names in assignment:
-        placed[provider] += len(names)
-    return VersionRow(
-        label=label,
-        environment=HERE if config.runtime is None else name_of(config.runtime),
+    for provider, keys in assignment:
+        placed[provider] += len(keys)
+    return VersionRow.of(
+        run.label,
+        run,
+        record,
+        environment=HERE if run.config.runtime is None else name_of(run.config.runtime),
         onnxruntime=software.get("onnxruntime", "?"),
         python=software.get("python", "?"),
         numpy=software.get("numpy", "?"),
@@ -163,3 +153,61 @@ def _differences(first: VersionRow, row: VersionRow) -> list[str]:
     if first.placement is not None and row.placement is not None and first.placement != row.placement:
         parts.append(f"placed {_placement(row)}")
     return parts or ["the same graph"]
+
+
+def versions_chart(record: VersionsRecord) -> Chart:
+    """Return a row for each environment."""
+    rows = (
+        (one_line(f"{row.name}: {row.onnxruntime}", 40), row, row.nodes, run_look(index))
+        for index, row in enumerate(record.rows)
+    )
+    return side_by_side(f"{record.model_name}: versions of ONNX Runtime side by side", "A", rows)
+
+
+class Versions(Measured):
+    """One model on several versions of ONNX Runtime. Made by `wb.compare_versions`.
+
+    >>> import workbench as wb
+    >>> wb.Versions.__name__
+    'Versions'
+    """
+
+    record: VersionsRecord
+    title = "versions of ONNX Runtime side by side"
+
+    def _in_words(self) -> str:
+        verdicts = (headline(verdict) for verdict in self.record.comparison.verdicts)
+        return "\n".join([str(self.record), *verdicts])
+
+
+def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
+    """Return the arguments of `wb.compare_versions`: this environment first, then those of the form."""
+    return (model, [None, *options.pop("environments", ())], *configs), options
+
+
+FEATURE = Feature(
+    "versions",
+    VersionsRecord,
+    check_compared,
+    lambda record: about_comparison(record.comparison),
+    result=Versions,
+    chart=versions_chart,
+    call="workbench.features.variants.calls:compare_versions",
+    takes=("inputs", "budget_s", "calibration", "progress", "keep"),
+    form=(
+        Field(
+            "environments",
+            "environments",
+            "Interpreters or virtual environments with ONNX Runtime 1.16 or newer, beside this one",
+            names,
+            example="~/ort117, ~/ort122/bin/python",
+            required=True,
+        ),
+    ),
+    arguments=call_arguments,
+    heading="Versions of ONNX Runtime side by side",
+    button="Versions",
+    hint="The config shown on other versions of ONNX Runtime: passes, nodes, placement, time, outputs",
+    step="one version after another",
+    tabs=("scenarios",),
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.factories.results import scaling, thread_point
 from tests.features.profile.traces import event, node, trace_of, wide, write
 from workbench.core.config import Config
 from workbench.features.profile.session_profile import read_profile
 from workbench.features.profile.sharing import sharing_of
-from workbench.features.variants.thread_scaling import ThreadPoint, ThreadScalingRecord, thread_configs
+from workbench.features.variants.threads import ThreadScalingRecord, thread_configs
 
 
 def stats(run: int, wait: int = 0, distribute: int = 0, others: tuple[int, ...] = (1,)) -> dict[str, object]:
@@ -47,6 +49,10 @@ def test_real_statistics_name_the_large_nodes(tmp_path: Path) -> None:
     assert (frame["run_s"] <= frame["time_s"] * 1.01 + 1e-5).all()
 
 
+def scaling_with(times: Mapping[int, float]) -> ThreadScalingRecord:
+    return scaling(*(thread_point(count, True, time_s) for count, time_s in times.items()))
+
+
 def test_counts_double_up_to_the_most() -> None:
     configs = thread_configs(Config(level="all"), 6)
     assert [config.intra_op_threads for config in configs] == [1, 2, 4, 6] * 2
@@ -55,19 +61,19 @@ def test_counts_double_up_to_the_most() -> None:
 
 def test_the_knee_is_the_fewest_threads_near_the_best() -> None:
     times = {1: 0.010, 2: 0.0052, 4: 0.0050, 8: 0.0070}
-    scaling = ThreadScalingRecord(tuple(ThreadPoint(n, True, t, 0.01, None) for n, t in times.items()))
-    knee = scaling.knee()
+    record = scaling_with(times)
+    knee = record.knee()
     assert knee is not None
     assert knee.threads == 2
-    assert scaling.knee(spinning=False) is None
-    assert str(scaling).startswith("spinning: 2 threads are enough, 5.2 ms a run")
-    assert scaling.to_frame()["knee"].tolist() == [False, True, False, False]
+    assert record.knee(spinning=False) is None
+    assert str(record).startswith("spinning: 2 threads are enough, 5.2 ms a run")
+    assert record.to_frame()["knee"].tolist() == [False, True, False, False]
 
 
 @given(st.lists(st.floats(1e-6, 10), min_size=1, max_size=8))
 def test_no_point_beyond_the_knee_is_much_better(times: list[float]) -> None:
-    scaling = ThreadScalingRecord(tuple(ThreadPoint(n + 1, True, t, None, None) for n, t in enumerate(times)))
-    knee = scaling.knee()
+    record = scaling_with(dict(enumerate(times, 1)))
+    knee = record.knee()
     assert knee is not None
     assert knee.latency_s is not None
     assert knee.latency_s <= 1.0501 * min(times)

@@ -13,7 +13,7 @@ from workbench.apps.panels.state import BenchState
 from workbench.core.config import KNOBS, kinds
 from workbench.core.config.fields import BY_FIELD
 from workbench.core.form import Field
-from workbench.features.grid.sweep_axes import KNOB_NAMES, free_names
+from workbench.features.grid.axes import KNOB_NAMES, free_names
 
 MOST_AXES = 2
 SWEPT = (kinds.Choice, kinds.Flag, kinds.Switch, kinds.Count)  # kinds of knob whose values are short texts

@@ -12,7 +12,7 @@ from workbench.apps.panels.markup import note_html
 from workbench.core.text import counted
 
 if TYPE_CHECKING:
-    from workbench.features.variants.thread_scaling import ThreadPoint, ThreadScalingRecord
+    from workbench.features.variants.threads import ThreadPoint, ThreadScalingRecord
 
 
 HINT = "Put this thread count into B"

@@ -151,9 +151,9 @@ def pass_costs_time(evidence: Evidence) -> FindingRecords:
         return
     # A worth of -0.2 means that a run without the pass takes 20 % less.
     worst = min(rows, key=lambda row: row.worth or 0.0)
-    saved = [min(0.99, max(0.0, -(end or 0.0))) * run_s for end in (worst.worth, worst.high, worst.low)]
+    saved = worst.share.falling(lambda share: min(0.99, max(0.0, -share)) * run_s)
     names = tuple(row.name for row in rows)
-    gain = Gain("time", saved[0], saved[1], saved[2], evidence.share_of(saved[0]))
+    gain = Gain("time", *saved.ends, evidence.share_of(saved.value or 0.0))
     yield finding(
         f"{len(rows)} pass{'es' * (len(rows) > 1)} cost{'s' * (len(rows) == 1)} time here",
         *(f"{row.name}: {row.reason}" for row in rows[:3]),

@@ -128,7 +128,7 @@ def threads_past_the_knee(evidence: Evidence) -> FindingRecords:
     knee = None if scaling is None else scaling.knee()
     if scaling is None or knee is None or threads in (None, knee.threads):
         return
-    now = next((point for point in scaling.points if point.threads == threads and point.latency_s), None)
+    now = next((point for point in scaling.rows if point.threads == threads and point.latency_s), None)
     if now is None or now.latency_s is None or knee.latency_s is None:
         return
     saved_s = max(0.0, now.latency_s - knee.latency_s)

@@ -16,7 +16,7 @@ from workbench.core.models import Model
 from workbench.core.models.declared import declared_inputs
 from workbench.core.models.sizes import free_dims, is_batch
 from workbench.core.text import did_you_mean, listed, quoted, shorten
-from workbench.features.grid.sweep import SweepAxis, SweepSeries
+from workbench.features.grid.record import GridAxis, Series
 
 KNOB_NAMES = {"threads": "intra_op_threads"}  # shorter names of knobs
 DEFAULT_BATCHES = (1, 4, 16)
@@ -31,10 +31,10 @@ Sizes: TypeAlias = tuple[tuple[str, int], ...]
 class Axes:
     """What is swept: the sizes of each point, and the configs that are measured at each of them."""
 
-    axes: tuple[SweepAxis, ...]
+    axes: tuple[GridAxis, ...]
     sizes: tuple[Sizes, ...]
     configs: tuple[Config, ...]
-    series: tuple[SweepSeries, ...]  # what each config is
+    series: tuple[Series, ...]  # what each config is
 
 
 def axes_of(model: Model, configs: Sequence[Config], asked: Mapping[str, Any]) -> Axes:
@@ -59,9 +59,9 @@ def axes_of(model: Model, configs: Sequence[Config], asked: Mapping[str, Any]) -
             f"{len(points):,} points with {len(measured):,} configs each are too many",
             f"give at most {MOST_POINTS} points and {MOST_CONFIGS} configs; sweep the rest another time",
         )
-    axes = [SweepAxis(name, "size", tuple(map(str, values))) for name, values in sizes.items()]
+    axes = [GridAxis(name, "size", tuple(map(str, values))) for name, values in sizes.items()]
     axes += [
-        SweepAxis(name, "knob", tuple(_in_words(field, value) for value in values))
+        GridAxis(name, "knob", tuple(_in_words(field, value) for value in values))
         for name, (field, values) in knobs.items()
     ]
     return Axes(tuple(axes), points, measured, series)
@@ -137,7 +137,7 @@ def _check_free(configs: Sequence[Config], sizes: Mapping[str, Any]) -> None:
 
 def _series(
     configs: Sequence[Config], knobs: Mapping[str, tuple[str, tuple[Any, ...]]]
-) -> tuple[tuple[SweepSeries, ...], tuple[Config, ...]]:
+) -> tuple[tuple[Series, ...], tuple[Config, ...]]:
     """Return each config with each combination of the knobs' values."""
     series, made = [], []
     for config in configs:
@@ -147,7 +147,7 @@ def _series(
                 (name, _in_words(field, value))
                 for (name, (field, _)), value in zip(knobs.items(), values, strict=True)
             )
-            series.append(SweepSeries(config_in_words(config), turned))
+            series.append(Series(config_in_words(config), turned))
             made.append(config.replace(**fields))
     return tuple(series), tuple(made)
 

@@ -1,14 +1,19 @@
-"""The heat table of a matrix: a row for each model, a column for each config, the verdict in each cell."""
+"""The pictures of a grid: lines against size or a knob, and a table of models and configs in colours."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from workbench.core.measure.measurement import in_words
 from workbench.core.text import factor_ends, one_line, shorten
+from workbench.drawing.chart import Look, Value, run_look
 from workbench.drawing.chart_scene import MARGIN, ROOM, SMALL, TITLE_LINE, captioned, captions
+from workbench.drawing.lines import LineChart, Panel, line_figure, line_scene
 from workbench.drawing.palette import GAIN, LOSS, TEXT
+from workbench.drawing.scale import Scale, scale_of
 from workbench.drawing.scene import Scene
 from workbench.drawing.shapes import Rect, TextLine
 from workbench.drawing.words import plain
@@ -16,8 +21,12 @@ from workbench.drawing.words import plain
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.features.grid.matrix import Cell, MatrixRecord
+    from workbench.features.grid.matrix import MatrixRecord
+    from workbench.features.grid.record import Cell
+    from workbench.features.grid.sweep import SweepRecord
 
+MOST_CURVES = 12
+MOST_TEXT = 60
 DOUBLE = math.log(2.0)  # a factor of two has the full colour
 LEAST_OPACITY, MOST_OPACITY = 0.1, 0.45
 ROW = 24.0
@@ -50,16 +59,16 @@ def matrix_data(record: MatrixRecord) -> HeatTable:
     heads = tuple(record.labels[:MOST_COLUMNS])
     rows = tuple(
         (row.model, tuple(_heat(cell) for cell in record.cells(row)[:MOST_COLUMNS]))
-        for row in record.rows[:MOST_ROWS]
+        for row in record.places[:MOST_ROWS]
     )
-    left_out = len(record.rows) - len(rows) + max(0, len(record.configs) - MOST_COLUMNS)
+    left_out = len(record.places) - len(rows) + max(0, len(record.configs) - MOST_COLUMNS)
     more = f"; {left_out} more rows or columns in the table" if left_out else ""
     return HeatTable(record.headline, heads, rows, f"{NOTE if len(heads) > 1 else 'median latency'}{more}")
 
 
 def matrix_orders(record: MatrixRecord) -> dict[str, HeatTable]:
     """Return the heat table in every order of its rows, by the text of the menu that chooses it."""
-    labels = record.labels[:MOST_COLUMNS] if len(record.rows) > 1 else ()
+    labels = record.labels[:MOST_COLUMNS] if len(record.places) > 1 else ()
     by_label = {f"sorted by {label}": matrix_data(record.sorted_by(label)) for label in labels}
     return {"as given": matrix_data(record), **by_label}
 
@@ -145,10 +154,77 @@ def _names(table: HeatTable) -> list[str]:
 
 def _heat(cell: Cell) -> HeatCell:
     verdict = cell.verdict
-    detail = f"{cell.model}, {cell.label} ({cell.config}): {cell.text}"
+    detail = f"{cell.place.model}, {cell.label} ({cell.series.name}): {cell.text}"
     if verdict is None or verdict.bound is None or verdict.kind not in ("faster", "slower"):
         return HeatCell(cell.text, 0.0, detail)
     share = min(1.0, abs(math.log(verdict.bound)) / DOUBLE)
     opacity = LEAST_OPACITY + share * (MOST_OPACITY - LEAST_OPACITY)
     ends = factor_ends(verdict.low, verdict.high)
     return HeatCell(cell.text, opacity if verdict.kind == "faster" else -opacity, f"{detail}{ends}")
+
+
+def sweep_chart(record: SweepRecord) -> LineChart:
+    """Return a panel for latency and one for throughput; the axis with most values lies across."""
+    axis = record.longest_axis
+    values = ("",) if axis is None else axis.values
+    curves = _curves(record)
+    drawn = list(curves.items())[:MOST_CURVES]
+    scale = scale_of([row.latency().value for _, rows in drawn for row in rows.values()])
+    latency, rates = [], []
+    for index, (name, rows) in enumerate(drawn):
+        look = run_look(index, name)
+        points = [rows.get(value) for value in values]
+        latency.append(tuple(_value(row, look, scale) for row in points))
+        rates.append(tuple(_value(row, look) for row in points))
+    panels = (
+        Panel(f"median latency of one run ({scale.unit})", tuple(latency)),
+        Panel(f"throughput ({record.unit}/s)", tuple(rates)),
+    )
+    more = len(curves) - len(drawn)
+    note = f"bars are 95 % intervals{f'; {more} more lines in the table' if more else ''}"
+    title = "the default sizes" if axis is None else shorten(axis.name)
+    return LineChart((record.headline,), title, tuple(_positions(values)), panels, note)
+
+
+def sweep_figure(record: SweepRecord) -> go.Figure:
+    """Draw the chart with plotly."""
+    return line_figure(sweep_chart(record))
+
+
+def sweep_scene(record: SweepRecord) -> Scene:
+    """Draw the chart as a still picture."""
+    return line_scene(sweep_chart(record))
+
+
+def _curves(record: SweepRecord) -> dict[str, dict[str, Cell]]:
+    """Return the rows of each curve by their value on the axis that lies across."""
+    across = "" if record.longest_axis is None else record.longest_axis.name
+    curves: dict[str, dict[str, Cell]] = {}
+    for row in record.all_cells():
+        others = [f"{shorten(name)} {value}" for name, value in places_of(row).items() if name != across]
+        name = ", ".join([shorten(row.series.config), *others])
+        curves.setdefault(name, {})[places_of(row).get(across, "")] = row
+    return curves
+
+
+def places_of(cell: Cell) -> dict[str, str]:
+    """Return the value of a cell on each axis, in words."""
+    return {**{name: str(size) for name, size in cell.place.sizes}, **dict(cell.series.knobs)}
+
+
+def _positions(values: tuple[str, ...]) -> Iterator[tuple[float, str]]:
+    """Yield the place of each value: numbers on a scale of doubling, names evenly."""
+    is_numeric = all(value.isascii() and value.isdecimal() and int(value[:20]) > 0 for value in values)
+    for index, value in enumerate(values):
+        yield (math.log2(int(value[:20])) if is_numeric else float(index)), value
+
+
+def _value(row: Cell | None, look: Look, scale: Scale | None = None) -> Value:
+    """Return the latency of a row on its scale; without a scale its rate."""
+    if row is None:
+        return Value(None, "not measured", look)
+    estimate = row.rate() if scale is None else row.latency()
+    numbers = (estimate.value, estimate.low, estimate.high)
+    value, low, high = (n if n is None or scale is None else scale.of(n) for n in numbers)
+    text = one_line(row.problem, MOST_TEXT) if row.problem else in_words(estimate)
+    return Value(value, text, look, low, high)

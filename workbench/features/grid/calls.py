@@ -1,4 +1,4 @@
-"""`wb.matrix`: every model under every config."""
+"""`wb.sweep` and `wb.matrix`: configs at several sizes of a model, or on several models."""
 
 from __future__ import annotations
 
@@ -11,23 +11,118 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.origin import Origin
 from workbench.core.config import Config
-from workbench.core.errors import ConfigError, RunFailed, WorkbenchError
+from workbench.core.errors import ConfigError, InputError, RunFailed, WorkbenchError
 from workbench.core.measure.bar import bar
 from workbench.core.measure.compare_request import check_seed
 from workbench.core.measure.finding_inputs import with_running_inputs
 from workbench.core.measure.limits import Limits, OnProgress, Progress
-from workbench.core.models import Model, load
+from workbench.core.models import Inputs, Model, load
 from workbench.core.models.fit import check_fit
+from workbench.core.models.generate import random_inputs
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import one_line, path_text, quoted
 from workbench.features.base.in_turn import Turn, measured_in_turn
 from workbench.features.base.result import origin_of
-from workbench.features.base.running import check_configs, inputs_of, kept, measure_runs
+from workbench.features.base.running import (
+    Feeds,
+    check_configs,
+    finding_inputs,
+    inputs_of,
+    kept,
+    measure_runs,
+    opened_for,
+)
 from workbench.features.compare.call import open as open_bundle
-from workbench.features.grid.matrix import MatrixRecord, MatrixRow
-from workbench.features.grid.matrix_result import Matrix
+from workbench.features.grid.axes import Sizes, axes_of
+from workbench.features.grid.matrix import Matrix, MatrixRecord
+from workbench.features.grid.record import Place, Series, size_text
+from workbench.features.grid.size_check import check_sizes
+from workbench.features.grid.sweep import Sweep, SweepRecord
+
+EXAMPLE = "wb.sweep(model, wb.Config(…), batch=(1, 8, 32))"
+
+
+@finding_inputs
+def sweep(
+    model: Model | Any,
+    *configs: Config,
+    sizes: Mapping[str, Any] | None = None,
+    inputs: Feeds = None,
+    budget_s: float | None = None,
+    smallest_effect: float = 0.01,
+    pacing_s: float | None = None,
+    calibration: Any = None,
+    seed: int = 0,
+    allow_fallback: bool = False,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+    keep: bool = True,
+    **axes: Any,
+) -> Sweep:
+    """Measure configs at each combination of sizes, and at each value of knobs.
+
+    An axis is a free dimension of the model by its name, or the only one that begins with it
+    (`batch=(1, 8, 32)`), or a field of `wb.Config` (`threads=(1, 2, 4)`, `level=("basic", "all")`); without
+    any, the batch. Names that are no names of Python stand in `sizes={"x.0": (1, 8)}`. At each point all
+    configs are compared, interleaved, and the first one is the baseline; one config alone is measured until
+    its median is known. Every size is tried once before anything is measured. `budget_s` bounds the time of
+    all points together; by default each takes what a comparison would. A point that fails keeps its reason.
+
+    >>> import workbench as wb
+    >>> wb.sweep.__name__
+    'sweep'
+    """
+    check_seed(seed)
+    chosen = configs or (Config(),)
+    loaded = opened_for(model, chosen, EXAMPLE)
+    swept = axes_of(loaded, chosen, {**(sizes or {}), **axes})
+    has_sizes = swept.sizes != ((),)
+    if inputs is not None and has_sizes:
+        raise InputError(
+            "inputs were given, and they have their own sizes",
+            "leave inputs out: random ones are made at each size; or sweep knobs alone",
+        )
+    calibration = replayed(calibration)
+
+    def inputs_at(point: Sizes) -> Inputs:
+        if point:
+            return random_inputs(loaded.structure, loaded.name, seed, dict(point), loaded.usual)
+        return inputs_of(loaded, inputs, seed, swept.configs, calibration)
+
+    def part_at(point: Sizes) -> Turn:
+        def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
+            return measure_runs(
+                loaded, swept.configs, inputs_at(point), budget_s=budget_s, progress=on_progress,
+                cancel=cancel, limits=limits, calibration=calibration, pacing_s=pacing_s,
+                smallest_effect=smallest_effect, seed=seed,
+                allow_fallback=allow_fallback,
+            )  # fmt: skip
+
+        return Turn(size_text(point), measure)
+
+    with bar(progress) as on_progress:
+        if has_sizes:
+            check_sizes(
+                loaded,
+                swept.configs[0],
+                ((size_text(point), inputs_at(point).feeds) for point in swept.sizes),
+                limits=limits or Limits(),
+                calibration=calibration,
+                cancel=cancel,
+                on_step=lambda step: on_progress(Progress(step, 0, 0.0, 0.0, None, None)),
+            )
+        measured = measured_in_turn([part_at(point) for point in swept.sizes], on_progress, budget_s)
+        sized = zip(swept.sizes, measured, strict=True)
+        points = tuple(Place(loaded.name, None, point, *outcome) for point, outcome in sized)
+    record = SweepRecord(swept.axes, swept.configs, swept.series, points)
+    about = origin_of(loaded, chosen[0], cancel=cancel)
+    result = Sweep(record, about, structure=loaded.structure.SerializeToString())
+    result.of_models({loaded.name: loaded}, {loaded.name: calibration})
+    return kept(result, keep)
 
 
 def matrix(
@@ -93,14 +188,14 @@ def matrix(
 
         return Turn(one_line(titles[index], 40), measure)
 
-    rows: list[MatrixRow] = []
+    rows: list[Place] = []
     names: list[str] = []
     with bar(progress) as on_progress:
         parts = [part_of(index, source) for index, source in enumerate(sources)]
         for measured, problem in measured_in_turn(parts, on_progress, budget_s):
             index = len(rows)
             model, sha256 = opened.get(index, (None, None))
-            rows.append(MatrixRow(titles[index] if model is None else model.name, sha256, measured, problem))
+            rows.append(Place(titles[index] if model is None else model.name, sha256, (), measured, problem))
             names = distinct_names([row.model for row in rows], sources)
             if file is not None:
                 _result(chosen, rows, names, about).save(file)
@@ -139,10 +234,11 @@ def by_model(value: Any, models: Sequence[str]) -> dict[str, Any]:
 
 
 def _result(
-    configs: tuple[Config, ...], rows: Sequence[MatrixRow], names: Sequence[str], about: Origin
+    configs: tuple[Config, ...], rows: Sequence[Place], names: Sequence[str], about: Origin
 ) -> Matrix:
     named = (replace(row, model=name) for row, name in zip(rows, names, strict=True))
-    return Matrix(MatrixRecord(configs, tuple(named)), about)
+    series = tuple(Series(config_in_words(config)) for config in configs)
+    return Matrix(MatrixRecord((), configs, series, tuple(named)), about)
 
 
 def _check_fits(model: Model, configs: tuple[Config, ...]) -> None:
@@ -175,4 +271,4 @@ def _earlier(file: Path, configs: tuple[Config, ...]) -> dict[str, ComparisonRec
         raise ConfigError(
             f"{path_text(file)} holds no matrix of these configs", "give another file, or the same configs"
         )
-    return {row.sha256: row.measured for row in kept.record.rows if row.sha256 and row.measured is not None}
+    return {row.sha256: row.measured for row in kept.record.places if row.sha256 and row.measured is not None}

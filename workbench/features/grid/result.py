@@ -1,9 +1,9 @@
-"""Results that hold several comparisons: the points of a sweep, the rows of a matrix."""
+"""A result that holds comparisons of the same configs at several places."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -21,47 +21,70 @@ from workbench.features.accuracy.accuracy import accuracy
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.base.result import Result, origin_of
-from workbench.features.grid.best import Best, BestLimits, Contender
+from workbench.features.compare.result import Comparison
+from workbench.features.grid.best import BestLimits, ConfigChoice, Contender, contenders_of, missing
+from workbench.features.grid.record import GridRecord, Place
 
 
-class ConfigChoice:
-    """A result that holds measured configs to choose from."""
+class Grid(ConfigChoice, Result):
+    """Configs at several places, which keeps the accuracy of these configs by model."""
 
-    def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
-        """Return every config, as far as it keeps the limits."""
-        raise NotImplementedError
-
-    def best(
-        self,
-        *,
-        max_p50_s: float | None = None,
-        max_p99_s: float | None = None,
-        max_memory_bytes: int | None = None,
-        max_accuracy_drop: float | None = None,
-    ) -> Best:
-        """Return what is best within these limits: yes, no, or not settled.
-
-        Of a comparison: its fastest config. Of a matrix: that of each model. Of a sweep: the point with
-        most items a second.
-        `max_accuracy_drop` is judged by what `accuracy()` kept: 0.01 is one point below the baseline's.
-        """
-        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes, max_accuracy_drop)
-        return Best(tuple(self._contenders(limits)))
-
-
-class SeveralComparisons(ConfigChoice, Result):
-    """Several comparisons of the same configs, which keep the accuracy of these configs by model."""
-
+    record: GridRecord
     _models: Mapping[str, Model] = {}
     _calibrations: Mapping[str, Any] = {}
 
     def _measured(self) -> Iterator[tuple[str, ComparisonRecord]]:
         """Yield the name and the comparison of what was measured."""
-        raise NotImplementedError
+        for place in self.record.places:
+            if place.measured is not None:
+                yield self.record.name_of(place), place.measured
 
-    def _configs(self) -> Mapping[str, Config]:
+    def _contenders(self, limits: BestLimits) -> Iterator[Contender]:
+        for place in self.record.places:
+            where = "" if self.record.name_of(place) == place.model else place.size
+            if place.measured is None:
+                yield missing(place.model, place.problem or "", place=where)
+            else:
+                yield from contenders_of(
+                    place.measured, limits, self.accuracy_of(place.model),
+                    group=place.model, place=where, items=place.items,
+                )  # fmt: skip
+
+    def _configs(self) -> dict[str, Config]:
         """Return the configs by label."""
-        raise NotImplementedError
+        return dict(zip(self.record.labels, self.record.configs, strict=True))
+
+    def _summary(self) -> str:
+        return str(self)
+
+    def _comparison(self, place: Place) -> Comparison | ComparisonRecord:
+        """Return what was measured at a place; of a lone config its record."""
+        if place.measured is None:
+            raise ConfigError(
+                f"nothing was measured at {self.record.name_of(place)}: {place.problem}", "measure it again"
+            )
+        if len(place.measured.runs) < 2:
+            return place.measured
+        return Comparison(place.measured, structure=self.structure)
+
+    def document(self) -> Document:
+        """Return its page: the answer, configs, figure and table, the doubts of each place, the origin."""
+        page = Document(
+            f"{self.subject}: {type(self).__name__.lower()}",
+            "".join(map(paragraph, self._summary().splitlines())),
+        )
+        names = zip(self.record.labels, (series.name for series in self.record.series), strict=True)
+        page.add("configs", "Configs", facts([*names]))
+        page.add("result", "Result", figured(self))
+        doubts = [
+            (name, f"{doubt.kind}: {doubt.evidence}. Fix: {doubt.fix}")
+            for name, measured in self._measured()
+            for doubt in measured.doubts
+        ]
+        doubted = facts(doubts) if doubts else paragraph("No reason to doubt it was found.")
+        page.add("doubts", "Doubts", doubted)
+        self._add_origin(page)
+        return page
 
     def of_models(self, models: Mapping[str, Model], calibrations: Mapping[str, Any]) -> Self:
         """Give the result its models by name, so that their accuracy can be measured."""
@@ -110,16 +133,3 @@ class SeveralComparisons(ConfigChoice, Result):
             raise ConfigError(f"there is no config {label!r}", f"the configs are: {listed(configs)}")
         inputs = {measured.inputs for _, measured in self._measured()}
         return configs[label].to_python(model, inputs=inputs.pop() if len(inputs) == 1 else None)
-
-    def _add_result(self, page: Document) -> None:
-        """Add figure and table, the doubts of each comparison, and the origin."""
-        page.add("result", "Result", figured(self))
-        doubts = [
-            (name, f"{doubt.kind}: {doubt.evidence}. Fix: {doubt.fix}")
-            for name, measured in self._measured()
-            for doubt in measured.doubts
-        ]
-        page.add(
-            "doubts", "Doubts", facts(doubts) if doubts else paragraph("No reason to doubt it was found.")
-        )
-        self._add_origin(page)

@@ -1,0 +1,48 @@
+"""A figure with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+from workbench.core import text
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its interval. None: the figure is not known, or an end is open."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, verdict: object) -> Self:
+        """Return the ratio of a verdict with its interval; without a verdict nothing is known."""
+        return cls(*(getattr(verdict, name, None) for name in ("ratio", "low", "high")))
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether the figure and both ends are known."""
+        return None not in self.ends
+
+    @property
+    def ends(self) -> tuple[float | None, float | None, float | None]:
+        """Return the figure and its ends."""
+        return self.value, self.low, self.high
+
+    def falling(self, function: Callable[[float], float | None]) -> Estimate:
+        """Return a function of the figure that falls where the figure grows: its ends change places."""
+        value, low, high = (None if end is None else function(end) for end in self.ends)
+        return Estimate(value, high, low)
+
+    @property
+    def factor(self) -> str:
+        """Return a known ratio in words: "1.83×"."""
+        return "" if self.value is None else text.factor(self.value, self.low, self.high)
+
+    def words(self, form: str, unit: str = "") -> str:
+        """Return the figure with its interval: "1.83 s (1.80 to 1.86)"."""
+        ends = text.in_brackets(self.low, self.high, form)
+        return "" if self.value is None else f"{self.value:{form}}{unit}{ends}"

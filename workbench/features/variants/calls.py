@@ -1,0 +1,209 @@
+"""`wb.levels`, `wb.ablate`, `wb.threads`, `wb.memory_settings`, `wb.compare_versions`."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from workbench.core.config import Config
+from workbench.core.cpu import usable_cores
+from workbench.core.errors import Cancelled, ConfigError, WorkbenchError
+from workbench.core.measure.limits import Progress
+from workbench.core.models import Model, load
+from workbench.core.prepare.replayed import replayed
+from workbench.core.prepare.runnable import make_runnable
+from workbench.core.text import quoted
+from workbench.features.base.running import Feeds, kept, opened_with
+from workbench.features.compare.call import compare
+from workbench.features.explain.explanation import explain
+from workbench.features.explain.observe import Observation, observe
+from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_of
+from workbench.features.profile.calls import profile
+from workbench.features.variants.levels import Levels, level_configs, levels_of
+from workbench.features.variants.memory_settings import MemorySettings, settings_of, settings_seen
+from workbench.features.variants.threads import Threads, scaling_of, thread_configs
+from workbench.features.variants.versions import (
+    VersionRow,
+    Versions,
+    VersionsRecord,
+    software_of,
+    version_row,
+)
+from workbench.features.variants.worth import Ablation, pass_configs, worth_of
+
+THREADS_BUDGET_S = 30.0
+SETTINGS_BUDGET_S = 20.0
+
+
+def levels(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Feeds = None,
+    budget_s: float | None = None,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+) -> Levels:
+    """Measure the model at each of ORT's levels: graph, load time, and latency in one comparison.
+
+    >>> import workbench as wb
+    >>> wb.levels.__name__
+    'levels'
+    """
+    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    observation = observe(
+        loaded, chosen.replace(level="all"), passes=True, calibration=calibration, cancel=cancel
+    )
+    comparison = compare(
+        loaded, *level_configs(chosen), inputs=inputs, budget_s=budget_s, calibration=calibration,
+        progress=progress, cancel=cancel, keep=False,
+    )  # fmt: skip
+    return kept(Levels(levels_of(loaded.name, observation, comparison.record)), keep)
+
+
+def ablate(
+    model: Model | Any,
+    config: Config | None = None,
+    budget_s: float | None = None,
+    *,
+    inputs: Feeds = None,
+    smallest_effect: float = 0.01,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+) -> Ablation:
+    """Turn off each pass that fired, alone, in one interleaved comparison with an A/A control.
+
+    >>> import workbench as wb
+    >>> wb.ablate.__name__
+    'ablate'
+    """
+    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    passes = explain(loaded, chosen, passes=True, calibration=calibration, cancel=cancel).passes
+    comparison = compare(
+        loaded, chosen, *pass_configs(chosen, passes), inputs=inputs, budget_s=budget_s,
+        smallest_effect=smallest_effect, calibration=calibration, progress=progress, cancel=cancel,
+        keep=False,
+    )  # fmt: skip
+    return kept(Ablation(worth_of(loaded.name, chosen, passes, comparison.record)), keep)
+
+
+def threads(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    most_threads: int | None = None,
+    budget_s: float = THREADS_BUDGET_S,
+    inputs: Feeds = None,
+    seed: int = 0,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+) -> Threads:
+    """Measure latency and processor time of 1, 2, 4… threads, spinning and not, in one comparison.
+
+    `keep` adds the result to the history.
+
+    >>> import workbench as wb
+    >>> wb.threads.__name__
+    'threads'
+    """
+    configs = thread_configs(config or Config(), most_threads or usable_cores())
+    comparison = compare(
+        model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,
+        progress=progress, keep=False, cancel=cancel,
+    )  # fmt: skip
+    return kept(Threads(scaling_of(comparison.record), comparison.about), keep)
+
+
+def memory_settings(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    budget_s: float = SETTINGS_BUDGET_S,
+    inputs: Feeds = None,
+    seed: int = 0,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+) -> MemorySettings:
+    """Toggle memory pattern, arena and prepacking, one at a time, in one comparison: latency and memory.
+
+    >>> import workbench as wb
+    >>> wb.memory_settings.__name__
+    'memory_settings'
+    """
+    source, fed = opened_with(model, inputs, seed)
+    runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
+    names, configs = zip(*settings_of(runnable.config), strict=True)
+    comparison = compare(
+        runnable.model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
+        keep=False, cancel=cancel,
+    )  # fmt: skip
+    arenas = []
+    for setting in configs:
+        profiled = profile(
+            runnable.model, setting, inputs=inputs, seed=seed, budget_s=MEMORY_BUDGET_S, cancel=cancel,
+            keep=False,
+        )  # fmt: skip
+        arena = memory_of(profiled)
+        arenas.append((arena.arena_peak_bytes, arena.arena_held_bytes))
+    record = settings_seen(runnable.model.name, names, comparison.record, tuple(arenas))
+    return MemorySettings(record, comparison.about)
+
+
+def compare_versions(
+    model: Model | Any,
+    environments: Sequence[str | os.PathLike[str] | None],
+    config: Config | None = None,
+    *,
+    inputs: Feeds = None,
+    budget_s: float | None = None,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+) -> Versions:
+    """Say what changes with the version of ONNX Runtime: passes, nodes, placement, latency, outputs.
+
+    `environments` are interpreters, or folders of virtual environments, with ONNX Runtime 1.16 or newer and
+    Python 3.11 or newer; None is this one, which is the baseline where one environment alone is given. All
+    run the same config, side by side, as in `wb.compare`.
+
+    >>> import workbench as wb
+    >>> wb.compare_versions.__name__
+    'compare_versions'
+    """
+    if isinstance(environments, (str, os.PathLike)) or not environments:
+        raise ConfigError(
+            f"environments={quoted(environments)} is no list of environments",
+            "give a list of interpreters or folders: wb.compare_versions(model, ['/path/to/env'])",
+        )
+    places = [None, *environments] if len(environments) == 1 else list(environments)
+    chosen, calibration = config or Config(), replayed(calibration)
+    runtimes = [None if place is None else os.fspath(place) for place in places]
+    configs = [chosen.replace(runtime=runtime) for runtime in runtimes]
+    software = [software_of(candidate, cancel) for candidate in configs]
+    loaded = load(model)
+    comparison = compare(
+        loaded, *configs, inputs=inputs, budget_s=budget_s, calibration=calibration,
+        progress=progress, cancel=cancel, keep=False,
+    )  # fmt: skip
+    rows: list[VersionRow] = []
+    for run, versions in zip(comparison.runs, software, strict=True):
+        observation: Observation | None = None
+        problem = None
+        try:
+            observation = observe(loaded, run.config, passes=False, calibration=calibration, cancel=cancel)
+        except Cancelled:
+            raise
+        except WorkbenchError as error:
+            problem = error.problem
+        rows.append(version_row(comparison.record, run, versions, observation, problem))
+    return kept(Versions(VersionsRecord(loaded.name, tuple(rows), comparison.record)), keep)
