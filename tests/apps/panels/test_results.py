@@ -73,7 +73,7 @@ def test_a_result_is_drawn_in_the_selected_tab_alone() -> None:
 
 def test_a_figure_follows_the_width_of_its_place() -> None:
     _, output = figure_of(page(shown(), 0))
-    assert output.outputs[0]["data"][PLOTLY]["config"] == {"responsive": True}
+    assert output.outputs[0]["data"][PLOTLY]["config"] == {"responsive": True, "displayModeBar": False}
 
 
 def test_every_figure_has_its_table() -> None:

@@ -183,13 +183,15 @@ def other_ways(verdict: Verdict, baseline: Run, candidate: Run) -> Iterator[str]
     least = 2 * verdict.smallest_effect
     median_words = _other_way(direction, before[0].value, after[0].value, least)
     mean_words = _other_way(direction, first, second, least)
-    named = (("median", median_words), ("mean", mean_words))
-    if odd := [f"the {name} is {words}" for name, words in named if words]:
+    if median_words:
+        odd = f"the median is {median_words}{f' and the mean {mean_words}' * bool(mean_words)}"
         yield (
-            f"of all samples {' and '.join(odd)} in {verdict.label}: these mix rounds, and the verdict "
-            "compares within each round"
+            f"of all samples {odd} in {verdict.label}: these mix rounds, and the verdict compares within "
+            "each round"
         )
         return
+    if mean_words:
+        yield f"the mean of all samples is {mean_words} in {verdict.label}: slow runs weigh more in it"
     if words := _other_way(direction, before[1].value, after[1].value, NOTABLE_TAIL):
         yield f"the slowest 1 in 100 (p99) are {words} in {verdict.label}, unlike the runs in general"
 

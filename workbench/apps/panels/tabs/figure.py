@@ -16,7 +16,8 @@ LABEL, MOST_BESIDE = 13, 110.0  # pixels of a letter and of the labels beside a 
 
 def figure_bundle(figure: Any, summary: str) -> dict[str, Any]:
     """Return a plotly figure as JSON, and a sentence of numbers for readers that cannot draw it."""
-    drawn = json.loads(figure.to_json()) | {"config": {"responsive": True}}
+    # Plotly's toolbar would cover data; a drag zooms, a double-click shows everything again.
+    drawn = json.loads(figure.to_json()) | {"config": {"responsive": True, "displayModeBar": False}}
     return {PLOTLY: drawn, "text/plain": summary}
 
 
