@@ -8,7 +8,7 @@ import pytest
 
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary, run, with_sample
 from workbench.core.config import Config, DynamicInt8, PreparedModel
-from workbench.core.measure.percentiles import Estimate
+from workbench.core.measure.percentiles import Figure
 from workbench.core.measure.wording import sentence
 from workbench.drawing.scale import Scale
 from workbench.drawing.strips import LatencyData, Strip, config_text, latency_data
@@ -32,9 +32,9 @@ def test_everything_by_equality() -> None:
                 measured=5,
                 measured_aside=1,
                 estimates=(
-                    Estimate("p50", 0.003, None, None, "no interval from 2 processes"),
-                    Estimate("p90", None, None, None, "not enough samples: 5 of 64"),
-                    Estimate("p99", None, None, None, "not enough samples: 5 of 662"),
+                    Figure("p50", 0.003, None, None, "no interval from 2 processes"),
+                    Figure("p90", None, None, None, "not enough samples: 5 of 64"),
+                    Figure("p99", None, None, None, "not enough samples: 5 of 662"),
                 ),
                 beyond=1,
                 most_s=0.009,
@@ -48,9 +48,9 @@ def test_everything_by_equality() -> None:
                 measured=0,
                 measured_aside=0,
                 estimates=(
-                    Estimate("p50", None, None, None, "not enough samples: 0 of 5"),
-                    Estimate("p90", None, None, None, "not enough samples: 0 of 64"),
-                    Estimate("p99", None, None, None, "not enough samples: 0 of 662"),
+                    Figure("p50", None, None, None, "not enough samples: 0 of 5"),
+                    Figure("p90", None, None, None, "not enough samples: 0 of 64"),
+                    Figure("p99", None, None, None, "not enough samples: 0 of 662"),
                 ),
                 beyond=0,
                 most_s=None,

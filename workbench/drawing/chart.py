@@ -15,7 +15,7 @@ from workbench.drawing.palette import DASHES, PATTERNS, SERIES, STRONG, SYMBOLS,
 from workbench.drawing.scale import Scale
 
 if TYPE_CHECKING:
-    from workbench.core.measure.percentiles import Estimate
+    from workbench.core.measure.percentiles import Figure
 
 AxisKind = Literal["bar", "stack", "dot"]  # bars and stacks begin at zero
 
@@ -149,7 +149,7 @@ def size_value(size: int | None, look: Look, absent: str = "not known", *, detai
     return Value(mebibytes(size), in_mib(size) or absent, look, detail=detail)
 
 
-def estimate_value(estimate: Estimate, scale: Scale, look: Look, absent: str) -> Value:
+def estimate_value(estimate: Figure, scale: Scale, look: Look, absent: str) -> Value:
     """Return an estimate of a latency with its interval; `absent` says why there is none."""
     seconds, low, high = estimate.value, estimate.low, estimate.high
     if seconds is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.measure.percentiles import Estimate
+from workbench.core.measure.percentiles import Figure
 from workbench.drawing.chart import Look, run_look
 from workbench.drawing.palette import TEXT
 from workbench.drawing.scale import Scale
@@ -165,7 +165,7 @@ def _draw_median(figure: go.Figure, row: Strip, scale: Scale, color: str, middle
     )
 
 
-def in_words(estimate: Estimate, scale: Scale) -> str:
+def in_words(estimate: Figure, scale: Scale) -> str:
     """Return an estimate with its interval."""
     if estimate.value is None:
         return f"unknown, {estimate.note}"

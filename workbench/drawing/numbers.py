@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.run import Run
-from workbench.core.measure.percentiles import Estimate, percentiles, throughput
+from workbench.core.measure.percentiles import Figure, percentiles, throughput
 from workbench.drawing.scale import Scale, scale_of
 from workbench.drawing.strips import FIGURES, config_text, failure
 
@@ -54,7 +54,7 @@ def numbers_table(record: ComparisonRecord) -> NumbersTable:
     return NumbersTable(heads, tuple(rows), tuple(notes))
 
 
-def _cells(run: Run, estimates: tuple[Estimate, ...], latency: Scale, load: Scale) -> Iterator[str]:
+def _cells(run: Run, estimates: tuple[Figure, ...], latency: Scale, load: Scale) -> Iterator[str]:
     median, p90, p99 = estimates
     yield _number(median.value, latency)
     known = median.low is not None and median.high is not None
@@ -67,7 +67,7 @@ def _cells(run: Run, estimates: tuple[Estimate, ...], latency: Scale, load: Scal
     yield ABSENT if run.peak_rss_bytes is None else f"{run.peak_rss_bytes / MEBIBYTE:,.0f}"
 
 
-def _notes(run: Run, estimates: tuple[Estimate, ...]) -> Iterator[str]:
+def _notes(run: Run, estimates: tuple[Figure, ...]) -> Iterator[str]:
     """Yield why cells of a run are empty, and what its numbers leave out."""
     if run.failure is not None:
         yield f"{run.label} {failure(run)}"

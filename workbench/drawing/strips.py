@@ -11,7 +11,7 @@ from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config, PreparedModel
-from workbench.core.measure.percentiles import Estimate, percentiles
+from workbench.core.measure.percentiles import Figure, percentiles
 from workbench.core.measure.wording import sentence
 from workbench.drawing.scale import Scale, scale_of
 from workbench.drawing.thinning import MOST_POINTS, drawn_note, evenly, fair_shares
@@ -41,13 +41,13 @@ class Strip:
     aside_s: tuple[float, ...]
     measured: int  # samples of clean blocks, drawn or not
     measured_aside: int
-    estimates: tuple[Estimate, ...]  # FIGURES of the clean samples, or of all where none was
+    estimates: tuple[Figure, ...]  # FIGURES of the clean samples, or of all where none was
     beyond: int  # samples to the right of the view
     most_s: float | None  # the largest sample; None: there is none
     failure: str | None  # untrusted
 
     @property
-    def median(self) -> Estimate:
+    def median(self) -> Figure:
         return self.estimates[0]
 
     @property

@@ -11,7 +11,7 @@ from tests.factories import comparisons, results
 from workbench.apps import course
 from workbench.apps.course.transformer_checks import accepted_ms, line_ms
 from workbench.core.bundle.comparison import Kind
-from workbench.core.measure.percentiles import Estimate
+from workbench.core.measure.percentiles import Figure
 from workbench.features.compare.result import Comparison
 
 
@@ -72,8 +72,8 @@ def test_a_line_through_two_sizes_foresees_a_third() -> None:
 
 
 def test_a_latency_without_an_interval_is_known_to_a_factor_of_two() -> None:
-    assert accepted_ms(Estimate("p50", 0.01, None, None, ""), 0.01) == pytest.approx((5.0, 20.0))
-    assert accepted_ms(Estimate("p50", 0.01, 0.008, 0.012, ""), 0.01) == pytest.approx((6.0, 15.0))
+    assert accepted_ms(Figure("p50", 0.01, None, None, ""), 0.01) == pytest.approx((5.0, 20.0))
+    assert accepted_ms(Figure("p50", 0.01, 0.008, 0.012, ""), 0.01) == pytest.approx((6.0, 15.0))
 
 
 @pytest.mark.parametrize("answer", [None, "bert", wb.Config(), wb.TransformerFusion()])

@@ -10,7 +10,7 @@ import pytest
 from tests.factories import results
 from workbench.apps import course
 from workbench.core.config import Config
-from workbench.core.measure.percentiles import Estimate
+from workbench.core.measure.percentiles import Figure
 from workbench.features.load.result import LoadTest
 from workbench.features.tune.result import Study
 
@@ -55,7 +55,7 @@ def test_without_a_proof_the_defaults_are_the_answer() -> None:
 
 def test_a_promise_is_supported_by_the_interval() -> None:
     rows = LoadTest(results.load_test()).points
-    p99 = Estimate("p99", 0.004, 0.0038, 0.005)
+    p99 = Figure("p99", 0.004, 0.0038, 0.005)
     load = SimpleNamespace(points=[replace(row, p99=p99) for row in rows])
     for answer in (5, 5.5, 15):
         assert course.check("10.b", answer, load=load, callers=2).passed

@@ -7,7 +7,7 @@ import pytest
 
 from tests.factories.runs import block, process, run
 from workbench.core.bundle.run import Block, Run
-from workbench.core.measure.percentiles import NEEDED, Estimate, mean, over_processes, percentiles, throughput
+from workbench.core.measure.percentiles import NEEDED, Figure, mean, over_processes, percentiles, throughput
 
 
 def run_with(samples: int, processes: int = 3) -> Run:
@@ -21,7 +21,7 @@ def run_with(samples: int, processes: int = 3) -> Run:
     return run("A", [process(n, [sampled(each)]) for n in range(processes)])
 
 
-def named(found: tuple[Estimate, ...]) -> dict[str, Estimate]:
+def named(found: tuple[Figure, ...]) -> dict[str, Figure]:
     return {estimate.name: estimate for estimate in found}
 
 
@@ -152,6 +152,6 @@ def test_a_figure_with_one_value_a_process_needs_six_for_an_interval() -> None:
     few = over_processes("load", [0.01, 0.03, 0.02])
     assert (few.value, few.low) == (0.02, None)
     assert "3 processes" in few.note
-    assert over_processes("load", [6, 5, 4, 3, 2, 1]) == Estimate("load", 3.5, 1, 6)
+    assert over_processes("load", [6, 5, 4, 3, 2, 1]) == Figure("load", 3.5, 1, 6)
     nine = over_processes("load", list(range(1, 10)))
     assert (nine.low, nine.high) == (2, 8), "3.9 % lie outside of the second smallest and second largest"

@@ -207,13 +207,13 @@ def test_a_pass_that_hurts_is_left_out() -> None:
     hurts = replace(
         table.rows[0], name="GeluFusionL2", effect="hurts", ratio=Estimate(1.25, 1 / 0.85, 1 / 0.75)
     )
-    (finding,) = say("pass-costs-time", evidence(nodes, ablation=replace(table, rows=(hurts,))))
+    (finding,) = say("pass-costs-time", evidence(nodes, worth=replace(table, rows=(hurts,))))
     assert finding.fix.config == Config(disabled_passes=("GeluFusionL2",))
     assert finding.gain.share == pytest.approx(0.2)
     assert finding.gain.low < finding.gain.saved < finding.gain.high
     helps = replace(hurts, effect="helps", ratio=Estimate(1 / 1.2))
-    assert say("pass-costs-time", evidence(nodes, ablation=replace(table, rows=(helps,)))) == []
-    assert say("pass-costs-time", evidence(nodes, ablation=replace(table, rows=(hurts,)),
+    assert say("pass-costs-time", evidence(nodes, worth=replace(table, rows=(helps,)))) == []
+    assert say("pass-costs-time", evidence(nodes, worth=replace(table, rows=(hurts,)),
                                            config=finding.fix.config)) == []  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from workbench.core.text import in_digits, in_mib, in_ms, shorten
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement
     from workbench.core.bundle.run import Run
-    from workbench.core.measure.percentiles import Estimate
+    from workbench.core.measure.percentiles import Figure
 
 HEADS = ("", "median", "samples", "load", "first run", "peak memory", "threads", "config", "providers")
 MOST_OUTPUTS = 10
@@ -77,7 +77,7 @@ def _figures(run: Run) -> Iterator[str]:
     yield _estimate(throughput(run), 1.0, " runs/s")
 
 
-def _estimate(estimate: Estimate, factor: float, unit: str) -> str:
+def _estimate(estimate: Figure, factor: float, unit: str) -> str:
     if estimate.value is None:
         return estimate.note
     interval = estimate.note

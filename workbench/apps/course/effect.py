@@ -19,12 +19,12 @@ from workbench.features.base.exportable import Exportable
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import Verdict
     from workbench.drawing.chart import Chart
+    from workbench.features.base.measured import Measured
     from workbench.features.base.result import Result
     from workbench.features.compare.result import Comparison
     from workbench.features.tune.result import Study
     from workbench.features.variants.levels import Levels
     from workbench.features.variants.threads import Threads
-    from workbench.features.variants.worth import Ablation
 
 RECORDED = FOLDER / "recorded" / "lessons"  # a bundle for each effect, made by the lesson's own call
 MUCH_SLOWER, HARDLY_SLOWER = 1.2, 1.05  # times, where a record has no intervals
@@ -142,8 +142,8 @@ def _layout(levels: Levels) -> Size:
     return _beyond_one(step.times, step.low, step.high)
 
 
-def _costly_fusion(ablation: Ablation) -> Size:
-    rows = [row for row in ablation.record.rows if row.worth is not None]
+def _costly_fusion(passes: Measured) -> Size:
+    rows = [row for row in passes.record.rows if row.worth is not None]
     hurting = [row for row in rows if row.effect == "hurts"]
     worst = min(hurting or rows, key=lambda row: row.worth or 0.0, default=None)
     if worst is None:

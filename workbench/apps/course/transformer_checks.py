@@ -10,7 +10,7 @@ from workbench.core.errors import WorkbenchError
 from workbench.core.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.core.measure.percentiles import Estimate
+    from workbench.core.measure.percentiles import Figure
     from workbench.features.compare.result import Comparison
     from workbench.features.grid.sweep import Sweep
 
@@ -102,7 +102,7 @@ def expected_latency(answer: Any, *, sweep: Sweep, axis: str, size: int) -> str 
     return f"Foreseen {answer:.3g} ms; a run takes {'less' if answer > high_ms else 'more'}."
 
 
-def accepted_ms(estimate: Estimate, value: float) -> tuple[float, float]:
+def accepted_ms(estimate: Figure, value: float) -> tuple[float, float]:
     """Return the accepted range: wider where too few rounds were measured for an interval."""
     if estimate.low is None or estimate.high is None:
         return 1e3 * value / ROUGHLY, 1e3 * value * ROUGHLY

@@ -10,7 +10,7 @@ from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.run import Run
 from workbench.core.measure.goal import PrecisionGoal
-from workbench.core.measure.percentiles import Estimate, mean, over_processes, percentiles, throughput
+from workbench.core.measure.percentiles import Figure, mean, over_processes, percentiles, throughput
 from workbench.core.measure.wording import fallback_in_words, report
 from workbench.core.text import in_digits, shorten
 
@@ -41,7 +41,7 @@ class MeasurementRecord:
         return PrecisionGoal(self.percentiles, self.precision)
 
     @property
-    def unsettled(self) -> tuple[Estimate, ...]:
+    def unsettled(self) -> tuple[Figure, ...]:
         """Return the percentiles that are less precise than asked for, or not known."""
         return tuple(
             estimate
@@ -49,7 +49,7 @@ class MeasurementRecord:
             if estimate.precision is None or estimate.precision > self.precision
         )
 
-    def estimates(self) -> tuple[Estimate, ...]:
+    def estimates(self) -> tuple[Figure, ...]:
         """Return every figure in seconds, runs a second or bytes, with its interval."""
         estimates, failure = tuple(figures_of(self.run, self.percentiles)), self.run.failure
         if failure is None:
@@ -89,7 +89,7 @@ class MeasurementRecord:
         return "\n".join([*lines, doubts] if doubts else lines)
 
 
-def figures_of(run: Run, wanted: tuple[float, ...]) -> Iterator[Estimate]:
+def figures_of(run: Run, wanted: tuple[float, ...]) -> Iterator[Figure]:
     """Yield mean, percentiles, throughput, first run, load and memory of a run."""
     yield mean(run)
     yield from percentiles(run, wanted)
@@ -100,12 +100,12 @@ def figures_of(run: Run, wanted: tuple[float, ...]) -> Iterator[Estimate]:
     yield over_processes("peak memory", [float(peak) for peak in peaks if peak is not None])
 
 
-def unit_of(estimate: Estimate) -> tuple[str, float]:
+def unit_of(estimate: Figure) -> tuple[str, float]:
     """Return the unit in which people read a figure, and the factor to it."""
     return UNITS.get(estimate.name, MILLISECONDS)
 
 
-def in_words(estimate: Estimate) -> str:
+def in_words(estimate: Figure) -> str:
     """Return a figure with its interval, or why it is not known."""
     unit, factor = unit_of(estimate)
     value, low, high, note = astuple(estimate.times(factor))[1:]
@@ -115,7 +115,7 @@ def in_words(estimate: Estimate) -> str:
     return f"{estimate.name} {in_digits(value)} {unit}{interval}"
 
 
-def _shortfall(estimate: Estimate) -> str:
+def _shortfall(estimate: Figure) -> str:
     if estimate.precision is None:
         return estimate.note
     return f"known to ±{estimate.precision * 100:.1f} % only"

@@ -36,7 +36,7 @@ MOST_S = 1e12  # and none is longer than 30,000 years, so that squares add up to
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Figure:
     """A figure with its 95 % interval; None if samples or processes are too few; `note` gives the reason."""
 
     name: str
@@ -52,12 +52,12 @@ class Estimate:
             return None
         return (self.high - self.low) / 2 / self.value
 
-    def times(self, factor: float) -> Estimate:
+    def times(self, factor: float) -> Figure:
         """Return the figure in another unit."""
         value, low, high = (
             None if end is None else end * factor for end in (self.value, self.low, self.high)
         )
-        return Estimate(self.name, value, low, high, self.note)
+        return Figure(self.name, value, low, high, self.note)
 
     def cells(self, name: str, unit: str = "") -> dict[str, float | None]:
         """Return the cells of the figure in a table, by column."""
@@ -69,7 +69,7 @@ def _no_interval(processes: int) -> str:
     return f"no interval from {counted(processes, 'process', 'processes')}"
 
 
-def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Estimate, ...]:
+def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Figure, ...]:
     """Return latency percentiles in seconds."""
     groups = _samples(run)
     return tuple(percentile_of(groups, percent) for percent in wanted)
@@ -87,57 +87,57 @@ def percentiles_frame(runs: Sequence[Run]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["label", "figure", "value", "low", "high", "note"])
 
 
-def mean(run: Run) -> Estimate:
+def mean(run: Run) -> Figure:
     """Return the mean latency in seconds, with Student's t interval over the sessions."""
     import numpy as np
 
     groups = _samples(run)
     if not groups:
-        return Estimate("mean", note=NOTHING)
+        return Figure("mean", note=NOTHING)
     counts = np.array([len(group) for group in groups])
     means = np.array([group.mean() for group in groups])
     value = float(np.average(means, weights=counts))
     sessions = len(groups)
     if sessions < MIN_PROCESSES:
-        return Estimate("mean", value, note=_no_interval(sessions))
+        return Figure("mean", value, note=_no_interval(sessions))
     variance = sessions / (sessions - 1) * float(((counts / counts.sum() * (means - value)) ** 2).sum())
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * math.sqrt(variance)
     if value - half < LEAST_S:
-        return Estimate("mean", value, high=value + half, note=TOO_DIFFERENT)
-    return Estimate("mean", value, value - half, value + half)
+        return Figure("mean", value, high=value + half, note=TOO_DIFFERENT)
+    return Figure("mean", value, value - half, value + half)
 
 
-def throughput(run: Run) -> Estimate:
+def throughput(run: Run) -> Figure:
     """Return the throughput of consecutive runs per second: the inverse of the mean latency."""
     latency = mean(run)
     if latency.value is not None and latency.value < LEAST_S:
-        return Estimate("throughput", note=NO_TIME)
+        return Figure("throughput", note=NO_TIME)
     value, low, high = (
         None if seconds is None else 1 / seconds for seconds in (latency.value, latency.high, latency.low)
     )
-    return Estimate("throughput", value, low, high, latency.note)
+    return Figure("throughput", value, low, high, latency.note)
 
 
-def mean_of(name: str, values: Sequence[float]) -> Estimate:
+def mean_of(name: str, values: Sequence[float]) -> Figure:
     """Return the mean of one value per process, with Student's t interval."""
     if not values:
-        return Estimate(name, note=NOTHING)
+        return Figure(name, note=NOTHING)
     middle, count = fmean(values), len(values)
     if count < MIN_PROCESSES:
-        return Estimate(name, middle, note=_no_interval(count))
+        return Figure(name, middle, note=_no_interval(count))
     half = student_t((1 + CONFIDENCE) / 2, count - 1) * stdev(values) / math.sqrt(count)
-    return Estimate(name, middle, max(middle - half, 0.0), middle + half)
+    return Figure(name, middle, max(middle - half, 0.0), middle + half)
 
 
-def over_processes(name: str, values: Sequence[float]) -> Estimate:
+def over_processes(name: str, values: Sequence[float]) -> Figure:
     """Return the median of one value per process; from six on, the extremes are its interval."""
     if not values:
-        return Estimate(name, note=NOTHING)
+        return Figure(name, note=NOTHING)
     if len(values) < MIN_FOR_MEDIAN:
-        return Estimate(name, float(median(values)), note=_no_interval(len(values)))
+        return Figure(name, float(median(values)), note=_no_interval(len(values)))
     ordered = sorted(values)
     depth = _depth(len(ordered))
-    return Estimate(name, float(median(ordered)), ordered[depth], ordered[-1 - depth])
+    return Figure(name, float(median(ordered)), ordered[depth], ordered[-1 - depth])
 
 
 def _depth(count: int) -> int:
@@ -149,25 +149,25 @@ def _depth(count: int) -> int:
     return depth
 
 
-def percentile_of(groups: list[Samples], percent: float) -> Estimate:
+def percentile_of(groups: list[Samples], percent: float) -> Figure:
     """Return a percentile of the samples of several processes, one array each."""
     import numpy as np
 
     name, needed = f"p{percent:g}", NEEDED.get(percent, samples_needed(percent))
     ordered = np.sort(np.concatenate(groups)) if groups else np.zeros(0)
     if len(ordered) < needed:
-        return Estimate(name, note=f"not enough samples: {len(ordered):,} of {needed:,}")
+        return Figure(name, note=f"not enough samples: {len(ordered):,} of {needed:,}")
     value = float(np.percentile(ordered, percent))
     sessions = len(groups)
     if sessions < MIN_PROCESSES:
-        return Estimate(name, value, note=_no_interval(sessions))
+        return Figure(name, value, note=_no_interval(sessions))
     share = percent / 100
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * _share_error(groups, value, share)
     first, last = math.floor((share - half) * len(ordered)), math.ceil((share + half) * len(ordered))
     low = min(float(ordered[first - 1]), value) if first >= 1 else None
     high = max(float(ordered[last - 1]), value) if last <= len(ordered) else None
     note = "" if None not in (low, high) else "not enough samples or processes for an interval"
-    return Estimate(name, value, low, high, note)
+    return Figure(name, value, low, high, note)
 
 
 def _share_error(groups: list[Samples], value: float, share: float) -> float:

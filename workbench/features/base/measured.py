@@ -1,4 +1,4 @@
-"""A result that stands on a comparison of its own: levels, ablation, a study."""
+"""A result that stands on a comparison of its own: levels, versions, a study."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.core.bundle.comparison import verdict_cells
 from workbench.core.bundle.display import config_in_words
 from workbench.core.measure.pairs import LEAST_S, Pair, typical_s
-from workbench.core.measure.percentiles import Estimate, mean_of
+from workbench.core.measure.percentiles import Figure, mean_of
 from workbench.core.measure.wording import headline
 from workbench.core.text import counted, in_mib, in_ms
 from workbench.features.decode.record import DecodePass, DecodeRun, DecodingRecord, What
@@ -27,8 +27,8 @@ class DecodeFigures:
     """One config of a decoding."""
 
     run: DecodeRun
-    first_token: Estimate  # seconds
-    token: Estimate  # seconds of each token after the first
+    first_token: Figure  # seconds
+    token: Figure  # seconds of each token after the first
     position_s: tuple[float, ...]  # the median of each step over all passes
     same: int  # steps at which it picks the baseline's token
     first_other: int | None  # the first step at which it picks another one

@@ -35,7 +35,7 @@ class Known:
     scaling: ThreadScalingRecord | None = None
     layers: LayerErrorsRecord | None = None
     sensitivity: SensitivityRecord | None = None
-    ablation: WorthRecord | None = None
+    worth: WorthRecord | None = None
     accuracy: AccuracyRecord | None = None
     label: str = "A"  # of the config in the comparison, the accuracy and the agreement
     pacing_s: float | None = None  # the pause before each run

@@ -27,7 +27,6 @@ _NEEDED = {  # facts in the words of a user, where the name of the feature that 
     "log": "log",
     "memory": "memory profile",
     "scaling": "thread scan",
-    "ablation": "ablation",
     "layers": "layer errors",
     "layer_noise": "layer errors",
     "accuracy": "labels",

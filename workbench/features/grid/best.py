@@ -11,7 +11,7 @@ from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.run import Run
 from workbench.core.errors import ConfigError
-from workbench.core.measure.percentiles import Estimate, percentiles, throughput
+from workbench.core.measure.percentiles import Figure, percentiles, throughput
 from workbench.core.text import in_mib, in_ms, one_line, printable, shorten
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.grid.acceptance import Check, drop_check
@@ -218,7 +218,7 @@ def _checks(
         yield _accuracy(record, run, limits.max_accuracy_drop, accuracy)
 
 
-def time_check(estimate: Estimate, most_s: float) -> Check:
+def time_check(estimate: Figure, most_s: float) -> Check:
     """Check a time by its interval, which settles it if it lies on one side of the limit."""
     asked = f"at most {in_ms(most_s)} asked for"
     if estimate.value is None:

@@ -13,7 +13,7 @@ from workbench.core.bundle.kinds import check_measured_runs
 from workbench.core.bundle.run import Run, labels_of
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
-from workbench.core.measure.percentiles import Estimate, percentiles, throughput
+from workbench.core.measure.percentiles import Figure, percentiles, throughput
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.models.sizes import is_batch
 from workbench.core.text import in_ms, one_line, shorten
@@ -78,17 +78,17 @@ class Cell:
     problem: str | None
     wins: bool
 
-    def latency(self, percent: float = 50.0) -> Estimate:
+    def latency(self, percent: float = 50.0) -> Figure:
         """Return a percentile of the latency, by default the median."""
         if self.run is None:
-            return Estimate(f"p{percent:g}", note=self.problem or "")
+            return Figure(f"p{percent:g}", note=self.problem or "")
         (estimate,) = percentiles(self.run, (percent,))
         return estimate
 
-    def rate(self) -> Estimate:
+    def rate(self) -> Figure:
         """Return the items a second of consecutive runs."""
         if self.run is None:
-            return Estimate("throughput", note=self.problem or "")
+            return Figure("throughput", note=self.problem or "")
         return throughput(self.run).times(self.place.items)
 
     def latency_cells(self) -> dict[str, float | None]:

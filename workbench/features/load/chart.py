@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.core.measure.percentiles import Estimate
+from workbench.core.measure.percentiles import Figure
 from workbench.core.text import in_ms
 from workbench.drawing.chart import Axis, Chart, ChartRow, Look, Value, headlines, run_look, time_value
 from workbench.drawing.words import plain
@@ -90,11 +90,11 @@ def _throughput(row: PointSummary, *, is_knee: bool) -> Value:
     )
 
 
-def _time(row: PointSummary, figure: Estimate) -> Value:
+def _time(row: PointSummary, figure: Figure) -> Value:
     return time_value(figure.value, _look(row), figure.note, digits=3, low=figure.low, high=figure.high)
 
 
-def _ends(figure: Estimate) -> tuple[float | None, float | None, float | None]:
+def _ends(figure: Figure) -> tuple[float | None, float | None, float | None]:
     return figure.low, figure.value, figure.high
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.core.bundle.comparison import Verdict, verdict_cells
 from workbench.core.bundle.display import config_in_words
 from workbench.core.measure.pairs import LEAST_S, Pair, typical_s
-from workbench.core.measure.percentiles import Estimate, mean_of, percentile_of
+from workbench.core.measure.percentiles import Figure, mean_of, percentile_of
 from workbench.core.measure.wording import headline, thread_notes
 from workbench.core.text import in_digits, in_ms, listed
 from workbench.features.load.record import LoadPoint, LoadRun, LoadSlice, LoadTestRecord
@@ -32,10 +32,10 @@ class PointSummary:
 
     run: LoadRun
     point: LoadPoint
-    throughput: Estimate  # answers a second
-    p50: Estimate
-    p99: Estimate
-    cpu: Estimate  # processor time a request, spinning threads included
+    throughput: Figure  # answers a second
+    p50: Figure
+    p99: Figure
+    cpu: Figure  # processor time a request, spinning threads included
     waited_s: float | None  # mean time in the queue; None: callers send back to back
     reached: bool | None  # whether the asked rate was served; None: no rate was asked for
     verdict: Verdict | None  # None: the baseline, or nothing to compare
@@ -204,7 +204,7 @@ def _not_reached(row: PointSummary) -> str:
     )
 
 
-def _rate(figure: Estimate) -> str:
+def _rate(figure: Figure) -> str:
     if figure.value is None:
         return figure.note
     low, high = figure.low, figure.high

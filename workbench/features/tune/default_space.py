@@ -59,7 +59,7 @@ def default_space(
     """Return the settings that may pay for this model here, those that its findings name included.
 
     The model is explained and profiled for a moment, nothing is measured against anything.
-    `harmful` are passes that an ablation found to cost time: each may be switched off.
+    `harmful` are passes that were found to cost time: each may be switched off.
     """
     base, goal = base or Config(), goal or Goal()
     on_step("which passes fire")

@@ -64,7 +64,7 @@ class Passes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The passes that an ablation can switch off, each once, in order."""
+        """The passes that `wb.ablate` can switch off, each once, in order."""
         if not self.followed:
             return tuple(dict.fromkeys(name for name, _ in self.logged))
         return tuple(

@@ -135,18 +135,16 @@ def _saving(evidence: Evidence, misses: list[Missed], confidence: Confidence) ->
 
 @rule(
     "pass-costs-time",
-    needs=("ablation",),
-    recognised="in an ablation, a run without a pass was faster, with its whole interval",
+    needs=("worth",),
+    recognised="with a pass disabled alone, a run was faster, with its whole interval",
     advice="leave the pass out, together with others that cost time",
-    source="the ablation of this model on this machine, beside its control",
+    source="`wb.ablate` of this model on this machine, beside its control",
 )
 def pass_costs_time(evidence: Evidence) -> FindingRecords:
     """A pass makes the model slower here."""
-    ablation, run_s = evidence.ablation, evidence.run_s
+    worth, run_s = evidence.worth, evidence.run_s
     known = evidence.config.disabled_passes
-    rows = [
-        row for row in (ablation.rows if ablation else ()) if row.effect == "hurts" and row.name not in known
-    ]
+    rows = [row for row in (worth.rows if worth else ()) if row.effect == "hurts" and row.name not in known]
     if not rows or not run_s:
         return
     # A worth of -0.2 means that a run without the pass takes 20 % less.
