@@ -128,7 +128,7 @@ def test_levels_are_compared_with_the_lowest(explained: Explain) -> None:
     assert record.rows[4].ratio.value == 2.0
     chart = levels_chart(record)
     loads, speedups = ([row.values[axis][0] for row in chart.rows] for axis in (1, 3))
-    assert [value.text for value in speedups[:2]] == ["baseline", "2.00× (1.90 to 2.10)"]
+    assert [value.text for value in speedups[:2]] == ["baseline", "2.0× (1.9 to 2.1)"]
     assert [value.value for value in loads] == [row.load_s and row.load_s * 1e3 for row in record.rows]
     assert (speedups[4].value, speedups[4].interval) == (2.0, (1.9, 2.1))
     assert chart.note.endswith("outputs agree at every level")
