@@ -290,10 +290,7 @@ class Bench:
         return fix_code(replace(state.request(), subject=subject), findings, finding)
 
     def card_code(self, expression: str, part: str = "") -> str:
-        """Return the code that ends in an expression about the result, or about a part of it.
-
-        A part that no comparison holds is made again by the code.
-        """
+        """Return code that ends in an expression about the result, or about a part, made anew where alone."""
         state = self.state
         if state.result is not None and part not in state.parts:
             return code.reopening_code(state.result, expression)
