@@ -113,6 +113,7 @@ def test_texts_that_make_no_sense(texts: list[str], words: str) -> None:
     "make",
     [
         lambda: wb.WeightOnly(bits=3),
+        lambda: wb.WeightOnly(bits=8, algorithm="k_quant"),
         lambda: wb.WeightOnly(block=33),
         lambda: wb.StaticInt8(percentile=99.0),
         lambda: wb.StaticInt8(calibrator="percentile", percentile=101.0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -150,8 +151,21 @@ def test_a_bias_behind_an_identity(tmp_path: Path, form: Any) -> None:
 def test_weights_whose_rows_are_no_multiple_of_a_block(tmp_path: Path) -> None:
     nodes = [helper.make_node("MatMul", ["x", "w"], ["y"], name="one")]
     path = save(tmp_path, nodes, [weight("w", 100, 36)], ["n", 100], ["n", 36])
-    for bits in (4, 8):
-        agree(path, wb.Config(precision=wb.WeightOnly(bits=bits)), least=15)
+    for bits, algorithm, least in (
+        (2, "rounding", 5),
+        (4, "rounding", 15),
+        (4, "k_quant", 15),
+        (8, "rounding", 15),
+    ):
+        agree(path, wb.Config(precision=wb.WeightOnly(bits=bits, algorithm=algorithm)), least=least)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="PyTorch is installed")
+def test_an_algorithm_that_needs_pytorch_says_so(tmp_path: Path) -> None:
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"], name="one")]
+    path = save(tmp_path, nodes, [weight("w", 64, 64)], ["n", 64], ["n", 64])
+    with pytest.raises(wb.WorkbenchError, match="hqq needs torch"):
+        wb.prepare(path, wb.Config(precision=wb.WeightOnly(algorithm="hqq")))
 
 
 def test_float16_after_a_fusion_of_ort_s_own_operators() -> None:

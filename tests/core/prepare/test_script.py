@@ -37,6 +37,7 @@ CONFIGS = {
     ),
     "qoperator": ("char-gpt", wb.Config(precision=wb.StaticInt8(samples=6, format="qoperator"))),
     "weights": ("char-gpt", wb.Config(precision=wb.WeightOnly(bits=8, symmetric=False))),
+    "k-quant": ("char-gpt", wb.Config(precision=wb.WeightOnly(algorithm="k_quant"))),
     "float16": ("digits-vit", wb.Config(precision=wb.Float16(blocked_ops=["Softmax"]))),
     "fused": ("digits-vit", wb.Config(fusion=wb.TransformerFusion(), precision=wb.DynamicInt8())),
     "saved": ("digits-conv", wb.Config(saved_graph="onnx", level="layout", free_dimensions={"batch": 1})),

@@ -152,7 +152,7 @@ class StaticInt8(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class WeightOnly(Part):
-    """Weights of matrix products in 4 or 8 bits, a scale for each block of them; arithmetic stays in float.
+    """Weights of matrix products in 2, 4 or 8 bits, a scale for each block; arithmetic stays in float.
 
     >>> import workbench as wb
     >>> wb.WeightOnly(bits=8, block=64)
@@ -166,8 +166,8 @@ class WeightOnly(Part):
 
     bits: int = Count.declare(
         "4",
-        "Bits of each weight: 4 or 8. Default: 4.",
-        "8 keeps more accuracy.",
+        "Bits of each weight: 2, 4 or 8. Default: 4.",
+        "8 keeps more accuracy; 2 is smaller, not faster, and ruins most models.",
         default=4,
     )
     block: int = Count.declare(
@@ -189,11 +189,22 @@ class WeightOnly(Part):
         "Off where the weights of a block lie to one side.",
         default=True,
     )
+    algorithm: Literal["rounding", "k_quant", "hqq"] = Choice.declare(
+        "rounding",
+        "How the scale of a block is found: by rounding to the nearest, or by a search for fewer errors "
+        "(k-quant and HQQ, 4 bits; HQQ needs PyTorch). Default: rounding.",
+        "Another try where 4 bits lose too much.",
+        default="rounding",
+    )
     exclude: tuple[str, ...] = _EXCLUDE()
 
     def check(self) -> None:
-        if self.bits not in (4, 8):
-            raise ConfigError(f"bits cannot be {self.bits}.", "Use 4 or 8.")
+        if self.bits not in (2, 4, 8):
+            raise ConfigError(f"bits cannot be {self.bits}.", "Use 2, 4 or 8.")
+        if self.algorithm != "rounding" and self.bits != 4:
+            raise ConfigError(
+                f"{self.algorithm} makes 4 bits, not {self.bits}.", "Use bits=4, or algorithm='rounding'."
+            )
         if self.block not in BLOCKS:
             raise ConfigError(f"block cannot be {self.block}.", f"Use one of {', '.join(map(str, BLOCKS))}.")
         if self.accuracy_level is None:

@@ -75,8 +75,9 @@ def steps(
     elif isinstance(precision, WeightOnly):
         script.convert("folded", "fold")
         level = ACCURACY_LEVELS[precision.accuracy_level]
-        asked = _asked(precision, "bits", "block", "symmetric", "exclude")
-        script.convert(f"int{precision.bits}", "quantize_weights", accuracy_level=level, **asked)
+        asked = _asked(precision, "bits", "block", "algorithm", "exclude")
+        settings = {"accuracy_level": level, "is_symmetric": precision.symmetric}
+        script.convert(f"int{precision.bits}", "quantize_weights", **settings, **asked)
     elif isinstance(precision, Float16):
         script.convert("float16", "to_float16", **_asked(precision, "keep_io", "blocked_ops"))
     if config.saved_graph is not None:

@@ -153,16 +153,17 @@ def weight_only(asked: WeightOnly, original: Model) -> Step:
     gone: list[str] = []
 
     def arguments(model: Model) -> dict[str, Any]:
-        fields = ("bits", "block", "accuracy_level", "symmetric")
         level = ACCURACY_LEVELS[asked.accuracy_level]
-        return {**_arguments(asked, fields, model, original, gone), "accuracy_level": level}
+        settings = {"accuracy_level": level, "is_symmetric": asked.symmetric}
+        return {**_arguments(asked, ("bits", "block", "algorithm"), model, original, gone), **settings}
 
     def summarize(answer: Answer) -> Summary:
         why = "there is no MatMul or Gemm with constant weights: weight-only quantization takes no other"
         made = _made(answer, why)
-        return f"{in_words(made)}; {asked.bits} bits, blocks of {asked.block}", _folded(gone)
+        how = "" if asked.algorithm == "rounding" else f" by {asked.algorithm}"
+        return f"{in_words(made)}; {asked.bits} bits{how}, blocks of {asked.block}", _folded(gone)
 
-    return Step("weight-only", "preparing.weights", arguments, summarize, generation=2)
+    return Step("weight-only", "preparing.weights", arguments, summarize, generation=3)
 
 
 def _arguments(

@@ -257,19 +257,20 @@ def fold(source: str, target: str) -> None:
 
 
 def quantize_weights(
-    source: str, target: str, bits: int, block: int, accuracy_level: int, symmetric: bool, exclude: list[str]
+    source: str, target: str, block: int, algorithm: str, exclude: list[str], **settings: Any
 ) -> None:
-    """Quantize by ORT's default algorithm: RTN fails on weights whose rows are no multiple of a block."""
-    from onnxruntime.quantization.matmul_nbits_quantizer import (
-        DefaultWeightOnlyQuantConfig,
-        MatMulNBitsQuantizer,
-    )
+    """Quantize in blocks; RTN, ORT's other rounding, fails on rows that are no multiple of a block."""
+    from onnxruntime.quantization import matmul_nbits_quantizer as tool
 
-    settings = DefaultWeightOnlyQuantConfig(
-        block_size=block, is_symmetric=symmetric, accuracy_level=accuracy_level, bits=bits
-    )
+    if algorithm == "k_quant":
+        how = tool.KQuantWeightOnlyQuantConfig()
+    elif algorithm == "hqq":
+        how = tool.HQQWeightOnlyQuantConfig(block_size=block)
+    else:
+        how = tool.DefaultWeightOnlyQuantConfig(block_size=block, **settings)
     left_out = [*exclude, *(f"{name}_MatMul" for name in exclude)]  # as a Gemm is called after
-    quantizer = MatMulNBitsQuantizer(onnx.load(source), nodes_to_exclude=left_out, algo_config=settings)
+    settings = {"block_size": block, "nodes_to_exclude": left_out, "algo_config": how, **settings}
+    quantizer = tool.MatMulNBitsQuantizer(onnx.load(source), **settings)
     quantizer.model.replace_gemm_with_matmul()  # an equivalent product that the quantizer does not accept
     quantizer.process()
     save(quantizer.model.model, target)
