@@ -48,6 +48,7 @@ PARTS: dict[str, Part] = {
     "profile": Part(gpu_parts.profile, 20),
     "memory": Part(gpu_parts.memory, 30),
     "fallback": Part(gpu_parts.fallback, 10),
+    "plugins": Part(gpu_parts.plugins, 30),
     "tensorrt": Part(gpu_tensorrt.engines, 70),
     "tensorrt-int8": Part(gpu_tensorrt.int8, 25),
     "tensorrt-shapes": Part(gpu_tensorrt.shapes, 50),

@@ -28,7 +28,7 @@ def levels(bench: Bench) -> Iterator[str]:
             name, bench.cuda(), budget_s=2 * bench.budget_s, progress=False, keep=False, cancel=bench.cancel
         )
         bench.save(f"levels-{name}", result)
-        differ = [row.level for row in result.record.rows if row.outputs_agree is False]
+        differ = [row.name for row in result.record.rows if row.outputs_agree is False]
         outputs = f"OUTPUTS DIFFER at {', '.join(differ)}" if differ else "outputs agree at every level"
         yield f"{name}: {result}; {outputs}"
 
@@ -147,3 +147,15 @@ def pytorch(bench: Bench) -> Iterator[str]:
     ]
     for name in bench.samples:
         yield f"{name}: {bench.compare(f'pytorch-{name}', name, bench.cuda(), *engines)}"
+
+
+def plugins(bench: Bench) -> Iterator[str]:
+    """Each installed plugin provider against the CPU and the built-in CUDA provider; none is a sentence."""
+    offers = [device for plugin in wb.doctor().survey.plugins for device in plugin.devices]
+    if not offers:
+        yield "no plugin is installed that offers a device here"
+    for name in dict.fromkeys(offer.partition(": ")[0] for offer in offers):
+        plugin = wb.Config(providers=[wb.Provider(name, library="auto"), "cpu"])
+        for sample in ("digits-conv", bench.image):
+            compared = bench.compare(f"plugin-{name}-{sample}", sample, wb.Config(), bench.cuda(), plugin)
+            yield f"{sample} on {name}: {compared}"
