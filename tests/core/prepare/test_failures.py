@@ -12,6 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
+from tests.core.worker.harness import interpreter
 
 pytestmark = pytest.mark.real
 FLOAT = TensorProto.FLOAT
@@ -308,3 +309,11 @@ def test_an_excluded_node_that_is_folded_away_is_said(tmp_path: Path, precision:
     assert prepared.asked.precision.exclude == ("last",)
     with pytest.raises(wb.PrepareError, match="'trun', which is no node"):
         wb.prepare(path, wb.Config(precision=precision(exclude=("trun",))))
+
+
+def test_an_environment_without_onnx_cannot_save_a_graph_and_says_how_to(tmp_path: Path) -> None:
+    (tmp_path / "onnx.py").write_text("raise ModuleNotFoundError(\"No module named 'onnx'\")\n")
+    python = interpreter(tmp_path, f'PYTHONPATH="{tmp_path}" exec "$PYTHON" "$@"')
+    with pytest.raises(wb.PrepareError, match="lacks onnx") as caught:
+        wb.prepare("digits-conv", wb.Config(saved_graph="ort", runtime=python))
+    assert f"{python} -m pip install onnx" in caught.value.fix

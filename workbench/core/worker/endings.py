@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from typing import Any
 
 from workbench.core.errors import RunFailed, StorageError, WorkerError
@@ -14,17 +15,20 @@ from workbench.core.worker.translate import translated
 
 _LIMITS = {"start": "start_s", "load": "load_s"}  # of wb.Limits; every other stage is bounded by run_s
 _LAST_LINES = 6
+_MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)", re.MULTILINE)
 _UNWRITTEN = "Protobuf serialization failed"  # ORT's words for a graph that it cannot write
 
 
 def refused(
-    answer: dict[str, Any], stage: str, engine: str | None = None
+    answer: dict[str, Any], stage: str, engine: str | None = None, python: str = sys.executable
 ) -> RunFailed | WorkerError | StorageError:
     """Return the error for a "failed" answer: an error of the disk, of ORT or of another engine."""
     if "fix" in answer:
         return RunFailed(answer["message"], answer["fix"])
     if stage == "start" and engine is not None:
         return _not_installed(answer["message"])
+    if missing := _MISSING.match(f"{answer['type']}: {answer['message']}"):
+        return _lacks(python, missing[1], f"which {stage} needs")
     failed = OSError(answer.get("errno"), answer["message"], answer.get("filename"))
     unwritten = full_disk(stage) if _UNWRITTEN in answer["message"] else None
     return (
@@ -113,12 +117,8 @@ def crashed(stage: str, code: int, printed: str, python: str) -> WorkerError:
 
 def _not_started(last: str, python: str, problem: str) -> WorkerError:
     """Return the error of a failed start: the interpreter or its packages are at fault, never the config."""
-    missing = re.search(r"^ModuleNotFoundError: No module named '(\w+)", last, re.MULTILINE)
-    if missing:
-        return WorkerError(
-            f"the environment of {python} lacks {missing[1]}, so no session can be made in it",
-            f"install it there with `{python} -m pip install {missing[1]}`",
-        )
+    if missing := _MISSING.search(last):
+        return _lacks(python, missing[1], "so no session can be made in it")
     if "compiled using NumPy 1" in last or "numpy.core.multiarray failed to import" in last:
         return WorkerError(
             f"the ONNX Runtime of {python} is older than its NumPy, so it cannot be imported",
@@ -128,6 +128,13 @@ def _not_started(last: str, python: str, problem: str) -> WorkerError:
         problem,
         f"{python} must be Python 3.11 or newer and import onnxruntime and numpy: "
         f'try `{python} -c "import onnxruntime"`, and repair what it names',
+    )
+
+
+def _lacks(python: str, module: str, what: str) -> WorkerError:
+    return WorkerError(
+        f"the environment of {python} lacks {module}, {what}",
+        f"install it there with `{python} -m pip install {module}`",
     )
 
 

@@ -218,7 +218,7 @@ class Worker:
             if answer is None or isinstance(answer, Exception):
                 raise self._dead(stage) from (answer if isinstance(answer, Exception) else None)
             if answer.kind == "failed":
-                raise endings.refused(answer.body, stage, self._engine)
+                raise endings.refused(answer.body, stage, self._engine, self._python)
             self._check_bounds(stage)
             return answer
 
