@@ -66,6 +66,16 @@ def test_a_path_with_spaces_is_cut_to_the_end_of_what_exists(tmp_path: Path) -> 
     assert without_paths(f"{folder}/my net.onnx {folder}/my net.onnx") == "…/my net.onnx …/my net.onnx"
 
 
+@pytest.mark.parametrize("name", ["acme (2)", "ada, eve", "a [b] {c}", "ada's", "a;b", "a & b #1"])
+def test_folders_with_commas_and_brackets_are_cut_too(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name / name
+    folder.mkdir(parents=True)
+    (folder / "net.onnx").touch()
+    assert without_paths(f"{folder}/net.onnx") == "…/net.onnx"
+    assert without_paths(f"Load '{folder}/net.onnx' failed: no") == "Load '…/net.onnx' failed: no"
+    assert without_paths(f"no {folder}/lost.onnx (1/2)") == "no …/lost.onnx (1/2)"
+
+
 def test_everywhere_in_a_record_and_in_its_keys() -> None:
     data = {"/usr/lib/key": ["/usr/lib/x", {"a": "/usr/lib/x", "b": 3, "c": None}]}
     assert without_paths(data) == {"…/key": ["…/x", {"a": "…/x", "b": 3, "c": None}]}

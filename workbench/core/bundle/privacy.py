@@ -12,6 +12,7 @@ import re
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 
 from workbench.core.config import runtime
@@ -21,7 +22,9 @@ HIDDEN = "…"
 _PATH = re.compile(
     r"(?<![\w.…~/\\-])(?:/|[A-Za-z]:[\\/])[^\s'\"<>|*?:;,()\[\]{}][^\n\r\t'\"<>|*?:;,()\[\]{}]*"
 )
-_WORDS = 24  # words of one path with spaces
+_LINE = re.compile(r"[^\n\r\t]{1,4096}")  # the longest path that a system takes
+_ENDS = re.compile(r"(?<=\S)[\s'\"<>|*?:;,()\[\]{}]")  # where a path may end in a text
+_WORDS = 24  # such places in one path
 
 
 def without_paths(data: object) -> object:
@@ -69,20 +72,28 @@ def _clean(text: str, folders: list[str]) -> str:
 def _without_known(text: str, folders: list[str]) -> str:
     parts, at = [], 0
     while (match := _PATH.search(text, at)) is not None:
-        path = _known_path(match[0], folders)
+        path = _existing(text, match.start()) or _known_path(match[0], folders)
         words = path or match[0].split(" ")[0]
         parts += [text[at : match.start()], words if path is None else _shortened(path, folders)]
         at = match.start() + len(words)
     return "".join([*parts, text[at:]])
 
 
+def _existing(text: str, start: int) -> str | None:
+    """Return the longest path at `start` with such letters inside that exists, or whose folder does."""
+    line = _LINE.match(text, start)
+    if line is None:
+        return None
+    ends = [end.start() for end in islice(_ENDS.finditer(line[0]), _WORDS)]
+    paths = [path for end in (len(line[0]), *ends[::-1]) if _ENDS.search(path := line[0][:end])]
+    folders = ((path, os.path.split(path)[0]) for path in paths)
+    inside = (path for path, folder in folders if _ENDS.search(folder) and _exists(folder))
+    return next(chain(filter(_exists, paths), inside), None)
+
+
 def _known_path(text: str, folders: list[str]) -> str | None:
-    """Return the path of this machine at the start of `text`; None if there is none."""
+    """Return the path at the start of `text` in a folder of this machine; None if there is none."""
     words = text.split(" ")
-    for count in range(min(len(words), _WORDS), 1, -1):
-        path = " ".join(words[:count])
-        if words[count - 1] and _exists(path):
-            return path
     count = 1
     while count < len(words) and re.search(r"(?<=[^/\\])[/\\]", words[count]):
         count += 1
