@@ -232,6 +232,8 @@ def put(*path: Any, value: Any) -> Callable[[Any], None]:
         (put("inputs", "shapes", 0, value=["a"]), r"inputs.shapes\[0\]: expected `array` of length 2"),
         (put("model", "name", value="\ud800"), "not valid JSON"),
         (put("created_utc", value="tomorrow"), "expected a time"),
+        (put("created_utc", value="0001-01-01T00:00:00+14:00"), "expected a time"),
+        (put("created_utc", value="9999-12-31T23:59:59-12:00"), "expected a time"),
         (put("id", value="x" * 65), "printable ASCII"),
         (put("extra", value=1), "the record: object contains unknown field `extra`"),
         (lambda data: data["model"].pop("sha256"), "model: object missing required field `sha256`"),

@@ -251,7 +251,8 @@ def _number() -> Form:
 def _time() -> Form:
     def read(data: Any, _columns: Columns) -> str:
         try:
-            datetime.fromisoformat(data)
+            if not 1970 <= datetime.fromisoformat(data).year < 9999:  # else no local time
+                raise ValueError("a year that no clock displays")
         except (TypeError, ValueError) as error:
             raise ValueError(f"expected a time like 2026-01-31T12:00:00+00:00, got {quoted(data)}") from error
         return str(data)
