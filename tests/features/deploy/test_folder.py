@@ -225,6 +225,7 @@ def test_triton_takes_the_accelerators_by_name() -> None:
         "the provider CoreMLExecutionProvider"
     ]
     assert next(not_expressed(wb.Config(level="layout"))).startswith('level="layout"')
+    assert list(not_expressed(wb.Config(device_policy="prefer_cpu"))) == ["device_policy='prefer_cpu'"]
 
 
 def test_a_model_with_sequences_is_refused_by_name(tmp_path: Path) -> None:

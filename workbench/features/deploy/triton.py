@@ -134,7 +134,7 @@ def not_expressed(config: Config) -> Iterator[str]:
         yield f"runtime={name_of(config.runtime)}: the backend has its own ONNX Runtime"
     if config.disabled_passes:
         yield f"disabled_passes={', '.join(config.disabled_passes)}"
-    for field in ("memory_reuse", "deterministic", "free_dimensions", "io_binding"):
+    for field in ("device_policy", "memory_reuse", "deterministic", "free_dimensions", "io_binding"):
         value = getattr(config, field)
         if value:
             yield f"{field}={value!r}" if field != "io_binding" else "io_binding: the backend binds by itself"
