@@ -18,6 +18,7 @@ from workbench.features.compare.side_by_side import precision_frame
 from workbench.features.explain.fusions import Fusions
 from workbench.features.explain.model_files import ModelFiles
 from workbench.features.explain.result import Explanation
+from workbench.features.explain.why import why_in_words
 from workbench.features.findings.record import badges
 from workbench.features.grid.best import BestLimits, ConfigChoice, Contender, contenders_of
 from workbench.features.profile.difference.files import file_difference
@@ -114,6 +115,16 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
         view = flame_of_two(first, second, *map(self._explained, labels), labels=labels, way=way)
         view.badges = self._badges()
         return view
+
+    @property
+    def why(self) -> str:
+        """What makes the difference, in a sentence; empty until both are explained, or why B is slower."""
+        for part in self.parts:
+            if part.kind == "why slower" and part.record.reasons:
+                return str(part.record.reasons[0].sentence)
+        base, candidate = (run.label for run in self.record.runs[:2])
+        before, after = self._explained(base), self._explained(candidate)
+        return why_in_words(candidate, before, after) if before and after else ""
 
     def time_elsewhere(self) -> dict[str, float]:
         """Return the share of the nodes' time beside the provider asked for, of each profiled run."""

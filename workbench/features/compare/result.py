@@ -188,7 +188,8 @@ class Comparison(ResultWithParts):
         return page
 
     def _in_words(self) -> str:
-        return report(self.record, self.time_elsewhere())
+        text = report(self.record, self.time_elsewhere())
+        return f"{text}\n  why: {self.why}" if self.why else text
 
     def __repr__(self) -> str:
         return f"<Comparison {self.record.id}: {printable(sentence(self.record, self.verdict))}>"

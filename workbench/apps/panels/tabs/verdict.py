@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow
-from workbench.apps.panels.markup import error_html
+from workbench.apps.panels.markup import error_html, note_html
 from workbench.apps.panels.state import BenchState
 from workbench.drawing.page.banner import verdict_html
 from workbench.features.compare.result import Comparison
@@ -49,7 +49,7 @@ class Banner:
         hint = "Measure further rounds; the earlier ones are kept"
         self.more = button("Measure longer", hint, bench.measure_more, self.status, classes="wbp-question")
         self.widget = W.VBox([self.error, self.verdict, self.status])
-        follow(self.state, self._show, "result", "run_error", "model", "a", "b")
+        follow(self.state, self._show, "result", "run_error", "model", "a", "b", "job")
         follow(self.state, self._lock, "result", "job")
 
     def _show(self) -> None:
@@ -59,7 +59,8 @@ class Banner:
         if result is None:
             self.verdict.value = empty_html(state)
         else:
-            self.verdict.value = verdict_html(result.record, shares=result.time_elsewhere())
+            why = note_html(result.why) if result.why else ""
+            self.verdict.value = verdict_html(result.record, shares=result.time_elsewhere()) + why
 
     def _lock(self) -> None:
         W.set_shown(self.more, can_go_on(self.state.result))
