@@ -5,16 +5,25 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import workbench as wb
-from tests.factories.comparisons import ordinary
+from tests.factories import results as examples
+from tests.factories.comparisons import comparison, drawn_run, ordinary
 from workbench.apps.cli import main
+from workbench.apps.course.effect import EFFECTS
+from workbench.apps.course.proof import Speed
 from workbench.apps.panels.folded import verdict_in_words
+from workbench.apps.panels.tabs.history_rows import COLUMNS, row_of
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
+from workbench.core.bundle.estimate import Estimate
+from workbench.core.measure.measured_again import contradiction
+from workbench.features.base.history import History
 from workbench.features.grid.acceptance import speed
-from workbench.features.grid.winner import winner_of
+from workbench.features.grid.winner import Winner, winner_of
+from workbench.features.variants.worth import Worth, _effect, worth_chart
 
 REASON = "the 5 rounds differ too much to say by how much more"
 
@@ -57,3 +66,60 @@ def test_a_large_effect_wins_and_passes_what_it_surely_reaches() -> None:
 
 def passed(verdict: Verdict, least: float) -> bool | None:
     return speed(verdict, least).passed
+
+
+def test_the_history_tells_the_end_that_is_known(tmp_path: Path) -> None:
+    history = History(tmp_path / "history.db")
+    history.add(record("faster"))
+    (entry,) = history.entries()
+    assert "faster (at least 2.7×)" in repr(history)
+    assert "at least 2.7×" in history._repr_html_()
+    assert row_of(entry, "")[COLUMNS.index("ratio")] == "at least 2.7×"
+
+
+def test_a_large_effect_that_is_ranked_by_its_least_still_wins() -> None:
+    """B takes a fifth of A's time, and C half of it: B is known to be twice as fast as A at least."""
+    runs = [drawn_run("A", 0.002), drawn_run("B", 0.0004), drawn_run("C", 0.001)]
+    three = comparison(*runs)
+    first, second = three.verdicts
+    large = replace(first, kind="faster", ratio=None, low=1.9, high=None)
+    closed = replace(second, kind="faster", ratio=2.0, low=1.95, high=2.05)
+    assert winner_of(replace(three, verdicts=(large, closed))) == Winner("B", "clear")
+
+
+@pytest.mark.parametrize(
+    ("kind", "effect", "words"),
+    [("slower", "helps", "at least +170 %"), ("faster", "hurts", "at most -63 %")],
+)
+def test_a_pass_of_large_worth_helps_or_hurts(kind: str, effect: str, words: str) -> None:
+    verdict = record(kind).verdict
+    share = Worth.share.fget(SimpleNamespace(ratio=Estimate.of(verdict)))  # type: ignore[attr-defined]
+    assert _effect(verdict, share, None) == effect
+    ablation = examples.ablation()
+    row = replace(ablation.rows[0], effect=effect, ratio=Estimate.of(verdict))  # type: ignore[arg-type]
+    ablation = replace(ablation, rows=(row, *ablation.rows[1:]))
+    assert f" {effect} ({words})" in str(ablation)
+    assert worth_chart(ablation).rows[0].values[0][0].text == f"{words}, {effect}"
+
+
+def test_the_course_and_the_table_of_precisions_say_at_least() -> None:
+    verdict = record("faster").verdict
+    size = EFFECTS["wider-is-faster"].read(verdict)
+    assert (size.present, EFFECTS["wider-is-faster"].words(size)) == (True, "at least 2.7×")
+    assert Speed("fresh rounds", None, 2.7, None).words() == "at least 2.7×"
+    result = wb.Comparison(record("faster"))
+    assert "at least 2.7×" in str(result.precision_still())
+    assert "the size of the speed-up is open: B" in str(result.precision_figure().layout.meta)
+    assert result.precision_frame()["best"].tolist() == [False, True]
+
+
+def test_a_large_loss_contradicts_a_gain_and_no_difference_a_large_gain() -> None:
+    slower, tie = (
+        record("slower").verdict,
+        replace(ordinary().verdict, kind="tie", ratio=1.0, low=0.99, high=1.01),
+    )
+    assert contradiction([(1.5, 1.4, 1.6)], slower).endswith(
+        "at first, and at most 0.37× when it was measured again"
+    )
+    assert contradiction([(None, 2.7, None)], tie).startswith("at least 2.7× at first, and 1.00×")
+    assert contradiction([(None, 2.7, None)], record("faster").verdict) == ""

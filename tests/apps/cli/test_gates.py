@@ -100,7 +100,10 @@ def test_junit_counts_failures_and_errors() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
-    [(0.99, 1.01, FINE), (0.94, 0.96, WORSE), (0.96, 0.98, OPEN), (2.0, 2.1, FINE), (None, None, OPEN)],
+    [
+        *[(0.99, 1.01, FINE), (0.94, 0.96, WORSE), (0.96, 0.98, OPEN), (2.0, 2.1, FINE), (None, None, OPEN)],
+        *[(None, 0.37, WORSE), (2.7, None, FINE)],  # a large effect whose size is open
+    ],
 )
 def test_a_slow_down_is_judged_by_its_interval(low: float | None, high: float | None, expected: int) -> None:
     assert speed_check(low, high, 0.03, "because").code == expected

@@ -15,7 +15,7 @@ from workbench.core.measure.percentiles import Figure
 from workbench.features.compare.result import Comparison
 
 
-def compared(*verdicts: tuple[Kind, float, float, float], budget_s: float = 60.0) -> Comparison:
+def compared(*verdicts: tuple[Kind, float | None, float, float | None], budget_s: float = 60.0) -> Comparison:
     """A and one candidate for each verdict: kind, ratio, low, high."""
     runs = [comparisons.drawn_run(label, 0.002) for label in "ABCD"[: len(verdicts) + 1]]
     record = comparisons.comparison(*runs)
@@ -35,6 +35,12 @@ def test_the_fastest_file_is_the_answer_and_a_tie_with_it_counts() -> None:
     assert "faster than A" in course.check("6.b", "A", comparison=three).text
     assert "B is settled" in course.check("6.b", "not settled", comparison=three).text
     assert "none of" in course.check("6.b", "bert-base", comparison=three).text
+
+
+def test_a_file_that_is_at_least_so_much_faster_is_the_answer() -> None:
+    large = compared(("faster", 1.3, 1.25, 1.35), ("faster", None, 2.7, None))
+    assert course.check("6.b", "C", comparison=large).passed
+    assert "faster still" in course.check("6.b", "B", comparison=large).text
 
 
 def test_without_a_faster_file_the_baseline_or_not_settled_is_right() -> None:

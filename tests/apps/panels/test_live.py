@@ -40,7 +40,7 @@ def test_the_banner_says_round_time_ratio_interval_and_draws_samples() -> None:
     )
     html = progress_html(job.view())
     assert "Compare: round 3: sampling" in html
-    assert "at most 6 s left" in html
+    assert "about 6 s left" in html
     assert "so far 1.83× (1.79 to 1.88)" in html
     assert html.count("<circle") == 3
     assert "from 0 to 3 ms" in html

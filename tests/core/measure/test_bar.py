@@ -16,9 +16,9 @@ from workbench.core.measure.limits import Progress
 @pytest.mark.parametrize(
     ("kind", "ratio", "words"),
     [
-        ("faster", 1.5, "round 3: judging, so far about 1.5×, at most 4 s left"),
-        ("unknown", None, "round 3: judging, at most 4 s left"),
-        ("outputs differ", 1.5, "round 3: judging, at most 4 s left"),
+        ("faster", 1.5, "round 3: judging, so far about 1.5×, about 4 s left"),
+        ("unknown", None, "round 3: judging, about 4 s left"),
+        ("outputs differ", 1.5, "round 3: judging, about 4 s left"),
     ],
 )
 def test_no_speed_stands_beside_outputs_that_differ(kind: Kind, ratio: float | None, words: str) -> None:

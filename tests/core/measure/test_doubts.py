@@ -187,6 +187,16 @@ def test_a_system_without_a_reading_of_its_battery_is_no_doubt(monkeypatch: pyte
     assert not on_battery()
 
 
+def test_a_container_without_a_folder_of_power_supplies_is_no_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`psutil` lists /sys/class/power_supply, which not every container has."""
+
+    def read() -> None:
+        raise FileNotFoundError("/sys/class/power_supply")
+
+    monkeypatch.setattr("psutil.sensors_battery", read, raising=False)
+    assert not on_battery()
+
+
 def test_a_config_that_is_probably_not_meant() -> None:
     assert "config" in doubts(None, quiet("B", config=Config(inter_op_threads=4)))
 

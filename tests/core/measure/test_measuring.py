@@ -126,6 +126,17 @@ def test_configs_that_memory_cannot_hold_together_are_measured_in_pairs(tmp_path
     assert world.workers == ["A", "B", "A", "C"]
 
 
+def test_the_default_call_measures_each_pair_of_them_for_an_interval(tmp_path: Path) -> None:
+    world = World({"A": 0.001, "B": 0.001, "C": 0.001}, start_s=8.0)
+
+    def load_comes(report: Progress) -> None:
+        if report.round == 3:
+            world.start_s = 40.0
+
+    measuring = world.compare(tmp_path, until_decided=True, model_bytes=1 << 30, measured=load_comes)
+    assert [verdict.rounds for verdict in measuring.verdicts] == [3, 3]
+
+
 def test_a_machine_that_is_always_busy_gets_an_answer_from_all_rounds(tmp_path: Path) -> None:
     """It used to end as unknown: all rounds were disturbed and set aside."""
     world = World({"A": 0.001, "B": 0.0005}, scatter=0.05, others_cores=1.0)
@@ -241,6 +252,30 @@ def test_stopping_keeps_the_rounds_of_an_interval(tmp_path: Path, stopped_in: in
     (verdict,) = measuring.verdicts
     assert (verdict.rounds, verdict.provisional) == (stopped_in - 1, False)
     assert verdict.low is not None
+
+
+def test_what_is_decided_stays_so_while_another_answer_is_open(tmp_path: Path) -> None:
+    """A look after the one that decided may be spent, or have the part of a lesser look."""
+    reports: list[Progress] = []
+
+    def stop(report: Progress) -> None:
+        reports.append(report)
+        stop_in(13)(report)
+
+    world = World({"A": 0.0005, "B": 0.0005, "C": 0.0004}, **{**BUSY, "seed": 3})
+    stopped = world.compare(tmp_path, until_decided=True, measured=stop)
+    told = [report.verdicts[1].kind for report in reports if report.doing.startswith("C decided, B open")]
+    assert len(told) > 4
+    assert {*told, stopped.verdicts[1].kind} == {"faster"}
+    assert stopped.verdicts[1].rounds <= stopped.verdicts[0].rounds == 12
+
+
+def test_a_config_that_failed_is_not_called_decided(tmp_path: Path) -> None:
+    reports: list[Progress] = []
+    world = World({"A": 0.0005, "B": 0.00045, "C": 0.0005}, failing=frozenset("C"), **BUSY)
+    world.compare(tmp_path, until_decided=True, measured=reports.append)
+    longer = [report.doing for report in reports if "takes longer" in report.doing]
+    assert {doing.partition(", so it")[0] for doing in longer} == {"B open"}
 
 
 def test_stopping_before_an_interval_keeps_nothing(tmp_path: Path) -> None:

@@ -314,6 +314,9 @@ def test_what_a_goal_out_of_reach_would_cost_is_said(tmp_path: Path) -> None:
         f"precision dynamic int8 would reach 1.60×, and {reason}"
     )
     assert unreached(request, bench, 1.5) is None
+    assert unreached(request, bench, 1.4, is_least=True) == (
+        "whether the goal of 1.50× is reached is open: it is at least 1.4×"
+    )
 
 
 @pytest.mark.real

@@ -141,12 +141,18 @@ def _run_of(record: Any, name: str) -> tuple[ComparisonRecord, Config]:
 
 def speed_check(low: float | None, high: float | None, max_slower: float, reason: str) -> Check:
     """Return the check of an interval of old time over new time against a slow-down."""
-    if low is None or high is None:
+    least, most = (None if end is None else 1 / end - 1 for end in (high, low))
+    if least is not None and most is not None:
+        longer = f"{least:+.1%} to {most:+.1%}"
+    elif least is not None:  # of a large effect one end is known
+        longer = f"at least {least:+.1%}"
+    elif most is not None:
+        longer = f"at most {most:+.1%}"
+    else:
         return Check("speed", OPEN, f"no interval: {reason}")
-    least, most = 1 / high - 1, 1 / low - 1
-    code = FINE if most <= max_slower else WORSE if least > max_slower else OPEN
-    text = f"it takes {least:+.1%} to {most:+.1%} longer, {max_slower:.1%} are allowed; {reason}"
-    return Check("speed", code, text)
+    worse, fine = least is not None and least > max_slower, most is not None and most <= max_slower
+    text = f"it takes {longer} longer, {max_slower:.1%} are allowed; {reason}"
+    return Check("speed", WORSE if worse else FINE if fine else OPEN, text)
 
 
 def error_check(record: ComparisonRecord, max_error: float | None) -> Check:

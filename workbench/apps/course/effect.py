@@ -51,7 +51,7 @@ class Effect:
     def words(self, size: Size) -> str:
         """Return a size with its interval."""
         if size.value is None:
-            return "not measured"
+            return size.factor or "not measured"
         return size.words(".1f" if self.unit == PERCENT else ".2f", f" {self.unit or self.axis}")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.display import config_in_words, frame_of
-from workbench.core.text import factor, factor_ends
+from workbench.core.text import bounded, factor, factor_ends
 from workbench.features.base.exportable import Exportable
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Speed:
     def words(self) -> str:
         """Return the ratio with its interval."""
         if self.ratio is None:
-            return "not measured"
+            return bounded(self.low, self.high) or "not measured"
         return factor(self.ratio, self.low, self.high) + factor_ends(self.low, self.high)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.exercise import budget_of_comparison, exercise
@@ -65,7 +66,7 @@ def fastest_file(answer: Any, *, comparison: Comparison) -> str | None:
         if answer in slower:
             return "The verdict says slower than A."
         return None
-    best = max(faster.values(), key=lambda verdict: verdict.ratio or 0.0)
+    best = max(faster.values(), key=lambda verdict: verdict.bound or 0.0)
     if answer == NOT_SETTLED:
         return f"{best.label} is settled to be faster than A."
     chosen = faster.get(answer)
@@ -120,5 +121,8 @@ def line_ms(values_s: dict[int, float], size: int) -> float | None:
 
 
 def _overlap(first: Any, second: Any) -> bool:
-    ends = (first.low, first.high, second.low, second.high)
-    return None in ends or (first.low <= second.high and second.low <= first.high)
+    (first_low, first_high), (second_low, second_high) = (
+        (0.0 if row.low is None else row.low, math.inf if row.high is None else row.high)
+        for row in (first, second)
+    )
+    return bool(first_low <= second_high and second_low <= first_high)

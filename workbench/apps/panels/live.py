@@ -1,4 +1,4 @@
-"""The banner of a running job: what runs, how long at most, the ratio so far, samples as they arrive."""
+"""The banner of a running job: what runs, how long it takes, the ratio so far, samples as they arrive."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def progress_html(view: JobView) -> str:
     share = left = ratio = strip = ""
     if (progress := view.progress) is not None:
         share = "" if progress.fraction is None else f'value="{progress.fraction:.3f}"'
-        left = "" if progress.remaining_s is None else f", at most {progress.remaining_s:.0f} s left"
+        left = "" if progress.remaining_s is None else f", about {progress.remaining_s:.0f} s left"
         ratio, strip = ratio_text(progress), strip_svg(progress.samples)
     doing = "cancelling" if view.cancelling else view.doing
     sentence = text(f"{view.name}: {doing} · {view.elapsed_s:.0f} s{left}{ratio}")

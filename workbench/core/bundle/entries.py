@@ -11,6 +11,7 @@ from typing import Any
 from workbench.core.bundle.comparison import ComparisonRecord, verdict_cells
 from workbench.core.bundle.origin import Origin
 from workbench.core.errors import HistoryError
+from workbench.core.text import bounded, factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,11 @@ class Entry:
     cpu: str
     note: str
     bundle_bytes: int
+
+    @property
+    def factor(self) -> str:
+        """Return the ratio in words, or of a large effect the end that it has at least; or nothing."""
+        return bounded(self.low, self.high) if self.ratio is None else factor(self.ratio, self.low, self.high)
 
     def matches(self, model: str | None, kind: str | None, start: datetime | None, text: str | None) -> bool:
         """Return whether a part of the model's name or a prefix of its hash, the kind, the time from `start`

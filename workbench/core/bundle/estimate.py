@@ -39,8 +39,10 @@ class Estimate:
 
     @property
     def factor(self) -> str:
-        """Return a known ratio in words: "1.83×"."""
-        return "" if self.value is None else text.factor(self.value, self.low, self.high)
+        """Return a known ratio in words, "1.83×", or the end that is known alone, "at least 2.7×"."""
+        if self.value is None:
+            return text.bounded(self.low, self.high)
+        return text.factor(self.value, self.low, self.high)
 
     def words(self, form: str, unit: str = "") -> str:
         """Return the figure with its interval: "1.83 s (1.80 to 1.86)"."""

@@ -18,7 +18,7 @@ from workbench.core.bundle.entries import COLUMNS, Entry, entry_from, entry_of, 
 from workbench.core.bundle.kinds import COMPARISONS, Kinds, Part
 from workbench.core.bundle.origin import Origin
 from workbench.core.errors import BundleError, HistoryError, StorageError
-from workbench.core.text import counted, factor, one_line
+from workbench.core.text import counted, one_line
 
 _PATIENCE_S = 30.0  # how long to wait for another writer; a write takes about ten milliseconds
 _IN_CONSOLE = 10  # rows in the repr
@@ -167,7 +167,7 @@ class History:
             return f"History: no record yet in {self.path}"
         lines = [
             f"  {entry.id}  {one_line(entry.model, 24):<24}  {entry.kind:<12}  {entry.verdict or ''}"
-            + ("" if entry.ratio is None else f" ({factor(entry.ratio, entry.low, entry.high)})")
+            + (f" ({entry.factor})" if entry.factor else "")
             for entry in entries[:_IN_CONSOLE]
         ]
         more = f", the newest {_IN_CONSOLE} of them:" if len(entries) > _IN_CONSOLE else ":"
@@ -185,7 +185,7 @@ class History:
                 entry.kind,
                 entry.model,
                 entry.verdict or "",
-                "" if entry.ratio is None else factor(entry.ratio, entry.low, entry.high),
+                entry.factor,
                 entry.cpu,
                 entry.note,
             )

@@ -112,7 +112,7 @@ def _ended(how: str, seconds: float, last: Progress | None) -> str:
 
 def in_words(progress_now: Progress) -> str:
     """Return the text beside the bar; no ratio if the configs compute different things."""
-    left = "" if progress_now.remaining_s is None else f", at most {progress_now.remaining_s:.0f} s left"
+    left = "" if progress_now.remaining_s is None else f", about {progress_now.remaining_s:.0f} s left"
     so_far = ""
     for verdict in progress_now.verdicts[:1]:
         if verdict.ratio is not None and verdict.kind != "outputs differ":

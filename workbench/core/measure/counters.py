@@ -33,7 +33,10 @@ def on_battery() -> bool:
     import psutil
 
     read = getattr(psutil, "sensors_battery", None)  # some systems have no such reading
-    battery = None if read is None else read()
+    try:
+        battery = None if read is None else read()
+    except OSError:  # a container may have no folder of power supplies
+        return False
     return battery is not None and battery.power_plugged is False
 
 

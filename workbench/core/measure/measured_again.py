@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.measure.pairs import pairs_of
 from workbench.core.measure.verdict import Criteria, judge
-from workbench.core.text import factor, factor_ends
+from workbench.core.text import bounded, factor, factor_ends
 
 Ends = tuple[float | None, float | None, float | None]  # a speed-up and the ends of its interval
 
@@ -26,14 +26,21 @@ def contradiction(gains: Sequence[Ends], again: Verdict) -> str:
 
     Gains multiply, and the widths of their intervals add up as those of independent measurements do.
     """
-    known = [(ratio, low, high) for ratio, low, high in gains if ratio and low and high]
-    if len(known) < len(gains) or again.ratio is None or again.low is None or again.high is None:
+    known = [  # a large effect whose size is open counts as the least that it has
+        (ratio, low, high) if ratio and low and high else (low, low, low)
+        for ratio, low, high in gains
+        if low and (high or not ratio)
+    ]
+    if len(known) < len(gains) or again.high is None:
         return ""
     middle = sum(math.log(ratio) for ratio, _, _ in known)
     half = math.hypot(*(math.log(high / low) / 2 for _, low, high in known))
     if again.kind == "faster" or math.log(again.high) >= middle - half:
         return ""
     ratio, low, high = (math.exp(end) for end in (middle, middle - half, middle + half))
-    first = factor(ratio, low, high) + factor_ends(low, high)
-    second = factor(again.ratio, again.low, again.high) + factor_ends(again.low, again.high)
+    is_open = any(end is None for _, _, end in gains)
+    first = bounded(low, None) if is_open else factor(ratio, low, high) + factor_ends(low, high)
+    second = bounded(again.low, again.high)
+    if again.ratio is not None:
+        second = factor(again.ratio, again.low, again.high) + factor_ends(again.low, again.high)
     return f"{first} at first, and {second} when it was measured again"

@@ -61,7 +61,7 @@ class Measuring:
         self._on_progress = on_progress
         self._rng = random.Random(request.seed)
         self._passes = 0  # over all configs; several rounds per pass if memory is short
-        self._settled: set[str] = set()
+        self._settled: dict[str, Verdict] = {}  # by label
         self._round_s: float | None = None
         self._pace = Pace(0.0)
         self._least_sampling_s = SAMPLING_S * len(candidates)
@@ -96,7 +96,8 @@ class Measuring:
                 self._take_longer()
                 out_of_time = False
             self._report("judging")
-            self._settled |= {verdict.label for verdict in self.verdicts if self._is_enough(verdict)}
+            settled = {verdict.label: verdict for verdict in self.verdicts if self._is_enough(verdict)}
+            self._settled = settled | self._settled
             if out_of_time or self._is_settled():
                 self.verdicts = self._judge(final=True)
                 return
@@ -113,8 +114,9 @@ class Measuring:
 
     @property
     def _missing_rounds(self) -> int:
-        """Return how many rounds an interval needs beyond those measured."""
-        return MIN_ROUNDS - len(self.evidence.run("A").processes)
+        """Return how many rounds an interval needs beyond those measured, of the config with the fewest."""
+        labels = [candidate.label for candidate in self.evidence.alive() if candidate.label != "A"]
+        return MIN_ROUNDS - min(len(self.evidence.run(label).processes) for label in labels or ["A"])
 
     @property
     def _needed_s(self) -> float | None:
@@ -157,7 +159,7 @@ class Measuring:
         """Go on as `measure_more` does: the looks at these verdicts are spent. Decided ones are settled."""
         self.took_longer = True
         self._looks = final_looks(self.verdicts)
-        self._settled |= {verdict.label for verdict in self.verdicts if not self._is_open(verdict)}
+        self._settled |= {verdict.label: verdict for verdict in self.verdicts if not self._is_open(verdict)}
 
     def _is_open(self, verdict: Verdict) -> bool:
         return verdict.kind == "unknown" and not self._has_failed(verdict.label)
@@ -225,9 +227,9 @@ class Measuring:
             failures = ((name, self.evidence.failure(name)) for name in (label, "A"))
             reason = next((failure.of(name) for name, failure in failures if failure is not None), None)
             pairs, criteria = self.evidence.pairs(label), self._criteria(label)
-            verdicts.append(
-                judge(label, pairs, self.evidence.agreement, criteria, final=final, failure=reason)
-            )
+            verdict = judge(label, pairs, self.evidence.agreement, criteria, final=final, failure=reason)
+            settled = self._settled.get(label) if self.took_longer and reason is None else None
+            verdicts.append(settled if settled and verdict.kind == "unknown" else verdict)
         return tuple(verdicts)
 
     def _provisional(self, verdict: Verdict) -> Verdict:
@@ -288,6 +290,7 @@ class Measuring:
         if not self.took_longer:
             return ""
         opened = [verdict.label for verdict in self.verdicts if verdict.label not in self._settled]
-        decided = [verdict.label for verdict in self.verdicts if verdict.label in self._settled]
+        settled = [verdict.label for verdict in self.verdicts if verdict.label in self._settled]
+        decided = [label for label in settled if not self._has_failed(label)]
         known = f"{', '.join(decided)} decided, " if decided else ""
         return f"{known}{', '.join(opened)} open, so it takes longer: "

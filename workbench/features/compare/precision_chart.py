@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from workbench.core.text import factor, factor_ends, in_brackets, in_mib, in_ms, one_line
+from workbench.core.text import bounded, factor, factor_ends, in_brackets, in_mib, in_ms, one_line
 from workbench.drawing.chart import milliseconds, percent, run_look
 from workbench.drawing.palette import TEXT
 from workbench.drawing.scene import Scene
@@ -89,7 +89,7 @@ def _heads(record: ComparisonRecord) -> tuple[str, ...]:
 
 def _cells(row: Standing) -> tuple[str, ...]:
     ends = row.speedup_low, row.speedup_high
-    speed = "" if row.speedup is None else factor(row.speedup, *ends)
+    speed = bounded(*ends) if row.speedup is None else factor(row.speedup, *ends)
     if row.is_told:
         speed += factor_ends(*ends)
     if row.verdict in ("unknown", "outputs differ"):
@@ -129,7 +129,9 @@ def _symbol(row: Standing, symbol: str) -> str:
 
 
 def _note(rows: tuple[Standing, ...], accuracy: AccuracyRecord | None, *, points: bool = True) -> str:
+    open_ended = [row.label for row in rows if row.speedup is None and row.is_told and not row.problem]
     missing = [row.label for row in rows if row.speedup is None or row.problem]
+    missing = [label for label in missing if label not in open_ended]
     sources = sorted({row.error_from for row in rows if row.error_from})
     parts = [f"errors are of {' and '.join(sources)}"] if sources else []
     if accuracy is not None:
@@ -137,6 +139,8 @@ def _note(rows: tuple[Standing, ...], accuracy: AccuracyRecord | None, *, points
     unknown = [row.label for row in rows if row.verdict == "unknown" and row.speedup is not None]
     if unknown and points:
         parts.append(f"hollow, since the speed-up is not settled: {', '.join(unknown)}")
+    if open_ended and points:
+        parts.append(f"not drawn, since the size of the speed-up is open: {', '.join(open_ended)}")
     if missing and points:
         parts.append(f"not drawn, since not measured or computing something else: {', '.join(missing)}")
     return "; ".join(parts)

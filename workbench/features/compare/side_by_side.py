@@ -45,6 +45,12 @@ class Standing:
     best: bool  # no other config is both faster and more accurate; False also if the speed-up is unknown
 
     @property
+    def bound(self) -> float | None:
+        """Return the speed-up or, of a large effect whose size is open, the end that is known."""
+        ends = (self.speedup, self.speedup_low, self.speedup_high)
+        return next((end for end in ends if end is not None), None)
+
+    @property
     def is_told(self) -> bool:
         """Return whether the interval of the speed-up is conclusive."""
         return self.verdict in ("faster", "slower", "tie")
@@ -111,15 +117,15 @@ def _with_best(rows: list[Standing]) -> tuple[Standing, ...]:
 
     def beats(row: Standing, other: Standing) -> bool:
         ours, theirs = _badness(row), _badness(other)
-        if ours is None or theirs is None or row.speedup is None or other.speedup is None:
+        if ours is None or theirs is None or row.bound is None or other.bound is None:
             return False
-        at_least = row.speedup >= other.speedup and ours <= theirs
-        return at_least and (row.speedup > other.speedup or ours < theirs)
+        at_least = row.bound >= other.bound and ours <= theirs
+        return at_least and (row.bound > other.bound or ours < theirs)
 
     known = [
         row
         for row in rows
-        if row.speedup is not None and row.verdict != "unknown" and _badness(row) is not None
+        if row.bound is not None and row.verdict != "unknown" and _badness(row) is not None
     ]
     return tuple(
         replace(row, best=row in known and not any(beats(other, row) for other in known)) for row in rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,14 +41,20 @@ def winner_of(record: ComparisonRecord | None) -> Winner:
         return Winner(None, "not measured")
     gains = {run.label: _gain(record, run) for run in runs}
     leader = max(runs, key=lambda run: gains[run.label])
-    kinds = {
-        run.label: kind_between(record, leader.label, run.label) for run in runs if run.label != leader.label
-    }
+    kinds = _kinds(record, leader, runs)
+    if ahead := [run for run in runs if kinds.get(run.label) == "faster"]:
+        leader = ahead[0]  # ranked by the least that its large effect has
+        kinds = _kinds(record, leader, runs)
     opened = tuple(label for label, kind in kinds.items() if kind in ("unknown", "faster"))
     if opened:
         return Winner(leader.label, "not settled", opened)
     ties = tuple(label for label, kind in kinds.items() if kind == "tie")
     return Winner(leader.label, "tie" if ties else "clear", ties)
+
+
+def _kinds(record: ComparisonRecord, leader: Run, runs: Sequence[Run]) -> dict[str, Kind]:
+    """Return the kind of the verdict on each other config against the leader."""
+    return {run.label: kind_between(record, leader.label, run.label) for run in runs if run is not leader}
 
 
 def kind_between(record: ComparisonRecord, baseline: str, label: str) -> Kind:

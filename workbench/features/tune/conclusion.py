@@ -77,7 +77,10 @@ def conclusion_of(
             "" if proof.ratio is None else f" ({factor(proof.ratio, proof.low, proof.high)} on fresh rounds)"
         )
         return BASELINE, f"{words} led the race and was not confirmed{looked}: {proof.reason}"
-    ended = unreached(request, bench, proof.bound or 1.0) or "confirmed on fresh rounds"
+    ended = (
+        unreached(request, bench, proof.bound or 1.0, is_least=proof.ratio is None)
+        or "confirmed on fresh rounds"
+    )
     return winner, ended + _with_open(not_settled)
 
 
@@ -108,11 +111,18 @@ def _reasons(checks: list[Check], passed: bool | None) -> str:
     return "; ".join(check.reason for check in checks if check.passed is passed)
 
 
-def unreached(request: StudyRequest, bench: LocalBench, reached: float) -> str | None:
-    """Return what keeps a required speed-up from being reached; None if it is reached."""
+def unreached(
+    request: StudyRequest, bench: LocalBench, reached: float, *, is_least: bool = False
+) -> str | None:
+    """Return what keeps a required speed-up from being reached; None if it is reached.
+
+    `is_least`: the best has this speed-up at least, and its size is open.
+    """
     wanted = request.goal.min_speedup
     if wanted is None or reached >= wanted:
         return None
+    if is_least:
+        return f"whether the goal of {wanted:.2f}× is reached is open: it is at least {reached:.1f}×"
     text = f"the goal of {wanted:.2f}× is not reached: the best within the limits is {reached:.2f}×"
     gains = bench.time_anyway(MOST_BEYOND)
     for label in sorted(gains, key=lambda label: gains[label]):

@@ -16,7 +16,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
 from workbench.core.measure.wording import speed_in_words
-from workbench.core.text import counted, factor, factor_ends, quoted
+from workbench.core.text import bounded, counted, factor, factor_ends, quoted
 from workbench.features.load.record import LoadTestRecord, check_load_test
 from workbench.features.tune.space import Space
 
@@ -172,7 +172,7 @@ class StudyRecord:
         if proof is None or proof.bound is None:
             return "best"
         if proof.ratio is None:
-            return f"{factor(proof.bound, proof.bound)} better"
+            return f"{bounded(proof.low, proof.high)} better"
         interval = factor_ends(proof.low, proof.high, f"{proof.confidence_text} CI ")
         return f"{factor(proof.ratio, proof.low, proof.high)} better{interval}"
 

@@ -12,7 +12,7 @@ from workbench.core.bundle.display import frame_of, typed
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.kinds import check_comparison
 from workbench.core.bundle.run import Run
-from workbench.core.text import bounded, factor_ends
+from workbench.core.text import factor_ends
 from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value, one_value, time_value
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class Variant:
         if self.verdict is None:
             return Value(None, "baseline", look)
         if self.verdict == "outputs differ" or not self.ratio.is_closed:
-            known = (self.ratio.value is None and bounded(self.ratio.low, self.ratio.high)) or "not settled"
-            text = self.verdict if self.verdict == "outputs differ" else known
+            known = self.ratio.factor if self.ratio.value is None else ""
+            text = self.verdict if self.verdict == "outputs differ" else known or "not settled"
             return Value(None, text, look, detail=self.reason or "")
         value, low, high = self.ratio.ends
         return Value(value, self.ratio.factor + factor_ends(low, high), look, low, high)

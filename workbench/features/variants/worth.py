@@ -154,7 +154,7 @@ def _worth(
 
 def _effect(verdict: Verdict, share: Estimate, control: Worth | None) -> Effect:
     """Return the effect of a pass from the verdict on the config without it, if it exceeds the control's."""
-    if verdict.low is None or verdict.high is None or share.value is None:
+    if share.value is None or (verdict.low is None and verdict.high is None):
         return "unknown"
     if verdict.kind == "tie":
         return "no effect"
@@ -162,16 +162,23 @@ def _effect(verdict: Verdict, share: Estimate, control: Worth | None) -> Effect:
     if abs(share.value) <= noise:
         return "unknown"
     beyond = 1 + verdict.smallest_effect
-    if verdict.high < 1 / beyond:
+    if verdict.high is not None and verdict.high < 1 / beyond:
         return "helps"
-    return "hurts" if verdict.low > beyond else "unknown"
+    return "hurts" if verdict.low is not None and verdict.low > beyond else "unknown"
 
 
 def _percent(row: Worth, confidence: str) -> str:
     value, low, high = row.share.ends
     if value is None or low is None or high is None:
-        return "not known"
+        return _bound(row.share) or "not known"
     return f"{value * 100:+.1f} %, {confidence} CI {low * 100:+.1f} to {high * 100:+.1f}"
+
+
+def _bound(share: Estimate) -> str:
+    """Return the end that a large effect has, in words; empty where both or none are known."""
+    if share.low is None and share.high is not None:
+        return f"at most {share.high * 100:+.0f} %"
+    return f"at least {share.low * 100:+.0f} %" if share.high is None and share.low is not None else ""
 
 
 def worth_chart(record: WorthRecord) -> Chart:
@@ -179,9 +186,9 @@ def worth_chart(record: WorthRecord) -> Chart:
     rows = []
     for row in (*record.rows, record.control):
         look = _EFFECTS.get(row.effect, Look(TEXT, "", "circle", row.effect, hollow=True))
-        value = Value(
-            None, "not measured" if row.worth is None else "not settled", look, detail=row.reason or ""
-        )
+        known = _bound(row.share)
+        text = f"{known}, {row.effect}" if known else "not measured" if row.worth is None else "not settled"
+        value = Value(None, text, look, detail=row.reason or "")
         if row.worth is not None and row.share.is_closed:
             text = f"{row.worth * 100:+.1f} %, {row.effect}"
             value = Value(percent(row.worth), text, look, percent(row.share.low), percent(row.share.high))

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.entries import Entry
-from workbench.core.text import factor, one_line
+from workbench.core.text import one_line
 
 COLUMNS = ("when", "ago", "model", "what", "verdict", "ratio", "pin", "note", "id")
 PIN = "★"  # begins the note of a pinned entry
@@ -34,7 +34,7 @@ def row_of(entry: Entry, words: str, now: datetime | None = None) -> list[object
         entry.model or None,
         words if entry.kind == "comparison" else f"└ {entry.kind}",
         "not settled" if entry.verdict == "unknown" else entry.verdict,
-        None if entry.ratio is None else factor(entry.ratio, entry.low, entry.high),
+        entry.factor or None,
         PIN if pinned else "",
         note,
         entry.id,
