@@ -77,6 +77,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--pacing": {"type": float, "metavar": "S", "help": "pause before each run; default: none"},
     "--quiet": _flag("no progress bar"),
     "--seed": {"type": int, "default": 0, "help": "seed of the inputs"},
+    "--smallest-effect": {
+        "type": percent,
+        "default": 0.01,
+        "metavar": "SHARE",
+        "help": "what counts; default 1%%",
+    },
     "source": {"help": "a bundle (.ortbench), or the start of an id from `workbench history`"},
 }
 _SHORT = {"--output": ("-o",)}

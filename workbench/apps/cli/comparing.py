@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.cli.checks import of_comparison
-from workbench.apps.cli.commands import SEED_AND_ORDER, Commands, add, add_command, percent
+from workbench.apps.cli.commands import SEED_AND_ORDER, Commands, add, add_command
 from workbench.apps.cli.subject import common, read_inputs, save, shows_progress
 from workbench.core.errors import ConfigError, InputError
 
@@ -54,9 +54,7 @@ def add_to(commands: Commands) -> None:
     add(compare, "--seed", help=SEED_AND_ORDER)
     more = "seconds that it may take; default: about 10, up to a minute more while the answer is open"
     add(compare, "--budget", help=more)
-    compare.add_argument(
-        "--smallest-effect", type=percent, default=0.01, metavar="SHARE", help="what counts; default 1%%"
-    )
+    add(compare, "--smallest-effect")
     compare.add_argument(
         "--clock",
         choices=("wall", "cpu"),

@@ -13,6 +13,7 @@ from workbench.apps.cli.commands import CommandParser, Commands, add, add_comman
 from workbench.apps.cli.comparing import add_configs, read_candidates
 from workbench.apps.cli.showing import opened, print_result, to_json
 from workbench.apps.cli.subject import common, read_inputs, save
+from workbench.core.errors import InputError
 from workbench.features.base.registry import KINDS
 
 SHARED = {  # arguments of several calls, as the options that all commands have for them
@@ -25,6 +26,7 @@ SHARED = {  # arguments of several calls, as the options that all commands have 
     "allow_fallback": ("--allow-fallback",),
     "progress": ("--quiet",),
     "keep": ("--no-history",),
+    "smallest_effect": ("--smallest-effect",),
 }
 SETTING = {"action": "append", "metavar": "KEY=VALUE"}
 
@@ -103,6 +105,17 @@ def _reading(annotation: Any) -> dict[str, Any] | None:
     return None
 
 
+def _subject(given: str, model: str | None) -> Any:
+    """Open a model, or a saved comparison, which needs its model beside it."""
+    from workbench.core.models import load
+
+    if Path(given).suffix != ".ortbench":
+        return load(given)
+    if model is None:
+        raise InputError(f"{given} does not hold its model", "name it: --model MODEL")
+    return opened(given)
+
+
 def run(kind: str, arguments: argparse.Namespace) -> int:
     """Make the call, print what came of it, and save it."""
     from workbench.core.config import Config
@@ -118,11 +131,12 @@ def run(kind: str, arguments: argparse.Namespace) -> int:
         if name == "model" and parameter.kind is not parameter.KEYWORD_ONLY:
             first = [load(given)]
         elif name == "subject":
-            first = [opened(given) if Path(given).suffix == ".ortbench" else load(given)]
+            first = [_subject(given, arguments.model)]
         elif parameter.kind is parameter.VAR_POSITIONAL:
             first += read_candidates(arguments)
         elif name == "config":
-            options["config"] = Config.from_assignments(arguments.a or [])
+            if arguments.a or parameter.default is parameter.empty:
+                options["config"] = Config.from_assignments(arguments.a or [])
         elif name == "inputs":
             if arguments.npz or arguments.dim or arguments.seed:
                 model = load(arguments.model or arguments.subject)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
+from workbench.core.bounds import check_number
 from workbench.core.bundle.display import values_of
 from workbench.core.config import Config
 from workbench.core.measure.bar import bar
@@ -52,6 +53,7 @@ def layer_errors(
     >>> wb.layer_errors.__name__
     'layer_errors'
     """
+    _check_items(items)
     loaded = sized_as(load(model), data)
     data = data_from(loaded, data, items)
     with bar(progress) as on_progress:
@@ -89,6 +91,9 @@ def sensitivity(
     >>> wb.sensitivity.__name__
     'sensitivity'
     """
+    _check_items(items)
+    if budget_s is not None:
+        check_number("budget_s", budget_s, "give seconds above 0, like 10.0, or None")
     loaded, calibration = sized_as(load(model), data), replayed(calibration)
     data = data_from(loaded, data, items)
     with bar(progress) as on_progress:
@@ -135,6 +140,10 @@ def exclude_for(
         cancel=cancel, limits=limits,
     )  # fmt: skip
     return study.propose(max_error=max_error, remeasure=remeasure, budget_s=budget_s, progress=progress)
+
+
+def _check_items(items: object) -> None:
+    check_number("items", items, f"give a whole number of examples, like {ITEMS}", least=1, whole=True)
 
 
 def _gains_of_profiles(variants: studying.LayerVariants) -> dict[str, studying.LayerGain]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from workbench.core.bounds import check_number
 from workbench.core.config import Config
 from workbench.core.cpu import usable_cores
 from workbench.core.measure.limits import Limits
@@ -52,6 +53,7 @@ def profile(
     >>> wb.profile.__name__
     'profile'
     """
+    check_number("budget_s", budget_s, "give seconds, like 1.0", least=0)
     source, fed = opened_with(model, inputs, seed)
     runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
     execution = Execution.of(

@@ -13,6 +13,7 @@ from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
 from workbench.features.accuracy.sensitivity_result import OnProgress
+from workbench.features.base.examining import check_same, inputs_again
 from workbench.features.base.result import origin_of
 from workbench.features.compare.call import compare
 from workbench.features.compare.result import Comparison
@@ -59,10 +60,18 @@ def why_slower(
     """
     calibration = replayed(calibration)
     if isinstance(subject, Comparison):
+        if config is not None or baseline is not None:
+            raise ConfigError(
+                "a comparison has its configs, and another one was given",
+                "leave it out, or give the model in place of the comparison",
+            )
         comparison, source = subject, subject._model if model is None else model
         if source is None:
             raise ConfigError("this comparison does not have its model at hand", "give it: model=…")
         loaded = load(source)
+        check_same(loaded, subject.record)
+        if inputs is None:
+            inputs = subject._inputs or inputs_again(loaded, subject.record)
         calibration = calibration if calibration is not None else subject._calibration
     else:
         loaded = load(subject)
