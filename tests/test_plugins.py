@@ -109,6 +109,23 @@ def test_a_library_that_does_not_offer_it_is_refused(
     assert "workbench doctor" in failure.fix
 
 
+def test_a_package_that_is_broken_does_not_hide_another(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_ep").mkdir()
+    source = "def get_library_path():\n    raise OSError('execution_provider_library is lost')\n"
+    (tmp_path / "broken_ep" / "__init__.py").write_text(source)
+    info = tmp_path / "broken_ep-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken_ep\nVersion: 1\n")
+    (info / "RECORD").write_text("broken_ep/__init__.py,,\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    absent = PLUGIN.replace(providers=[wb.Provider("another", library="auto")])
+    compared = wb.compare(model, PLUGIN, absent, budget_s=1, progress=False, keep=False)
+    assert compared.runs[0].failure is None
+    assert "broken_ep cannot be used: execution_provider_library is lost" in str(compared.runs[1].failure)
+
+
 def test_a_library_that_is_no_plugin_is_refused_and_a_broken_one_ends_its_worker(
     model: Path, tmp_path: Path
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import onnxruntime as ort
 
 from workbench.core.errors import RunFailed
@@ -37,16 +39,19 @@ def offered_by(module: str) -> list[str]:
 def _register(provider: str, library: str) -> None:
     if not hasattr(ort, "register_execution_provider_library"):
         raise RuntimeError("it takes no plugins")
-    libraries = {provider: library}
+    places: dict[str, Callable[[], str]] = {provider: lambda: library}
     if library == "auto":
-        packages = plugin_packages()
-        libraries = {package.module: package.library() for package in packages}
+        places = {package.module: package.library for package in plugin_packages()}
     offers = []
-    for name, path in libraries.items():
+    for name, place in places.items():
         before = _offered()
         if provider in before:
             return
-        ort.register_execution_provider_library(name, path)
+        try:
+            ort.register_execution_provider_library(name, place())
+        except Exception as error:  # noqa: BLE001 - another package may offer it
+            offers.append(f"{name} cannot be used: {error}")
+            continue
         new = _offered() - before
         if provider not in new:
             ort.unregister_execution_provider_library(name)
