@@ -122,12 +122,22 @@ def test_libraries_of_custom_operators_travel_with_it(model: Model, tmp_path: Pa
     wb.deploy(model, config, tmp_path / "out")
     session = (tmp_path / "out" / "session.py").read_text("utf-8")
     assert str(tmp_path) not in session
+    page = (tmp_path / "out" / "README.md").read_text("utf-8").replace("\\", "")
+    assert str(tmp_path) not in page
+    assert "ops.so" in page
     assert "register_custom_ops_library(str(LIBRARIES / '1-ops.so'))" in session
     document = json.loads((tmp_path / "out" / "deployment.json").read_text("utf-8"))
     assert set(document["files"]) == {"libraries/1-ops.so", "libraries/ops.so", "model/model.onnx"}
     assert (tmp_path / "out/libraries/1-ops.so").read_bytes() == b"b"
     (note,) = not_expressed(config)
     assert "op_library_filename" in note
+
+
+def test_a_library_that_is_not_there_is_named(model: Model, tmp_path: Path) -> None:
+    lost = wb.Provider("Other", library=str(tmp_path / "lost.so"))
+    with pytest.raises(wb.DeployError, match=r"no library .*lost\.so"):
+        wb.deploy(model, wb.Config(providers=[lost, "cpu"]), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_load_test_says_how_many_runs_go_on_at_once(model: Model, tmp_path: Path) -> None:

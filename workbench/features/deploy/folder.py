@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from workbench.core.bundle.privacy import without_paths
 from workbench.core.config.plan import SessionPlan, session_plan
 from workbench.core.errors import DeployError
 from workbench.core.models.fingerprint import read_sha256
@@ -117,6 +118,7 @@ def _python(
     (target / "Dockerfile").write_text(texts.dockerfile(packages), "utf-8")
     asked = prepared.asked.replace(runtime=None)  # requirements.txt has its versions
     changed = ", ".join(f"{name}={value}" for name, value in asked.changed().items())
+    changed = str(without_paths(changed))
     page = texts.readme(serving.name, changed or "defaults", contract, providers, serving.fallback, notes)
     (target / "README.md").write_text(page, "utf-8")
     arrays = {
@@ -157,6 +159,8 @@ def _with_libraries(plan: SessionPlan, target: Path) -> SessionPlan:
 
     def copied(library: str) -> str:
         name = Path(library).name
+        if not Path(library).is_file():
+            raise DeployError(f"there is no library {path_text(Path(library))}", "give the path of a file")
         copies.append(name if name not in copies else f"{len(copies)}-{name}")
         (target / "libraries").mkdir(exist_ok=True)
         shutil.copyfile(library, target / "libraries" / copies[-1])
