@@ -257,6 +257,8 @@ def test_hostile_inputs_stay_literals() -> None:
     assert not any(
         isinstance(node, ast.Attribute) and node.attr == "system" for node in ast.walk(ast.parse(text))
     )
+    for words in ("007, a small count", "the shape [\u0661]", "positions from 0 up, at most 05"):
+        ast.parse(draw_code(described(x=("int64[1]", words), y=("float32[1]", "drawn from \u0661.5 to 02"))))
     for shape in ("float32[-1]", "float32[1,x]", "sequence of 2: float32[1]", "f()[1]", "float32[1]\n"):
         assert "SIZES = " in draw_code(described(x=(shape, "")))
 

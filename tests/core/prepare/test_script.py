@@ -79,6 +79,14 @@ def test_nodes_to_leave_out_have_the_names_that_the_quantizer_sees(precision: An
 
 
 @pytest.mark.real
+def test_a_sample_in_the_place_of_the_model_is_named_by_its_file(tmp_path: Path) -> None:
+    config = wb.Config(precision=wb.PreparedModel("digits-conv-qat"))
+    assert "# The name of a sample is no file" in config.to_python("model.onnx")
+    feed = {"pixels": np.ones((1, 1, 64, 64), np.float32)}
+    _run_the_script(wb.prepare("digits-conv", config), feed, tmp_path)
+
+
+@pytest.mark.real
 def test_where_symbolic_shapes_fail_nothing_is_left_behind(tmp_path: Path) -> None:
     path = save(tmp_path, *UNKNOWN_SHAPES)
     prepared = wb.prepare(path, wb.Config(precision=wb.DynamicInt8()))

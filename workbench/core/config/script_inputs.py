@@ -10,10 +10,12 @@ from typing import Any, Protocol
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import folded, shorten
 
+_WHOLE = r"(?:0|[1-9][0-9]{0,17})"  # as Python takes it: words of a stranger may hold other digits
+_END = r"((?:0|[1-9][0-9,]{0,20})(?:\.[0-9]+)?)"
 _SHAPED = re.compile(r"(\w+)\[((?:\d{1,18})?(?:,\d{1,18})*)\]")
-_RANGE = re.compile(r"drawn from (\d[\d,]{0,20}(?:\.\d+)?) to (\d[\d,]{0,20}(?:\.\d+)?)")
-_START = re.compile(r"(?:positions|axes) from (\d{1,18}) up(?:, at most (\d{1,18}))?")
-_LIST = re.compile(r"the shape \[((?:-?\d{1,18})?(?:, -?\d{1,18})*)\]")
+_RANGE = re.compile(rf"drawn from {_END} to {_END}")
+_START = re.compile(rf"(?:positions|axes) from ({_WHOLE}) up(?:, at most ({_WHOLE}))?")
+_LIST = re.compile(rf"the shape \[((?:-?{_WHOLE})?(?:, -?{_WHOLE})*)\]")
 _CONSTANTS = (  # the words for a value, or a part of the input's name → the value
     (re.compile(r"a mask of|^True, |^one, "), 1),
     (re.compile(r"token types: zeros|^zeros: |^False|^zero, "), 0),
@@ -21,7 +23,8 @@ _CONSTANTS = (  # the words for a value, or a part of the input's name → the v
 )
 _NAMES = ((re.compile(r"mask"), 1), (re.compile(r"type_id|segment"), 0))
 _COUNT = re.compile(
-    r"^(\d{1,18}), (?:a small count|a usual sample|with which|found by trying)|every sequence (\d{1,18}) long"
+    rf"^({_WHOLE}), (?:a small count|a usual sample|with which|found by trying)"
+    rf"|every sequence ({_WHOLE}) long"
 )
 _KNOWN = '''def draw(inputs, seed):
     """Return random arrays with the sizes and kinds of the inputs that the workbench runs."""

@@ -58,6 +58,10 @@ def steps(
     script = Steps(model, folder, draw)
     if isinstance(config.precision, PreparedModel):
         script.file = config.precision.model or script.file
+        if not Path(script.file).suffix:
+            script.blocks.append(
+                "# The name of a sample is no file: wb.prepare(model, config).to_python() prints its path."
+            )
     if config.rewrites:
         _rewrites(script, config.rewrites)
     if config.free_dimensions:

@@ -80,7 +80,11 @@ class Prepared:
 
         It writes into `folder`, as that of `Config.to_python`.
         """
-        return self.asked.to_python(self.original, folder)
+        asked = self.asked
+        if isinstance(asked.precision, PreparedModel):  # which may name a sample, and no file
+            precision = replace(asked.precision, model=str(self.stages[0].path))
+            asked = asked.replace(precision=precision)
+        return asked.to_python(self.original, folder)
 
     def export(self, folder: str | os.PathLike[str]) -> Path:
         """Write a new folder, and return it: the model file with its weights, and `script.py`.
