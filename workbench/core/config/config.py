@@ -17,6 +17,7 @@ from workbench.core.config import (
     script_inputs,
     script_steps,
     script_text,
+    user_session,
 )
 from workbench.core.config.fields import BY_FIELD, ConfigFields, check_fields
 from workbench.core.config.foreign import check_trusted
@@ -86,6 +87,15 @@ class Config(ConfigFields):
         """The config of the session that loads the prepared file; a saved graph is not optimized again."""
         config = self.runtime_only
         return config if self.saved_graph is None else config.replace(level="disabled", disabled_passes=())
+
+    @classmethod
+    def from_session(cls, session_or_options: Any, providers: Iterable[Any] | None = None) -> Config:
+        """Return the config of a session that your own code made, or of its `SessionOptions` and providers.
+
+        ONNX Runtime gives back attributes, entries and provider options. It does not give back disabled
+        passes, free dimensions, custom operators and initializers added in code: set them with `replace`.
+        """
+        return cls(**user_session.fields_of(session_or_options, providers))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Config:

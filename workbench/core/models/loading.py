@@ -10,6 +10,7 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from workbench.core import home
+from workbench.core.config.user_session import is_session, model_of
 from workbench.core.errors import ModelError
 from workbench.core.models.external import locations
 from workbench.core.models.model import Model
@@ -34,6 +35,8 @@ def load(
     cancel: threading.Event | None = None,
 ) -> Model:
     """Open a model: a sample's name, a path, a URL, `hf://org/repo/path@revision`, bytes or a ModelProto.
+
+    Of a session of your own code it is the model that the session was made of.
 
     A URL may end in `#sha256=<64 hex digits>` of the .onnx file: then only a file with this hash is accepted,
     from the cache if present. A download ends after `max_bytes` or `timeout_s`, or when `cancel` is set.
@@ -61,6 +64,8 @@ def load(
                 "Give a path, or a URL that begins with http://, https:// or hf://",
             )
         return _from_text(source, progress)
+    if is_session(source):
+        return load(model_of(source))
     if isinstance(source, os.PathLike):
         return _from_path(Path(source))
     if hasattr(source, "SerializeToString") and hasattr(source, "graph"):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from workbench.core.config import Config, PreparedModel
+from workbench.core.config.user_session import is_session
 from workbench.core.errors import ConfigError
 from workbench.core.models import Model, load
 from workbench.core.text import listed, quoted
@@ -20,7 +21,12 @@ FILES_EXAMPLE = (
 
 
 def subjects_of(first: Any, others: Sequence[Any], outputs: Outputs) -> tuple[Model, tuple[Config, ...]]:
-    """Return the model and the configs; another model file is a config that takes its place."""
+    """Return the model and the configs; another model file is a config that takes its place.
+
+    A live session stands for its model with its own config, rebuilt in a worker.
+    """
+    if is_session(first):
+        return subjects_of(load(first), (Config.from_session(first), *others), outputs)
     if not others:
         raise ConfigError(
             "a comparison needs two configs or more",
