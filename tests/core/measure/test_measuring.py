@@ -244,13 +244,17 @@ def test_the_default_call_never_ends_before_an_interval(tmp_path: Path) -> None:
     assert (verdict.rounds, verdict.kind) == (3, "tie")
 
 
-@pytest.mark.parametrize("stopped_in", [4, 6])
-def test_stopping_keeps_the_rounds_of_an_interval(tmp_path: Path, stopped_in: int) -> None:
+@pytest.mark.parametrize(
+    ("stopped_in", "step", "kept"), [(4, "sampling", 3), (6, "sampling", 5), (4, "judging", 4)]
+)
+def test_stopping_keeps_the_rounds_of_an_interval(
+    tmp_path: Path, stopped_in: int, step: str, kept: int
+) -> None:
     measuring = World({"A": 0.0005, "B": 0.0005}, scatter=0.01).compare(
-        tmp_path, until_decided=True, measured=stop_in(stopped_in)
+        tmp_path, until_decided=True, measured=stop_in(stopped_in, step)
     )
     (verdict,) = measuring.verdicts
-    assert (verdict.rounds, verdict.provisional) == (stopped_in - 1, False)
+    assert (verdict.rounds, verdict.provisional) == (kept, False)
     assert verdict.low is not None
 
 
@@ -283,11 +287,11 @@ def test_stopping_before_an_interval_keeps_nothing(tmp_path: Path) -> None:
         World({"A": 0.0005, "B": 0.0003}).compare(tmp_path, until_decided=True, measured=stop_in(3))
 
 
-def stop_in(number: int) -> Callable[[Progress], None]:
-    """Return what a user does who stops in this round."""
+def stop_in(number: int, step: str = "sampling") -> Callable[[Progress], None]:
+    """Return what a user does who stops in this step of a round."""
 
     def watch(report: Progress) -> None:
-        if report.round == number and report.doing.endswith("sampling"):
+        if report.round == number and report.doing.endswith(step):
             raise Cancelled("stopped", "run it again")
 
     return watch

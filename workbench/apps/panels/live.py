@@ -21,7 +21,9 @@ class Live:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.progress, self.status = W.HTML(), W.HTML()
-        hint = "Stop what runs; a result that is there stays"
+        hint = (
+            "Stop what runs; a comparison keeps what is known after three rounds, else the older result stays"
+        )
         self.cancel = button("Cancel", hint, bench.cancel, self.status)
         row = W.HBox([self.progress, self.cancel], classes="wbp-live-row")
         self.widget = W.VBox([row, self.status], classes="wbp-live")

@@ -39,7 +39,9 @@ class RunRow:
         hint = "Measure all configs side by side and say which is faster"
         self.compare = button("Compare", hint, bench.compare, self.status, classes="")
         self.compare.button_style = "primary"
-        hint = "Stop what runs; a result that is there stays"
+        hint = (
+            "Stop what runs; a comparison keeps what is known after three rounds, else the older result stays"
+        )
         self.cancel = button("Cancel", hint, bench.cancel, self.status, classes="")
         self.offers = {offer.name: offer for offer in KINDS.offers}
         findings = self.offers[FINDINGS]

@@ -74,33 +74,34 @@ class Measuring:
     def run(self) -> None:
         """Measure round after round and check the verdicts after each."""
         costs_s: list[float] = []
-        while True:
-            round_began_s = self.elapsed_s
-            try:
-                self._pass()
-            except Cancelled:
-                if not self._request.until_decided or self._missing_rounds > 0:
-                    raise
-                self.verdicts = self._judge(final=True)
-                return
-            if self._pace.share == 1.0:
-                costs_s.append(self.elapsed_s - round_began_s)
-            if self._request.budget_s is None and not self.took_longer:
-                self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
-                self.budget_s *= self._budget_factor()
-            self._round_s = median(costs_s)
-            self._pace = self._pace_for(costs_s)
-            out_of_time = self.elapsed_s + self._pace.round_s > self._ends_s and not self._must_go_on()
-            self.verdicts = self._judge(final=out_of_time)
-            if out_of_time and self._may_take_longer(self._round_s):
-                self._take_longer()
-                out_of_time = False
-            self._report("judging")
-            settled = {verdict.label: verdict for verdict in self.verdicts if self._is_enough(verdict)}
-            self._settled = settled | self._settled
-            if out_of_time or self._is_settled():
-                self.verdicts = self._judge(final=True)
-                return
+        try:
+            while not self._ends_with_a_round(costs_s):
+                pass
+        except Cancelled:
+            if not self._request.until_decided or self._missing_rounds > 0:
+                raise
+        self.verdicts = self._judge(final=True)
+
+    def _ends_with_a_round(self, costs_s: list[float]) -> bool:
+        """Measure a round and judge; return whether it is the last. `costs_s`: the time of each so far."""
+        round_began_s = self.elapsed_s
+        self._pass()
+        if self._pace.share == 1.0:
+            costs_s.append(self.elapsed_s - round_began_s)
+        if self._request.budget_s is None and not self.took_longer:
+            self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
+            self.budget_s *= self._budget_factor()
+        self._round_s = median(costs_s)
+        self._pace = self._pace_for(costs_s)
+        out_of_time = self.elapsed_s + self._pace.round_s > self._ends_s and not self._must_go_on()
+        self.verdicts = self._judge(final=out_of_time)
+        if out_of_time and self._may_take_longer(self._round_s):
+            self._take_longer()
+            out_of_time = False
+        self._report("judging")
+        settled = {verdict.label: verdict for verdict in self.verdicts if self._is_enough(verdict)}
+        self._settled = settled | self._settled
+        return out_of_time or self._is_settled()
 
     def _pace_for(self, costs_s: Sequence[float]) -> Pace:
         """Return how long the next rounds may take so that a given budget holds the rounds of an interval."""
