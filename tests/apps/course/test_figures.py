@@ -88,9 +88,19 @@ def test_the_same_step_a_loss_and_no_gain_have_their_words() -> None:
     assert loss.gains_most_at == "none"
 
 
+def test_a_step_of_at_least_so_much_gains_most() -> None:
+    large = row("basic", 60, None, 2.7, None)
+    result = steps(row("disabled", 100, None, None, None), large, row("layout", 55, 2.9, 2.8, 3.0))
+    assert "speed at least 2.7×" in result.steps[0].sentence()
+    assert result.gains_most_at == "basic"
+    assert "speed at most 1.11×" in result.steps[1].sentence()
+    (to_layout,) = steps(row("disabled", 60, None, None, None), row("layout", 60, None, 2.7, None)).steps
+    assert to_layout.settled is True
+
+
 def test_what_was_not_measured_is_called_so() -> None:
     result = steps(row("disabled", None, None, None, None), row("basic", 3, None, None, None))
-    assert result.steps[0].sentence() == "disabled to basic: not known, speed not measured"
+    assert result.steps[0].sentence() == "disabled to basic: not known, speed not known"
     assert result.gains_most_at is None
     gain = steps(row("disabled", 60, None, None, None), row("basic", 60, 2.0, 1.9, 2.1))
     assert "no step removes nodes" in str(gain)

@@ -137,8 +137,6 @@ def _noise(result: EqualConfigs | Comparison) -> Size:
 
 def _layout(levels: Levels) -> Size:
     step = next(step for step in level_steps(levels).steps if step.after == "layout")
-    if step.times is None:
-        return Size(None, None, None, None)
     return _beyond_one(step.times, step.low, step.high)
 
 
@@ -195,10 +193,8 @@ def _verdict(*kinds: str) -> Callable[[Comparison | Verdict], Size]:
     return read
 
 
-def _beyond_one(value: float, low: float | None, high: float | None) -> Size:
-    present = None
-    if low is not None and high is not None:
-        present = True if low > 1 else False if high < 1 else None
+def _beyond_one(value: float | None, low: float | None, high: float | None) -> Size:
+    present = True if low is not None and low > 1 else False if high is not None and high < 1 else None
     return Size(value, low, high, present)
 
 

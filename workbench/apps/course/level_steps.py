@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.display import to_table
-from workbench.core.text import counted, factor
+from workbench.core.text import bounded, counted, factor
 
 if TYPE_CHECKING:
     from workbench.features.variants.levels import LevelRow, Levels
@@ -23,14 +23,21 @@ class LevelStep:
     before: str
     after: str
     nodes_removed: int | None
-    times: float | None
+    times: float | None  # None: not measured, or of a large effect one end alone is known
     low: float | None = None  # ends of the interval of `times`; None: there is none
     high: float | None = None
 
     @property
     def settled(self) -> bool | None:
-        """Whether the interval excludes no difference; None without an interval."""
-        return None if self.low is None or self.high is None else self.low > 1 or self.high < 1
+        """Whether the interval excludes no difference; None where its ends do not say."""
+        if (self.low is not None and self.low > 1) or (self.high is not None and self.high < 1):
+            return True
+        return None if self.low is None or self.high is None else False
+
+    @property
+    def bound(self) -> float:
+        """Return the times or, of a large effect, the end that is known; 0 where nothing is."""
+        return self.times or self.low or self.high or 0.0
 
     def sentence(self) -> str:
         """Return the step in words."""
@@ -43,7 +50,7 @@ class LevelStep:
     def speed(self) -> str:
         """Return the change of speed in words; a difference that is not settled is called so."""
         if self.times is None:
-            return "speed not measured"
+            return f"speed {bounded(self.low, self.high) or 'not known'}"
         if not self.settled:
             if self.low is not None and self.high is not None and self.low >= 1 / TIE and self.high <= TIE:
                 return "as fast, within 2 %"
@@ -69,8 +76,8 @@ class LevelSteps:
     @property
     def most_speed(self) -> LevelStep | None:
         """The step that gains most, of those whose gain is settled; None where there is none."""
-        steps = [step for step in self.steps if step.settled and (step.times or 0) > 1]
-        return max(steps, key=lambda step: step.times or 0, default=None)
+        steps = [step for step in self.steps if step.settled and step.bound > 1]
+        return max(steps, key=lambda step: step.bound, default=None)
 
     @property
     def gains_most_at(self) -> str | None:
@@ -124,6 +131,6 @@ def _times(before: LevelRow, after: LevelRow) -> tuple[float | None, float | Non
     """
     speedup, low, high = (1.0, 1.0, 1.0) if before.verdict is None else before.ratio.ends
     times = after.ratio.value / speedup if after.ratio.value and speedup else None
-    if not low or not high or not after.ratio.low or not after.ratio.high:
-        return times, None, None
-    return times, after.ratio.low / high, after.ratio.high / low
+    least = after.ratio.low / high if after.ratio.low and high else None
+    most = after.ratio.high / low if after.ratio.high and low else None
+    return times, least, most
