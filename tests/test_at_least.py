@@ -13,6 +13,7 @@ import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, ordinary
 from workbench.apps.cli import main
+from workbench.apps.cli.checks import of_levels
 from workbench.apps.course.effect import EFFECTS
 from workbench.apps.course.proof import Speed
 from workbench.apps.panels.folded import verdict_in_words
@@ -49,6 +50,12 @@ def test_every_text_of_a_comparison_says_at_least(
     assert f"A{words}" in page.read_text("utf-8")
     assert REASON[1:] in page.read_text("utf-8")
     assert f": a{words}" in verdict_in_words(opened.record)
+    known = "at least 2.7×" if kind == "faster" else "at most 0.37×"
+    assert f"<Verdict on B: {kind}; A's time over B's is {known}, {REASON}>" == repr(opened.verdict)
+    assert f": {kind}, {known}. {REASON}" in opened.record._repr_html_()
+    row = replace(examples.levels().rows[1], verdict=kind, ratio=Estimate.of(opened.verdict))
+    (check,) = of_levels(replace(examples.levels(), rows=(row,)), ())
+    assert f"; {kind}; {known}" in check.text
     assert main(["show", str(path)]) == 0
     assert f"a{words}" in capsys.readouterr().out
     assert main(["show", str(path), "--json"]) == 0

@@ -89,7 +89,8 @@ def of_levels(record: LevelsRecord, fail_if: Collection[str]) -> Iterator[Check]
         if row.latency_s is None:
             yield Check(row.name, OPEN, row.reason or "not measured")
         else:
-            text = "; ".join(filter(None, (in_ms(row.latency_s), row.verdict, row.reason)))
+            known = row.ratio.factor if row.ratio.value is None else ""  # of a large effect
+            text = "; ".join(filter(None, (in_ms(row.latency_s), row.verdict, known, row.reason)))
             yield Check(row.name, _code(row.verdict, fail_if), text)
 
 

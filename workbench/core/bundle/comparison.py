@@ -9,7 +9,7 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.machine import Machine, Versions
 from workbench.core.bundle.run import Run, runs_to_html
 from workbench.core.errors import ConfigError
-from workbench.core.text import factor, factor_ends
+from workbench.core.text import bounded, factor, factor_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,8 +117,10 @@ class Verdict:
 
     def __repr__(self) -> str:
         text = "provisional, " if self.provisional else ""
-        if self.ratio is not None and self.is_settled:
-            times = factor(self.ratio, self.low, self.high) + factor_ends(self.low, self.high)
+        if self.bound is not None and self.is_settled:
+            times = bounded(self.low, self.high)
+            if self.ratio is not None:
+                times = factor(self.ratio, self.low, self.high) + factor_ends(self.low, self.high)
             text += f"A's time over {self.label}'s is {times}, "
         return f"<Verdict on {self.label}: {self.kind}; {text}{self.reason}>"
 
@@ -207,5 +209,8 @@ class ComparisonRecord:
         return f"ComparisonRecord({self.id!r}, {len(self.runs)} runs{kinds})"
 
     def _repr_html_(self) -> str:
-        verdict_text = "".join(f": {verdict.kind}. {verdict.reason}" for verdict in self.verdicts[:1])
+        verdict_text = ""
+        for verdict in self.verdicts[:1]:
+            known = bounded(verdict.low, verdict.high)  # of a large effect, whose size the reason leaves open
+            verdict_text = f": {verdict.kind}{f', {known}' if known else ''}. {verdict.reason}"
         return runs_to_html(self.runs, f"{self.model.name}{verdict_text}")

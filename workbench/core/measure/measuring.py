@@ -75,19 +75,20 @@ class Measuring:
         """Measure round after round and check the verdicts after each."""
         costs_s: list[float] = []
         try:
-            while not self._ends_with_a_round(costs_s):
-                pass
+            while True:
+                round_began_s = self.elapsed_s
+                self._pass()
+                if self._pace.share == 1.0:
+                    costs_s.append(self.elapsed_s - round_began_s)
+                if self._is_last_round(costs_s):
+                    break
         except Cancelled:
             if not self._request.until_decided or self._missing_rounds > 0:
                 raise
         self.verdicts = self._judge(final=True)
 
-    def _ends_with_a_round(self, costs_s: list[float]) -> bool:
-        """Measure a round and judge; return whether it is the last. `costs_s`: the time of each so far."""
-        round_began_s = self.elapsed_s
-        self._pass()
-        if self._pace.share == 1.0:
-            costs_s.append(self.elapsed_s - round_began_s)
+    def _is_last_round(self, costs_s: Sequence[float]) -> bool:
+        """Judge after a round; return whether measuring ends. `costs_s`: the time of each usual one."""
         if self._request.budget_s is None and not self.took_longer:
             self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
             self.budget_s *= self._budget_factor()
