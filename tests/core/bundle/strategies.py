@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, get_type_hints
 
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+_times = st.datetimes(datetime(1970, 1, 1), datetime(9998, 12, 31))
 _limit = (1 << 63) - 1
 
 
@@ -32,7 +34,7 @@ def anything(hint: Any, name: str = "") -> st.SearchStrategy[Any]:
     if hint is Config:
         return st.sampled_from(CONFIGS)
     if hint is str:
-        return st.datetimes().map(lambda at: at.isoformat()) if name.endswith("_utc") else _texts
+        return _times.map(datetime.isoformat) if name.endswith("_utc") else _texts
     if hint is bool:
         return st.booleans()
     if name == "feeds":
@@ -42,7 +44,7 @@ def anything(hint: Any, name: str = "") -> st.SearchStrategy[Any]:
     if name in ("ratio", "low", "high"):
         return st.floats(0, exclude_min=True, allow_infinity=False)
     if hint is float:
-        return st.floats(0, 1e9) if name.endswith("_s") else st.floats(allow_nan=False)
+        return st.floats(0, 1e9, exclude_max=True) if name.endswith("_s") else st.floats(allow_nan=False)
     return st.builds(hint, **{field: anything(part, field) for field, part in get_type_hints(hint).items()})
 
 
