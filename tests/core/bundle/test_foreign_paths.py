@@ -89,6 +89,15 @@ def test_an_option_that_nobody_knows_counts_as_a_path(monkeypatch: pytest.Monkey
     assert foreign == (ForeignPath("library", "evil.so"),)
 
 
+def test_the_name_of_an_option_cannot_forge_lines_of_the_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = {"session_entries": {"a\n\x1b[2Jb": "evil.so"}, "allow_unknown": True}
+    config, foreign = opened(data, monkeypatch)
+    with pytest.raises(ConfigError) as refusal:
+        config.plan()
+    for text in (*map(str, foreign), refusal.value.problem, refusal.value.fix):
+        assert text.isprintable()
+
+
 def test_a_prepared_model_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     config, foreign = opened(
         {"precision": {"kind": "prepared_model", "model": "https://evil/x.onnx"}}, monkeypatch

@@ -331,6 +331,12 @@ def test_a_column_with_a_sample_that_is_no_duration(value: float) -> None:
     )
 
 
+def test_samples_that_nobody_waited_for() -> None:
+    """An axis from 1e308 to 1e308 + 1 has no length."""
+    blob = zipped({**good_members(), NUMBERS: npy(np.full(32, 1e308))})
+    refused(blob, r"Run 'A': expected times of 0 to 1e\+09 seconds")
+
+
 def test_a_column_missing_or_not_asked_for() -> None:
     members = good_members()
     refused(zipped({**members, "integers.npy": npy(np.zeros(2, int))}), r"integers\.npy: value 0 is not used")

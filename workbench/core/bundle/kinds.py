@@ -107,6 +107,9 @@ def check_measured_runs(record: ComparisonRecord, fix: str, *, least: int) -> No
     for run in record.runs:
         if any(not block.samples_s for block in run.blocks):
             raise BundleError(f"Run {quoted(run.label)} has a block without samples.", fix)
+        longest = (max(block.samples_s) for block in run.blocks)
+        finite = filter(math.isfinite, longest)  # its row refuses any other, and names its place
+        check_seconds(finite, f"Run {quoted(run.label)}", fix)
         if any(process.feeds < 1 for process in run.processes):
             raise BundleError(f"Run {quoted(run.label)}: feeds: expected at least one.", fix)
     for at, agreement in enumerate(record.agreement):

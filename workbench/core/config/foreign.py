@@ -16,7 +16,7 @@ from workbench.core.config.fields import ConfigFields
 from workbench.core.config.option import ELSEWHERE
 from workbench.core.config.provider import full_name
 from workbench.core.errors import ConfigError
-from workbench.core.text import quoted
+from workbench.core.text import one_line, quoted
 
 RUNTIME, PREPARED_MODEL, CUSTOM_OPS = "runtime", "precision.model", "custom_ops"
 _ENTRIES = {"session_entries": SESSION, "run_entries": RUN}
@@ -37,7 +37,7 @@ class ForeignPath:
         return ELSEWHERE + self.value.lstrip("/\\")
 
     def __str__(self) -> str:
-        return f"{self.option} = {quoted(self.value)}"
+        return f"{one_line(self.option)} = {quoted(self.value)}"
 
 
 def is_path(owner: str, name: str) -> bool:
@@ -71,8 +71,8 @@ def check_trusted(config: ConfigFields) -> None:
     def refuse(option: str, value: str) -> str:
         if value.startswith(ELSEWHERE):
             raise ConfigError(
-                f"{option} is {quoted(value)}: a path of another machine or from a file of somebody else, "
-                "which no run uses.",
+                f"{one_line(option)} is {quoted(value)}: a path of another machine or from a file of "
+                "somebody else, which no run uses.",
                 "Name a path of your own with config.replace(…). Or, if you know what it is and it came "
                 f"with an opened file: opened.trust({option!r}).",
             )
