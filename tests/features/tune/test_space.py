@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 import workbench as wb
+from workbench.core.config.passes import shipped_passes
 from workbench.features.tune.space import changes_of, merged
 
 
@@ -25,6 +28,13 @@ def test_combinations_that_a_config_refuses_are_left_out() -> None:
 
 def test_none_is_always_an_option_and_counts_once() -> None:
     assert len(wb.Space.of(level=(None, "basic", "basic"))) == 2
+
+
+def test_more_combinations_than_a_length_can_say() -> None:
+    space = wb.Space.of(disabled_passes=shipped_passes().names)
+    assert len(space.axes) > 63
+    assert len(space) == sys.maxsize
+    assert len(space.moves) == len(space.axes)
 
 
 def test_a_space_is_narrowed_and_widened() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -111,14 +112,14 @@ class Space:
                 yield from self._from(place + 1, further, (*taken, option))
 
     def __len__(self) -> int:
-        """Return the number of combinations."""
+        """Return the number of combinations, or the largest length that Python has if there are more."""
         options = [option for axis in self.axes for option in axis.options if option.providers]
         fields = {name for option in options for name in option.changed()}
         conditional = tuple(
             axis for axis in self.axes if any(fields & {*option.changed()} for option in axis.options)
         )
         independent = [1 + len(axis.options) for axis in self.axes if axis not in conditional]
-        return prod(independent) * _number_of_configs(conditional)
+        return min(sys.maxsize, prod(independent) * _number_of_configs(conditional))
 
 
 @lru_cache(maxsize=4096)  # making a config checks every field
