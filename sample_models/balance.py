@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Values = dict[str, NDArray[np.generic]]
 
-TRIES = 4  # the bias does not scale, so the first correction is not exact
+_TRIES = 4  # the bias does not scale, so the first correction is not exact
 
 
 def balance(skeleton: onnx.ModelProto, original: Path, feeds: Mapping[str, Any]) -> None:
@@ -43,7 +43,7 @@ def balance(skeleton: onnx.ModelProto, original: Path, feeds: Mapping[str, Any])
     for node in skeleton.graph.node:
         outputs = _run(node, values, skeleton)
         target = wanted.get(node.output[0])
-        for _ in range(TRIES if target is not None else 0):
+        for _ in range(_TRIES if target is not None else 0):
             assert target is not None
             factor = target / _size(outputs[node.output[0]])
             values[node.input[1]] = _scale(layers[node.output[0]], factor)

@@ -13,7 +13,7 @@ LICENCE = "MIT, as this project: no trained weights are included. {0}"
 BY_TRANSFORMERS = "The module's code is transformers' (Apache-2.0)."
 BY_US = "The module's code is ours."
 
-TEXT = {
+_TEXT = {
     "input_ids": "token ids, below the vocabulary's size",
     "attention_mask": "1 for a token, 0 for padding",
     "token_type_ids": "0 for the first sentence, 1 for the second",
@@ -54,7 +54,7 @@ def _bert(exporter: Literal["torchscript", "dynamo"], attention: str, teaches: s
         what=f"BERT-base, uncased size: 12 layers, width 768; {attention} attention, {exporter} export.",
         teaches=teaches,
         origin="transformers.BertModel(BertConfig()); Devlin et al. 2018",
-        meanings=TEXT,
+        meanings=_TEXT,
         dims={"batch": 1, "sequence": 128},
         attention=attention,
     )
@@ -68,7 +68,7 @@ def _gpt2(exporter: Literal["torchscript", "dynamo"], teaches: str) -> Entry:
         what=f"GPT-2 small over a whole prompt, without cache: 12 layers, width 768; {exporter} export.",
         teaches=teaches,
         origin="transformers.GPT2LMHeadModel(GPT2Config()); Radford et al. 2019",
-        meanings=TEXT | {"logits": "for each position, one score a token of the vocabulary"},
+        meanings=_TEXT | {"logits": "for each position, one score a token of the vocabulary"},
         dims={"batch": 1, "sequence": 256},
         attention="eager",
     )
@@ -112,7 +112,7 @@ SKELETONS: dict[str, Entry] = {
         what="DistilBERT with a two-class head: 6 layers, width 768.",
         teaches="Half of BERT: how latency follows depth, and a first int8 comparison that is soon over.",
         origin="transformers.DistilBertForSequenceClassification; Sanh et al. 2019",
-        meanings=TEXT | {"logits": "one score a class"},
+        meanings=_TEXT | {"logits": "one score a class"},
         dims={"batch": 1, "sequence": 128},
         attention="eager",
     ),
@@ -124,7 +124,7 @@ SKELETONS: dict[str, Entry] = {
         teaches="Decoding reads every weight for one token, so bytes count: 4-bit weights pay. The cache "
         "goes in as past_* and out as present.*; binding it spares copies.",
         origin="transformers.LlamaForCausalLM with a small config; Touvron et al. 2023",
-        meanings=TEXT
+        meanings=_TEXT
         | {
             "attention_mask": "1 for each token, those of the cache and the new ones",
             "position_ids": "the position of each new token, counting the cache's",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 CONTEXT = 64  # letters in the language model's context
 CALIBRATION = 200  # examples at most
-IMAGE = 64  # enlargement of the digits' 8 x 8 pixels: at 64 x 64 a convolution is worth quantizing
+_IMAGE = 64  # enlargement of the digits' 8 x 8 pixels: at 64 x 64 a convolution is worth quantizing
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ def enlarge(digits: NDArray[np.generic]) -> NDArray[np.float32]:
     """
     import numpy as np
 
-    places = np.clip((np.arange(IMAGE) + 0.5) * 8 / IMAGE - 0.5, 0, 7)
+    places = np.clip((np.arange(_IMAGE) + 0.5) * 8 / _IMAGE - 0.5, 0, 7)
     weights = np.maximum(0, 1 - np.abs(places[:, None] - np.arange(8)[None, :]))
     large: NDArray[np.float64] = weights @ (digits.astype(np.float64) / 16) @ weights.T
     return np.asarray(large[:, None], dtype=np.float32)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 GENERATOR = 1  # raise when the same recipe draws other bits
 ALIGNMENT = 4096  # ORT maps external data into memory by whole pages
-MOST_THREADS = 4  # with more threads the memory is the limit
+_MOST_THREADS = 4  # with more threads the memory is the limit
 
 Progress = Callable[[int, int], None]  # bytes written, total bytes
 
@@ -57,7 +57,7 @@ def _write_weights(path: Path, placed: list[tuple[int, Recipe]], progress: Progr
     with path.open("wb") as data:
         data.truncate(max((offset + recipe.bytes for offset, recipe in placed), default=0))
     largest_first = sorted(placed, key=lambda place: -place[1].bytes)
-    pool = ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1))
+    pool = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1))
     try:
         done = 0
         for written in as_completed([pool.submit(_write, path, *place) for place in largest_first]):

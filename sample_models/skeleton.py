@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import onnx
     from numpy.typing import NDArray
 
-KEEP_BYTES = 1024  # smaller tensors stay unchanged: shapes, scalars, small tables
+_KEEP_BYTES = 1024  # smaller tensors stay unchanged: shapes, scalars, small tables
 FEW_VALUES = 16  # a large float tensor with so few distinct values is a mask, not a weight
 RECIPE_LOCATION = "recipe"  # in place of a file name in external_data
 KEPT_METADATA = ("namespace", "pkg.torch.onnx.class_hierarchy", "pkg.torch.onnx.name_scopes")
@@ -96,7 +96,7 @@ def load_skeleton(packed: bytes) -> onnx.ModelProto:
 def _is_weight(array: NDArray[np.generic]) -> bool:
     import numpy as np
 
-    if array.dtype.name not in DTYPES or array.nbytes <= KEEP_BYTES:
+    if array.dtype.name not in DTYPES or array.nbytes <= _KEEP_BYTES:
         return False
     if not np.isfinite(array).all():
         return False

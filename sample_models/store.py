@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sample_models.rehydrate import GENERATOR, Progress, rehydrate
 
-MANIFEST = "manifest.json"
+_MANIFEST = "manifest.json"
 INSTALL_TRIES = 10  # a retry means that another process replaced the folder in the same instant
 
 
@@ -46,7 +46,7 @@ def digest(packed: bytes) -> str:
 
 def write_manifest(home: Path) -> None:
     """Note each file's size and time of change."""
-    (home / MANIFEST).write_text(json.dumps(_state(home)), encoding="utf-8")
+    (home / _MANIFEST).write_text(json.dumps(_state(home)), encoding="utf-8")
 
 
 def is_whole(home: Path) -> bool:
@@ -55,14 +55,14 @@ def is_whole(home: Path) -> bool:
     Size and time decide, as with make: hashing half a gigabyte at each load costs more than drawing it again.
     """
     try:
-        noted = json.loads((home / MANIFEST).read_text(encoding="utf-8"))
+        noted = json.loads((home / _MANIFEST).read_text(encoding="utf-8"))
         return bool(noted == _state(home))
     except (OSError, ValueError):
         return False
 
 
 def _state(home: Path) -> dict[str, list[int]]:
-    files = (path for path in home.iterdir() if path.name != MANIFEST)
+    files = (path for path in home.iterdir() if path.name != _MANIFEST)
     return {path.name: [path.stat().st_size, path.stat().st_mtime_ns] for path in sorted(files)}
 
 

@@ -18,9 +18,9 @@ from sample_models.training import (
     write_calibration,
 )
 
-NAME = "digits-conv"
-WIDTHS = ((1, 32, 2), (32, 32, 1), (32, 64, 2), (64, 64, 1), (64, 128, 2), (128, 128, 1))  # in, out, stride
-EPOCHS = 6
+_NAME = "digits-conv"
+_WIDTHS = ((1, 32, 2), (32, 32, 1), (32, 64, 2), (64, 64, 1), (64, 128, 2), (128, 128, 1))  # in, out, stride
+_EPOCHS = 6
 
 
 class ConvNet(nn.Module):
@@ -33,11 +33,11 @@ class ConvNet(nn.Module):
                 nn.Sequential(
                     nn.Conv2d(before, after, 3, stride, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()
                 )
-                for before, after, stride in WIDTHS
+                for before, after, stride in _WIDTHS
             )
         )
         self.pool = nn.AdaptiveAvgPool2d(1)
-        self.head = nn.Linear(WIDTHS[-1][1], 10)
+        self.head = nn.Linear(_WIDTHS[-1][1], 10)
 
     def forward(self, pixels: torch.Tensor) -> torch.Tensor:
         return self.head(self.pool(self.layers(pixels)).flatten(1))
@@ -47,13 +47,13 @@ def trained() -> ConvNet:
     """Return the trained net, always from the same seed."""
     torch.manual_seed(SEED)
     net = ConvNet()
-    fit(net, epochs=EPOCHS, rate=3e-3)
+    fit(net, epochs=_EPOCHS, rate=3e-3)
     return net
 
 
 def make(folder: Path | None = None) -> Path:
     """Train and write the ONNX file."""
-    path = target(NAME, folder)
+    path = target(_NAME, folder)
     export_trained(trained(), {"pixels": torch.rand(2, 1, 64, 64)}, path, {0: "batch"})
     return path
 
@@ -62,7 +62,7 @@ if __name__ == "__main__":
     write_calibration()
     print(
         publish(
-            NAME,
+            _NAME,
             make(),
             family="vision",
             what="A convolutional net that reads handwritten digits, 64 x 64, in float32.",

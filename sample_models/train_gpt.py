@@ -13,9 +13,9 @@ from sample_models import FOLDER, TRAINED
 from sample_models.train_vit import Block
 from sample_models.training import SEED, export_trained, publish, target
 
-NAME = "char-gpt"
+_NAME = "char-gpt"
 CONTEXT, WIDTH, HEADS, DEPTH = 64, 128, 4, 3
-VOCABULARY = 128  # a token is an ASCII code
+_VOCABULARY = 128  # a token is an ASCII code
 HELD_OUT_SONNETS = 1
 STEPS, BATCH, RATE = 300, 32, 3e-3
 
@@ -25,11 +25,11 @@ class CharGpt(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.letters = nn.Embedding(VOCABULARY, WIDTH)
+        self.letters = nn.Embedding(_VOCABULARY, WIDTH)
         self.places = nn.Embedding(CONTEXT, WIDTH)
         self.blocks = nn.Sequential(*(Block(WIDTH, HEADS, causal=True) for _ in range(DEPTH)))
         self.drop = nn.Dropout(0.2)
-        self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, VOCABULARY)
+        self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, _VOCABULARY)
 
     def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
         places = self.places(torch.arange(input_ids.shape[1]))
@@ -52,7 +52,7 @@ def make(folder: Path | None = None) -> Path:
         loss.backward()
         optimizer.step()
         schedule.step()
-    path = target(NAME, folder)
+    path = target(_NAME, folder)
     example = torch.randint(32, 127, (2, CONTEXT))
     export_trained(net, {"input_ids": example}, path, {0: "batch", 1: "sequence"})
     return path
@@ -78,7 +78,7 @@ if __name__ == "__main__":
     write_held_out()
     print(
         publish(
-            NAME,
+            _NAME,
             make(),
             family="GPT-like",
             what="A character-level GPT that writes in the manner of Shakespeare's sonnets.",

@@ -25,9 +25,9 @@ from sample_models.training import (
     target,
 )
 
-NAME = "digits-conv-qat"
+_NAME = "digits-conv-qat"
 WEIGHT_LIMIT = 63  # seven bits: with eight, sums of two products overflow on processors without VNNI
-EPOCHS = 2
+_EPOCHS = 2
 
 
 class Steps(nn.Module):
@@ -101,8 +101,8 @@ def make(folder: Path | None = None) -> Path:
     """Train the float net, then the quantized one, and write the ONNX file."""
     net = QuantizedNet(trained())
     net.calibrate(torch.from_numpy(enlarge(digits()[0][:256])))
-    fit(net, epochs=EPOCHS, rate=3e-4)
-    path = target(NAME, folder)
+    fit(net, epochs=_EPOCHS, rate=3e-4)
+    path = target(_NAME, folder)
     layers = [layer.quantized() for layer in net.layers]
     write_qdq(layers, net.head.quantized(), float(net.average.scale), str(path))
     return path
@@ -123,7 +123,7 @@ def _rounded(x: torch.Tensor) -> torch.Tensor:
 if __name__ == "__main__":
     print(
         publish(
-            NAME,
+            _NAME,
             make(),
             family="vision",
             what="The net of digits-conv trained with int8 rounding in it: QDQ form with learned scales.",

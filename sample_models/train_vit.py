@@ -17,9 +17,9 @@ from sample_models.training import (
     target,
 )
 
-NAME = "digits-vit"
+_NAME = "digits-vit"
 PATCH, TOKENS, WIDTH, HEADS, DEPTH = 8, 64, 96, 4, 4
-EPOCHS = 30
+_EPOCHS = 30
 
 
 class Block(nn.Module):
@@ -66,8 +66,8 @@ def make(folder: Path | None = None) -> Path:
     """Train and write the ONNX file."""
     torch.manual_seed(SEED)
     net = Vit()
-    fit(net, epochs=EPOCHS, rate=2e-3)
-    path = target(NAME, folder)
+    fit(net, epochs=_EPOCHS, rate=2e-3)
+    path = target(_NAME, folder)
     export_trained(net, {"pixels": torch.rand(2, 1, 64, 64)}, path, {0: "batch"})
     return path
 
@@ -75,7 +75,7 @@ def make(folder: Path | None = None) -> Path:
 if __name__ == "__main__":
     print(
         publish(
-            NAME,
+            _NAME,
             make(),
             family="vision",
             what="A small vision transformer that reads handwritten digits, 64 x 64, in float32.",

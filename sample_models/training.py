@@ -20,8 +20,8 @@ from sample_models.evaluation import CALIBRATION, enlarge, read_evaluation_set
 SEED = 0
 HELD_OUT = 360  # of 1,797 digits
 SHIFT = 4  # pixels by which a training picture may shift, each way
-BATCH = 64
-REAL = "Real: everything, accuracy included. {0}"
+_BATCH = 64
+_REAL = "Real: everything, accuracy included. {0}"
 DIGITS_LICENCE = (
     "Weights: MIT, as this project. Data: Optical Recognition of Handwritten Digits, "
     "E. Alpaydin and C. Kaynak, UCI Machine Learning Repository, CC BY 4.0; the copy in scikit-learn."
@@ -52,14 +52,14 @@ def fit(module: nn.Module, *, epochs: int, rate: float) -> None:
     torch.manual_seed(SEED)
     pictures, labels, _, _ = digits()
     images, targets = torch.from_numpy(enlarge(pictures)), torch.from_numpy(labels.astype(np.int64))
-    steps = len(images) // BATCH
+    steps = len(images) // _BATCH
     optimizer = torch.optim.AdamW(module.parameters(), rate, weight_decay=0.02)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=epochs * steps)
     module.train()
     for _ in range(epochs):
         order = torch.randperm(len(images))
         for step in range(steps):
-            part = order[step * BATCH : (step + 1) * BATCH]
+            part = order[step * _BATCH : (step + 1) * _BATCH]
             loss = F.cross_entropy(module(_shifted(images[part])), targets[part], label_smoothing=0.05)
             optimizer.zero_grad()
             loss.backward()
@@ -95,7 +95,7 @@ def publish(name: str, path: Path, **words: object) -> Card:
     card = Card(
         name=name,
         kind="trained",
-        real=REAL.format(f"The score is over {evaluation.labels.size:,} held-out labels."),
+        real=_REAL.format(f"The score is over {evaluation.labels.size:,} held-out labels."),
         bytes=path.stat().st_size,
         shipped_bytes=path.stat().st_size,
         metric=evaluation.metric,

@@ -10,8 +10,8 @@ from torch.nn import functional as F
 
 from sample_models.architectures import Blueprint
 
-WIDTHS = (128, 256, 512)  # Stable Diffusion 1.5 has 320, 640, 1280 and 1280 again
-HEADS = 8
+_WIDTHS = (128, 256, 512)  # Stable Diffusion 1.5 has 320, 640, 1280 and 1280 again
+_HEADS = 8
 TEXT_WIDTH = 768
 GROUPS = 32
 
@@ -56,16 +56,16 @@ class Attention(nn.Module):
         self.key = nn.Linear(context, width, bias=False)
         self.value = nn.Linear(context, width, bias=False)
         self.out = nn.Linear(width, width)
-        self.head = width // HEADS
+        self.head = width // _HEADS
 
     def forward(self, x: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
         query, key, value = (
-            part.view(part.shape[0], part.shape[1], HEADS, self.head).transpose(1, 2)
+            part.view(part.shape[0], part.shape[1], _HEADS, self.head).transpose(1, 2)
             for part in (self.query(x), self.key(context), self.value(context))
         )
         weights = torch.softmax(query @ key.transpose(-1, -2) * self.head**-0.5, dim=-1)
         joined = (weights @ value).transpose(1, 2)
-        return self.out(joined.reshape(joined.shape[0], joined.shape[1], HEADS * self.head))
+        return self.out(joined.reshape(joined.shape[0], joined.shape[1], _HEADS * self.head))
 
 
 class Transformer(nn.Module):
@@ -96,25 +96,25 @@ class UNet(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        time = 4 * WIDTHS[0]
-        self.time = nn.Sequential(nn.Linear(WIDTHS[0], time), nn.SiLU(), nn.Linear(time, time))
-        self.enter = nn.Conv2d(4, WIDTHS[0], 3, padding=1)
-        befores = (WIDTHS[0], *WIDTHS[:-1])
-        self.down = nn.ModuleList(Residual(a, b, time) for a, b in zip(befores, WIDTHS, strict=True))
-        self.down_attention = nn.ModuleList(Transformer(width) for width in WIDTHS)
-        self.shrink = nn.ModuleList(nn.Conv2d(w, w, 3, stride=2, padding=1) for w in WIDTHS[:-1])
-        self.middle = Residual(WIDTHS[-1], WIDTHS[-1], time)
-        self.middle_attention = Transformer(WIDTHS[-1])
-        ups = tuple(reversed(WIDTHS))
-        afters = (*ups[1:], WIDTHS[0])
+        time = 4 * _WIDTHS[0]
+        self.time = nn.Sequential(nn.Linear(_WIDTHS[0], time), nn.SiLU(), nn.Linear(time, time))
+        self.enter = nn.Conv2d(4, _WIDTHS[0], 3, padding=1)
+        befores = (_WIDTHS[0], *_WIDTHS[:-1])
+        self.down = nn.ModuleList(Residual(a, b, time) for a, b in zip(befores, _WIDTHS, strict=True))
+        self.down_attention = nn.ModuleList(Transformer(width) for width in _WIDTHS)
+        self.shrink = nn.ModuleList(nn.Conv2d(w, w, 3, stride=2, padding=1) for w in _WIDTHS[:-1])
+        self.middle = Residual(_WIDTHS[-1], _WIDTHS[-1], time)
+        self.middle_attention = Transformer(_WIDTHS[-1])
+        ups = tuple(reversed(_WIDTHS))
+        afters = (*ups[1:], _WIDTHS[0])
         self.up = nn.ModuleList(Residual(2 * w, after, time) for w, after in zip(ups, afters, strict=True))
         self.up_attention = nn.ModuleList(Transformer(after) for after in afters)
         self.grow = nn.ModuleList(nn.Conv2d(w, w, 3, padding=1) for w in afters[:-1])
-        self.norm = nn.GroupNorm(GROUPS, WIDTHS[0])
-        self.leave = nn.Conv2d(WIDTHS[0], 4, 3, padding=1)
+        self.norm = nn.GroupNorm(GROUPS, _WIDTHS[0])
+        self.leave = nn.Conv2d(_WIDTHS[0], 4, 3, padding=1)
 
     def forward(self, sample: torch.Tensor, timestep: torch.Tensor, text: torch.Tensor) -> torch.Tensor:
-        time = self.time(_waves(timestep, WIDTHS[0]))
+        time = self.time(_waves(timestep, _WIDTHS[0]))
         x = self.enter(sample)
         kept = []
         for level, (residual, attention) in enumerate(zip(self.down, self.down_attention, strict=True)):

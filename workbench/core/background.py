@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from workbench.core.errors import Cancelled
 
-POLL_S = 0.05
+_POLL_S = 0.05
 GRACE_S = 2.0  # for the work to hear that it should stop, and to end its processes
 Result = TypeVar("Result")
 
@@ -54,7 +54,7 @@ class Task(Generic[Result]):
 
         `on_wait` is called many times a second meanwhile, in the caller's thread; its error ends the wait.
         """
-        while not wait([self.future], POLL_S).done:
+        while not wait([self.future], _POLL_S).done:
             check_cancel(self._cancel)
             on_wait()
         return self.future.result()

@@ -7,7 +7,7 @@ import sys
 from workbench.core.errors import ConfigError
 from workbench.core.text import quoted
 
-LARGEST = sys.float_info.max
+_LARGEST = sys.float_info.max
 
 
 def check_number(
@@ -17,7 +17,7 @@ def check_number(
     *,
     what: str = "usable value",
     least: float | None = None,
-    most: float = LARGEST,
+    most: float = _LARGEST,
     whole: bool = False,
 ) -> None:
     """Refuse what is no number from `least` (None: above 0) to `most`; NaN and truth values too."""

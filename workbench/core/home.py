@@ -11,7 +11,7 @@ from pathlib import Path
 from workbench.core.errors import StorageError, warn_user
 from workbench.core.locked_folder import locked_folder
 
-NAME = "ort-workbench"
+_NAME = "ort-workbench"
 _substitutes: dict[Path, Path] = {}  # cache folder that cannot be written: temporary folder in its place
 _substituting = threading.Lock()
 
@@ -56,7 +56,7 @@ def _place(kind: str) -> Path:
         return Path(home).expanduser() / kind
     import platformdirs  # here, because `import workbench` must stay fast
 
-    return Path(platformdirs.user_data_dir(NAME) if kind == "data" else platformdirs.user_cache_dir(NAME))
+    return Path(platformdirs.user_data_dir(_NAME) if kind == "data" else platformdirs.user_cache_dir(_NAME))
 
 
 def _made(folder: Path) -> Path:

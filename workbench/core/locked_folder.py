@@ -18,7 +18,7 @@ except ImportError:  # Windows: the process id in the folder's name replaces the
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "ort-workbench-"
-POLL_S = 0.1
+_POLL_S = 0.1
 
 
 def locked_folder() -> tuple[Path, int | None]:
@@ -62,7 +62,7 @@ def alone(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
             lock.acquire(blocking=False)
         except Timeout:
             on_wait()
-            time.sleep(POLL_S)
+            time.sleep(_POLL_S)
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-MOST_BYTES = 20 << 30  # of one folder of what can be made again
+_MOST_BYTES = 20 << 30  # of one folder of what can be made again
 UNUSED_S = 7 * 24 * 3600.0  # a notebook that stayed open over the weekend still finds its model
 
 
@@ -58,7 +58,7 @@ def stored_files(folder: Path) -> Iterator[StoredFile]:
         yield StoredFile(path, size_bytes, used_s)
 
 
-def trim(folder: Path, *, most_bytes: int = MOST_BYTES) -> None:
+def trim(folder: Path, *, most_bytes: int = _MOST_BYTES) -> None:
     """Remove what was unused for longest until the rest fits `most_bytes`; keep what was used lately."""
     total = 0
     for entry in sorted(stored_files(folder), key=lambda entry: -entry.used_s):

@@ -19,7 +19,7 @@ TERMINAL = 100  # columns
 COMPARED = 200  # characters of a name that a guess looks at: a megabyte would take minutes
 # Spans of an interval, end by end: a ratio is written as it is, then with "about", then as "at least".
 NARROW, WIDE = 1.22, 2.0
-CANDIDATES = 2000  # names that a guess looks at
+_CANDIDATES = 2000  # names that a guess looks at
 
 
 def printable(text: str, keep: str = "") -> str:
@@ -88,7 +88,7 @@ def nearest(wanted: str, known: Iterable[str], most: int = 3) -> list[str]:
     """Return the known names most like the wanted one, the most similar first."""
     import difflib  # only an error needs it
 
-    names = {folded(name): name for name, _ in zip(known, range(CANDIDATES), strict=False)}
+    names = {folded(name): name for name, _ in zip(known, range(_CANDIDATES), strict=False)}
     return [names[key] for key in difflib.get_close_matches(folded(wanted), names, n=most, cutoff=0.6)]
 
 

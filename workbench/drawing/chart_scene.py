@@ -18,9 +18,9 @@ TITLE, SMALL = 14.0, 12.0
 TITLE_LINE, SMALL_LINE = 19, 16
 MOST_LABEL, MOST_TEXT = 270.0, 250.0
 BAR, BAR_GAP, ROW_GAP, AXIS_GAP, LABEL_LINE = 15, 3, 8, 26, 14
-DOT = 5.0  # half its size
+_DOT = 5.0  # half its size
 LEGEND_ROOM = 200.0
-MOST_TICKS = 5
+_MOST_TICKS = 5
 
 
 def chart_scene(chart: Chart) -> Scene:
@@ -97,7 +97,7 @@ class _Panel:
         yield TextLine(
             self.left, top - 8, self.axis.title, SMALL, room=self.right - self.left + self.text_room
         )
-        for tick in ticks(self.least, self.most, MOST_TICKS if self.right - self.left > 200 else 3):
+        for tick in ticks(self.least, self.most, _MOST_TICKS if self.right - self.left > 200 else 3):
             yield Line(self.x(tick), top, self.x(tick), top + height, TEXT, 0.5, opacity=0.4)
             yield TextLine(self.x(tick), top + height + 12, f"{tick:,.6g}", 10, anchor="middle")
         for line in (line for line in self.axis.lines if self.least <= line.value <= self.most):
@@ -146,7 +146,7 @@ class _Panel:
         return TextLine(left, top + BAR - 3, text, SMALL, room=self.right + self.text_room - left)
 
 
-def ticks(least: float, most: float, count: int = MOST_TICKS) -> list[float]:
+def ticks(least: float, most: float, count: int = _MOST_TICKS) -> list[float]:
     """Return at most `count` + 1 round numbers from `least` to `most`."""
     rough = (most - least) / count
     power = 10.0 ** math.floor(math.log10(rough))
@@ -165,15 +165,15 @@ def dot(x: float, y: float, look: Look) -> Shape:
     """Return a dot with the symbol of its look."""
     fill = None if look.hollow else look.color
     if look.symbol in ("circle", "square"):
-        radius = DOT if look.symbol == "circle" else 0.0
-        return Rect(x - DOT, y - DOT, 2 * DOT, 2 * DOT, fill, 1.0, look.color, 1.5, radius)
+        radius = _DOT if look.symbol == "circle" else 0.0
+        return Rect(x - _DOT, y - _DOT, 2 * _DOT, 2 * _DOT, fill, 1.0, look.color, 1.5, radius)
     corners = {
         "diamond": ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),
         "triangle-up": ((0, -1.2), (1.2, 1), (-1.2, 1)),
     }
     cross = ((-1, -0.35), (-0.35, -0.35), (-0.35, -1), (0.35, -1), (0.35, -0.35), (1, -0.35), (1, 0.35),
              (0.35, 0.35), (0.35, 1), (-0.35, 1), (-0.35, 0.35), (-1, 0.35))  # fmt: skip
-    points = tuple((x + DOT * right, y + DOT * down) for right, down in corners.get(look.symbol, cross))
+    points = tuple((x + _DOT * right, y + _DOT * down) for right, down in corners.get(look.symbol, cross))
     return Polyline((*points, points[0]), look.color, 1.5, fill)
 
 

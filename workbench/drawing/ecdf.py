@@ -19,7 +19,7 @@ from workbench.drawing.words import plain
 if TYPE_CHECKING:
     import pandas as pd
 
-HEIGHT = 380
+_HEIGHT = 380
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def ecdf_figure(record: ComparisonRecord) -> go.Figure:
         figure,
         ["Cumulative latency distribution; share of runs that took at most that long"],
         _note(data),
-        HEIGHT,
+        _HEIGHT,
     )
 
 

@@ -31,7 +31,7 @@ from workbench.drawing.words import plain, plain_lines
 if TYPE_CHECKING:
     import pandas as pd
 
-DIGITS = 3
+_DIGITS = 3
 LABEL_COLUMNS, MOST_CONFIG = 17, 44  # letters of a line beside a row, and of a config there
 
 
@@ -155,7 +155,7 @@ def _draw_median(figure: go.Figure, row: Strip, scale: Scale, color: str, middle
         y=[middle + SAMPLES[0], middle + LABEL],
         mode="lines+text",
         line={"color": color, "width": 2.5},
-        text=["", f"<b>{scale.text(median.value, DIGITS)}</b>"],
+        text=["", f"<b>{scale.text(median.value, _DIGITS)}</b>"],
         textposition="top center",
         cliponaxis=False,
         hoverinfo="text",

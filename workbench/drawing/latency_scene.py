@@ -31,8 +31,8 @@ from workbench.drawing.strips import (
 )
 
 LEFT, RIGHT = 150.0, WIDTH - MARGIN  # of the axis
-DOT = 2.2  # half its size
-ABSENT = 60  # letters
+_DOT = 2.2  # half its size
+_ABSENT = 60  # letters
 
 
 def latency_scene(record: ComparisonRecord, headline: str = "") -> Scene:
@@ -75,7 +75,7 @@ def _row(
     for at, line in enumerate(broken(row.text, SMALL, room, most=3)):
         yield TextLine(LEFT - 8, middle + 9 + 14 * at, line, SMALL, anchor="end", room=room)
     if not row.drawn:
-        text = "nothing was measured" if row.failure is None else one_line(row.failure, ABSENT)
+        text = "nothing was measured" if row.failure is None else one_line(row.failure, _ABSENT)
         yield TextLine(LEFT + 8, middle, text, SMALL, room=RIGHT - LEFT - 8)
         return
 
@@ -94,8 +94,8 @@ def _row(
     for values_s, ink, fill in ((row.aside_s, TEXT, None), (row.samples_s, look.color, look.color)):
         for value_s, height in zip(values_s, spread(len(values_s)), strict=True):
             if x(value_s) <= RIGHT:
-                left, y = x(value_s) - DOT, middle - ROW * height - DOT
-                yield Rect(left, y, 2 * DOT, 2 * DOT, fill, 0.6, None if fill else ink, 0.8, radius=DOT)
+                left, y = x(value_s) - _DOT, middle - ROW * height - _DOT
+                yield Rect(left, y, 2 * _DOT, 2 * _DOT, fill, 0.6, None if fill else ink, 0.8, radius=_DOT)
     if row.beyond:
         yield TextLine(
             RIGHT, middle - ROW * SAMPLES[0] + 13, beyond_text(row, data.scale), SMALL, anchor="end"

@@ -17,7 +17,7 @@ from PIL import ImageFont
 from workbench.core.text import one_line
 
 FAMILY = "Workbench Sans, Arial, Helvetica, sans-serif"  # in SVG; Arial has the same widths
-MOST_LETTERS = 600
+_MOST_LETTERS = 600
 _MEASURED = 100.0  # a small font's letters stand on whole pixels, a large one's are in proportion
 _NO_LETTER = "\U0010ffff"
 
@@ -47,7 +47,7 @@ def fitted(
 
     The end of a path tells more than its start: `keep` it.
     """
-    line = one_line(text, MOST_LETTERS)
+    line = one_line(text, _MOST_LETTERS)
     if text_width(line, size, bold=bold) <= room:
         return line
     fits, beyond = 0, len(line)
@@ -64,7 +64,7 @@ def broken(text: str, size: float, room: float, *, bold: bool = False, most: int
     """Return `text` as at most `most` lines, none wider than `room`."""
     full: list[str] = []
     line = ""
-    for word in one_line(text, MOST_LETTERS).split(" "):
+    for word in one_line(text, _MOST_LETTERS).split(" "):
         longer = f"{line} {word}" if line else word
         if not line or text_width(longer, size, bold=bold) <= room:
             line = longer

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 HEIGHT, BETWEEN, LEFT = 220.0, 24.0, 52.0  # of a panel of the still picture, between two, for its numbers
-PLOT_PIXELS = 300
+_PLOT_PIXELS = 300
 NO_POINTS = "nothing was measured"
 
 
@@ -103,7 +103,7 @@ def line_figure(chart: LineChart) -> go.Figure:
         ticktext=[plain(text) for _, text in chart.positions],
         range=list(chart.span),
     )
-    return set_title(figure, chart.sentences, chart.note, PLOT_PIXELS)
+    return set_title(figure, chart.sentences, chart.note, _PLOT_PIXELS)
 
 
 def line_scene(chart: LineChart) -> Scene:

@@ -12,7 +12,7 @@ from workbench.drawing.scale import Scale, scale_of
 from workbench.drawing.strips import FIGURES, config_text, failure
 
 ABSENT, TO = "\u2013", "\u2013"
-DIGITS = 3
+_DIGITS = 3
 MEBIBYTE = 1 << 20
 
 
@@ -82,4 +82,4 @@ def _notes(run: Run, estimates: tuple[Figure, ...]) -> Iterator[str]:
 
 
 def _number(seconds: float | None, scale: Scale) -> str:
-    return ABSENT if seconds is None else scale.number(seconds, DIGITS)
+    return ABSENT if seconds is None else scale.number(seconds, _DIGITS)

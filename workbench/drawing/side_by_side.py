@@ -10,13 +10,13 @@ from plotly.subplots import make_subplots
 from workbench.drawing.template import new_figure
 from workbench.drawing.words import plain
 
-COLUMNS = 2
+_COLUMNS = 2
 BETWEEN_COLUMNS, BETWEEN_ROWS_PIXELS = 0.04, 70
 
 
 def plots_of_runs(labels: Sequence[str], plot_pixels: int) -> tuple[go.Figure, float]:
     """Return empty plots, with titles if there are several, and the height of all of them."""
-    columns = min(COLUMNS, len(labels)) or 1
+    columns = min(_COLUMNS, len(labels)) or 1
     rows = -(-len(labels) // columns) or 1
     height = rows * plot_pixels + (rows - 1) * BETWEEN_ROWS_PIXELS
     several = len(labels) > 1
@@ -35,13 +35,13 @@ def plots_of_runs(labels: Sequence[str], plot_pixels: int) -> tuple[go.Figure, f
 
 def place(index: int, count: int) -> dict[str, int]:
     """Return the row and column of a run's plot."""
-    columns = min(COLUMNS, count) or 1
+    columns = min(_COLUMNS, count) or 1
     return {"row": index // columns + 1, "col": index % columns + 1}
 
 
 def name_axes(figure: go.Figure, count: int, x: str, y: str) -> None:
     """Name the vertical axis of the first column and the horizontal axis of the last plot of each column."""
-    columns = min(COLUMNS, count) or 1
+    columns = min(_COLUMNS, count) or 1
     for index in range(count):
         at = place(index, count)
         figure.update_xaxes(showticklabels=True, **at)

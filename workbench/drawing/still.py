@@ -22,7 +22,7 @@ from workbench.drawing.scale import scale_of
 if TYPE_CHECKING:
     from workbench.core.measure.measurement import MeasurementRecord
 
-MOST_REASON = 60
+_MOST_REASON = 60
 
 
 def measurement_chart(record: MeasurementRecord) -> Chart:
@@ -30,7 +30,7 @@ def measurement_chart(record: MeasurementRecord) -> Chart:
     latencies = record.estimates()[: 1 + len(record.percentiles)]
     scale = scale_of([estimate.value for estimate in latencies])
     rows = (
-        one_value(row.name, estimate_value(row, scale, run_look(0), one_line(row.note, MOST_REASON)))
+        one_value(row.name, estimate_value(row, scale, run_look(0), one_line(row.note, _MOST_REASON)))
         for row in latencies
     )
     axis = Axis(f"latency of one run, 95 % interval ({scale.unit})")

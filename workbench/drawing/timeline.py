@@ -21,8 +21,8 @@ from workbench.drawing.words import plain
 if TYPE_CHECKING:
     import pandas as pd
 
-HEIGHT = 380
-MOST_REASON = 90
+_HEIGHT = 380
+_MOST_REASON = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def timeline_figure(record: ComparisonRecord) -> go.Figure:
     medians = sorted(moment.median_s for course in data.courses for moment in course.moments)
     figure.update_yaxes(**latency_axis(data.scale, "median of a block", span(medians)))
     return set_title(
-        figure, ["Latency over time; medians of blocks in the order measured"], _note(data), HEIGHT
+        figure, ["Latency over time; medians of blocks in the order measured"], _note(data), _HEIGHT
     )
 
 
@@ -137,7 +137,7 @@ def _hover(label: str, moment: BlockPoint | None, scale: Scale) -> str:
         return ""
     text = f"{plain(label)}: {scale.text(moment.median_s)}, median of {moment.samples:,}<br>"
     text += f"round {moment.round}, at {moment.at_s:.2f} s"
-    return text + "".join(f"<br>set aside: {plain(reason, MOST_REASON)}" for reason in moment.reasons)
+    return text + "".join(f"<br>set aside: {plain(reason, _MOST_REASON)}" for reason in moment.reasons)
 
 
 def _note(data: TimelineData) -> str:

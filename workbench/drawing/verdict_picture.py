@@ -35,7 +35,7 @@ ENDS = (
 LEAST_SAME = 1.0001  # a band that can be drawn, whatever a stranger's record claims
 LEAST_CHANGE = 0.005  # a smaller share is written as no change
 LEAST_DIFFERENCE = 0.0005  # a ratio nearer to 1 is written as none
-LARGE = 10.0  # a change by more is a factor
+_LARGE = 10.0  # a change by more is a factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ def _change(share: float) -> str:
     """Return a change in percent, or as a factor where percents say little."""
     if abs(share) < LEAST_CHANGE:
         return "the same"
-    if share > LARGE - 1:
+    if share > _LARGE - 1:
         return f"{share + 1:,.3g} times"
     return (
         f"{_signed(f'{share * 100:+.0f}')} %" if abs(share) >= 0.1 else f"{_signed(f'{share * 100:+.1f}')} %"

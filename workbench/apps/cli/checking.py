@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from workbench.core.bundle.run import Run
     from workbench.core.config import Config
 
-EXAMPLE = "workbench check new.onnx --against old.onnx --max-slower 3% --junit check.xml"
-BUDGET_S = 60.0
+_EXAMPLE = "workbench check new.onnx --against old.onnx --max-slower 3% --junit check.xml"
+_BUDGET_S = 60.0
 AT_ANOTHER_TIME = "measured at different times, so a change of the machine counts too"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     text = "end with an exit code other than 0 if a new model file is slower or computes something else"
-    check = add_command(commands, "check", run, text, EXAMPLE)
+    check = add_command(commands, "check", run, text, _EXAMPLE)
     add(check, "model", help="the new model: a path, a sample's name, a URL or hf://org/repo/file.onnx")
     check.add_argument(
         "--against", required=True, metavar="MODEL|BUNDLE", help="the old model, or a bundle of this machine"
@@ -40,7 +40,7 @@ def add_to(commands: Commands) -> None:
         help="of each output, over its largest magnitude; default: what the arithmetic of the files allows",
     )
     add(check, "--a", help="a setting of both; may be repeated")
-    add(check, "--budget", default=BUDGET_S, help="default 60")
+    add(check, "--budget", default=_BUDGET_S, help="default 60")
     add(check, "--output", help="save the measurement as a bundle (.ortbench)")
     add(check, "--dim", "--npz", "--calibration", "--seed", "--quiet", "--allow-fallback")
     check.add_argument("--junit", metavar="FILE", type=Path, help="write the checks as JUnit XML")

@@ -27,8 +27,8 @@ INTERRUPTED = 128 + 2  # the shell's exit code after SIGINT
 TERMINATED = 128 + 15
 
 REASONS = {"slower": WORSE, "differs": WORSE, "unknown": OPEN}  # what `--fail-if` takes
-KINDS = {"slower": "slower", "differs": "outputs differ", "unknown": "unknown"}
-ANSWERS = {True: FINE, False: WORSE, None: OPEN}
+_KINDS = {"slower": "slower", "differs": "outputs differ", "unknown": "unknown"}
+_ANSWERS = {True: FINE, False: WORSE, None: OPEN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def of_accuracy(record: AccuracyRecord, max_drop: float | None) -> Iterator[Chec
             yield Check(label, OPEN, score.problem)
         elif max_drop is not None and label != record.labels[0]:
             check = drop_check(record, label, max_drop)
-            yield Check(label, ANSWERS[check.passed], check.reason)
+            yield Check(label, _ANSWERS[check.passed], check.reason)
         else:
             known = None if score is None else score.score
             yield Check(label, FINE, "there are no labels" if known is None else f"{known.value:.2%}")
@@ -181,4 +181,4 @@ def _of_place(
 
 def _code(kind: str | None, fail_if: Collection[str]) -> int:
     """Return the code of a verdict's kind; without a verdict nothing is wrong."""
-    return next((REASONS[reason] for reason in fail_if if KINDS[reason] == kind), FINE)
+    return next((REASONS[reason] for reason in fail_if if _KINDS[reason] == kind), FINE)

@@ -11,13 +11,13 @@ from workbench.apps.cli.showing import opened, print_sentences
 from workbench.apps.cli.subject import save
 from workbench.core.errors import InputError
 
-EXAMPLE = "workbench best mobilenetv2.ortbench --max-p99 10 --max-accuracy-drop 1%%"
+_EXAMPLE = "workbench best mobilenetv2.ortbench --max-p99 10 --max-accuracy-drop 1%%"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     text = "say which config of a saved comparison, sweep or matrix keeps limits"
-    best = add_command(commands, "best", run, text, EXAMPLE)
+    best = add_command(commands, "best", run, text, _EXAMPLE)
     add(best, "source")
     best.add_argument("--max-p50", type=float, metavar="MS", help="median of the latency")
     add(best, "--max-p99")

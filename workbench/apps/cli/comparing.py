@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from workbench.core.config import Config
     from workbench.features.compare.result import Comparison
 
-LABELS = "abcdef"
-CANDIDATES = LABELS[1:]
-EXAMPLE = "workbench compare bert-base --b level=all --b intra_op_threads=2"
+_LABELS = "abcdef"
+_CANDIDATES = _LABELS[1:]
+_EXAMPLE = "workbench compare bert-base --b level=all --b intra_op_threads=2"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    compare = add_command(commands, "compare", run, "measure configs of a model side by side", EXAMPLE)
+    compare = add_command(commands, "compare", run, "measure configs of a model side by side", _EXAMPLE)
     add(compare, "model", nargs="?")
     compare.add_argument(
         "others", nargs="*", metavar="file", help="further model files: B, C…, each with its own settings"
@@ -42,7 +42,7 @@ def add_to(commands: Commands) -> None:
     compare.add_argument(
         "--more", metavar="FILE", help="go on measuring a saved comparison of this model, on the same machine"
     )
-    for label in LABELS:
+    for label in _LABELS:
         role = {"a": "the baseline, by default ORT's defaults", "b": "the candidate"}
         compare.add_argument(
             f"--{label}",
@@ -100,7 +100,7 @@ def run_more(arguments: argparse.Namespace) -> int:
     from workbench.features.compare.call import open as open_bundle
     from workbench.features.compare.result import Comparison
 
-    given = [label for label in LABELS if getattr(arguments, label)]
+    given = [label for label in _LABELS if getattr(arguments, label)]
     if given:
         raise ConfigError(
             f"--{given[0]} was given with --more", "the configs are those of the file: leave out its settings"
@@ -136,7 +136,7 @@ def read_configs(arguments: argparse.Namespace) -> list[Config]:
     """Return the baseline and every candidate with at least one setting; refuse a lone baseline."""
     configs = read_candidates(arguments)
     if len(configs) < 2:
-        raise ConfigError("only one config was given, so there is nothing to compare", f"add one: {EXAMPLE}")
+        raise ConfigError("only one config was given, so there is nothing to compare", f"add one: {_EXAMPLE}")
     return configs
 
 
@@ -145,18 +145,18 @@ def read_files(arguments: argparse.Namespace) -> list[tuple[str, Config]]:
     from workbench.core.config import Config
 
     files = [arguments.model, *arguments.others] if arguments.others else []
-    if len(files) > len(LABELS):
-        raise InputError(f"{len(files)} files were given", f"give at most {len(LABELS)}")
-    texts = {label: getattr(arguments, label) for label in LABELS}
-    for label in LABELS[len(files) :] if files else ():
+    if len(files) > len(_LABELS):
+        raise InputError(f"{len(files)} files were given", f"give at most {len(_LABELS)}")
+    texts = {label: getattr(arguments, label) for label in _LABELS}
+    for label in _LABELS[len(files) :] if files else ():
         if texts[label]:
             raise ConfigError(
                 f"--{label} was given, and there are {len(files)} model files",
-                f"the letters are those of the files, --a to --{LABELS[len(files) - 1]}",
+                f"the letters are those of the files, --a to --{_LABELS[len(files) - 1]}",
             )
     return [
         (file, Config.from_assignments(texts[label] or []))
-        for file, label in zip(files, LABELS, strict=False)
+        for file, label in zip(files, _LABELS, strict=False)
     ]
 
 
@@ -184,7 +184,7 @@ def add_configs(command: argparse.ArgumentParser) -> None:
 
 def add_candidates(command: argparse.ArgumentParser) -> None:
     """Add the options of the configs after the first one."""
-    for label in CANDIDATES:
+    for label in _CANDIDATES:
         text = f"a setting of {label.upper()}, a further config; may be repeated"
         command.add_argument(f"--{label}", action="append", metavar="KEY=VALUE", help=text)
 
@@ -193,9 +193,9 @@ def read_candidates(arguments: argparse.Namespace) -> list[Config]:
     """Return the baseline and every candidate with at least one setting."""
     from workbench.core.config import Config
 
-    texts = {label: getattr(arguments, label) for label in LABELS}
-    given = [label for label in CANDIDATES if texts[label]]
-    for left_out, label in zip(CANDIDATES, given, strict=False):
+    texts = {label: getattr(arguments, label) for label in _LABELS}
+    given = [label for label in _CANDIDATES if texts[label]]
+    for left_out, label in zip(_CANDIDATES, given, strict=False):
         if label != left_out:
             raise ConfigError(
                 f"--{label} was given without --{left_out}, so its results would stand under another letter",

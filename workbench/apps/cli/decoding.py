@@ -10,12 +10,12 @@ from workbench.apps.cli.comparing import add_candidates, read_candidates
 from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import common, read_inputs, save
 
-EXAMPLE = "workbench decode llama-small --b io_binding=true --prompt 128 --tokens 64"
+_EXAMPLE = "workbench decode llama-small --b io_binding=true --prompt 128 --tokens 64"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    command = add_command(commands, "decode", run, "run a language model token by token", EXAMPLE)
+    command = add_command(commands, "decode", run, "run a language model token by token", _EXAMPLE)
     add_subject(command)
     add_candidates(command)
     command.add_argument(

@@ -7,14 +7,14 @@ import argparse
 from workbench.apps.cli.commands import Commands, add, add_command, add_subject
 from workbench.apps.cli.subject import save, shows_progress, subject_of
 
-EXAMPLE = "workbench deploy bert-base bert-server --a precision=dynamic_int8 --check"
+_EXAMPLE = "workbench deploy bert-base bert-server --a precision=dynamic_int8 --check"
 DIFFERS = 1  # the exit code when the server's outputs are not those measured
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     text = "write a server of one config: Python, or a model repository of Triton"
-    deploy = add_command(commands, "deploy", run, text, EXAMPLE)
+    deploy = add_command(commands, "deploy", run, text, _EXAMPLE)
     add_subject(deploy)
     deploy.add_argument("folder", help="the folder to write, which does not exist yet")
     add(deploy, "--calibration", "--quiet")

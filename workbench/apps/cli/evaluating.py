@@ -10,13 +10,13 @@ from workbench.apps.cli.comparing import add_configs, read_candidates
 from workbench.apps.cli.showing import print_result
 from workbench.apps.cli.subject import common, save
 
-EXAMPLE = "workbench accuracy digits-conv --b precision=static_int8"
+_EXAMPLE = "workbench accuracy digits-conv --b precision=static_int8"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     text = "evaluate configs on the same examples: accuracy, and the error of every output"
-    accuracy = add_command(commands, "accuracy", run, text, EXAMPLE)
+    accuracy = add_command(commands, "accuracy", run, text, _EXAMPLE)
     add(accuracy, "model")
     add_configs(accuracy)
     add(

@@ -16,7 +16,7 @@ from workbench.apps.cli.subject import common, read_inputs, save
 from workbench.core.errors import InputError
 from workbench.features.base.registry import KINDS
 
-SHARED = {  # arguments of several calls, as the options that all commands have for them
+_SHARED = {  # arguments of several calls, as the options that all commands have for them
     "inputs": ("--npz", "--dim"),
     "seed": ("--seed",),
     "data": ("--data",),
@@ -49,8 +49,8 @@ def add_options(command: argparse.ArgumentParser, kind: str) -> None:
     """Add an option for each argument of the call that a text can say."""
     parameters = parameters_of(kind)
     for name, parameter in parameters.items():
-        if name in SHARED:
-            add(command, *SHARED[name], **_default(name, parameter))
+        if name in _SHARED:
+            add(command, *_SHARED[name], **_default(name, parameter))
             if name == "inputs" and "seed" not in parameters:
                 add(command, "--seed")
         elif name == "model" and parameter.kind is not parameter.KEYWORD_ONLY:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
 
-HERE = Path(__file__).resolve().parent
+_HERE = Path(__file__).resolve().parent
 TOUR = "00_tour.ipynb"
 COURSE = "course/README.md"  # the list of its lessons
 
@@ -47,7 +47,7 @@ def serve(arguments: argparse.Namespace, notebook: str) -> NoReturn:
     from jupyterlab.labapp import LabApp
 
     folder = writable_copy(arguments.folder)
-    os.environ.update(surroundings(HERE.parents[2], os.environ))
+    os.environ.update(surroundings(_HERE.parents[2], os.environ))
     browser = not arguments.no_browser
     server = LabApp.initialize_server(options(folder, arguments.ip, arguments.port, browser, notebook))
     page = server.web_app.settings.setdefault("page_config_data", {})  # read by jupyter/labextensions
@@ -95,7 +95,7 @@ def _print_address(server: ServerApp) -> None:
 
 def surroundings(place: Path, given: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of server and kernels: our JupyterLab defaults and the path of a checkout."""
-    added = {"JUPYTER_CONFIG_PATH": HERE / "jupyter"}
+    added = {"JUPYTER_CONFIG_PATH": _HERE / "jupyter"}
     if "site-packages" not in place.parts and "dist-packages" not in place.parts:
         added["PYTHONPATH"] = place
     return {
@@ -115,7 +115,7 @@ def options(folder: Path, ip: str, port: int, browser: bool, notebook: str = TOU
         "JupyterApp.answer_yes": True,  # Ctrl-C stops at once
         "IdentityProvider.token": secrets.token_hex(24),  # overrides configuration files
         "LabApp.default_url": f"/lab/tree/{notebook}",
-        "LabApp.extra_labextensions_path": HERE / "jupyter" / "labextensions",
+        "LabApp.extra_labextensions_path": _HERE / "jupyter" / "labextensions",
         # Nothing leaves the machine by itself: no news, no look-up of updates, no list of extensions. (The
         # question about news that JupyterLab still asks is turned off in jupyter/labconfig.)
         "LabApp.news_url": None,

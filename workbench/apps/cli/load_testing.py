@@ -10,14 +10,14 @@ from workbench.apps.cli.comparing import add_candidates, read_candidates
 from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import common, save, subject_of
 
-EXAMPLE = (
+_EXAMPLE = (
     "workbench load-test bert-base --a intra_op_threads=4 --b intra_op_threads=1 --sessions 1 --sessions 4"
 )
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    command = add_command(commands, "load-test", run, "measure several callers at once", EXAMPLE)
+    command = add_command(commands, "load-test", run, "measure several callers at once", _EXAMPLE)
     add_subject(command)
     add_candidates(command)
     command.add_argument(

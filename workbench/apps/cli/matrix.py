@@ -13,12 +13,12 @@ from workbench.apps.cli.subject import common, save, shows_progress
 from workbench.core.errors import ConfigError
 from workbench.core.text import printable
 
-EXAMPLE = "workbench matrix bert-base mobilenetv2 --b level=basic --c intra_op_threads=1 -o all.ortbench"
+_EXAMPLE = "workbench matrix bert-base mobilenetv2 --b level=basic --c intra_op_threads=1 -o all.ortbench"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    matrix = add_command(commands, "matrix", run, "measure several models under several configs", EXAMPLE)
+    matrix = add_command(commands, "matrix", run, "measure several models under several configs", _EXAMPLE)
     matrix.add_argument("models", nargs="+", metavar="model", help="samples' names, paths or URLs")
     add_configs(matrix)
     add(matrix, "--npz", help="inputs of every model, an array for each input's name")

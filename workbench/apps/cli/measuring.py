@@ -13,12 +13,12 @@ from workbench.apps.cli.subject import common, save, subject_of
 if TYPE_CHECKING:
     from workbench.features.measure.result import Measurement
 
-EXAMPLE = "workbench measure bert-base --a level=all --percentile 99 --until settled"
+_EXAMPLE = "workbench measure bert-base --a level=all --percentile 99 --until settled"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    measure = add_command(commands, "measure", run, "measure one config of a model", EXAMPLE)
+    measure = add_command(commands, "measure", run, "measure one config of a model", _EXAMPLE)
     add_subject(measure)
     measure.add_argument(
         "--percentile",

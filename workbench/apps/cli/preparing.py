@@ -10,13 +10,13 @@ from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import model_and_config
 from workbench.core.text import path_text
 
-EXAMPLE = "workbench prepare bert-base --a precision=dynamic_int8"
+_EXAMPLE = "workbench prepare bert-base --a precision=dynamic_int8"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     text = "quantize, fuse or convert a model file, as a config asks for"
-    prepare = add_command(commands, "prepare", run, text, EXAMPLE)
+    prepare = add_command(commands, "prepare", run, text, _EXAMPLE)
     add(prepare, "model", "--a", "--calibration", "--csv")
     folder = "a new folder for the model, its script, its calibration data"
     add(prepare, "--output", metavar="FOLDER", help=folder)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 from workbench.apps.cli.commands import Commands, add, add_command
 from workbench.core.text import shorten
 
-MOST_CHARACTERS = 120  # characters of a text in the history: a model's name may be a megabyte
+_MOST_CHARACTERS = 120  # characters of a text in the history: a model's name may be a megabyte
 MOST_SHOWN = 60  # rows of a table
 HISTORY_COLUMNS = ["id", "created_utc", "kind", "model", "verdict", "ratio", "low", "high", "note"]
 
@@ -146,7 +146,7 @@ def history_table(frame: pd.DataFrame) -> str:
 
 
 def _shortened(value: Any) -> Any:
-    return shorten(value, MOST_CHARACTERS) if isinstance(value, str) else value
+    return shorten(value, _MOST_CHARACTERS) if isinstance(value, str) else value
 
 
 def table(frame: pd.DataFrame) -> str:

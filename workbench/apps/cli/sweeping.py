@@ -14,13 +14,13 @@ from workbench.apps.cli.subject import common, save, shows_progress
 from workbench.core.errors import InputError
 from workbench.core.form import axis_values
 
-EXAMPLE = "workbench sweep bert-base --over batch=1,8,32 --over threads=1,2"
+_EXAMPLE = "workbench sweep bert-base --over batch=1,8,32 --over threads=1,2"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     sweep = add_command(
-        commands, "sweep", run, "measure configs at several sizes or values of a knob", EXAMPLE
+        commands, "sweep", run, "measure configs at several sizes or values of a knob", _EXAMPLE
     )
     add(sweep, "model")
     sweep.add_argument(

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from workbench.core.bundle.run import Run
     from workbench.core.measure.percentiles import Figure
 
-HEADS = ("", "median", "samples", "load", "first run", "peak memory", "threads", "config", "providers")
+_HEADS = ("", "median", "samples", "load", "first run", "peak memory", "threads", "config", "providers")
 MOST_OUTPUTS = 10
 MOST_IN_CELL = 400  # characters: enough for a dozen passes, too few for a megabyte from a foreign file
-FIGURES = (*(f"p{percent:g}" for percent in NEEDED), "throughput")
+_FIGURES = (*(f"p{percent:g}" for percent in NEEDED), "throughput")
 
 
 def in_full(record: ComparisonRecord) -> str:
@@ -30,9 +30,9 @@ def _lines(record: ComparisonRecord) -> Iterator[str]:
         yield sentence(record, verdict)
     yield from fixes(record)
     yield ""
-    yield from columns([HEADS, *(_row(run) for run in record.runs)], texts=2)
+    yield from columns([_HEADS, *(_row(run) for run in record.runs)], texts=2)
     yield ""
-    figures = [("", *FIGURES), *((shorten(run.label), *_figures(run)) for run in record.runs)]
+    figures = [("", *_FIGURES), *((shorten(run.label), *_figures(run)) for run in record.runs)]
     yield from columns(list(zip(*figures, strict=True)), texts=len(figures))
     yield ""
     for row in record.agreement[:MOST_OUTPUTS]:

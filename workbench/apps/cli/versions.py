@@ -9,13 +9,13 @@ from workbench.apps.cli.commands import Commands, add, add_command, add_subject
 from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import common, save, subject_of
 
-EXAMPLE = "workbench compare-versions bert-base --environment ~/ort117 --environment ~/ort120"
+_EXAMPLE = "workbench compare-versions bert-base --environment ~/ort117 --environment ~/ort120"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     text = "say what changes with the version of ONNX Runtime"
-    command = add_command(commands, "compare-versions", run, text, EXAMPLE)
+    command = add_command(commands, "compare-versions", run, text, _EXAMPLE)
     add_subject(command)
     command.add_argument(
         "--environment", action="append", required=True, metavar="PATH",

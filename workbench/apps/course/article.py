@@ -17,7 +17,7 @@ from workbench.core.text import did_you_mean, listed, one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-DATA = Path(__file__).with_name("article.json")
+_DATA = Path(__file__).with_name("article.json")
 NOT_RECORDED = "no recorded run"
 LESSON = "lesson-"  # begins the name of all claims of a lesson, such as "lesson-3"
 LONGEST = 1_000  # characters of a claim or a caption
@@ -234,7 +234,7 @@ def article_tables() -> dict[str, ArticleTable]:
 
 
 def _data() -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(DATA.read_text(encoding="utf-8"))
+    data: dict[str, Any] = json.loads(_DATA.read_text(encoding="utf-8"))
     return data
 
 

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 Cells = dict[str, str | None]  # None: nothing was measured, or nothing can be without other hardware
 
-LEVELS = "levels-latency"
+_LEVELS = "levels-latency"
 PRECISIONS = "quantization-bert"
 PROVIDERS = "provider-ecosystem"
 OPTIONS = "options-in-code"
 ISSUES = "common-issues"
-FUSIONS = "fusion-patterns"
+_FUSIONS = "fusion-patterns"
 LEVEL_COLUMNS = {"disabled": "none_ms", "basic": "basic_ms", "extended": "extended_ms", "all": "all_ms"}
 VARIANTS = {"": "FP32", "dynamic_int8": "Dynamic INT8", "static_int8": "Static INT8 (QDQ)"}
 OF_ROW = {  # ONNX Runtime's names of the providers in the article's table
@@ -57,11 +57,11 @@ def level_cells(row: str, levels: Levels) -> Cells:
         if level.name in LEVEL_COLUMNS:
             latency = in_ms(level.latency_s)
             text = None if latency is None else f"{record.model_name}: {latency}"
-            cells[f"{LEVELS}/{row}/{LEVEL_COLUMNS[level.name]}"] = text
+            cells[f"{_LEVELS}/{row}/{LEVEL_COLUMNS[level.name]}"] = text
     last = record.rows[-1]
     kind = str(last.verdict).replace("unknown", "not settled")
     gain = None if last.ratio.value is None else f"{record.model_name}: {last.ratio.value:.2f} times ({kind})"
-    return {**cells, f"{LEVELS}/{row}/best_speedup": gain}
+    return {**cells, f"{_LEVELS}/{row}/best_speedup": gain}
 
 
 def precision_cells(comparison: Comparison, accuracy: AccuracyTable) -> Cells:
@@ -161,11 +161,11 @@ def fusion_levels(*explanations: Explanation) -> Cells:
     10
     """
     fired = [step for explanation in explanations for step in explanation.passes.fired]
-    table = article_table(FUSIONS)
+    table = article_table(_FUSIONS)
     levels = Cells()
     for row in table.rows:
         wanted = str(row[table.columns.index("passes")]).split(", ")
         steps = {(step.level, step.name) for step in fired if step.name in wanted}
         texts = (f"{LEVEL_NAMES.get(level, level)}: {name}" for level, name in sorted(steps))
-        levels[f"{FUSIONS}/{row[0]}/article_level"] = "; ".join(texts) or NOT_FIRED
+        levels[f"{_FUSIONS}/{row[0]}/article_level"] = "; ".join(texts) or NOT_FIRED
     return levels

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 WANTED_GAIN = 1.2  # recorded on a quiet machine: 1.24
 NOISE = 0.9  # of the wanted gain: less is refused, beyond what load and another processor take away
-CLOSE = 0.2  # of the least time
+_CLOSE = 0.2  # of the least time
 BLOCKED = "nchwc"  # domain of the operators that work in the blocked layout
 
 
@@ -89,11 +89,11 @@ def least_time(answer: Any, *, roofline: Roofline) -> str | None:
         return "The peak was not measured here: make the roofline again."
     operations = sum((node.flops or 0) * node.calls_per_run for node in record.nodes)
     right_ms = 1e3 * operations / record.peaks.float32_flops
-    if abs(answer - right_ms) <= CLOSE * right_ms:
+    if abs(answer - right_ms) <= _CLOSE * right_ms:
         return None
-    if abs(answer - right_ms / 2) <= CLOSE * right_ms / 2:
+    if abs(answer - right_ms / 2) <= _CLOSE * right_ms / 2:
         return "Half of it: a multiplication and an addition are two operations."
-    if abs(answer - 1e-3 * right_ms) <= CLOSE * 1e-3 * right_ms:
+    if abs(answer - 1e-3 * right_ms) <= _CLOSE * 1e-3 * right_ms:
         return "That is in seconds; milliseconds are asked."
     return f"The number is too {'high' if answer > right_ms else 'low'}."
 

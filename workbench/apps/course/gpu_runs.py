@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SHIPPED = FOLDER / "recorded"
 STAND_IN = "stand-in-"  # begins the files that benchmarks.gpu made without a GPU
-HOW = (
+_HOW = (
     "On a machine with an NVIDIA GPU, `python -m benchmarks.gpu -o gpu` in a clone of the workbench records "
     "runs in about ten minutes; put its folder beside this notebook, and this cell displays them instead."
 )
@@ -79,13 +79,13 @@ class GpuRuns:
             return f"{counted(len(real), 'run')} recorded on {_names(run.gpus for run in real)}."
         opened = [run for run in self.runs if run.opened]
         if not opened:
-            return f"No recorded GPU run in {self.folder}. {HOW}"
+            return f"No recorded GPU run in {self.folder}. {_HOW}"
         gpus = _names(run.gpus for run in opened) or "no GPU"
         return (
             f"No run of a GPU is recorded. These are {len(opened)} stand-ins, and their records name {gpus}, "
             f"the processor {_names((run.cpu,) for run in opened)}, and as providers "
             f"{_names(run.providers for run in opened)}. They have the shape of what a GPU would give; no "
-            f"figure in them says anything about one. {HOW}"
+            f"figure in them says anything about one. {_HOW}"
         )
 
     def _repr_html_(self) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SPEED = "speed"  # the check of `judge.acceptance` on the speed-up
 LEAST_DB = 3.0  # of error won back: 3 dB is a factor of 1.41
 MOST_GIVEN_UP = 0.10  # of the time that quantizing everything saves
-ACTIVATIONS = ("uint8", "int8", "either")
+_ACTIVATIONS = ("uint8", "int8", "either")
 
 
 @exercise(
@@ -82,8 +82,8 @@ def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
 )
 def activation_type(answer: Any, *, comparison: Comparison) -> str | None:
     """Check the type of activations against a comparison of uint8 (A) with int8 (B)."""
-    if answer not in ACTIVATIONS:
-        return f"The answer is none of: {', '.join(ACTIVATIONS)}."
+    if answer not in _ACTIVATIONS:
+        return f"The answer is none of: {', '.join(_ACTIVATIONS)}."
     right = {"faster": "int8", "slower": "uint8"}.get(comparison.verdict.kind, "either")
     if answer == right:
         return None

@@ -13,7 +13,7 @@ from workbench.core.text import bounded, counted, factor
 if TYPE_CHECKING:
     from workbench.features.variants.levels import LevelRow, Levels
 
-TIE = 1.02  # within 2 %, twice the smallest effect of a comparison, as in its verdicts
+_TIE = 1.02  # within 2 %, twice the smallest effect of a comparison, as in its verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class LevelStep:
         if self.times is None:
             return f"speed {bounded(self.low, self.high) or 'not known'}"
         if not self.settled:
-            if self.low is not None and self.high is not None and self.low >= 1 / TIE and self.high <= TIE:
+            if self.low is not None and self.high is not None and self.low >= 1 / _TIE and self.high <= _TIE:
                 return "as fast, within 2 %"
             return f"speed not settled (about {self.times:.2f} times)"
         if self.times >= 1:

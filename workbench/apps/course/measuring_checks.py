@@ -15,7 +15,7 @@ from workbench.core.text import one_line
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
 
-NEAR = 0.002
+_NEAR = 0.002
 CONTRADICTIONS = {
     frozenset(cells)
     for cells in (
@@ -49,9 +49,9 @@ def interval_of_pairs(answer: Any) -> str | None:
     log_ratios = [math.log(fmean(pair.a_ms) / fmean(pair.b_ms)) for pair in saved_pairs()]
     right = interval(log_ratios, error=0.05)
     assert right is not None
-    if max(abs(low - math.exp(right.low)), abs(high - math.exp(right.high))) <= NEAR:
+    if max(abs(low - math.exp(right.low)), abs(high - math.exp(right.high))) <= _NEAR:
         return (
-            None if abs(ratio - math.exp(right.middle)) <= NEAR else "The interval is right, the ratio not."
+            None if abs(ratio - math.exp(right.middle)) <= _NEAR else "The interval is right, the ratio not."
         )
     width, right_width = high - low, math.exp(right.high) - math.exp(right.low)
     if width < 0.7 * right_width:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from workbench.features.variants.memory_settings import MemorySettings
 
 MOST_TIMES = 1.5  # the latency as asked
-CLOSE = 0.02  # of the lowest peak
+_CLOSE = 0.02  # of the lowest peak
 WANTED_LOADS = 1.3  # measured: 1.8 under load, 2.1 on a quieter machine; 1.0 without a saved graph
 ATTEMPTS = 3
-COSTLY = 0.7  # times as fast: slower beyond noise, settled or not
+_COSTLY = 0.7  # times as fast: slower beyond noise, settled or not
 
 
 @exercise(
@@ -48,7 +48,7 @@ def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
         return f"With {answer} nothing was measured."
     if answer not in fine:
         return OverBudget(f"With {answer} a run takes more than {MOST_TIMES:g} times as long.")
-    if fine[answer] <= min(fine.values()) * (1 + CLOSE):
+    if fine[answer] <= min(fine.values()) * (1 + _CLOSE):
         return None
     return "Another setting has a lower peak and keeps the latency."
 
@@ -86,7 +86,7 @@ def loads_faster(*comparisons: Comparison) -> str | None:
     verdicts = [comparison.verdict for comparison in comparisons]
     ratios = [verdict.ratio for verdict in verdicts if verdict.ratio is not None]
     settled = any(verdict.kind == "slower" for verdict in verdicts)
-    if settled or (ratios and max(ratios) < COSTLY):
+    if settled or (ratios and max(ratios) < _COSTLY):
         return OverBudget("It may load fast, but its runs are slower: a service pays that in each request.")
     before_s, after_s = (_fastest_load_s(comparisons, place) for place in (0, 1))
     if not before_s or not after_s:

@@ -9,7 +9,7 @@ from statistics import median_high
 from workbench.core.bundle.display import to_table
 
 PAIRS = 12
-SAMPLES = 40  # of each process
+_SAMPLES = 40  # of each process
 TRUE_RATIO = 1.02  # A's time over B's
 TYPICAL_MS = 5.0
 PAIR_SCATTER = 0.02  # from pair to pair: memory layout, clock rate, neighbours
@@ -30,7 +30,7 @@ class SavedPairs(tuple[SavedPair, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return f"{len(self)} pairs of {SAMPLES} samples each"
+        return f"{len(self)} pairs of {_SAMPLES} samples each"
 
     def _repr_html_(self) -> str:
         rows = [
@@ -61,4 +61,4 @@ def saved_pairs(seed: int = 20) -> SavedPairs:
 
 
 def _process(draw: random.Random, typical_ms: float) -> tuple[float, ...]:
-    return tuple(typical_ms * draw.lognormvariate(0, SAMPLE_SCATTER) for _ in range(SAMPLES))
+    return tuple(typical_ms * draw.lognormvariate(0, SAMPLE_SCATTER) for _ in range(_SAMPLES))

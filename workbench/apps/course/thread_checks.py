@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from workbench.features.load.result import LoadTest
     from workbench.features.variants.threads import Threads
 
-CLOSE = 0.05  # of the best latency
+_CLOSE = 0.05  # of the best latency
 
 
 def seconds_of_load(given: Mapping[str, Any]) -> float:
@@ -39,7 +39,7 @@ def enough_threads(answer: Any, *, threads: Threads) -> str | None:
     if answer not in latency_s:
         return f"{answer} threads were not measured; these were: {', '.join(map(str, latency_s))}."
     best = min(latency_s.values())
-    if latency_s[answer] <= best * (1 + CLOSE):
+    if latency_s[answer] <= best * (1 + _CLOSE):
         return None
     return OverBudget(f"{answer} threads take {latency_s[answer] / best:.2f} times as long as the best.")
 

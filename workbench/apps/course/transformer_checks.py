@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.features.grid.sweep import Sweep
 
 ATTENTIONS = ("Attention", "MultiHeadAttention")
-CLOSE = 0.25  # of the ends of the measured interval
+_CLOSE = 0.25  # of the ends of the measured interval
 ROUNDED = 0.02  # of a value on the line
 ROUGHLY = 2.0  # times the latency, where it has no interval
 NOT_SETTLED = "not settled"
@@ -107,7 +107,7 @@ def accepted_ms(estimate: Figure, value: float) -> tuple[float, float]:
     """Return the accepted range: wider where too few rounds were measured for an interval."""
     if estimate.low is None or estimate.high is None:
         return 1e3 * value / ROUGHLY, 1e3 * value * ROUGHLY
-    return 1e3 * estimate.low * (1 - CLOSE), 1e3 * estimate.high * (1 + CLOSE)
+    return 1e3 * estimate.low * (1 - _CLOSE), 1e3 * estimate.high * (1 + _CLOSE)
 
 
 def line_ms(values_s: dict[int, float], size: int) -> float | None:

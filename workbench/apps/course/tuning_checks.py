@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST_REGRET = 0.05
 WIDEST_PROMISE = 3.0  # times the measured upper end
-NEAR = 0.0101  # a report rounds to two decimals
+_NEAR = 0.0101  # a report rounds to two decimals
 
 
 @exercise(
@@ -105,4 +105,4 @@ def _contents(text: str, study: Study) -> dict[str, bool]:
 
 
 def _has(numbers: list[float], value: float) -> bool:
-    return any(abs(number - value) <= NEAR for number in numbers)
+    return any(abs(number - value) <= _NEAR for number in numbers)

@@ -18,7 +18,7 @@ from workbench.apps.panels.sections.section import Section
 from workbench.apps.panels.state import BenchState
 from workbench.core.text import one_line
 
-SECTIONS = {  # group of knobs: tooltip
+_SECTIONS = {  # group of knobs: tooltip
     "graph": "How far the graph is rewritten, before and while ORT loads it",
     "passes": "Each graph pass by its name: what it does, how often it fired, and a check to disable it",
     "providers": "Execution providers: where nodes may run, in which order, and with which options",
@@ -29,11 +29,11 @@ SECTIONS = {  # group of knobs: tooltip
     "advanced": "Any other entry that a session or a run of ORT takes",
     "measuring": "How long, how exactly, at which pace and by which clock A and B are measured",
 }
-KINDS = {  # of sections with more than the controls of their group
+_KINDS = {  # of sections with more than the controls of their group
     "passes": PassesSection, "providers": ProvidersSection, "precision": PrecisionSection,
     "inputs": InputsSection, "advanced": AdvancedSection, "measuring": MeasuringSection,
 }  # fmt: skip
-COPIES = {"make B the same as A": "AA", "make A the same as B": "BB", "swap A and B": "BA"}  # new A, new B
+_COPIES = {"make B the same as A": "AA", "make A the same as B": "BB", "swap A and B": "BA"}  # new A, new B
 
 
 class Configure:
@@ -45,7 +45,7 @@ class Configure:
         self.unfolded = False  # in a narrow window
         self.presets = W.Dropdown(tooltip="Begin with a config for a purpose")
         self.copies = W.Dropdown(
-            options=["A ⇄ B", *COPIES], tooltip="Copy or swap configs", classes="wbp-copies"
+            options=["A ⇄ B", *_COPIES], tooltip="Copy or swap configs", classes="wbp-copies"
         )
         self.help = W.ToggleButton(
             description="?", tooltip="Explain every knob", value=False, classes="wbp-icon"
@@ -62,7 +62,7 @@ class Configure:
         self.table = KnobTable(bench, self.open)
         self.details = W.HTML()
         self.sections: list[Section] = [
-            KINDS.get(group, Section)(bench, group, hint) for group, hint in SECTIONS.items()
+            _KINDS.get(group, Section)(bench, group, hint) for group, hint in _SECTIONS.items()
         ]
         chips = W.Box([self.details, *(section.widget for section in self.sections)], classes="wbp-sections")
         self.difference = W.HTML()
@@ -99,7 +99,7 @@ class Configure:
         """Make two configs equal, or swap them."""
         with own_changes():
             self.copies.index = 0
-        first, second = (self.state.config(label) for label in COPIES[name])
+        first, second = (self.state.config(label) for label in _COPIES[name])
         self.state.change(a=first, b=second)
 
     def _unfold(self) -> None:

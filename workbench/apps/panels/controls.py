@@ -17,7 +17,7 @@ from workbench.core.config.runtime import Interpreter
 from workbench.core.cpu import usable_cores
 
 MOST_COUNT = 1_000_000
-MOST_THREADS = 1024  # for the number box; the slider ends at the cores of this machine
+_MOST_THREADS = 1024  # for the number box; the slider ends at the cores of this machine
 Changed = Callable[[Any], None]  # gets the new value, or a function that makes it or raises
 
 
@@ -184,7 +184,7 @@ def _threads(knob: Knob, changed: Changed) -> Control:
         classes="wbp-slider",
     )  # fmt: skip
     typed = f"{knob.label}: a number"
-    box = W.BoundedIntText(value=1, min=1, max=MOST_THREADS, tooltip=typed, classes="wbp-number")
+    box = W.BoundedIntText(value=1, min=1, max=_MOST_THREADS, tooltip=typed, classes="wbp-number")
     unset = W.Label(value=knob.unset)
     row = W.HBox([chosen, unset, slider, box], classes="wbp-count")
 

@@ -14,7 +14,7 @@ from workbench.core.stored_files import trim
 from workbench.core.worker.folder import WorkerFolder
 
 MODELS = (".onnx", ".ort")
-MOST_LETTERS = 60  # of a model's name in a file name
+_MOST_LETTERS = 60  # of a model's name in a file name
 _FOREIGN = re.compile(
     r"[\x00-\x1f\x7f:]"
 )  # on Windows "C:x.onnx" is another drive's, "x.onnx:y" a hidden stream
@@ -62,7 +62,7 @@ def file_name(model: str) -> str:
     safe = "".join(
         letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "-" for letter in model
     )
-    return safe.strip("-")[:MOST_LETTERS] or "result"
+    return safe.strip("-")[:_MOST_LETTERS] or "result"
 
 
 def content_of(write: Callable[[Path], Path], name: str) -> bytes:

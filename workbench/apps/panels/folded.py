@@ -15,7 +15,7 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import one_line
 
-MOST_LETTERS = 60  # of a config, and of a model's name
+_MOST_LETTERS = 60  # of a config, and of a model's name
 REPLACING = ("Compare", "Measure longer")  # jobs that end in another verdict
 
 
@@ -62,9 +62,9 @@ def answer_in_words(answer: Answer) -> str:
     if answer.result is None:
         model = None if answer.subject is None else answer.subject.model
         kinds = dict.fromkeys(name.partition("/")[0] for name in answer.parts)
-        return ", ".join([*([one_line(model.name, MOST_LETTERS)] if model is not None else []), *kinds])
+        return ", ".join([*([one_line(model.name, _MOST_LETTERS)] if model is not None else []), *kinds])
     record = answer.result.record
-    words = [one_line(record.model.name, MOST_LETTERS), verdict_in_words(record)]
+    words = [one_line(record.model.name, _MOST_LETTERS), verdict_in_words(record)]
     return ", ".join([*words, clock_text(record.created_utc)])
 
 
@@ -75,7 +75,7 @@ def verdict_in_words(record: ComparisonRecord) -> str:
     verdict = record.verdicts[0]
     config = next(run.config for run in record.runs if run.label == verdict.label)
     kind_words = speed_in_words(verdict) or {"unknown": "not settled"}.get(verdict.kind, verdict.kind)
-    return f"{one_line(config_in_words(config), MOST_LETTERS)}: {kind_words}"
+    return f"{one_line(config_in_words(config), _MOST_LETTERS)}: {kind_words}"
 
 
 def missing_words(state: BenchState) -> str:
@@ -83,7 +83,7 @@ def missing_words(state: BenchState) -> str:
     if state.result is None:
         return ""
     record = state.result.record
-    name, inputs = one_line(record.model.name, MOST_LETTERS), record.inputs
+    name, inputs = one_line(record.model.name, _MOST_LETTERS), record.inputs
     if state.model is None:
         return f"This is of {name}, {clock_text(record.created_utc)}. Its model is not open here."
     set_now = state.preview
@@ -91,7 +91,7 @@ def missing_words(state: BenchState) -> str:
         return ""
     if (set_now.made_by, set_now.shapes) == (inputs.made_by, inputs.shapes):
         return ""
-    return f"This was measured on {one_line(inputs.made_by, MOST_LETTERS)}; other inputs are set now."
+    return f"This was measured on {one_line(inputs.made_by, _MOST_LETTERS)}; other inputs are set now."
 
 
 def clock_text(created_utc: str, now: datetime | None = None) -> str:

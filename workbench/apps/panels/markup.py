@@ -7,10 +7,10 @@ from html import escape
 from workbench.core.errors import Cancelled, WorkbenchError
 from workbench.core.text import one_line
 
-MOST_LETTERS = 2_000  # of an error; ORT's message of a failure fits, a megabyte does not
+_MOST_LETTERS = 2_000  # of an error; ORT's message of a failure fits, a megabyte does not
 
 
-def text(value: object, most: int = MOST_LETTERS) -> str:
+def text(value: object, most: int = _MOST_LETTERS) -> str:
     """Return one printable line, escaped."""
     return escape(one_line(str(value), most))
 

@@ -14,7 +14,7 @@ from workbench.core.errors import BundleError, StorageError
 from workbench.core.home import data_folder
 
 MOST = 12
-MOST_BYTES = 100_000  # of the file: a dozen paths
+_MOST_BYTES = 100_000  # of the file: a dozen paths
 FILE = "recent.json"
 ENVIRONMENTS = "environments.json"
 
@@ -23,7 +23,7 @@ def recent(name: str = FILE) -> tuple[str, ...]:
     """Return the list, newest first; empty if it cannot be read, since only comfort depends on it."""
     try:
         file = data_folder() / name
-        names = json.loads(file.read_bytes()) if file.stat().st_size <= MOST_BYTES else None
+        names = json.loads(file.read_bytes()) if file.stat().st_size <= _MOST_BYTES else None
     except (OSError, StorageError, ValueError, RecursionError):  # the last for brackets in brackets
         return ()
     return tuple(text for text in names if isinstance(text, str))[:MOST] if isinstance(names, list) else ()

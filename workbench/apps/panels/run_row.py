@@ -15,7 +15,7 @@ from workbench.apps.panels.tabs.scenarios import TITLE as SCENARIOS
 from workbench.core.feature import Offer
 from workbench.features.base.registry import KINDS
 
-FINDINGS = "findings"  # the kind with a button of its own
+_FINDINGS = "findings"  # the kind with a button of its own
 
 
 class Menu(W.PageWidget):
@@ -44,8 +44,8 @@ class RunRow:
         )
         self.cancel = button("Cancel", hint, bench.cancel, self.status, classes="")
         self.offers = {offer.name: offer for offer in KINDS.offers}
-        findings = self.offers[FINDINGS]
-        self.improve = button(findings.button, findings.hint, partial(bench.run, FINDINGS), self.status)
+        findings = self.offers[_FINDINGS]
+        self.improve = button(findings.button, findings.hint, partial(bench.run, _FINDINGS), self.status)
         hint = "Search the best config, starting from A: its tab asks for the goal"
         self.tune = button("Tune", hint, partial(results.turn, "tune"), self.status)
         groups = menu_groups(results.titles)
@@ -84,7 +84,7 @@ def menu_groups(titles: list[str]) -> list[dict[str, Any]]:
         items = [
             {"key": offer.name, "label": f"{offer.button}{'…' * asks(offer)}", "hint": offer.hint}
             for offer in KINDS.offered(title)
-            if offer.tabs[0] == title and offer.name != FINDINGS
+            if offer.tabs[0] == title and offer.name != _FINDINGS
         ]
         if items:
             groups.append({"name": title, "items": items})

@@ -15,7 +15,7 @@ from workbench.core.models.samples import sample_names
 from workbench.core.text import one_line
 
 FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
-MOST_LETTERS = 40  # of a model's name
+_MOST_LETTERS = 40  # of a model's name
 
 
 class Suggestion:
@@ -50,7 +50,7 @@ def experiment_for(state: BenchState) -> tuple[str, Config] | None:
     """Return a question about the open model and the B that answers it; None once the configs were set."""
     if state.model is None or len(set(state.configs.values())) > 1:
         return None
-    name = one_line(state.model.name, MOST_LETTERS)
+    name = one_line(state.model.name, _MOST_LETTERS)
     description = state.model.describe()
     if description.quantized is None and not int8_here(state.model, None):
         precision = int8_cpu(state.model).precision

@@ -14,8 +14,8 @@ from workbench.core.text import one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_ROWS = 5_000  # that are sent to the page; the CSV has them all
-MOST_LETTERS = 300  # of a cell
+_MOST_ROWS = 5_000  # that are sent to the page; the CSV has them all
+_MOST_LETTERS = 300  # of a cell
 
 
 class TableWidget(W.PageWidget):
@@ -45,7 +45,7 @@ class TableWidget(W.PageWidget):
     @classmethod
     def of_frame(cls, frame: pd.DataFrame, caption: str, key: str | None = None) -> TableWidget:
         """Return the table of a DataFrame, cut to what a page can hold."""
-        cut = frame.head(MOST_ROWS)
+        cut = frame.head(_MOST_ROWS)
         names = [str(name) for name in cut.columns]
         units = [unit_of(name) for name in names]
         rows = [
@@ -86,16 +86,16 @@ class TableWidget(W.PageWidget):
         self.rows, self.total = [[cell(value) for value in row] for row in rows], len(rows)
 
 
-UNITS = (  # by the end of a column's name: the unit on the screen, and the factor to it
+_UNITS = (  # by the end of a column's name: the unit on the screen, and the factor to it
     ("_us", "µs", 1.0), ("_ms", "ms", 1.0), ("_s", "ms", 1e3),
     ("_bytes", "MiB", 2.0**-20), ("_db", "dB", 1.0),
 )  # fmt: skip
-RATES = ("per_s",)
+_RATES = ("per_s",)
 
 
 def unit_of(name: str) -> tuple[str, str, float] | None:
     """Return the unit in a column's name; rates have none that could be scaled."""
-    return None if name.endswith(RATES) else next((unit for unit in UNITS if name.endswith(unit[0])), None)
+    return None if name.endswith(_RATES) else next((unit for unit in _UNITS if name.endswith(unit[0])), None)
 
 
 def head_of(name: str, unit: tuple[str, str, float] | None) -> str:
@@ -121,5 +121,5 @@ def cell(value: Any) -> Any:
     if isinstance(value, int | float):
         return value if math.isfinite(value) and abs(value) < 2**53 else str(value)
     if isinstance(value, list | tuple):
-        return one_line(", ".join(map(str, value[:50])), MOST_LETTERS)
-    return one_line(str(value), MOST_LETTERS) if str(value) not in ("NaT", "<NA>") else None
+        return one_line(", ".join(map(str, value[:50])), _MOST_LETTERS)
+    return one_line(str(value), _MOST_LETTERS) if str(value) not in ("NaT", "<NA>") else None

@@ -20,7 +20,7 @@ from traitlets import Bool
 
 from workbench.core.errors import WorkbenchError
 
-DIGITS = 12  # of a number in a field: 1.1 ms is 0.0011 s, not 0.0011000000000000001
+_DIGITS = 12  # of a number in a field: 1.1 ms is 0.0011 s, not 0.0011000000000000001
 MIB = 2**20
 _common: dict[type, Any] = {}
 
@@ -100,7 +100,7 @@ class NumberField(TextField):
             raise WorkbenchError(
                 f"{self.description}: {self.value[:40]!r} is no number.", f"Write one, {self.placeholder}."
             )
-        return round(value * self._unit, None if isinstance(self._unit, int) else DIGITS)
+        return round(value * self._unit, None if isinstance(self._unit, int) else _DIGITS)
 
 
 def static(name: str) -> str:

@@ -18,7 +18,7 @@ from workbench.apps.server import published_files
 from workbench.apps.server.files import MODEL, TRACE, netron_page, packed, viewer_file
 from workbench.apps.server.published_files import Kind, PublishedError
 
-CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 20
 AUTH_RESOURCE = "contents"
 DATA: dict[Kind, str] = {"netron": MODEL, "speedscope": TRACE}
 # The pages load nothing from other sites and send nothing there. The viewers style by attribute and draw to
@@ -105,7 +105,7 @@ class Viewer(Served):
         self.set_header("Content-Disposition", f'attachment; filename="{DATA[entry.kind]}"')
         self.set_header("Content-Length", str(entry.size_bytes))
         with published_files.open_file(entry) as file:
-            while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
+            while chunk := await asyncio.to_thread(file.read, _CHUNK_BYTES):
                 self.write(chunk)
                 try:
                     await self.flush()

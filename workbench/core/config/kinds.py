@@ -8,7 +8,7 @@ from workbench.core.config.knob import Knob, is_unset, on_or_off, whole_number
 from workbench.core.errors import ConfigError
 from workbench.core.text import did_you_mean, listed, quoted
 
-MOST_THREADS = 2**31 - 1  # ORT holds the count in an int
+_MOST_THREADS = 2**31 - 1  # ORT holds the count in an int
 
 
 class Choice(Knob):
@@ -34,7 +34,7 @@ class Count(Knob):
         if isinstance(value, bool) or not isinstance(value, int):
             fix = f"Use a whole number such as 2, or None for {self.unset}."
             raise self.refused(value, fix, type(value).__name__)
-        if not 1 <= value <= MOST_THREADS:
+        if not 1 <= value <= _MOST_THREADS:
             fix = f"Use 1 or more, or None for {self.unset}; ORT's own sign for that, 0, is None here."
             raise self.refused(value, fix)
         return value

@@ -16,7 +16,7 @@ OptionValue = str | int | float | PurePath  # bool is an int
 
 ELSEWHERE = "…/"  # before a path of another machine, or of a file from elsewhere: no run uses it
 ALLOW = "or set allow_unknown=True to pass it on as it is"
-MOST_CHARACTERS = 1 << 20  # of one value; ORT copies it, and a stranger's bundle may bring it
+_MOST_CHARACTERS = 1 << 20  # of one value; ORT copies it, and a stranger's bundle may bring it
 MOST_BITS = 128  # of an integer; the ranges say the rest
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
 _OFF_ON = (("0", "false", "off", "no"), ("1", "true", "on", "yes"))
@@ -138,8 +138,8 @@ def rendered(label: str, value: OptionValue) -> str:
         raise ConfigError(f"{label} is {quoted(value)}.", "ORT's numbers have at most 64 bits.")
     text = str(value)
     check_text(label, text)
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > _MOST_CHARACTERS:
         raise ConfigError(
-            f"{label} has {len(text):,} characters.", f"Give at most {MOST_CHARACTERS:,} characters."
+            f"{label} has {len(text):,} characters.", f"Give at most {_MOST_CHARACTERS:,} characters."
         )
     return text

@@ -102,7 +102,7 @@ class PreparedModel(Part):
             )
 
 
-UNNAMED = "model.onnx"  # the name that most exports have
+_UNNAMED = "model.onnx"  # the name that most exports have
 DIGEST = re.compile(r"[0-9a-f]{12,}")
 
 
@@ -114,7 +114,7 @@ def file_words(path: str) -> str:
     if digest := DIGEST.fullmatch(re.split(r"[/\\]", path)[-1].removesuffix(".onnx")):
         return f"in memory ({digest[0][:4]})"
     parts = [part for part in re.split(r"[/\\]", path) if part]
-    is_named = parts[-1:] != [UNNAMED] or DIGEST.fullmatch(parts[-2:][0])
+    is_named = parts[-1:] != [_UNNAMED] or DIGEST.fullmatch(parts[-2:][0])
     return one_line("/".join(parts[-1:] if is_named else parts[-2:]), QUOTED)
 
 

@@ -25,7 +25,7 @@ HALF = {  # options that let a float32 model be computed in 16 bits
     "TensorrtExecutionProvider": ("trt_fp16_enable", "True"),
     "OpenVINOExecutionProvider": ("precision", "FP16"),
 }
-REMOVED = ("rocm", "ROCMExecutionProvider")
+_REMOVED = ("rocm", "ROCMExecutionProvider")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -98,7 +98,7 @@ def full_name(name: object) -> str:
             f"Use one of {', '.join(_short_names().values())}.",
         )
     folded = name.strip().casefold()
-    if folded in (removed.casefold() for removed in REMOVED):
+    if folded in (removed.casefold() for removed in _REMOVED):
         raise ConfigError(
             f"{name!r} was asked for, but ORT no longer has a ROCm provider and would quietly use the CPU.",
             "Use 'migraphx', AMD's provider today.",

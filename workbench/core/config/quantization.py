@@ -16,7 +16,7 @@ from workbench.core.errors import ConfigError
 # larger error means broken outputs.
 INTEGER_LEAST_SQNR_DB = 10.0
 
-BLOCKS = (16, 32, 64, 128, 256)
+_BLOCKS = (16, 32, 64, 128, 256)
 ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
 RANDOM_SAMPLES = 32  # calibration examples that are drawn where there are no others
 _MACHINE = "what wins on this machine"
@@ -172,7 +172,7 @@ class WeightOnly(Part):
     )
     block: int = Count.declare(
         "32",
-        f"Weights that share a scale: {', '.join(map(str, BLOCKS))}. Default: 32.",
+        f"Weights that share a scale: {', '.join(map(str, _BLOCKS))}. Default: 32.",
         "Smaller is more accurate and larger; 128 is smaller and faster to read.",
         default=32,
     )
@@ -205,7 +205,7 @@ class WeightOnly(Part):
             raise ConfigError(
                 f"{self.algorithm} makes 4 bits, not {self.bits}.", "Use bits=4, or algorithm='rounding'."
             )
-        if self.block not in BLOCKS:
-            raise ConfigError(f"block cannot be {self.block}.", f"Use one of {', '.join(map(str, BLOCKS))}.")
+        if self.block not in _BLOCKS:
+            raise ConfigError(f"block cannot be {self.block}.", f"Use one of {', '.join(map(str, _BLOCKS))}.")
         if self.accuracy_level is None:
             raise ConfigError("accuracy_level cannot be None.", "Use 'int8' or 'float32'.")

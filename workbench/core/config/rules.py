@@ -20,7 +20,7 @@ COMPILING = (
     *("CoreML", "MIGraphX", "NNAPI", "Nnapi", "NvTensorRTRTX"),
     *("OpenVINO", "QNN", "Tensorrt", "VitisAI"),
 )
-LAYERS = ("session.layer_assignment_settings", "session.name_based_layer_assignment")
+_LAYERS = ("session.layer_assignment_settings", "session.name_based_layer_assignment")
 
 _FILE = ("precision", "rewrites", "free_dimensions")  # make another ONNX file, which these engines read
 _BESIDE: dict[type, tuple[str, ...]] = {
@@ -49,8 +49,8 @@ def checked(config: ConfigFields) -> dict[str, Pairs]:
     texts = _texts(SESSION, config.session_entries, config.allow_unknown)
     _check_spinning(config, texts)
     _check_fallback(config, texts)
-    if all(texts.get(key) for key in LAYERS):
-        raise ConfigError(f"{listed(LAYERS)} exclude each other.", "Keep one of them.")
+    if all(texts.get(key) for key in _LAYERS):
+        raise ConfigError(f"{listed(_LAYERS)} exclude each other.", "Keep one of them.")
     return {
         "session_entries": tuple(texts.items()),
         "run_entries": tuple(_texts(RUN, config.run_entries, config.allow_unknown).items()),

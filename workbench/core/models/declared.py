@@ -12,7 +12,7 @@ from workbench.core.text import shorten
 
 Dim: TypeAlias = int | str | None  # fixed, symbolic, or undeclared
 
-UNNAMED = ("", "?")  # as exporters call an axis without a name: each one has a size of its own
+_UNNAMED = ("", "?")  # as exporters call an axis without a name: each one has a size of its own
 
 _ELEMENTS: dict[int, str] = {
     number: {"FLOAT": "float32", "DOUBLE": "float64"}.get(name, name.lower())
@@ -156,5 +156,5 @@ def _dim(dim: object) -> Dim:
         case "dim_param":
             name = dim.dim_param  # type: ignore[attr-defined]
             name = name if isinstance(name, str) else ascii(name)
-            return None if name.strip() in UNNAMED else name
+            return None if name.strip() in _UNNAMED else name
     return None

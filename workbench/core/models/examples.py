@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-LABELS = "labels"
+_LABELS = "labels"
 RANDOM_FEEDS = 8
 MOST_FEEDS = 10_000  # limit for an iterable that may be infinite
 NOT_REAL = "random inputs: the error on real data may be smaller or larger, and accuracy is not known"
@@ -76,7 +76,7 @@ def examples(
         return _of_arrays(model, data, "dict (given)", most, batch)
     if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[1], Mapping):
         return _with_labels(model, data[0], data[1], most, batch)
-    if hasattr(data, "feeds") and hasattr(data, LABELS):  # an EvaluationSet
+    if hasattr(data, "feeds") and hasattr(data, _LABELS):  # an EvaluationSet
         return _with_labels(model, data.feeds, data.labels, most, batch, getattr(data, "metric", None))
     if isinstance(data, Iterable) and not isinstance(data, (bytes, np.ndarray)):
         return _of_feeds(model, islice(data, most or MOST_FEEDS), None, "iterable (given)", most)
@@ -128,7 +128,7 @@ def _with_labels(
     made_by: str = "feeds and labels (given)",
 ) -> Examples:  # fmt: skip
     if isinstance(feeds, Mapping):
-        made = _of_arrays(model, {**feeds, LABELS: labels}, made_by, most, batch)
+        made = _of_arrays(model, {**feeds, _LABELS: labels}, made_by, most, batch)
     else:
         made = _of_feeds(model, feeds, labels, made_by, most)
     return replace(made, metric=metric)
@@ -158,7 +158,7 @@ def _of_arrays(
     """Make examples of arrays that hold all items along their first axis."""
     stacked = dict(arrays)
     inputs = (declared.name for declared in declared_inputs(model.structure))
-    labels = None if LABELS in inputs else stacked.pop(LABELS, None)
+    labels = None if _LABELS in inputs else stacked.pop(_LABELS, None)
     lengths = {name: len(value) for name, value in stacked.items() if np.ndim(value)}
     if not lengths or len(lengths) < len(stacked):
         raise InputError(

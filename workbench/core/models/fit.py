@@ -11,7 +11,7 @@ from workbench.core.text import did_you_mean, listed, shorten
 if TYPE_CHECKING:
     from workbench.core.models.model import Model
 
-QUANTIZED = (
+_QUANTIZED = (
     "QuantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "ConvInteger", "QLinearConv", "QLinearMatMul",
 )  # fmt: skip
 
@@ -41,4 +41,4 @@ def symbolic_dims(model: Model) -> set[str]:
 
 def is_quantized(model: Model) -> bool:
     """Return whether the model computes in integers: Q/DQ pairs or integer operators."""
-    return any(node.op_type in QUANTIZED for node in model.structure.graph.node)
+    return any(node.op_type in _QUANTIZED for node in model.structure.graph.node)

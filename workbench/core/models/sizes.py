@@ -25,12 +25,12 @@ from workbench.core.text import folded, listed, nearest, shorten
 
 BATCH = 1
 SEQUENCE = 128  # tokens: long enough to take time, short enough for every common position table
-IMAGE = 224  # pixels per side: the training size of most classifiers
+_IMAGE = 224  # pixels per side: the training size of most classifiers
 FRAMES = 3000  # spectrogram frames: Whisper's 30 s
 CHUNK = 512  # audio samples of one run of a streaming model: 32 ms
 SAMPLES = 16_000  # audio samples: one second at the rate of speech models
 CHANNELS = 3
-OTHER = 8
+_OTHER = 8
 
 _BATCH = re.compile(r"batch|^n$|^b$|^bs$|bsz")
 _PAST = re.compile(r"past|cache")
@@ -81,7 +81,7 @@ class Sizes:
         self._has_rate = any(RATE.search(folded(declared.name)) for declared in inputs)
         self._has_state = any(is_state(declared.name) and declared.dims for declared in inputs)
         self._fit = min(SEQUENCE, positions_of(model) or SEQUENCE)
-        self._image = image_side(model) or IMAGE
+        self._image = image_side(model) or _IMAGE
         self._given = _checked(inputs, given)
         self._usual = usual
         for name, axis, dim in free_dims(inputs):
@@ -103,7 +103,7 @@ class Sizes:
         """Return the dims of a tensor for one input."""
         if kind.dims is None:
             self.guesses.append(f"{shorten(declared.name)}: its rank is not declared; made one-dimensional")
-            return (OTHER,)
+            return (_OTHER,)
         return tuple(self._size(declared, kind, axis, dim) for axis, dim in enumerate(kind.dims))
 
     def past(self) -> int:
@@ -159,7 +159,7 @@ class Sizes:
             return self._sequence_size(), "a sequence"
         if axis == 0:
             return self._batch(), "the first axis, taken for a batch"
-        return OTHER, "nothing says how large"
+        return _OTHER, "nothing says how large"
 
     def _batch(self) -> int:
         """Return the batch that the user gave to any input, else one item."""

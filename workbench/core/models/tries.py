@@ -16,7 +16,7 @@ PICTURES = (  # height and width: a multiple of 64, lines of text, which cost li
     (384, 384), (416, 416), (512, 512), (299, 299), (112, 112), (128, 128), (64, 64), (32, 32), (28, 28),
 )  # fmt: skip
 LENGTHS = (512, 16_000, 256, 576, 1, 1024, 128, 64, 32, 16, 80, 160, 320, 640, 3000, 8000, 48_000, 2, 4)
-RATES = (16_000, 8000)
+_RATES = (16_000, 8000)
 FILLS = (0, 1)  # of integers: an id of every table, a mask
 
 
@@ -81,6 +81,6 @@ def _values(inputs: Sequence[Declared]) -> Iterator[dict[str, int]]:
     }
     scalars = [name for name, kind in whole.items() if kind.dims in ((), (1,)) or RATE.search(folded(name))]
     if scalars:
-        yield from (dict.fromkeys(scalars, rate) for rate in RATES)
+        yield from (dict.fromkeys(scalars, rate) for rate in _RATES)
     if whole:
         yield from (dict.fromkeys(whole, fill) for fill in FILLS)

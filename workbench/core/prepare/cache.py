@@ -26,7 +26,7 @@ from workbench.core.locked_folder import alone
 from workbench.core.models.fingerprint import file_sha256
 from workbench.core.prepare.step import PRODUCTS
 
-MOST_BYTES = 20 << 30  # bound of all entries, unless WORKBENCH_PREPARED_GB is set
+_MOST_BYTES = 20 << 30  # bound of all entries, unless WORKBENCH_PREPARED_GB is set
 IN_USE_S = 3600.0  # entries used within the last hour stay: a measurement may be running
 NOTE = "entry.json"
 MOST_NOTE_BYTES = 16 << 20
@@ -123,7 +123,7 @@ def _folder() -> Path:
 def _bound() -> int:
     setting = os.environ.get("WORKBENCH_PREPARED_GB")
     if not setting:
-        return MOST_BYTES
+        return _MOST_BYTES
     try:
         return int(float(setting) * 1e9)
     except ValueError as error:

@@ -28,7 +28,7 @@ from workbench.core.worker.values import write_values
 DEFAULT_SAMPLES = 200
 FEW = 100  # examples of a real set; a note warns of fewer
 REAL_INPUTS = 8
-MOST_BYTES = 4 << 30  # of all examples on disk
+_MOST_BYTES = 4 << 30  # of all examples on disk
 STACKED = "one example an entry of the first axis"
 RANDOM_NOTE = (
     "calibrated on RANDOM data, which is not representative: the ranges, and with them accuracy and error, "
@@ -76,9 +76,9 @@ def spool(
         write_values(path, [example])
         count += 1
         total += path.stat().st_size
-        if total > MOST_BYTES:
+        if total > _MOST_BYTES:
             raise InputError(
-                f"{count} calibration examples take more than {MOST_BYTES >> 30} GiB",
+                f"{count} calibration examples take more than {_MOST_BYTES >> 30} GiB",
                 "give fewer with StaticInt8(samples=…), or smaller ones",
             )
     if not count:

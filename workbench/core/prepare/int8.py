@@ -23,7 +23,7 @@ PRODUCTS = ("MatMul", "Gemm", "Attention", "MultiHeadAttention", "LSTM", "GRU", 
 # of a vision transformer and the first layers of a speech model are below this share, a ConvNeXt is above.
 LEAST_CONVOLUTIONS = 0.1
 PER_CHANNEL_OPSET = 13  # the first one whose DequantizeLinear takes a scale for each channel
-BODIES = "leave precision out, or export the model without If, Loop and Scan: only the branch that is used"
+_BODIES = "leave precision out, or export the model without If, Loop and Scan: only the branch that is used"
 
 
 def suited_int8(model: Model) -> StaticInt8 | DynamicInt8:
@@ -196,7 +196,7 @@ def _made(answer: Answer, why: str) -> dict[str, int]:
     made = appeared(answer)
     if not made and answer.get("bodies"):
         raise PrepareError(
-            f"no node became integer: {_bodies(answer)}, which ORT's quantizer leaves in float", BODIES
+            f"no node became integer: {_bodies(answer)}, which ORT's quantizer leaves in float", _BODIES
         )
     if not made:
         raise PrepareError(

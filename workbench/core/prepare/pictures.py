@@ -17,7 +17,7 @@ from workbench.core.text import path_text, shorten
 
 IMAGES = frozenset((".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"))
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-MOST_PIXELS = 100_000_000  # of one decoded image
+_MOST_PIXELS = 100_000_000  # of one decoded image
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +110,10 @@ def _image_feed(path: Path, pictures: Pictures, model: Model) -> dict[str, Any]:
 
     try:
         with Image.open(path) as image:
-            if image.width * image.height > MOST_PIXELS:
+            if image.width * image.height > _MOST_PIXELS:
                 raise InputError(
                     f"{path_text(path)} has {image.width:,} by {image.height:,} pixels",
-                    f"give pictures of at most {MOST_PIXELS:,} pixels",
+                    f"give pictures of at most {_MOST_PIXELS:,} pixels",
                 )
             return picture_array(image, pictures, model)
     except (OSError, UnidentifiedImageError, Image.DecompressionBombError, ValueError, SyntaxError) as error:

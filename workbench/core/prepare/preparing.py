@@ -30,7 +30,7 @@ from workbench.core.worker.launch import WorkerFolder, call_job
 if TYPE_CHECKING:
     import pandas as pd
 
-TIMEOUT_S = 3600.0
+_TIMEOUT_S = 3600.0
 OnStep = Callable[[str], None]
 
 
@@ -266,7 +266,7 @@ class _Progress:
             answer = call_job(
                 step.job,
                 {**arguments, **files},
-                timeout_s=TIMEOUT_S,
+                timeout_s=_TIMEOUT_S,
                 cancel=self._cancel,
                 python=step.python,
                 custom_ops=self._custom_ops,

@@ -13,7 +13,7 @@ from workbench.core.models.structure import graphs
 # The transposes that follow a reshape to (batch, tokens, heads, width).
 HEADS_APART = ([0, 2, 1, 3], [0, 2, 3, 1])
 MOST_HEADS = 512
-SMALL = 64  # elements of a constant that holds a shape
+_SMALL = 64  # elements of a constant that holds a shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _small_constants(model: ModelProto, nodes: list[NodeProto]) -> dict[str, lis
 def _add_small(constants: dict[str, list[int]], name: str, tensor: TensorProto) -> None:
     integer = tensor.data_type in (TensorProto.INT64, TensorProto.INT32)
     external = tensor.data_location == TensorProto.EXTERNAL
-    if integer and not external and prod(tensor.dims) <= SMALL:
+    if integer and not external and prod(tensor.dims) <= _SMALL:
         constants[name] = [int(value) for value in numpy_helper.to_array(tensor).reshape(-1)]
 
 

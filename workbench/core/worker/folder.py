@@ -22,7 +22,7 @@ _TEMPORARY = ("the temporary folder", "TMPDIR")
 _CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EIO})
 
 
-REMOVED = (
+_REMOVED = (
     "load the model again with wb.load: `workbench clean`, or a cleaner of temporary files, removes files "
     "that a running kernel may still use"
 )
@@ -69,7 +69,7 @@ def no_room(error: OSError, stage: str = "", *, temporary_file: bool = False) ->
         ours.update((place, place) for place in homes)
         folder = next((ours[place] for place in ours if file.is_relative_to(place)), None)
         if folder is not None and error.errno in _GONE and folder.is_dir():
-            return StorageError(f"{path_text(file)} is gone{_during(stage)}", REMOVED)
+            return StorageError(f"{path_text(file)} is gone{_during(stage)}", _REMOVED)
     elif full and not temporary_file:
         folder = min((temporary, *homes), key=_free_bytes)
     if folder is None:

@@ -17,7 +17,7 @@ from workbench.core.worker import child
 from workbench.core.worker.usage import thread_count
 
 MAX_MESSAGE_BYTES = 1 << 16
-FILES = 3  # stdin, stdout and stderr of a worker
+_FILES = 3  # stdin, stdout and stderr of a worker
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     gc.freeze()  # a collection in a worker would copy every page that the server shares with it
     _send(channel, {"can_fork": thread_count() == 1 and hasattr(socket, "recv_fds")})  # Python 3.9
     while True:
-        text, files, _, _ = socket.recv_fds(channel, MAX_MESSAGE_BYTES, FILES)
+        text, files, _, _ = socket.recv_fds(channel, MAX_MESSAGE_BYTES, _FILES)
         if not text:
             os._exit(0)
         if json.loads(text)["kind"] == "fork":

@@ -24,7 +24,7 @@ _NAMES = (
     "ORT_ENABLE_ALL",
 )
 # ORT's numbers: the last one in the log is ALL in the enumeration.
-LEVELS = dict(
+_LEVELS = dict(
     enumerate(
         getattr(ort.GraphOptimizationLevel, name)
         for name in _NAMES
@@ -52,7 +52,7 @@ class GraphCapture:
         self.providers = providers_of(plan)
         self.disabled = tuple(plan["disabled_optimizers"])
         asked = session_options(plan).graph_optimization_level
-        self.level = next((number for number, level in LEVELS.items() if level == asked), max(LEVELS))
+        self.level = next((number for number, level in _LEVELS.items() if level == asked), max(_LEVELS))
         self.taken = 0
         self.stem = "graph"
         self.weights = folder / "weights.bin"
@@ -127,7 +127,7 @@ class GraphCapture:
         self, level: int, disabled: tuple[str, ...], *, verbose: bool = False, save: bool = True
     ) -> tuple[ort.InferenceSession, str]:
         options = session_options(self.plan)
-        options.graph_optimization_level = LEVELS[level]
+        options.graph_optimization_level = _LEVELS[level]
         options.enable_profiling = False
         entries = {RECORD: "1", "session.disable_prepacking": "1", **self.entries}
         file = ""
@@ -182,7 +182,7 @@ def _registered() -> list[str]:
     """Return every CPU transformer of this ORT, from a model of one node; none before 1.25."""
     options = ort.SessionOptions()
     options.log_severity_level = 0
-    options.graph_optimization_level = LEVELS[max(LEVELS)]
+    options.graph_optimization_level = _LEVELS[max(_LEVELS)]
     with Captured() as log:
         ort.InferenceSession(SQUARE, options, providers=[CPU])
     return list(dict.fromkeys(entry["name"] for entry in read_passes(log.lines())))

@@ -21,7 +21,7 @@ from workbench.core.worker.values import read_values
 
 SAVED = "_ReshapedSavedOutput"  # the suffix of the outputs that ORT's tool adds
 ONE_FILE_BYTES = 1 << 30
-QUANTIZED = "_quantized"
+_QUANTIZED = "_quantized"
 MOST_RATIO_VALUES = 1 << 20  # of a tensor, for its percentile
 
 
@@ -217,7 +217,7 @@ def _weights_by_name(baseline: str, quantized: str) -> list[dict[str, Any]]:
 def _restored(name: str, tensors: dict[str, onnx.TensorProto]) -> Any:
     if name in tensors and tensors[name].data_type in (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16):
         return numpy_helper.to_array(tensors[name]).astype(np.float32)
-    names = [name + suffix for suffix in (QUANTIZED, "_scale", "_zero_point")]
+    names = [name + suffix for suffix in (_QUANTIZED, "_scale", "_zero_point")]
     if not all(name in tensors for name in names):
         return None
     integers, scale, zero = (numpy_helper.to_array(tensors[name]) for name in names)

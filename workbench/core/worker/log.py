@@ -11,7 +11,7 @@ from workbench.core.text import printable, without_colors
 _ORT_LINE = re.compile(
     r"^(?:\S+ \S+ )?\[(?P<severity>[VIWEF]):[^\]]*?\] ?(?P<message>.*)$"
 )  # 2026-11-21 07:43:50.12 [W:onnxruntime:Default, file.cc:12 Function] text
-HEAD_BYTES = 256 << 10
+_HEAD_BYTES = 256 << 10
 TAIL_BYTES = 768 << 10
 MAX_LINE = 2_000
 
@@ -21,12 +21,12 @@ def read_bounded(path: Path) -> str:
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(0)
-        if size <= HEAD_BYTES + TAIL_BYTES:
+        if size <= _HEAD_BYTES + TAIL_BYTES:
             raw = file.read()
         else:
-            head = file.read(HEAD_BYTES)
+            head = file.read(_HEAD_BYTES)
             file.seek(size - TAIL_BYTES)
-            cut = size - HEAD_BYTES - TAIL_BYTES
+            cut = size - _HEAD_BYTES - TAIL_BYTES
             raw = head + f"\n… {cut} bytes left out …\n".encode() + file.read()
     text = without_colors(raw.decode("utf-8", "replace"))
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -17,7 +17,7 @@ ONNXRUNTIME = (
     *("onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml", "onnxruntime-qnn"),
     *("onnxruntime-rocm", "onnxruntime-migraphx", "onnxruntime-training", "onnxruntime"),
 )
-TIMEOUT_S = 60.0  # a first start from a cold network disk takes seconds
+_TIMEOUT_S = 60.0  # a first start from a cold network disk takes seconds
 _SCRIPT = """
 import json, sys
 from importlib.metadata import PackageNotFoundError, version
@@ -51,7 +51,7 @@ def packages_of(python: str, names: tuple[str, ...]) -> Packages:
     command = [python, "-c", _SCRIPT, json.dumps(names)]
     alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     try:
-        answer = subprocess.run(command, capture_output=True, check=True, timeout=TIMEOUT_S, env=alone)
+        answer = subprocess.run(command, capture_output=True, check=True, timeout=_TIMEOUT_S, env=alone)
         facts = json.loads(answer.stdout)
         major, minor = facts["python"]
         return Packages(f"{major}.{minor}", dict(facts["versions"]))

@@ -17,7 +17,7 @@ _LEFT = re.compile(
     r"kernel not found|[Ff]orce fallback|supported: \[?0|not supported|[Uu]nsupported|fall(?:ing)? back to"
 )
 MOST_WORDS = 200  # messages of one transformer: a large model has too many candidates
-MOST_LETTERS = 300
+_MOST_LETTERS = 300
 
 
 def read_passes(lines: Iterable[str]) -> list[dict[str, Any]]:
@@ -44,7 +44,7 @@ def _messages(line: str) -> list[str]:
     """Return the message in a line, if there is one of a transformer."""
     message = _MESSAGE.search(line)
     is_own = message is not None and not message["place"].startswith(_HOUSEKEEPING)
-    return [message["text"][:MOST_LETTERS]] if message and is_own else []
+    return [message["text"][:_MOST_LETTERS]] if message and is_own else []
 
 
 def read_partitioning(lines: Iterable[str]) -> list[str]:
@@ -53,5 +53,5 @@ def read_partitioning(lines: Iterable[str]) -> list[str]:
     for line in lines:
         message = _MESSAGE.search(line)
         if message and _LEFT.search(message["text"]) and len(lines_left) < MOST_WORDS:
-            lines_left[message["text"][:MOST_LETTERS]] = None
+            lines_left[message["text"][:_MOST_LETTERS]] = None
     return list(lines_left)

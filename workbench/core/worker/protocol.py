@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 _SIZES = struct.Struct("<II")
-MAX_JSON_BYTES = 64 << 20
+_MAX_JSON_BYTES = 64 << 20
 MAX_PAYLOAD_BYTES = 256 << 20
 
 # Modules of workbench.core.worker that a "call" message can name.
@@ -66,7 +66,7 @@ def read_message(stream: IO[bytes]) -> Message | None:
     if len(head) < _SIZES.size:
         raise ProtocolError("cut off inside a frame")
     text_bytes, payload_bytes = _SIZES.unpack(head)
-    if text_bytes > MAX_JSON_BYTES or payload_bytes > MAX_PAYLOAD_BYTES:
+    if text_bytes > _MAX_JSON_BYTES or payload_bytes > MAX_PAYLOAD_BYTES:
         raise ProtocolError(f"frame of {text_bytes + payload_bytes} bytes")
     text, payload = stream.read(text_bytes), stream.read(payload_bytes)
     if len(text) < text_bytes or len(payload) < payload_bytes:

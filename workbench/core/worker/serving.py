@@ -14,7 +14,7 @@ Run = Callable[[], object]
 Clock = Callable[[], int]  # nanoseconds
 
 SPIN_NS = 150_000  # before an arrival, since a sleep on Linux ends 60 to 120 microseconds too late
-PATIENCE = 1.0  # of the span in which requests arrive: how long late ones are still answered after it
+_PATIENCE = 1.0  # of the span in which requests arrive: how long late ones are still answered after it
 
 
 def closed_loop(
@@ -64,7 +64,7 @@ def open_loop(
     def work(caller: int) -> None:
         run, append = runs[caller], answered[caller].append
         crew.begin(run)
-        give_up = crew.began_ns + int((1 + PATIENCE) * seconds * 1e9)
+        give_up = crew.began_ns + int((1 + _PATIENCE) * seconds * 1e9)
         while (index := next(turn)) < len(arrivals_ns):
             arrival = crew.began_ns + arrivals_ns[index]
             now = clock()

@@ -13,13 +13,13 @@ import traitlets as t
 from ipywidgets import DOMWidget
 
 MOST_MODULE_BYTES = 50_000  # anywidget sends the module with every instance
-PARTS = {"graph": ("layout", "column", "panes", "drawing")}  # files that a view needs besides its own
+_PARTS = {"graph": ("layout", "column", "panes", "drawing")}  # files that a view needs besides its own
 
 
 @cache
 def javascript(name: str) -> str:
     """Return a built file, which defines functions and exports nothing, after the files it needs."""
-    return "".join(_built(f"{part}.js") for part in (*PARTS.get(name, ()), name))
+    return "".join(_built(f"{part}.js") for part in (*_PARTS.get(name, ()), name))
 
 
 @cache

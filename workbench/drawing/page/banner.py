@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.drawing.numbers import NumbersRow, NumbersTable
 
 STYLE = files("workbench.drawing.page").joinpath("static", "verdict.css").read_text("utf-8")
-MOST_LETTERS = 2_000  # of a reason; ORT's message of a failure fits
+_MOST_LETTERS = 2_000  # of a reason; ORT's message of a failure fits
 WIDTH, HEIGHT, LEFT, RIGHT, MIDDLE = 340, 58, 24, 316, 21  # pixels of the axis
 LEAST_ROOM = 52  # pixels of a word above it
 
@@ -136,4 +136,4 @@ def _about(label: str | None) -> str:
 
 
 def _text(value: str) -> str:
-    return escape(one_line(value, MOST_LETTERS))
+    return escape(one_line(value, _MOST_LETTERS))

@@ -8,8 +8,8 @@ from html import escape
 from workbench.core.text import one_line
 from workbench.drawing.titles import Title
 
-MOST_LETTERS = 1_000
-NAMED = re.compile(r"[^\s:;]+[:;] ")  # a model's name is never changed
+_MOST_LETTERS = 1_000
+_NAMED = re.compile(r"[^\s:;]+[:;] ")  # a model's name is never changed
 
 
 def caption_html(title: Title) -> str:
@@ -34,5 +34,5 @@ def _more(texts: tuple[str, ...]) -> str:
 
 def _text(text: str) -> str:
     """Return the text with a capital letter, unless it begins with a name such as "digits-conv: …"."""
-    named = NAMED.match(text) is not None
-    return escape(one_line(text if named else text[:1].upper() + text[1:], MOST_LETTERS))
+    named = _NAMED.match(text) is not None
+    return escape(one_line(text if named else text[:1].upper() + text[1:], _MOST_LETTERS))

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from workbench.drawing.scene import Scene
 
-MOST_ROWS = 300
+_MOST_ROWS = 300
 MOST_NODES = 200  # rows of a table with one row per node
-MOST_LETTERS = 300  # in a cell
-ABSENT = "–"  # noqa: RUF001  # a dash, as tables have it
+_MOST_LETTERS = 300  # in a cell
+_ABSENT = "–"  # noqa: RUF001  # a dash, as tables have it
 
 _asked_to_stop: ContextVar[threading.Event | None] = ContextVar("asked_to_stop", default=None)
 
@@ -75,7 +75,7 @@ def facts(rows: Iterable[tuple[str, object]]) -> str:
     return f"<dl>{rows_html}</dl>"
 
 
-def table(frame: pd.DataFrame, caption: str, *, most: int = MOST_ROWS, opened: bool = False) -> str:
+def table(frame: pd.DataFrame, caption: str, *, most: int = _MOST_ROWS, opened: bool = False) -> str:
     """Return a table that opens at its caption; a long table is cut, and a sentence says so."""
     stop_if_asked()
     rows = frame.head(most)
@@ -112,7 +112,7 @@ def picture(scene: Scene) -> str:
     return f'<figure class="picture">{scene.to_svg()}</figure>'
 
 
-def figured(result: Drawn, *, most: int = MOST_ROWS) -> str:
+def figured(result: Drawn, *, most: int = _MOST_ROWS) -> str:
     """Return a result's figure, or its picture where it has none, and its table."""
     figure = result.figure()
     drawing = picture(result.still()) if figure is None else plot(figure, str(result))
@@ -137,7 +137,7 @@ def _sentence(text: str) -> str:
 
 def _cell(value: Any, is_number: bool) -> str:
     if value is None or str(value) in ("<NA>", "NaT") or value != value:  # pandas' own absence has no truth
-        return f'<td class="none" title="not known">{ABSENT}</td>'
+        return f'<td class="none" title="not known">{_ABSENT}</td>'
     if isinstance(value, bool):
         return f"<td>{'yes' if value else 'no'}</td>"
     if isinstance(value, float):
@@ -145,4 +145,4 @@ def _cell(value: Any, is_number: bool) -> str:
     if isinstance(value, int):
         return f'<td class="number">{value:,}</td>'
     kind = ' class="number"' if is_number else ""
-    return f"<td{kind}>{escape(one_line(str(value), MOST_LETTERS))}</td>"
+    return f"<td{kind}>{escape(one_line(str(value), _MOST_LETTERS))}</td>"

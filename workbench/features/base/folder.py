@@ -20,7 +20,7 @@ from workbench.features.base.registry import KINDS
 if TYPE_CHECKING:
     import pandas as pd
 
-UNITS = {  # by the end of a column's name
+_UNITS = {  # by the end of a column's name
     "_s": "seconds",
     "_ms": "milliseconds",
     "_us": "microseconds",
@@ -177,5 +177,5 @@ def _within(folder: Path, path: Path) -> str:
 
 
 def _unit(column: str) -> str | None:
-    ends = sorted(UNITS, key=len, reverse=True)
-    return next((UNITS[end] for end in ends if column.endswith(end)), None)
+    ends = sorted(_UNITS, key=len, reverse=True)
+    return next((_UNITS[end] for end in ends if column.endswith(end)), None)

@@ -11,7 +11,7 @@ from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.errors import Cancelled, ConfigError, StorageError, WorkbenchError
 from workbench.core.measure.limits import OnProgress, Progress
 
-LEAST_BUDGET_S = 0.1  # a measurement that nothing of the budget is left for still has one round
+_LEAST_BUDGET_S = 0.1  # a measurement that nothing of the budget is left for still has one round
 
 Measure: TypeAlias = Callable[[OnProgress, float | None], ComparisonRecord]
 
@@ -35,7 +35,7 @@ def measured_in_turn(
         share_s = None
         if budget_s is not None:
             left_s = budget_s - (time.perf_counter() - began)
-            share_s = max(left_s / (len(parts) - index), LEAST_BUDGET_S)
+            share_s = max(left_s / (len(parts) - index), _LEAST_BUDGET_S)
         tell = partial_progress(on_progress, part.name, index, len(parts), began)
         try:
             yield part.measure(tell, share_s), None

@@ -14,7 +14,7 @@ from workbench.features.base.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-FIRST = "A"  # the label of a main record that holds none
+_FIRST = "A"  # the label of a main record that holds none
 
 
 class PerRun(Result):
@@ -30,7 +30,7 @@ class PerRun(Result):
     def _labelled(self) -> Iterator[tuple[str, Any]]:
         own = [part for part in self.parts if part.kind == self.kind]
         if all(part.label for part in own):
-            yield str(getattr(self.record, "label", "") or FIRST), self.record
+            yield str(getattr(self.record, "label", "") or _FIRST), self.record
         for part in own:
             if part.label:
                 yield part.label, part.record
@@ -42,7 +42,7 @@ class PerRun(Result):
             raise WorkbenchError(f"There is no {cls.kind} to show.", "Give at least one run.")
         first, *others = records
         main, names = records[first], [f"{cls.kind}/{label}" for label in others]
-        if first != FIRST:  # the baseline failed: a part without a label says that all labels stand beside
+        if first != _FIRST:  # the baseline failed: a part without a label says that all labels stand beside
             names = [cls.kind, *(f"{cls.kind}/{label}" for label in records)]
         parts = tuple(Part(name, records.get(name.partition("/")[2], main), None) for name in names)
         return cls(main, about, parts=parts)
@@ -50,7 +50,7 @@ class PerRun(Result):
     @classmethod
     def of_part(cls, part: Part) -> Self:
         """Make a result of a part of a comparison."""
-        return cls.of({part.label or FIRST: part.record}, part.about)
+        return cls.of({part.label or _FIRST: part.record}, part.about)
 
     def as_parts(self, label: str) -> tuple[Part, ...]:
         """Return one part per run; a single run is called `label`."""

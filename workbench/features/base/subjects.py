@@ -14,7 +14,7 @@ from workbench.core.text import listed, quoted
 
 Outputs: TypeAlias = Mapping[str, str] | Literal["ignore"] | None
 
-EXAMPLE = "wb.compare(model, wb.Config(), wb.Config(…))"
+_EXAMPLE = "wb.compare(model, wb.Config(), wb.Config(…))"
 FILES_EXAMPLE = (
     'wb.compare("a.onnx", "b.onnx"), or with a config each: wb.compare((a, wb.Config()), (b, config))'
 )
@@ -30,7 +30,7 @@ def subjects_of(first: Any, others: Sequence[Any], outputs: Outputs) -> tuple[Mo
     if not others:
         raise ConfigError(
             "a comparison needs two configs or more",
-            f"{EXAMPLE}; two model files: {FILES_EXAMPLE}; or measure one config alone: "
+            f"{_EXAMPLE}; two model files: {FILES_EXAMPLE}; or measure one config alone: "
             "wb.measure(model, wb.Config(…))",
         )
     if not isinstance(first, tuple) and all(isinstance(other, Config) for other in others):
@@ -58,7 +58,7 @@ def _check_type(subject: Any) -> None:
     if not is_pair and not isinstance(subject, Config | Model | ModelProto | str | bytes | os.PathLike):
         raise ConfigError(
             f"{quoted(subject)} is no config, no model and no pair of both",
-            f"give {EXAMPLE}, {FILES_EXAMPLE}",
+            f"give {_EXAMPLE}, {FILES_EXAMPLE}",
         )
 
 

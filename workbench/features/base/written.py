@@ -15,8 +15,10 @@ from workbench.features.base.offers import FILE as OFFERS
 from workbench.features.base.registry import KINDS
 
 PUBLIC = Path(__file__).parents[2] / "__init__.pyi"
-METHODS = Path(__file__).parents[1] / "compare" / "each_run.pyi"
-MARK = "# Of each feature, its call and its result: written by `python -m workbench.features.base.written`.\n"
+_METHODS = Path(__file__).parents[1] / "compare" / "each_run.pyi"
+_MARK = (
+    "# Of each feature, its call and its result: written by `python -m workbench.features.base.written`.\n"
+)
 EACH = '''"""The methods of each_run.py: written by `python -m workbench.features.base.written`."""
 
 {imports}
@@ -28,8 +30,8 @@ class EachRun:
 def written() -> dict[Path, str]:
     """Return the text of each file that follows from the declarations."""
     offers = json.dumps([asdict(kind.offer) for kind in KINDS], indent=1) + "\n"
-    by_hand, mark, _ = PUBLIC.read_text("utf-8").partition(MARK)
-    return {OFFERS: offers, PUBLIC: by_hand + mark + "".join(_public_names()), METHODS: _methods()}
+    by_hand, mark, _ = PUBLIC.read_text("utf-8").partition(_MARK)
+    return {OFFERS: offers, PUBLIC: by_hand + mark + "".join(_public_names()), _METHODS: _methods()}
 
 
 def _public_names() -> Iterator[str]:

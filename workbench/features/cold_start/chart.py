@@ -9,14 +9,14 @@ from workbench.core.text import in_mib, in_ms
 from workbench.drawing.chart import Axis, Chart, ChartRow, Value, mebibytes, milliseconds, series_look
 from workbench.features.cold_start.starts import ColdStartRecord
 
-STEADY = "steady run"
+_STEADY = "steady run"
 # Without a saved graph, `load` of the memory is what `read` of the time is with one.
 _LOOKS = {
     step: series_look(index, name)
     for step, index, name in (
         ("process start", 0, "process start"), ("import", 1, "import"), ("read", 2, "read or load"),
         ("load", 2, "read or load"), ("optimize", 3, "optimize"), ("prepack", 4, "prepack"),
-        ("first run", 5, "first run"), (STEADY, 6, STEADY),
+        ("first run", 5, "first run"), (_STEADY, 6, _STEADY),
     )
 }  # fmt: skip
 _SAVED_AHEAD = (  # loading is one step then: nothing is optimized
@@ -41,7 +41,7 @@ def cold_start_chart(by_label: Mapping[str, ColdStartRecord]) -> Chart:
     if any(value.value is not None for row in rows for value in row.values[1]):
         axes.append(Axis("resident memory, what each stage added (MiB)", "stack"))
     rows = [ChartRow(row.label, row.values[: len(axes)], row.totals[: len(axes)]) for row in rows]
-    steady = " and ".join(str(in_ms(dict(start.steps)[STEADY] or 0.0)) for start in starts)
+    steady = " and ".join(str(in_ms(dict(start.steps)[_STEADY] or 0.0)) for start in starts)
     firsts = ", ".join(f"{start.label} {in_ms(start.until_first_answer_s, 3)}" for start in starts)
     sentences = (f"Cold start to the first answer: {firsts}", *map(str, starts))
     return Chart(sentences, tuple(axes), tuple(rows), f"once steady, a run takes {steady}")
@@ -54,13 +54,13 @@ def _row(
     times = tuple(
         Value(milliseconds(seconds), f"{step}: {in_ms(seconds) or 'not known'}", _LOOKS[step])
         for step, seconds in steps.items()
-        if step != STEADY
+        if step != _STEADY
     )
     sizes = tuple(
         Value(mebibytes(size), f"{stage}: {in_mib(size) or 'not known'}", _LOOKS[stage])
         for stage, size in _added(resident)
     )
-    whole_s = sum(seconds or 0.0 for step, seconds in steps.items() if step != STEADY)
+    whole_s = sum(seconds or 0.0 for step, seconds in steps.items() if step != _STEADY)
     largest = max((size for _, size in resident if size is not None), default=None)
     return ChartRow(label, (times, sizes), (in_ms(whole_s) or "", in_mib(largest) or "not known"))
 

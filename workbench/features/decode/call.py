@@ -23,7 +23,7 @@ from workbench.features.base.running import Feeds, finding_inputs, kept, opened_
 from workbench.features.decode.decoding import DecodeRequest, DecodingRounds
 from workbench.features.decode.result import Decoding
 
-BUDGET_S = 60.0
+_BUDGET_S = 60.0
 PROMPT, TOKENS = 128, 64  # where the model has positions for so many
 MOST_TOKENS = 100_000
 
@@ -34,7 +34,7 @@ def decode(
     *configs: Config,
     prompt: int | Sequence[int] | None = None,
     tokens: int | None = None,
-    budget_s: float = BUDGET_S,
+    budget_s: float = _BUDGET_S,
     inputs: Feeds = None,
     seed: int = 0,
     allow_fallback: bool = False,

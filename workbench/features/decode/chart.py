@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from workbench.features.decode.record import DecodingRecord
 
-HEIGHT = 380
+_HEIGHT = 380
 _AXES = (
     Axis("time to the first token (ms)"),
     Axis("time of each further token (ms)"),
@@ -65,7 +65,7 @@ def decoding_figure(record: DecodingRecord) -> go.Figure:
     figure.update_xaxes(title_text="position of the token")
     figure.update_yaxes(title_text=f"median time of the token ({scale.unit})", rangemode="tozero")
     note = f"the first token, which runs the prompt of {record.prompt_count}, stands in the sentences only"
-    return set_title(figure, headlines(in_words(record), len(record.runs)), note, HEIGHT)
+    return set_title(figure, headlines(in_words(record), len(record.runs)), note, _HEIGHT)
 
 
 def _row(index: int, figures: DecodeFigures) -> ChartRow:

@@ -22,7 +22,7 @@ from workbench.core.worker.values import read_values
 from workbench.features.decode.points import WHATS, decode_pairs
 from workbench.features.decode.record import DecodePass, DecodeRun, DecodeVerdict, DecodingRecord
 
-LEAST_ROUNDS = 3  # an interval needs them, whatever the budget
+_LEAST_ROUNDS = 3  # an interval needs them, whatever the budget
 MOST_ROUNDS = 12
 ROUNDS_ALONE = 5  # of one config, which needs no verdict
 PASSES = 2  # of each config in a round; one where a pass is long
@@ -68,7 +68,7 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
             self.round(number, alive, tasks)
             now = time.perf_counter()
             out_of_time = now - self.began + (now - began) > self.budget_s
-            if number >= LEAST_ROUNDS and (out_of_time or self._is_enough(number)):
+            if number >= _LEAST_ROUNDS and (out_of_time or self._is_enough(number)):
                 return
 
     def record(self) -> DecodingRecord:

@@ -32,7 +32,7 @@ Kind = Literal["python", "triton"]
 KINDS: tuple[Kind, ...] = ("python", "triton")
 SERVING = Path(__file__).with_name("serving")
 WARM_UP_RUNS = 5
-MAX_JSON_BYTES = 4 << 20  # read in 0.1 s; a photo of 224 by 224 pixels takes 3 MiB
+_MAX_JSON_BYTES = 4 << 20  # read in 0.1 s; a photo of 224 by 224 pixels takes 3 MiB
 MAX_ELEMENTS = 1 << 20  # of a tensor in JSON or of texts, each an object of Python
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -95,7 +95,7 @@ def _python(
     notes = tuple(prepared.notes)
     plan = _with_libraries(session_plan(prepared.config), target)
     limits = {field: value for field, value in asdict(serving).items() if field not in ("name", "fallback")}
-    limits |= {"max_json_bytes": MAX_JSON_BYTES, "max_elements": MAX_ELEMENTS}
+    limits |= {"max_json_bytes": _MAX_JSON_BYTES, "max_elements": MAX_ELEMENTS}
     document = {
         "name": serving.name,
         "version": "1",

@@ -12,7 +12,13 @@ from workbench.core.config.provider import CPU
 from workbench.core.config.runtime import name_of
 from workbench.features.deploy.contract import BYTES, Contract, Tensor
 
-LEVELS = {"all": None, None: None, "extended": 1, "basic": -1, "disabled": 2}  # of `optimization.graph.level`
+_LEVELS = {
+    "all": None,
+    None: None,
+    "extended": 1,
+    "basic": -1,
+    "disabled": 2,
+}  # of `optimization.graph.level`
 _PARAMETERS = {  # of the config: the backend's parameter
     "intra_op_threads": "intra_op_thread_count",
     "inter_op_threads": "inter_op_thread_count",
@@ -68,7 +74,7 @@ def _type(tensor: Tensor) -> str:
 
 
 def _optimization(config: Config) -> Iterator[str]:
-    level = LEVELS.get(config.level)
+    level = _LEVELS.get(config.level)
     accelerators = [
         f"gpu_execution_accelerator {{ name: {_text(_ACCELERATORS[provider.name])} "
         + " ".join(_accelerator_options(provider.name, dict(provider.options)))
@@ -123,7 +129,7 @@ def _warm_up(contract: Contract, examples: dict[str, Any], *, batched: bool) -> 
 
 def not_expressed(config: Config) -> Iterator[str]:
     """Yield what Triton's backend has no word for, each with its value."""
-    if config.level not in LEVELS:
+    if config.level not in _LEVELS:
         yield f'level="{config.level}": the backend knows basic, extended, all and disabled'
     if config.custom_ops:
         yield (

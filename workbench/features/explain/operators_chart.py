@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from workbench.features.explain.passes.statistics import Statistics
     from workbench.features.profile.difference.files import FileDifference
 
-MOST_OPS = 20
+_MOST_OPS = 20
 OTHERS, ALL = "all others", "all nodes"
 
 
-def operators_chart(by_look: Mapping[Look, Statistics], sentence: str, most: int = MOST_OPS) -> Chart:
+def operators_chart(by_look: Mapping[Look, Statistics], sentence: str, most: int = _MOST_OPS) -> Chart:
     """Return a row for each of the most frequent operators; the rarest are counted together."""
     counts: dict[str, list[int]] = {}
     for index, statistics in enumerate(by_look.values(), start=1):
@@ -55,9 +55,9 @@ def files_chart(record: FileDifference) -> Chart:
     """Return a row for all nodes of two files, then for each operator that differs, the furthest first."""
     looks = run_look(0, "before"), run_look(1, "after")
     ordered = sorted(record.operators, key=lambda row: -abs(row.after - row.before))
-    counts = [(ALL, record.nodes), *((row.op_type, (row.before, row.after)) for row in ordered[:MOST_OPS])]
+    counts = [(ALL, record.nodes), *((row.op_type, (row.before, row.after)) for row in ordered[:_MOST_OPS])]
     rows = (_counts(name, pair, looks) for name, pair in counts)
-    left_out = len(ordered) - MOST_OPS
+    left_out = len(ordered) - _MOST_OPS
     note = f"{left_out:,} more operators stand in the table" if left_out > 0 else ""
     return Chart(tuple(str(record).splitlines()), (Axis("nodes"),), tuple(rows), note)
 

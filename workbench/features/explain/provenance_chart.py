@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from workbench.features.explain.explanation import Explained
 
 MOST_SIDE = 18  # operators a side; more cannot be told apart
-OTHERS = "all others"
-MOST_NAME = 40
+_OTHERS = "all others"
+_MOST_NAME = 40
 PAD, ROW = 18, 32  # pixels: a node of one count needs the height of its label
 
 
@@ -40,7 +40,7 @@ def flow_data(explained: Explained, most: int = MOST_SIDE) -> Flow:
     right = _common((op for (_, op), count in counts.items() for _ in range(count)), most)
     merged: Counter[tuple[str, str]] = Counter()
     for (source, target), count in counts.items():
-        merged[source if source in left else OTHERS, target if target in right else OTHERS] += count
+        merged[source if source in left else _OTHERS, target if target in right else _OTHERS] += count
     return Flow(explained.model_name, tuple((a, b, count) for (a, b), count in merged.most_common()))
 
 
@@ -57,7 +57,7 @@ def flow_figure(explained: Explained) -> go.Figure:
     figure = new_figure()
     figure.add_sankey(
         node={
-            "label": [plain(op_name(name), MOST_NAME) for name in (*left, *right)],
+            "label": [plain(op_name(name), _MOST_NAME) for name in (*left, *right)],
             "color": [style.color for style in styles],
             "line": {"color": TEXT, "width": 1},
             "pad": PAD,

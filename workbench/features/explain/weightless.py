@@ -23,8 +23,8 @@ from workbench.core.worker.launch import WorkerFolder, call_job
 from workbench.features.explain.graph.model import ELEMENT_BYTES
 
 HOLES = "holes.bin"
-MOST_BYTES = 256 << 20  # of the structure, and of what inference makes of it
-TIMEOUT_S = 60.0  # the largest sample takes 2 s; sizes are unknown where inference takes longer
+_MOST_BYTES = 256 << 20  # of the structure, and of what inference makes of it
+_TIMEOUT_S = 60.0  # the largest sample takes 2 s; sizes are unknown where inference takes longer
 _KINDS = ("float", "int32", "int64", "double", "uint64", "string")
 _PAYLOADS = ("raw_data", *(f"{kind}_data" for kind in _KINDS))
 
@@ -49,11 +49,11 @@ def write_weightless(structure: ModelProto, source: Path, folder: Path) -> Path:
 
 
 def with_shapes(
-    structure: ModelProto, *, timeout_s: float = TIMEOUT_S, cancel: threading.Event | None = None
+    structure: ModelProto, *, timeout_s: float = _TIMEOUT_S, cancel: threading.Event | None = None
 ) -> ModelProto:
     """Return a copy with inferred value_info, or the structure itself where inference fails or takes long."""
     bare = _without_weights(structure)
-    if bare.ByteSize() > MOST_BYTES:
+    if bare.ByteSize() > _MOST_BYTES:
         return structure
     with WorkerFolder() as folder:
         source, target = folder / "structure.onnx", folder / "inferred.onnx"
@@ -67,7 +67,7 @@ def with_shapes(
             )
         except (RunFailed, WorkerError):  # a crash, no memory or no answer: sizes stay unknown, ORT goes on
             return structure
-        if not target.exists() or target.stat().st_size > MOST_BYTES:
+        if not target.exists() or target.stat().st_size > _MOST_BYTES:
             return structure
         inferred: ModelProto = ModelProto.FromString(target.read_bytes())
         return inferred

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from workbench.core.text import counted, shorten
 from workbench.features.explain.explanation import Explained
 
-MOST_PASSES = 3  # named in the sentence
+_MOST_PASSES = 3  # named in the sentence
 
 
 def why_in_words(label: str, before: Explained, after: Explained) -> str:
@@ -27,6 +27,6 @@ def why_in_words(label: str, before: Explained, after: Explained) -> str:
 
 
 def _named(passes: Sequence[str]) -> str:
-    more = len(passes) - MOST_PASSES
-    named = ", ".join(map(shorten, passes[:MOST_PASSES]))
+    more = len(passes) - _MOST_PASSES
+    named = ", ".join(map(shorten, passes[:_MOST_PASSES]))
     return f"{named} and {counted(more, 'other pass', 'other passes')}" if more > 0 else named

@@ -21,7 +21,7 @@ from workbench.features.grid.record import GridAxis, Series
 KNOB_NAMES = {"threads": "intra_op_threads"}  # shorter names of knobs
 DEFAULT_BATCHES = (1, 4, 16)
 MOST_VALUES = 64  # of an axis
-MOST_POINTS = 100
+_MOST_POINTS = 100
 MOST_CONFIGS = 24  # measured together at each point
 
 Sizes: TypeAlias = tuple[tuple[str, int], ...]
@@ -54,10 +54,10 @@ def axes_of(model: Model, configs: Sequence[Config], asked: Mapping[str, Any]) -
     _check_free(configs, sizes)
     series, measured = _series(configs, knobs)
     points = tuple(tuple(zip(sizes, point, strict=True)) for point in product(*sizes.values()))
-    if len(points) > MOST_POINTS or len(measured) > MOST_CONFIGS:
+    if len(points) > _MOST_POINTS or len(measured) > MOST_CONFIGS:
         raise ConfigError(
             f"{len(points):,} points with {len(measured):,} configs each are too many",
-            f"give at most {MOST_POINTS} points and {MOST_CONFIGS} configs; sweep the rest another time",
+            f"give at most {_MOST_POINTS} points and {MOST_CONFIGS} configs; sweep the rest another time",
         )
     axes = [GridAxis(name, "size", tuple(map(str, values))) for name, values in sizes.items()]
     axes += [

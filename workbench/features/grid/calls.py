@@ -42,7 +42,7 @@ from workbench.features.grid.record import Place, Series, size_text
 from workbench.features.grid.size_check import check_sizes
 from workbench.features.grid.sweep import Sweep, SweepRecord
 
-EXAMPLE = "wb.sweep(model, wb.Config(…), batch=(1, 8, 32))"
+_EXAMPLE = "wb.sweep(model, wb.Config(…), batch=(1, 8, 32))"
 
 
 @finding_inputs
@@ -78,7 +78,7 @@ def sweep(
     """
     check_seed(seed)
     chosen = configs or (Config(),)
-    loaded = opened_for(model, chosen, EXAMPLE)
+    loaded = opened_for(model, chosen, _EXAMPLE)
     swept = axes_of(loaded, chosen, {**(sizes or {}), **axes})
     has_sizes = swept.sizes != ((),)
     if inputs is not None and has_sizes:

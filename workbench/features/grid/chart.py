@@ -30,9 +30,9 @@ MOST_TEXT = 60
 DOUBLE = math.log(2.0)  # a factor of two has the full colour
 LEAST_OPACITY, MOST_OPACITY = 0.1, 0.45
 ROW = 24.0
-NAMES = 190.0  # pixels for the names of the models
+_NAMES = 190.0  # pixels for the names of the models
 MOST_ROWS, MOST_COLUMNS = 60, 12
-NOTE = "times as fast as A, coloured where it is settled; a tie, an open answer and a failure have no colour"
+_NOTE = "times as fast as A, coloured where it is settled; a tie, an open answer and a failure have no colour"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def matrix_data(record: MatrixRecord) -> HeatTable:
     )
     left_out = len(record.places) - len(rows) + max(0, len(record.configs) - MOST_COLUMNS)
     more = f"; {left_out} more rows or columns in the table" if left_out else ""
-    return HeatTable(record.headline, heads, rows, f"{NOTE if len(heads) > 1 else 'median latency'}{more}")
+    return HeatTable(record.headline, heads, rows, f"{_NOTE if len(heads) > 1 else 'median latency'}{more}")
 
 
 def matrix_orders(record: MatrixRecord) -> dict[str, HeatTable]:
@@ -118,15 +118,15 @@ def matrix_scene(record: MatrixRecord) -> Scene:
     table = matrix_data(record)
     shapes, y = captions((table.sentence,))
     y += TITLE_LINE
-    width = (ROOM - NAMES) / max(1, len(table.heads))
-    lefts = [MARGIN + NAMES + index * width for index in range(len(table.heads))]
+    width = (ROOM - _NAMES) / max(1, len(table.heads))
+    lefts = [MARGIN + _NAMES + index * width for index in range(len(table.heads))]
     shapes += [
         TextLine(left + 6, y, label, SMALL, True, room=width - 8)
         for left, label in zip(lefts, table.heads, strict=True)
     ]
     y += 6
     for name, cells in table.rows:
-        shapes.append(TextLine(MARGIN, y + ROW - 8, name, SMALL, room=NAMES - 8))
+        shapes.append(TextLine(MARGIN, y + ROW - 8, name, SMALL, room=_NAMES - 8))
         for left, cell in zip(lefts, cells, strict=True):
             box = (left, y, width - 2, ROW - 2)
             shapes.append(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from workbench.features.load.record import LoadTestRecord
 
-HEIGHT = 420
+_HEIGHT = 420
 _AXES = (
     Axis("answers a second"),
     Axis("p99 latency (ms)"),
@@ -71,7 +71,7 @@ def load_figure(record: LoadTestRecord) -> go.Figure:
         figure,
         headlines(in_words(record), len(record.runs)),
         "the number at each point is its callers",
-        HEIGHT,
+        _HEIGHT,
     )
 
 

@@ -20,7 +20,7 @@ from workbench.features.load.request import MOST_REQUESTS
 if TYPE_CHECKING:
     import pandas as pd
 
-CLOSE = 0.05  # of the best throughput: more callers than at the knee gain less than this
+_CLOSE = 0.05  # of the best throughput: more callers than at the knee gain less than this
 REACHED = 0.95  # of the asked rate: Poisson arrivals of a few hundred requests scatter by this much
 
 NOTABLE_OTHERS = 0.1  # share of all cores that other programs used
@@ -61,7 +61,7 @@ def knee(rows: Sequence[PointSummary]) -> PointSummary | None:
     if any(row.reached is not None for row in known):
         return max(served, key=lambda row: row.point.rate_hz or 0.0, default=None)
     best = max((row.throughput.value or 0.0 for row in known), default=0.0)
-    near = [row for row in known if (row.throughput.value or 0.0) >= best * (1 - CLOSE)]
+    near = [row for row in known if (row.throughput.value or 0.0) >= best * (1 - _CLOSE)]
     return min(near, key=lambda row: row.point.callers, default=None)
 
 

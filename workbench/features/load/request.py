@@ -14,7 +14,7 @@ from workbench.features.load.record import LoadPoint, Shared
 
 ROUNDS = 5  # processes of each config; an interval needs 3
 MOST_REQUESTS = 20_000  # kept of a slice: a bundle holds every answer
-MOST_CALLERS = 256
+_MOST_CALLERS = 256
 MOST_RATE_HZ = 1e6  # one session.run takes microseconds, so no machine reaches more
 SHARES: tuple[Shared, ...] = ("threads", "arena")
 
@@ -35,10 +35,10 @@ class Sessions:
         if isinstance(number, str) and number.isascii() and number.isdecimal():
             number = int(number)
         is_count = isinstance(number, int) and not isinstance(number, bool)
-        if not is_count or not 1 <= number <= MOST_CALLERS or not set(names) <= set(SHARES):  # type: ignore[operator]
+        if not is_count or not 1 <= number <= _MOST_CALLERS or not set(names) <= set(SHARES):  # type: ignore[operator]
             raise ConfigError(
                 f"sessions={quoted(value)} is no usable value",
-                f'give a number from 1 to {MOST_CALLERS}, or a text such as "4+threads+arena"',
+                f'give a number from 1 to {_MOST_CALLERS}, or a text such as "4+threads+arena"',
             )
         return cls(int(number), tuple(name for name in SHARES if name in names))  # type: ignore[call-overload]
 
@@ -66,8 +66,8 @@ class LoadRequest:
 def check_load(callers: Sequence[object], rates: Sequence[object], duration_s: object) -> None:
     """Refuse what no machine can do, before a worker starts."""
     for count in callers:
-        allowed = f"give numbers from 1 to {MOST_CALLERS}"
-        check_number("callers", count, allowed, least=1, most=MOST_CALLERS, whole=True)
+        allowed = f"give numbers from 1 to {_MOST_CALLERS}"
+        check_number("callers", count, allowed, least=1, most=_MOST_CALLERS, whole=True)
     for rate in rates:
         check_number("rate_hz", rate, "give requests a second above 0", most=math.inf)
         if rate > MOST_RATE_HZ:  # type: ignore[operator]

@@ -29,7 +29,7 @@ from workbench.features.base.running import (
 from workbench.features.measure.result import Measurement
 
 PERCENTILES = (50.0, 90.0, 95.0, 99.0)
-PATIENCE = 6.0  # times the default budget: about a minute for a small model
+_PATIENCE = 6.0  # times the default budget: about a minute for a small model
 MOST_PRECISION = 1.0
 
 
@@ -77,7 +77,7 @@ def measure(
     calibration = replayed(calibration)
     fed = inputs_of(loaded, inputs, seed, (chosen,), calibration)
     settled = until == "settled"
-    goal = PrecisionGoal(wanted, precision, PATIENCE) if settled else PrecisionGoal((50.0,), precision)
+    goal = PrecisionGoal(wanted, precision, _PATIENCE) if settled else PrecisionGoal((50.0,), precision)
     measured = measure_runs(
         loaded,
         (chosen,),

@@ -13,7 +13,7 @@ from workbench.drawing.template import set_title
 from workbench.drawing.words import plain
 from workbench.features.memory.by_node import MemoryRecord, NodeMemory
 
-PLOT_PIXELS = 300
+_PLOT_PIXELS = 300
 _LINES = (
     ("held by the arena", "held_bytes", TEXT, "dot"),
     ("in use in the arena", "in_use_bytes", SLATE, "solid"),
@@ -24,7 +24,7 @@ _LINES = (
 def memory_figure(memory: MemoryRecord | Mapping[str, MemoryRecord]) -> go.Figure:
     """Draw lines over the nodes in execution order, a plot for each run; unknown sizes have no line."""
     runs = {"": memory} if isinstance(memory, MemoryRecord) else dict(memory)
-    figure, height = plots_of_runs(tuple(runs), PLOT_PIXELS)
+    figure, height = plots_of_runs(tuple(runs), _PLOT_PIXELS)
     shown: set[str] = set()
     for index, of_run in enumerate(runs.values()):
         for trace in (*_lines(of_run), *_temporaries(of_run)):

@@ -8,7 +8,7 @@ from workbench.drawing.palette import style_of_op_type
 from workbench.features.profile.session_profile import Profile
 from workbench.features.profile.tables import BETWEEN_NODES, SCHEDULING
 
-MOST_OPS = 15
+_MOST_OPS = 15
 
 
 def op_type_chart(profile: Profile) -> Chart:
@@ -16,7 +16,7 @@ def op_type_chart(profile: Profile) -> Chart:
     table = profile.by("op_type")
     rows = []
     columns = (table[name].tolist() for name in ("op_type", "self_s", "share", "calls"))
-    for name, own_s, share, calls in list(zip(*columns, strict=True))[:MOST_OPS]:
+    for name, own_s, share, calls in list(zip(*columns, strict=True))[:_MOST_OPS]:
         style = style_of_op_type(str(name))
         look = GREY if name in (BETWEEN_NODES, SCHEDULING) else Look(style.color, style.pattern)
         text = (

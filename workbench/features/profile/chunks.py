@@ -17,7 +17,7 @@ import orjson
 from workbench.core.errors import ProfileError
 from workbench.core.stored_files import check_regular
 
-CHUNK_BYTES = 1 << 18  # what fits the second-level cache when decoded: larger chunks decode slower
+_CHUNK_BYTES = 1 << 18  # what fits the second-level cache when decoded: larger chunks decode slower
 MAX_EVENT_BYTES = 64 << 20
 _EVENT_END = b"},\n"
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[{}\[\]]', re.DOTALL)
@@ -54,10 +54,10 @@ class _Cutter:
 
     def batches(self) -> Iterator[list[Any]]:
         rest, wrapped = self._opening()
-        while not wrapped and (chunk := self._file.read(CHUNK_BYTES)):
+        while not wrapped and (chunk := self._file.read(_CHUNK_BYTES)):
             rest += chunk
             cut = rest.rfind(_EVENT_END)
-            if cut < 0 and len(rest) <= 4 * CHUNK_BYTES:
+            if cut < 0 and len(rest) <= 4 * _CHUNK_BYTES:
                 continue
             events = None if cut < 0 else _decoded(rest[: cut + 1])
             if events is None:
@@ -106,7 +106,7 @@ class _Cutter:
             if len(buffer) > MAX_EVENT_BYTES:
                 self._reading.stopped.append(f"an event is larger than {MAX_EVENT_BYTES >> 20} MiB")
                 return
-            chunk = self._file.read(max(CHUNK_BYTES, len(buffer)))
+            chunk = self._file.read(max(_CHUNK_BYTES, len(buffer)))
             if not chunk:
                 self._reading.lost_bytes = len(buffer.strip())
                 return

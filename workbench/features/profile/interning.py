@@ -11,7 +11,7 @@ import orjson
 
 from workbench.features.profile.trace import NodeCall, Shape
 
-LARGEST = 1 << 63  # what a column can hold
+_LARGEST = 1 << 63  # what a column can hold
 
 
 class Interning(dict[Any, int]):
@@ -45,7 +45,7 @@ def number(value: Any) -> int | None:
         parsed = int(value) if isinstance(value, (str, int)) and len(str(value)) < 20 else None
     except ValueError:
         return None
-    return parsed if parsed is not None and abs(parsed) < LARGEST else None
+    return parsed if parsed is not None and abs(parsed) < _LARGEST else None
 
 
 def text(value: Any) -> str | None:
@@ -61,7 +61,7 @@ def shapes(value: Any) -> tuple[Shape, ...] | None:
         if not isinstance(item, dict) or len(item) != 1:
             return None
         ((kind, dims),) = item.items()
-        if not isinstance(dims, list) or not all(type(dim) is int and abs(dim) < LARGEST for dim in dims):
+        if not isinstance(dims, list) or not all(type(dim) is int and abs(dim) < _LARGEST for dim in dims):
             return None
         parsed.append((kind, tuple(dims)))
     return tuple(parsed)

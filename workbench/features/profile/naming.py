@@ -23,7 +23,7 @@ from workbench.core.text import path_text
 from workbench.core.worker.launch import call_job
 from workbench.features.explain.graph import unnamed
 
-TIMEOUT_S = 900.0
+_TIMEOUT_S = 900.0
 _GENERATION = b"3"  # of the names given: another one makes other files
 
 
@@ -51,7 +51,7 @@ def named_model(path: Path, cancel: threading.Event | None = None) -> Path:
             (making / location).parent.mkdir(parents=True, exist_ok=True)
             _link(path.parent / location, making / location)
         arguments = {"source": str(path.absolute()), "target": str(making / target.name)}
-        call_job("preparing.naming", arguments, timeout_s=TIMEOUT_S, cancel=cancel)
+        call_job("preparing.naming", arguments, timeout_s=_TIMEOUT_S, cancel=cancel)
         making.rename(folder)
         trim(folder.parent)
     except OSError as error:

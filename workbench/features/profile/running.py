@@ -23,9 +23,9 @@ from workbench.features.profile.scopes import scopes_of
 from workbench.features.profile.session_profile import Overhead, Profile
 
 WARMUP_RUNS = 3
-MAX_RUNS = 50  # an event takes 0.9 KB of the file and 2 KB of the worker
+_MAX_RUNS = 50  # an event takes 0.9 KB of the file and 2 KB of the worker
 SAVABLE = frozenset({"CPUExecutionProvider", "CUDAExecutionProvider", "XnnpackExecutionProvider"})
-BUDGET_S = 1.0  # at 5 µs an event, a fifth of the cap at which ORT drops events
+_BUDGET_S = 1.0  # at 5 µs an event, a fifth of the cap at which ORT drops events
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Execution:
     config: Config
     feeds: Sequence[Feed]
     warmup_runs: int = WARMUP_RUNS
-    max_runs: int = MAX_RUNS
-    budget_s: float = BUDGET_S
+    max_runs: int = _MAX_RUNS
+    budget_s: float = _BUDGET_S
     per_node_memory: bool = False  # turns the memory pattern off, and so changes what is profiled
     limits: Limits = field(default_factory=Limits)
 

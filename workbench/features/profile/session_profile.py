@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from onnx import ModelProto
 
-MOST_ROWS = 12
-STEADY = 0.75  # as in judge.pairs
+_MOST_ROWS = 12
+_STEADY = 0.75  # as in judge.pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Profile:
         Comparisons use the same part of their samples. Means over it still add up, to `run_s`.
         """
         durations = self.runs_s
-        count = max(1, round(STEADY * len(durations))) if durations else 0
+        count = max(1, round(_STEADY * len(durations))) if durations else 0
         fastest = sorted(range(len(durations)), key=durations.__getitem__)[:count]
         chosen = [self.warmup_runs + run for run in sorted(fastest)]
         runs = measured(self.trace, self.tree, chosen, self.scopes)
@@ -213,7 +213,7 @@ class Profile:
         return f"<Profile: {self}>"
 
     def _repr_html_(self) -> str:
-        table = self.by("op_type").head(MOST_ROWS)
+        table = self.by("op_type").head(_MOST_ROWS)
         columns = (table[name].tolist() for name in ("op_type", "calls", "self_s", "share"))
         rows: Iterable[tuple[object, ...]] = (
             (op_type, f"{calls:.4g}", in_ms(own), f"{share * 100:.1f} %")

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
 MEASURING = "measuring"  # the resource of workers that measure: one thing at a time
-PART_BYTES = 16 << 20  # of a file in one message
-POLL_S = 0.1
+_PART_BYTES = 16 << 20  # of a file in one message
+_POLL_S = 0.1
 WATCH_S = 1.0  # between two questions to the scheduler
 SILENT_S = 15.0  # of a worker or a scheduler, after which it counts as lost
 MODELS = (".onnx", ".ort")
@@ -170,9 +170,9 @@ class _Task:
         for name in file.names:
             with (path.parent / name).open("rb") as source:
                 size = os.fstat(source.fileno()).st_size
-                for offset in range(0, max(1, size), PART_BYTES):  # an empty file is one empty part
+                for offset in range(0, max(1, size), _PART_BYTES):  # an empty file is one empty part
                     self._report(f"sending {name} to {self._worker}")
-                    part = source.read(PART_BYTES)
+                    part = source.read(_PART_BYTES)
                     with self._submitted(on_worker.store, file, name, offset, part) as stored:
                         self._answer(stored)
 
@@ -194,7 +194,7 @@ class _Task:
     def _answer(self, future: Any) -> Any:
         """Wait for a task; say within seconds that its worker or the scheduler is lost."""
         while not future.done():
-            time.sleep(POLL_S)
+            time.sleep(_POLL_S)
             check_cancel(self._cancel)
             if time.monotonic() - self._looked_s > WATCH_S:
                 self._check_workers()

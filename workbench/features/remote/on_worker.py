@@ -25,7 +25,7 @@ from workbench.core.stored_files import trim
 from workbench.features.base.registry import KINDS
 from workbench.features.base.result import packed
 
-EVERY_S = 0.5  # between two events of a call
+_EVERY_S = 0.5  # between two events of a call
 LOCK = "measuring.lock"  # held by the one call that measures on the machine
 
 
@@ -69,7 +69,7 @@ def perform(kind: str, key: str, files: tuple[SentFile, ...], arguments: Any, op
 
     def report(progress: Progress) -> None:
         nonlocal reported_s
-        if time.monotonic() - reported_s > EVERY_S:
+        if time.monotonic() - reported_s > _EVERY_S:
             reported_s = time.monotonic()
             event = asdict(replace(progress, verdicts=(), samples=()))
             worker.log_event(key, json.dumps(event))
@@ -130,7 +130,7 @@ def _while_wanted(worker: Any, key: str) -> Iterator[threading.Event]:
     cancel, ended = threading.Event(), threading.Event()
 
     def watch() -> None:
-        while not ended.wait(EVERY_S):
+        while not ended.wait(_EVERY_S):
             task = worker.state.tasks.get(key)
             if task is None or task.state == "cancelled":
                 cancel.set()

@@ -29,7 +29,7 @@ from workbench.features.tune.standings import BASELINE, Gains
 from workbench.features.tune.under_load import round_of
 
 SELECTION_SHARE = 0.7  # of the budget; the rest confirms
-FIRST = 3  # candidates that are measured even if little time is left for more
+_FIRST = 3  # candidates that are measured even if little time is left for more
 CONFIRM_ROUNDS = 5  # that the winner gets even if the selection took its time
 
 
@@ -160,7 +160,7 @@ class LocalBench:
     def affords(self, count: int, share: float = 1.0) -> bool:
         """Return whether a round of so many candidates fits this share of the time to select."""
         cost_s = median(self._costs_s) * (count + 1) if self._costs_s else 0.0
-        if self.rounds < 2 and len(self.gains()) <= FIRST:
+        if self.rounds < 2 and len(self.gains()) <= _FIRST:
             return self.elapsed_s + cost_s <= self.budget_s  # without any candidate there is no answer
         return self.elapsed_s + cost_s <= share * SELECTION_SHARE * self.budget_s
 

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
     from workbench.features.tune.record import StudyRecord
 
-MOST_ROWS = 16
-HEIGHT = 420
-DEFAULT = Look(BLUE, "", "circle", "ORT defaults")
-BEST = Look(VERMILLION, "", "diamond", "best")
+_MOST_ROWS = 16
+_HEIGHT = 420
+_DEFAULT = Look(BLUE, "", "circle", "ORT defaults")
+_BEST = Look(VERMILLION, "", "diamond", "best")
 FRONT = Look(GAIN, "", "square", "beaten by none in everything")
-OTHER = Look(TEXT, "", "cross", "beaten")
-NOTE = "the ratio of the best one is measured anew after the choice"
+_OTHER = Look(TEXT, "", "cross", "beaten")
+_NOTE = "the ratio of the best one is measured anew after the choice"
 
 
 def study_chart(record: StudyRecord) -> Chart:
@@ -48,8 +48,8 @@ def study_chart(record: StudyRecord) -> Chart:
         Axis("peak memory (MiB)", "dot"),
         *([Axis("error (% of the output)", "dot")] if has_error else []),
     ]
-    rows = tuple(_row(record, point, has_error) for point in ranked[:MOST_ROWS])
-    note = "; ".join(filter(None, (_knee(points), rows_left_out(len(points), MOST_ROWS, "configs"), NOTE)))
+    rows = tuple(_row(record, point, has_error) for point in ranked[:_MOST_ROWS])
+    note = "; ".join(filter(None, (_knee(points), rows_left_out(len(points), _MOST_ROWS, "configs"), _NOTE)))
     return Chart((record.headline,), tuple(axes), rows, note)
 
 
@@ -59,7 +59,7 @@ def study_figure(record: StudyRecord) -> go.Figure:
 
     points, figure = front.points_of(record), new_figure()
     title, costs = _costs(record, points)
-    for look in (OTHER, FRONT, DEFAULT, BEST):
+    for look in (_OTHER, FRONT, _DEFAULT, _BEST):
         drawn = [point for point in points if _look(record, point) is look and costs[point.label] is not None]
         seconds = [point.axis(record.further[0]) if record.further else None for point in drawn]
         figure.add_scatter(
@@ -92,8 +92,8 @@ def study_figure(record: StudyRecord) -> go.Figure:
     )
     figure.update_xaxes(title_text=_title(record.objective))
     figure.update_yaxes(title_text=title)
-    note = "; ".join(filter(None, (_knee(points), f"front: {front.front_in_words(record)}", NOTE)))
-    return set_title(figure, (record.headline,), note, HEIGHT)
+    note = "; ".join(filter(None, (_knee(points), f"front: {front.front_in_words(record)}", _NOTE)))
+    return set_title(figure, (record.headline,), note, _HEIGHT)
 
 
 def _title(objective: str) -> str:
@@ -154,7 +154,7 @@ def _row(record: StudyRecord, point: front.FrontPoint, has_error: bool) -> Chart
 
 def _look(record: StudyRecord, point: front.FrontPoint) -> Look:
     if point.label == record.candidates[0].label:
-        return DEFAULT
+        return _DEFAULT
     if point.label == record.best:
-        return BEST
-    return FRONT if point.on_front else OTHER
+        return _BEST
+    return FRONT if point.on_front else _OTHER

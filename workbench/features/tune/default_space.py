@@ -31,7 +31,7 @@ from workbench.features.tune.space import Axis, Space
 SLOW_ON_CPU = "SkipLayerNormFusion"  # its kernel took 3.4 to 7.2 times as long as the parts it replaces
 LAYOUT = ("NchwcTransformer", "NhwcTransformer", "TransposeOptimizer")
 LARGE_KERNEL = 9  # convolutions from this size on may be faster without the blocked layout
-MOST_PASSES = 4
+_MOST_PASSES = 4
 FEW_ROWS = 8
 LARGE_WEIGHTS_BYTES = 128 << 20  # about 4 times a last-level cache
 PARALLEL_CORES = 4
@@ -39,7 +39,7 @@ WIDE = 2.0  # a graph with fewer branches has nothing to run at once, and the pa
 MANY_CORES = (
     4  # with more of them the last parts of a loop, which one thread may wait for, are worth making smaller
 )
-BLOCKS = "session.dynamic_block_base"
+_BLOCKS = "session.dynamic_block_base"
 FIRST_EXTENDED = 2  # the level of fusions; basic ones never cost time
 
 
@@ -106,7 +106,7 @@ def default_space(
     if pacing_s is not None:
         axes["spinning"] = (Config(spinning=False),)
     if _cores(machine) > MANY_CORES:
-        axes[f"session_entries.{BLOCKS}"] = (Config(session_entries=((BLOCKS, "4"),)),)
+        axes[f"session_entries.{_BLOCKS}"] = (Config(session_entries=((_BLOCKS, "4"),)),)
     if {*objectives} & {"memory", "load"}:
         axes["session_entries.session.disable_prepacking"] = (
             Config(session_entries=(("session.disable_prepacking", "1"),)),
@@ -142,7 +142,7 @@ def _passes(model: Model, observation: Observation) -> Iterator[str]:
     fired = [step for step in observation.applied if step.fired and step.level >= FIRST_EXTENDED]
     names = dict.fromkeys(step.name for step in fired)
     ordered = sorted(names, key=lambda name: name != SLOW_ON_CPU)
-    yield from [name for name in ordered if name not in LAYOUT][:MOST_PASSES]
+    yield from [name for name in ordered if name not in LAYOUT][:_MOST_PASSES]
     if LAYOUT[0] in names and _has_large_kernel(model):
         yield LAYOUT[0]
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     import optuna
     from optuna.distributions import CategoricalDistribution
 
-DEFAULT = "default"
+_DEFAULT = "default"
 LARGE = 200  # combinations: a smaller space is screened and crossed well enough
-TRIES = 25  # suggestions per wanted config, since many were measured before
+_TRIES = 25  # suggestions per wanted config, since many were measured before
 LEAST_POPULATION = 4  # of a generation
 PATIENCE_S = 5.0  # for another program that writes to the storage
 
@@ -56,8 +56,8 @@ class Sampler:
                 trial = study.ask(distributions)
                 study.tell(trial, [fmean((part.get(label) or {0: 0.0}).values()) for part in gains])
             known, suggested = {*configs.values()}, list[Config]()
-            for number in range(2 * TRIES * count):
-                if number == TRIES * count:  # it suggests what is known again and again
+            for number in range(2 * _TRIES * count):
+                if number == _TRIES * count:  # it suggests what is known again and again
                     study.sampler = engine.samplers.RandomSampler(seed=seed)
                 trial = study.ask(distributions)
                 config = config_of(self.space, self.base, trial.params)
@@ -113,7 +113,7 @@ def distributions_of(space: Space) -> dict[str, CategoricalDistribution]:
     from optuna.distributions import CategoricalDistribution
 
     return {
-        axis.name: CategoricalDistribution((DEFAULT, *(config_in_words(option) for option in axis.options)))
+        axis.name: CategoricalDistribution((_DEFAULT, *(config_in_words(option) for option in axis.options)))
         for axis in space.axes
     }
 
@@ -137,7 +137,7 @@ def config_of(space: Space, base: Config, params: Mapping[str, Any]) -> Config:
 
 def _option_of(axis: Axis, config: Config) -> str:
     options = (option for option in axis.options if merged(config, option) == config)
-    return next(map(config_in_words, options), DEFAULT)
+    return next(map(config_in_words, options), _DEFAULT)
 
 
 def _trial(

@@ -10,7 +10,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.features.tune.record import OBJECTIVE_WORDS, StudyCandidate, StudyRecord
 
-TIE = {"memory": 0.02, "load": 0.10, "file size": 0.0, "error": 0.0}
+_TIE = {"memory": 0.02, "load": 0.10, "file size": 0.0, "error": 0.0}
 """Shares within which two values count as equal, where they have no intervals of their own."""
 
 
@@ -74,7 +74,7 @@ def points_of(record: StudyRecord) -> tuple[FrontPoint, ...]:
 def front_in_words(record: StudyRecord) -> str:
     """Return what the front is about."""
     words = [OBJECTIVE_WORDS[name] for name in (record.objective, *record.further)]
-    costs = () if record.further else [name for name in TIE if name != record.objective]
+    costs = () if record.further else [name for name in _TIE if name != record.objective]
     return ", ".join((*words, *costs))
 
 
@@ -117,7 +117,7 @@ def _point(record: StudyRecord, candidate: StudyCandidate, run: Run) -> FrontPoi
             "error": (1.0, None if error is None else math.exp(min(error, 20.0))),
         }
         axes += [
-            FrontAxis(name, before / after, before / after, before / after * (1 + TIE[name]))
+            FrontAxis(name, before / after, before / after, before / after * (1 + _TIE[name]))
             for name, (before, after) in costs.items()
             if before and after and name != record.objective
         ]
@@ -144,7 +144,7 @@ def _beats(first: FrontPoint, second: FrontPoint) -> bool:
         if other is None:
             continue
         ahead = own.low > other.high
-        has_interval = own.name not in TIE or own.low < own.ratio
+        has_interval = own.name not in _TIE or own.low < own.ratio
         if own.high < other.low or (has_interval and not ahead and own.ratio < other.ratio):
             return False
         better = better or ahead

@@ -22,7 +22,7 @@ CUDA, TENSORRT = "CUDAExecutionProvider", "TensorrtExecutionProvider"
 OPENVINO = "OpenVINOExecutionProvider"
 LONGEST_BUILD = 5  # the builder level of TensorRT that searches longest; the default is 3
 MOST_STREAMS = 4
-CONTROL_FLOW = ("If", "Loop", "Scan")  # their bodies wait for values on the CPU: no CUDA graph
+_CONTROL_FLOW = ("If", "Loop", "Scan")  # their bodies wait for values on the CPU: no CUDA graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ProviderAxes:
             yield "fusion", self._on(CUDA, fusion=TransformerFusion())
         yield "io_binding", self._on(CUDA, io_binding=True)
         operators = dict(self.model.describe().operators)
-        if self.sizes is not None and not any(name in operators for name in CONTROL_FLOW):
+        if self.sizes is not None and not any(name in operators for name in _CONTROL_FLOW):
             graph = {"enable_cuda_graph": True}
             yield _named(CUDA, graph), self._on(CUDA, graph, io_binding=True, free_dimensions=self.sizes)
         yield self._option(CUDA, use_tf32=False)  # float32 in full, where the outputs with TF32 differ

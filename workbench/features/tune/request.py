@@ -17,8 +17,8 @@ from workbench.core.text import quoted
 from workbench.features.tune.record import StudyRecord
 from workbench.features.tune.space import Space
 
-LEAST_BUDGET_S = 5.0
-PATIENCE = 20.0  # times the default's own time, after which a candidate counts as hanging
+_LEAST_BUDGET_S = 5.0
+_PATIENCE = 20.0  # times the default's own time, after which a candidate counts as hanging
 LEAST_PATIENCE_S = 30.0
 
 
@@ -59,10 +59,10 @@ class StudyRequest(StudyOptions):
         check_objectives(self.objectives, self.callers)
         self.goal.check()
         check_seed(self.seed)
-        if not isinstance(self.budget_s, int | float) or not LEAST_BUDGET_S <= self.budget_s < float("inf"):
+        if not isinstance(self.budget_s, int | float) or not _LEAST_BUDGET_S <= self.budget_s < float("inf"):
             raise ConfigError(
                 f"budget_s={quoted(self.budget_s)} is too short for a study",
-                f"give {LEAST_BUDGET_S:.0f} seconds or more; 60 to 300 suit most models",
+                f"give {_LEAST_BUDGET_S:.0f} seconds or more; 60 to 300 suit most models",
             )
         if needs_space and not self.space.axes and not self.space.starts:
             raise ConfigError(
@@ -77,7 +77,7 @@ class StudyRequest(StudyOptions):
 
     def limits_beside(self, default: Run) -> Limits:
         """Return the limits of a candidate, whose patience is that of the default's own times."""
-        patience_s = max(LEAST_PATIENCE_S, PATIENCE * max(default.load_s or 0.0, default.first_run_s or 0.0))
+        patience_s = max(LEAST_PATIENCE_S, _PATIENCE * max(default.load_s or 0.0, default.first_run_s or 0.0))
         limits = self.limits
         return replace(limits, load_s=min(limits.load_s, patience_s), run_s=min(limits.run_s, patience_s))
 

@@ -26,13 +26,13 @@ MOST_CROSSED = 4  # good changes that are combined with each other
 MOST_COMBINED = 6
 MOST_FINALISTS = 4
 HOPELESS = -0.45  # log gain: a change this bad alone is not tried on the leader
-LEAST_ROUNDS = 3  # of a config that is chosen over a leader with as many
+_LEAST_ROUNDS = 3  # of a config that is chosen over a leader with as many
 FIRST_BEYOND = 3.0  # standard errors: after one round the scatter is a guess
 SCREENING, FINAL = (1, 1), (1, 2, 3, 4)
 ADMITTED_SHARE = 0.8  # of the selection's time, after which nothing new is prepared: rounds need the rest
 SAMPLED_SHARE = 0.55  # after which sampling ends
-BATCH = 4
-NEAR = 0.01  # log gain: of configs this close the one with the fewest changes is chosen
+_BATCH = 4
+_NEAR = 0.01  # log gain: of configs this close the one with the fewest changes is chosen
 
 
 Suggest = Callable[[Mapping[str, Config], Sequence[Gains], int], Iterable[Config]]
@@ -79,10 +79,10 @@ class Selection:
                 for label in fewer
                 if self._is_in(label)
                 and self._bench.may_lead(label)
-                and standings.rounds(label) >= LEAST_ROUNDS
+                and standings.rounds(label) >= _LEAST_ROUNDS
             }
             smallest = min(gaps, key=gaps.__getitem__, default=winner)
-            if gaps.get(smallest, math.inf) > NEAR:
+            if gaps.get(smallest, math.inf) > _NEAR:
                 break
             winner = smallest
         return winner
@@ -159,10 +159,10 @@ class Selection:
     def _sample(self) -> None:
         """Race what the sampler suggests, batch after batch."""
         assert self._suggest is not None
-        while self._bench.affords(BATCH, SAMPLED_SHARE):
+        while self._bench.affords(_BATCH, SAMPLED_SHARE):
             suggested = [
                 config
-                for config in self._suggest(self._bench.configs, self._all_gains(), BATCH)
+                for config in self._suggest(self._bench.configs, self._all_gains(), _BATCH)
                 if config not in self._bench.configs.values()
             ]
             labels = self._admitted(suggested, "sampled")
@@ -233,8 +233,8 @@ class Selection:
             label
             for label in (*self._measured(), *([BASELINE] if BASELINE in self._bench.gains() else []))
             if self._bench.may_lead(label)
-            and standings.gap(leader, label).middle <= NEAR
-            and (label == BASELINE or standings.rounds(label) >= min(LEAST_ROUNDS, standings.rounds(leader)))
+            and standings.gap(leader, label).middle <= _NEAR
+            and (label == BASELINE or standings.rounds(label) >= min(_LEAST_ROUNDS, standings.rounds(leader)))
         ]
         return min(
             near,

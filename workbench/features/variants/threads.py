@@ -18,7 +18,7 @@ from workbench.features.variants.variant import Variant, VariantsRecord
 if TYPE_CHECKING:
     import pandas as pd
 
-CLOSE = 0.05  # of the best latency: more threads than at the knee gain less than this
+_CLOSE = 0.05  # of the best latency: more threads than at the knee gain less than this
 _LOOKS = {True: series_look(0, "spinning"), False: series_look(1, "not spinning")}
 
 
@@ -50,7 +50,7 @@ class ThreadScalingRecord(VariantsRecord):
         """Return the fewest threads within 5 % of the best latency; None when nothing was measured."""
         known = [row for row in self.rows if row.spinning is spinning and row.latency_s is not None]
         best = min((row.latency_s or 0.0 for row in known), default=0.0)
-        near = [row for row in known if (row.latency_s or 0.0) <= best * (1 + CLOSE)]
+        near = [row for row in known if (row.latency_s or 0.0) <= best * (1 + _CLOSE)]
         return min(near, key=lambda row: row.threads, default=None)
 
     def to_frame(self) -> pd.DataFrame:

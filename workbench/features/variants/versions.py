@@ -26,7 +26,7 @@ from workbench.features.variants.variant import ComparedRecord, Variant, check_c
 if TYPE_CHECKING:
     import pandas as pd
 
-HERE = "this environment"
+_HERE = "this environment"
 MOST_NAMES = 6
 
 
@@ -106,7 +106,7 @@ def version_row(
         run.label,
         run,
         record,
-        environment=HERE if run.config.runtime is None else name_of(run.config.runtime),
+        environment=_HERE if run.config.runtime is None else name_of(run.config.runtime),
         onnxruntime=software.get("onnxruntime", "?"),
         python=software.get("python", "?"),
         numpy=software.get("numpy", "?"),

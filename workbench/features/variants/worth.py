@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Effect = Literal["helps", "hurts", "no effect", "unknown"]
-MOST_LETTERS = 120  # of names in the note
+_MOST_LETTERS = 120  # of names in the note
 _EFFECTS = {
     "helps": Look(GAIN, "", "circle", "helps"),
     "hurts": Look(LOSS, "/", "diamond", "hurts"),
@@ -195,7 +195,7 @@ def worth_chart(record: WorthRecord) -> Chart:
         rows.append(one_value(row.name, value))
     note = "each pass was disabled alone; the control is the same config measured twice"
     if record.hurts:
-        names = one_line(", ".join(record.hurts), MOST_LETTERS)
+        names = one_line(", ".join(record.hurts), _MOST_LETTERS)
         note = f"these passes make the model slower here: {names}; {note}"
     confidence = record.comparison.verdict.confidence_text
     axis = Axis(f"slower without the pass, {confidence} interval (%)", "dot", (ReferenceLine(0.0),))

@@ -25,7 +25,7 @@ OFF = {"precision": "as in the file", "fusion": "off", "io_binding": "off"}
 MEMORY = ("memory_pattern", "memory_reuse", "cpu_arena")
 ENGINE = ("engine", "runtime")
 MOST_COUNTS = 16  # thread counts that a cell offers; any other can be typed
-SECTIONS = {"disabled_passes": "passes"}  # of fields whose section is not called like their group
+_SECTIONS = {"disabled_passes": "passes"}  # of fields whose section is not called like their group
 
 
 @cache
@@ -79,7 +79,7 @@ def _row(field: str, label: str = "") -> KnobRow:
         label or knob.label,
         f"{knob.help} When: {knob.when}",
         _settings(knob),
-        section=SECTIONS.get(field, knob.group),
+        section=_SECTIONS.get(field, knob.group),
         typed="a number" if isinstance(knob, kinds.Count) else "",
         more=not isinstance(knob, kinds.Choice | kinds.Flag | kinds.Switch | kinds.Count),
     )

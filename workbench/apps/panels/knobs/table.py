@@ -22,9 +22,9 @@ from workbench.core.config import Config, Provider, catalogue
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted, one_line, quoted
 
-NAMES = {"A": "A baseline", "B": "B candidate"}
+_NAMES = {"A": "A baseline", "B": "B candidate"}
 MOST_HITS = 12
-MOST_LETTERS = 200  # of a value in a cell
+_MOST_LETTERS = 200  # of a value in a cell
 
 
 class KnobView(anywidget.AnyWidget):
@@ -142,7 +142,7 @@ class KnobTable:
     def _column(self, label: str) -> dict[str, Any]:
         return {
             "label": label,
-            "name": NAMES.get(label, label),
+            "name": _NAMES.get(label, label),
             "shown": label == self.state.editing,
             "best": label == best_label(self.state),
             "drops": label != "A" and len(self.state.configs) > 2,
@@ -171,7 +171,7 @@ class KnobTable:
         error = self.state.refused.get((label, row.key))
         typed = self.refused.get((label, row.key))
         return {
-            "value": one_line(row.shown(config) if error is None or typed is None else typed, MOST_LETTERS),
+            "value": one_line(row.shown(config) if error is None or typed is None else typed, _MOST_LETTERS),
             "default": row.is_default(config),
             "differs": row.value(config) != row.value(baseline),
             "error": "" if error is None else one_line(str(error)),

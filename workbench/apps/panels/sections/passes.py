@@ -13,10 +13,10 @@ from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget
 from workbench.core.config import Config, pass_help, shipped_passes
 
-COLUMNS = ("pass", "fired", "level", "what it does")
-CAPTION = "Uncheck a pass to disable it."
-NOT_KNOWN = "Explain A and B says which of them fire on this model."
-LEVELS = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
+_COLUMNS = ("pass", "fired", "level", "what it does")
+_CAPTION = "Uncheck a pass to disable it."
+_NOT_KNOWN = "Explain A and B says which of them fire on this model."
+_LEVELS = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
 
 
 class PassesSection(Section):
@@ -25,7 +25,7 @@ class PassesSection(Section):
     follows = ("result", "parts", "parts_made")
 
     def build(self) -> list[W.Widget]:
-        self.passes = TableWidget.of_rows(COLUMNS, (), "", mark="off", mark_name="on", key=0, under=3)
+        self.passes = TableWidget.of_rows(_COLUMNS, (), "", mark="off", mark_name="on", key=0, under=3)
         on_change(self.passes, self._disable, "picked", status=self.status)
         return [self.passes]
 
@@ -61,7 +61,7 @@ def pass_rows(fired: Mapping[str, int]) -> list[list[Any]]:
         [
             item.name,
             f"fired {fired[item.name]:,}×" if fired.get(item.name) else "",
-            LEVELS.get(item.level, str(item.level)),
+            _LEVELS.get(item.level, str(item.level)),
             pass_help(item.name),
         ]
         for item in passes
@@ -70,7 +70,7 @@ def pass_rows(fired: Mapping[str, int]) -> list[list[Any]]:
 
 def above(level: str | None) -> dict[str, str]:
     """Return the passes that do not run at a level, each with the reason."""
-    last = {"disabled": 0, **{name: number for number, name in LEVELS.items()}}[level or "all"]
+    last = {"disabled": 0, **{name: number for number, name in _LEVELS.items()}}[level or "all"]
     reason = (
         "does not run: the level is disabled" if level == "disabled" else f"does not run at level {level}"
     )
@@ -81,7 +81,7 @@ def caption(level: str | None, *, known: bool) -> str:
     """Return the caption of the passes, with those that do not run at a level."""
     if level == "disabled":
         return "At level disabled none of these passes runs."
-    texts = [CAPTION]
+    texts = [_CAPTION]
     if level not in (None, "all"):
         texts.append(f"Those above level {level} do not run.")
-    return " ".join([*texts, *([] if known else [NOT_KNOWN])])
+    return " ".join([*texts, *([] if known else [_NOT_KNOWN])])

@@ -11,7 +11,7 @@ from workbench.apps.panels.tabs.card import Card, part_card
 from workbench.apps.panels.tabs.tab import Tab
 from workbench.core.bundle.display import frame_of
 
-COLUMNS = (
+_COLUMNS = (
     "label",
     "output",
     "agrees",
@@ -40,7 +40,7 @@ def cards(state: BenchState) -> list[Card]:
     ]
     result = state.result
     if result is not None and result.agreement:
-        draw, table = result.agreement_figure, partial(frame_of, result.agreement, COLUMNS)
+        draw, table = result.agreement_figure, partial(frame_of, result.agreement, _COLUMNS)
         shown.append(Card("outputs", "result.agreement_figure()", str(result), draw, table))
     return shown
 

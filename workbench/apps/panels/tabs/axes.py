@@ -17,7 +17,7 @@ from workbench.features.grid.axes import KNOB_NAMES, free_names
 
 MOST_AXES = 2
 SWEPT = (kinds.Choice, kinds.Flag, kinds.Switch, kinds.Count)  # kinds of knob whose values are short texts
-SIZES = "1, 8, 32"
+_SIZES = "1, 8, 32"
 
 
 class AxesField(W.HBox):
@@ -39,7 +39,7 @@ class AxesField(W.HBox):
             tooltip=field.hint,
             continuous_update=False,
         )
-        values = W.TextField(placeholder="" if place else SIZES, tooltip="Values with commas")
+        values = W.TextField(placeholder="" if place else _SIZES, tooltip="Values with commas")
         for widget in (name, values):
             on_change(widget, lambda _: self._typed())
         return name, values
@@ -71,7 +71,7 @@ def example_of(name: str) -> str:
     """Return values that an axis may have."""
     knob: Any = BY_FIELD.get(KNOB_NAMES.get(name, name))
     if knob is None:
-        return SIZES
+        return _SIZES
     if isinstance(knob, kinds.Choice):
         return ", ".join(knob.choices)
     return "1, 2, 4" if isinstance(knob, kinds.Count) else "true, false"

@@ -21,7 +21,7 @@ from workbench.features.findings.record import badges
 if TYPE_CHECKING:
     import pandas as pd
 
-NOTHING = "There is nothing to draw."
+_NOTHING = "There is nothing to draw."
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class CardWidget:
         drawn = self._drawn()
         if drawn is None:  # a result without a figure
             table = self.card.table
-            return W.HTML(note_html(NOTHING)) if table is not None and table().empty else self._table()
+            return W.HTML(note_html(_NOTHING)) if table is not None and table().empty else self._table()
         if isinstance(drawn, W.Widget):
             return drawn
         figure = titled_figure(drawn, self.card.summary)

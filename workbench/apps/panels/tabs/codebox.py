@@ -8,7 +8,7 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import buttons_of, shown_in
 
-KINDS = (
+_KINDS = (
     ("this comparison", "result"),
     ("the panels as they are", "panels"),
     ("plain ORT: A", "A"),
@@ -21,7 +21,7 @@ class CodeBox:
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        self.kind = W.Dropdown(options=KINDS, value="panels", tooltip="Which code to show")
+        self.kind = W.Dropdown(options=_KINDS, value="panels", tooltip="Which code to show")
         self.shown, self.status = W.HTML(), W.HTML()
         buttons = buttons_of(
             self.status,

@@ -19,7 +19,7 @@ from workbench.core.config import Config
 from workbench.core.config.literals import literal, text_literal
 from workbench.core.errors import ConfigError
 
-KINDS = ("python", "triton")
+_KINDS = ("python", "triton")
 
 
 class Deploying:
@@ -31,7 +31,7 @@ class Deploying:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.label = W.Dropdown(options=["A"], layout=W.Layout(width="64px"), tooltip="The config to serve")
-        self.kind = W.Dropdown(options=KINDS, layout=W.Layout(width="88px"), tooltip="What serves it")
+        self.kind = W.Dropdown(options=_KINDS, layout=W.Layout(width="88px"), tooltip="What serves it")
         place = W.Layout(width="160px")  # the row stays one line of a small screen
         self.folder = W.TextField(
             placeholder="folder", tooltip="A new folder, beside the notebook", layout=place

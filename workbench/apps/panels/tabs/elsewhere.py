@@ -18,9 +18,9 @@ from workbench.features.explain.placement.prediction import PlacementPrediction,
 
 MOST_KINDS = 6  # operators of single nodes that are named
 LEFT = "left to the CPU"
-COLUMNS = ("provider", "nodes", "%", "unknown", "parts", "crossing", "size", LEFT)
-CAPTION = "Predictions from tables, nothing ran. Pick a provider to see its graph."
-SIZES = "Sizes of tensors are not known where dims are open: fix them (free_dimensions), or press Profile."
+_COLUMNS = ("provider", "nodes", "%", "unknown", "parts", "crossing", "size", LEFT)
+_CAPTION = "Predictions from tables, nothing ran. Pick a provider to see its graph."
+_SIZES = "Sizes of tensors are not known where dims are open: fix them (free_dimensions), or press Profile."
 
 
 class Elsewhere(W.VBox):
@@ -36,10 +36,10 @@ class Elsewhere(W.VBox):
         known = frame.astype(object).where(frame.notna(), None)
         rows = [table_row(row) for row in known.itertuples(index=False)]
         self.table = TableWidget.of_rows(
-            COLUMNS, rows, CAPTION, COLUMNS[1:-1], key=0, under=COLUMNS.index(LEFT)
+            _COLUMNS, rows, _CAPTION, _COLUMNS[1:-1], key=0, under=_COLUMNS.index(LEFT)
         )
         self.detail, self.status = W.VBox([]), W.HTML()
-        unknown = [W.HTML(note_html(SIZES))] if frame["bytes_crossing"].isna().any() else []
+        unknown = [W.HTML(note_html(_SIZES))] if frame["bytes_crossing"].isna().any() else []
         super().__init__([self.table, *unknown, self.status, self.detail])
         on_change(self.table, lambda _: self._choose(), "picked", status=self.status)
         if rows:

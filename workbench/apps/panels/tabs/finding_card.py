@@ -17,7 +17,7 @@ from workbench.features.findings.record import FindingRecord, FindingsRecord
 
 MOST_LINKS = 3  # nodes with a link of their own; further ones stand in a table
 LINK = "wbp-small wbp-link"
-NAME = 40  # letters of a node's name in a link; the end says which node it is
+_NAME = 40  # letters of a node's name in a link; the end says which node it is
 
 
 class FindingCard:
@@ -103,4 +103,4 @@ class NodeLinks:
 def short(name: str) -> str:
     """Return the end of a long name of a node."""
     name = one_line(name, 300)
-    return name if len(name) <= NAME else f"…{name[-NAME:]}"
+    return name if len(name) <= _NAME else f"…{name[-_NAME:]}"

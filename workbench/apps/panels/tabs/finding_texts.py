@@ -13,7 +13,7 @@ from workbench.features.findings.record import NOTHING, FindingRecord, FindingsR
 if TYPE_CHECKING:
     from workbench.features.findings.fix_result import FixResult
 
-EFFECTS = {
+_EFFECTS = {
     "time": "faster",
     "memory": "less memory",
     "load": "less load time",
@@ -22,7 +22,7 @@ EFFECTS = {
 }
 RANKED = "ranked by the gain to expect; each fix is checked and measured before it is kept"
 UNSEEN = "which rules could not look, and why"
-SMALL = "each predicted below 3 % of a run, 10 % of the memory or 20 % of the load"
+_SMALL = "each predicted below 3 % of a run, 10 % of the memory or 20 % of the load"
 
 
 def gain_html(finding: FindingRecord, run_s: float | None) -> str:
@@ -31,7 +31,7 @@ def gain_html(finding: FindingRecord, run_s: float | None) -> str:
     below = "".join(f"<div>{line}</div>" for line in (interval, f"<b>{text(finding.confidence)}</b>") if line)
     subject = finding.gain.subject
     known = finding.gain.saved is not None or subject in ("accuracy", "correctness")
-    effect = EFFECTS[subject] if known else "to be measured"
+    effect = _EFFECTS[subject] if known else "to be measured"
     number = "" if finding.gain.saved is None else " wbp-number"
     return f'<div class="wbp-gain{number}">{text(gain_text(finding))}</div><div>{text(effect)}</div>{below}'
 
@@ -103,7 +103,7 @@ def rest_html(record: FindingsRecord) -> str:
         reasons.setdefault(rule.reason, []).append(rule.id)
     unseen = "".join(f"<li>{text(', '.join(ids))}: {text(reason)}</li>" for reason, ids in reasons.items())
     looked = text(record.looked_text) if record.large else UNSEEN  # without a finding the head says it
-    small_things = folded(f"{counted(len(record.small), 'small thing')}, {SMALL}", small)
+    small_things = folded(f"{counted(len(record.small), 'small thing')}, {_SMALL}", small)
     return small_things + (folded(looked, unseen) or (note_html(looked) if record.large else "")) + fine
 
 

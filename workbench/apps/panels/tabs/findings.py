@@ -16,7 +16,7 @@ from workbench.features.base.registry import KINDS
 from workbench.features.findings.improvement_record import ImprovementRecord
 from workbench.features.findings.record import FindingsRecord
 
-EMPTY = (
+_EMPTY = (
     "Find improvements looks at the graph that runs, its profile and its weights under A and B, and lists "
     "what costs time, memory or accuracy here: the evidence, the fix and the gain to expect. That takes some "
     "seconds; each finding then has a button that measures its fix. Try all does so for the config shown, "
@@ -75,4 +75,4 @@ class FindingsList:
             card.follow()
 
 
-FINDINGS = Tab("findings", EMPTY, tools=FindingsList)
+FINDINGS = Tab("findings", _EMPTY, tools=FindingsList)

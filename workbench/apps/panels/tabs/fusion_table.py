@@ -16,7 +16,7 @@ from workbench.features.explain.graph_view.matched import matched_view
 from workbench.features.explain.passes.fusion_table import FusionRow, NotFused, Remedy, remedy
 
 MOST_PLACES = 200  # with their nodes, below one reason
-NONE = "ORT fused nothing here, and no known pattern was left."
+_NONE = "ORT fused nothing here, and no known pattern was left."
 
 
 class FusionTable(W.VBox):
@@ -35,7 +35,7 @@ class FusionTable(W.VBox):
         caption, counts = "Pick a fusion to see it before and after.", ("could", *fusions.explained)
         self.table = TableWidget.of_rows(columns, cells, caption, counts, key=0)
         self.detail, self.status = W.VBox([]), W.HTML()
-        rows = self.table if self.rows else W.HTML(note_html(NONE))
+        rows = self.table if self.rows else W.HTML(note_html(_NONE))
         super().__init__([rows, self.status, self.detail])
         on_change(self.table, lambda _: self._choose(), "picked", status=self.status)
         if self.rows:

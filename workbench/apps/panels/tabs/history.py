@@ -28,9 +28,9 @@ from workbench.core.text import counted
 from workbench.features.compare.call import history
 from workbench.features.compare.result import Comparison
 
-EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
-HEADS = {"what": "A → B", "pin": PIN}
-CAPTION = "Pick one or, with Ctrl, several."
+_EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
+_HEADS = {"what": "A → B", "pin": PIN}
+_CAPTION = "Pick one or, with Ctrl, several."
 MOST_READ = 200  # entries whose configs are read; those of older ones are not said
 
 
@@ -64,12 +64,12 @@ class HistoryPage:
         """Read the history and list it; what was compared is read in the background."""
         with shown_in(self.status):
             self.entries = history().entries()
-            heads, at = [HEADS.get(name, name) for name in COLUMNS], COLUMNS.index("id")
-            self.table = TableWidget.of_rows(heads, (), CAPTION, key=at, hidden=at, under=1, action="Open")
+            heads, at = [_HEADS.get(name, name) for name in COLUMNS], COLUMNS.index("id")
+            self.table = TableWidget.of_rows(heads, (), _CAPTION, key=at, hidden=at, under=1, action="Open")
             self.table.on_act = self._open_one
             self._fill()
             follow(self.table, self._enable, "picked")
-            self.list.children = [self.table] if self.entries else [W.HTML(EMPTY)]
+            self.list.children = [self.table] if self.entries else [W.HTML(_EMPTY)]
             unread = [entry.id for entry in self.entries[:MOST_READ]
                       if entry.kind == "comparison" and entry.id not in self.words]  # fmt: skip
             if unread:

@@ -11,7 +11,7 @@ from workbench.core.text import one_line
 
 COLUMNS = ("when", "ago", "model", "what", "verdict", "ratio", "pin", "note", "id")
 PIN = "★"  # begins the note of a pinned entry
-MOST_LETTERS = 70  # of the words for one config
+_MOST_LETTERS = 70  # of the words for one config
 AGES = (  # seconds up to which an age is said in a unit, the seconds of that unit, its name
     (60, 1, "s"), (3_600, 60, "min"), (86_400, 3_600, "h"), (float("inf"), 86_400, "days"),
 )  # fmt: skip
@@ -80,4 +80,4 @@ def words_of(result: object) -> str:
 
     if not isinstance(result, Comparison):
         return ""
-    return " → ".join(one_line(config_in_words(run.config), MOST_LETTERS) for run in result.runs)
+    return " → ".join(one_line(config_in_words(run.config), _MOST_LETTERS) for run in result.runs)

@@ -14,7 +14,7 @@ from workbench.core.config.literals import call, literal
 if TYPE_CHECKING:
     from workbench.features.grid.best import Best
 
-MOST_OPEN = 6  # reasons; more are folded
+_MOST_OPEN = 6  # reasons; more are folded
 
 
 class LimitsLine:
@@ -97,6 +97,6 @@ def answer_html(best: Best) -> str:
 def _group_html(best: Best, group: str) -> str:
     reasons = best.reasons(group)
     rows = f"<ul>{''.join(f'<li>{text(reason)}</li>' for reason in reasons)}</ul>"
-    if len(reasons) > MOST_OPEN:
+    if len(reasons) > _MOST_OPEN:
         rows = f"<details><summary>each of {len(reasons)}</summary>{rows}</details>"
     return f'<div class="wbp-limits" role="status"><b>{text(best.headline(group))}</b>{rows}</div>'

@@ -9,7 +9,7 @@ from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.card import Card
 from workbench.apps.panels.tabs.tab import Tab
 
-COLUMNS = ["label", "load_s", "first_run_s", "peak_rss_bytes"]
+_COLUMNS = ["label", "load_s", "first_run_s", "peak_rss_bytes"]
 
 
 def cards(state: BenchState) -> list[Card]:
@@ -24,7 +24,7 @@ def cards(state: BenchState) -> list[Card]:
 
 def resident(result: Any) -> Any:
     """Return the columns of the runs that are about memory and loading."""
-    return result.to_frame().filter(items=COLUMNS)
+    return result.to_frame().filter(items=_COLUMNS)
 
 
 MEMORY = Tab(

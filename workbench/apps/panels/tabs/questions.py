@@ -11,7 +11,7 @@ from workbench.apps.panels.handlers import button, follow
 from workbench.apps.panels.tabs.result_row import ResultRow
 from workbench.features.base.registry import KINDS
 
-ANSWERS = (  # question, kind of result, the tab that answers it if that is not the kind's own, tooltip
+_ANSWERS = (  # question, kind of result, the tab that answers it if that is not the kind's own, tooltip
     ("accuracy", "accuracy", "", "How right A and B are"),
     ("profile", "profile", "", "Where the time goes: profile A and B"),
     ("fusions", "explanation", "fusions", "What ORT fused in A and in B, and what it left alone"),
@@ -28,7 +28,7 @@ class Questions:
         self.bench, self.state, self.row, self.turn = bench, bench.state, row, turn
         self.status = W.HTML()
         self.why = self._link("why?", "What ORT did differently, or what costs B its time", self._ask_why)
-        asked = [self._link(text, hint, partial(self._ask, *answer)) for text, *answer, hint in ANSWERS]
+        asked = [self._link(text, hint, partial(self._ask, *answer)) for text, *answer, hint in _ANSWERS]
         hint = "One HTML file with everything, beside the notebook and in your downloads"
         self.share = self._link("share", hint, row.export)
         self.ways = self._link(

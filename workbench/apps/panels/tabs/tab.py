@@ -61,7 +61,7 @@ def part_cards(state: BenchState, kind: Offer) -> list[Card]:
 
 
 BOTH = "both"
-BEST = ("sweep", "matrix")  # further results that know their best config within limits
+_BEST = ("sweep", "matrix")  # further results that know their best config within limits
 
 
 class TabPage:
@@ -137,7 +137,7 @@ class TabPage:
             for card in chosen:
                 card.show()
         part = chosen[0].card.part if chosen else None
-        asks = part in BEST or (part == "" and self.state.result is not None)
+        asks = part in _BEST or (part == "" and self.state.result is not None)
         if self.tab.has_limits:
             self.below.children = (self.limits.widget,) if asks else ()
             if asks and part is not None:

@@ -20,12 +20,23 @@ from workbench.drawing.words import plain
 from workbench.features.tune.record import StudyRecord
 from workbench.features.tune.result import Study
 
-EMPTY = (
+_EMPTY = (
     "Tune searches the best config for a goal, starting from A: every change alone, the good ones together, "
     "each once more on the leader. The winner is then measured against A on fresh rounds. int8 takes part "
     "only with a limit on accuracy or error. Cancel keeps every finished round in the history."
 )
-COLUMNS = ["label", "config", "ratio", "low", "high", "rounds", "peak_rss_bytes", "load_s", "state", "reason"]
+_COLUMNS = [
+    "label",
+    "config",
+    "ratio",
+    "low",
+    "high",
+    "rounds",
+    "peak_rss_bytes",
+    "load_s",
+    "state",
+    "reason",
+]
 
 
 class TunePage:
@@ -89,7 +100,7 @@ class TunePage:
 
     def _draw(self, study: Study | None) -> None:
         if study is None:
-            self.answer.children = [W.HTML(f'<div class="wbp-empty">{text(EMPTY)}</div>')]
+            self.answer.children = [W.HTML(f'<div class="wbp-empty">{text(_EMPTY)}</div>')]
         elif study is not self.shown or not self.answer.children:
             self.table = self._candidates(study)
             is_running = self.state.study is not study
@@ -105,7 +116,7 @@ class TunePage:
         picked = self.table.picked if self.table is not None and self._picked_of == study.record.id else []
         self._picked_of = study.record.id
         frame = study.to_frame()
-        table = TableWidget.of_frame(frame[COLUMNS], "Pick one to use it.", "label")
+        table = TableWidget.of_frame(frame[_COLUMNS], "Pick one to use it.", "label")
         table.action, table.on_act = "Use as B", self._use_row
         table.picked = [label for label in picked if label in set(frame["label"])]
         return table

@@ -9,8 +9,8 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.handlers import follow
 from workbench.core.bundle.goal import MOST_CALLERS, OBJECTIVES, OF_OUTPUTS, Goal, Objective
 
-NONE = "nothing"  # no second objective
-LIMITS = {  # argument of wb.Goal: label, example, unit, class in the style sheet
+_NONE = "nothing"  # no second objective
+_LIMITS = {  # argument of wb.Goal: label, example, unit, class in the style sheet
     "max_accuracy_drop": ("accuracy drop", "% at most", 0.01, "wbp-roomy"),
     "max_error": ("error", "% at most", 0.01, "wbp-slim"),
     "max_memory_bytes": ("memory", "MiB at most", W.MIB, ""),
@@ -27,14 +27,14 @@ class GoalFields:
     def __init__(self) -> None:
         single = [name for name in OBJECTIVES if name not in OF_OUTPUTS]
         self.objective = W.Dropdown(options=single, description="improve")
-        self.second = W.Dropdown(options=[NONE, *OBJECTIVES], description="beside")
+        self.second = W.Dropdown(options=[_NONE, *OBJECTIVES], description="beside")
         self.callers = W.BoundedIntText(4, min=1, max=MOST_CALLERS, description="callers")
         self.budget = W.BoundedFloatText(
             120.0, min=10.0, max=7200.0, description="seconds", classes="wbp-slim"
         )
         self.limits = {
             name: W.NumberField(label, example, unit, classes=classes)
-            for name, (label, example, unit, classes) in LIMITS.items()
+            for name, (label, example, unit, classes) in _LIMITS.items()
         }
         *limits, p99, load, file, speedup = self.limits.values()
         first = [self.objective, self.second, self.callers, *limits, self.budget]
@@ -57,7 +57,7 @@ class GoalFields:
     def second_objective(self) -> Objective | None:
         """The other objective of the front, if there is one."""
         name: Objective = self.second.value
-        return None if self.second.value == NONE else name
+        return None if self.second.value == _NONE else name
 
     def _fit(self) -> None:
         """Show the number of callers only where it counts."""

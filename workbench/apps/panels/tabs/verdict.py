@@ -10,10 +10,10 @@ from workbench.apps.panels.state import BenchState
 from workbench.drawing.page.banner import verdict_html
 from workbench.features.compare.result import Comparison
 
-NAMES = ("median", "p90", "memory", "load", "outputs")  # of the tiles that will stand here
+_NAMES = ("median", "p90", "memory", "load", "outputs")  # of the tiles that will stand here
 TILES = "".join(
     f'<div class="v-tile v-none"><div class="v-name">{name}</div><div class="v-value">A → B</div></div>'
-    for name in NAMES
+    for name in _NAMES
 )
 
 

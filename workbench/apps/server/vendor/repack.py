@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 RELEASE = PurePosixPath("package/dist/release")
-EXAMPLE = "perf-vertx-stacks"  # an example profile, a quarter of the archive
+_EXAMPLE = "perf-vertx-stacks"  # an example profile, a quarter of the archive
 
 
 def main(archive: str) -> None:
@@ -25,7 +25,7 @@ def main(archive: str) -> None:
     target = Path(__file__).with_name(f"speedscope-{version}.zip")
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
         for name in sorted(kept):
-            if not name.startswith(EXAMPLE):
+            if not name.startswith(_EXAMPLE):
                 made.writestr(zipfile.ZipInfo(name), kept[name], zipfile.ZIP_DEFLATED, compresslevel=9)
     print(f"{target}: {target.stat().st_size:,} bytes")
 

@@ -14,7 +14,7 @@ ELEMENT_BYTES = {  # of onnx.TensorProto's data types; 4-bit types count as half
     14: 8.0, 15: 16.0, 16: 2.0, 17: 1.0, 18: 1.0, 19: 1.0, 20: 1.0, 21: 0.5, 22: 0.5, 23: 0.5, 24: 1.0,
 }  # fmt: skip
 
-BODIES = ("then_branch", "else_branch", "body")  # attributes of If, Loop and Scan
+_BODIES = ("then_branch", "else_branch", "body")  # attributes of If, Loop and Scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def with_branch_constants(graph: Graph, source: Graph) -> Graph:
 
     In a file with weights beside, those in bodies of the main graph become initializers of the same names.
     """
-    bodies = {f"{node.key}/{body}" for node in source.nodes if not node.scope for body in BODIES}
+    bodies = {f"{node.key}/{body}" for node in source.nodes if not node.scope for body in _BODIES}
     inside = [node for node in source.nodes if node.scope in bodies and node.kind == "Constant"]
     restored = {node.outputs[0]: node for node in inside if node.outputs[0] in graph.constants}
     if not restored or _without_constants(graph) != _without_constants(source):

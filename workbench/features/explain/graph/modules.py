@@ -8,13 +8,13 @@ from onnx import NodeProto
 
 NAME_SCOPES = "pkg.torch.onnx.name_scopes"  # what torch's newer exporter writes: module paths, the node last
 NO_MODULE = "_empty_nn_module_stack"  # its word for a node of no module
-MOST_LETTERS = 1 << 16
+_MOST_LETTERS = 1 << 16
 
 
 def module_of(node: NodeProto) -> str:
     """Return the module path, such as "model.encoder.layer.0"; "" where the metadata has none."""
     text = next((entry.value for entry in node.metadata_props if entry.key == NAME_SCOPES), "")
-    if not text or len(text) > MOST_LETTERS:
+    if not text or len(text) > _MOST_LETTERS:
         return ""
     try:
         parts = ast.literal_eval(text)

@@ -12,7 +12,7 @@ from workbench.features.explain.graph_view.tree import tree_of
 from workbench.features.explain.graph_view.view import GraphView
 
 MOST_STEPS = 6  # between two of the nodes: what stands there belongs to the pattern
-MOST_NODES = 60
+_MOST_NODES = 60
 
 
 def matched_view(explained: Explained, nodes: Collection[str]) -> GraphView | None:
@@ -20,7 +20,7 @@ def matched_view(explained: Explained, nodes: Collection[str]) -> GraphView | No
     before, after = source_pane(explained), optimized_pane(explained)
     links = links_of_one(explained, before, after)
     wanted = {index for index, row in enumerate(before.rows) if row.kind == "node" and row.node in nodes}
-    kept = sorted(wanted | _between(before, wanted))[:MOST_NODES]
+    kept = sorted(wanted | _between(before, wanted))[:_MOST_NODES]
     if not kept:
         return None
     first = {index: number for number, index in enumerate(kept)}

@@ -15,7 +15,7 @@ from workbench.features.explain.graph_view.tree import INPUTS, OUTPUTS, BoxTree,
 
 MOST_FAN_OUT = 8  # readers of a tensor that is drawn as lines: masks and shared constants become stubs
 MOST_PORTS = 4  # inputs or outputs of the model that stand loose; more get a box
-NAMES = {"float": "float32", "double": "float64"}  # that numpy has for those of ONNX
+_NAMES = {"float": "float32", "double": "float64"}  # that numpy has for those of ONNX
 
 Kind = Literal["node", "input", "output"]
 
@@ -162,7 +162,7 @@ def shape_text(info: TensorInfo | None) -> str:
     element = "?"
     if info.element in TensorProto.DataType.values():
         element = TensorProto.DataType.Name(info.element).casefold()
-        element = NAMES.get(element, element)
+        element = _NAMES.get(element, element)
     if info.dims is None:
         return f"{element}, shape unknown"
     dims = "×".join("?" if dim is None else str(dim) for dim in info.dims)

@@ -21,9 +21,9 @@ from workbench.features.explain.graph_view.pane import GraphRow, Pane, short_pro
 from workbench.features.explain.graph_view.tree import BoxTree, open_alike
 from workbench.features.explain.graph_view.words import parts_strip
 
-MOST_LETTERS = 2000  # of a name: one of a megabyte is cut
-ABSENT = 0xFFFFFFFF
-KINDS = ("node", "input", "output")
+_MOST_LETTERS = 2000  # of a name: one of a megabyte is cut
+_ABSENT = 0xFFFFFFFF
+_KINDS = ("node", "input", "output")
 GREY = FillStyle(TEXT, ".")
 FATES = {
     "kept": (FillStyle(SKY, ""), "="),
@@ -39,7 +39,7 @@ def payload(
     panes: Sequence[Pane], links: Sequence[tuple[int, int]], *, predicted: bool = False
 ) -> tuple[dict[str, Any], bytes]:
     """Return header and columns. Column names begin with the number of their pane."""
-    texts = Texts(MOST_LETTERS)
+    texts = Texts(_MOST_LETTERS)
     columns: dict[str, Sequence[int] | Sequence[float | None]] = {
         "link_from": [start for start, _ in links],
         "link_to": [other for _, other in links],
@@ -58,7 +58,7 @@ def payload(
     header = {
         "panes": panes_data,
         "modes": _modes(panes, texts, predicted),
-        "kinds": KINDS,
+        "kinds": _KINDS,
         "columns": table,
         "texts": texts.all,
     }
@@ -73,9 +73,9 @@ def _columns(pane: Pane, texts: Texts) -> dict[str, Sequence[int] | Sequence[flo
     return {
         "name": column(lambda row: row.node),
         "op": column(lambda row: row.op_type),
-        "kind": [KINDS.index(row.kind) for row in rows],
+        "kind": [_KINDS.index(row.kind) for row in rows],
         "provider": column(provider_label),
-        "partition": [ABSENT if row.partition is None else row.partition for row in rows],
+        "partition": [_ABSENT if row.partition is None else row.partition for row in rows],
         "fate": column(lambda row: row.fate or ""),
         "inserted": [int(row.inserted) for row in rows],
         "passes": column(lambda row: ", ".join(row.passes)),

@@ -18,8 +18,8 @@ from workbench.features.explain.graph_view.tree import ROOT, BoxTree
 
 MOST_BOXES = 14
 WIDTH, BOX, GAP, MARGIN, ARCS = 380.0, 34.0, 22.0, 16.0, 46.0
-STRIP = 6.0
-LINE = 18.0
+_STRIP = 6.0
+_LINE = 18.0
 TITLE_COLUMNS = 118
 
 
@@ -137,20 +137,20 @@ def graph_scene(panes: Sequence[Pane], title: str) -> Scene:
     width = max(620.0, len(outlines) * (WIDTH + ARCS + MARGIN) + MARGIN)
     title_lines = lines(title, int(TITLE_COLUMNS * width / 900), 900)
     marks: list[Shape] = list(column(title_lines, MARGIN, MARGIN + 12, bold=True, room=width - 2 * MARGIN))
-    top = MARGIN + len(title_lines) * LINE + 10
+    top = MARGIN + len(title_lines) * _LINE + 10
     bottom = top
     for number, outline in enumerate(outlines):
         left = MARGIN + number * (WIDTH + ARCS + MARGIN)
         marks += _drawn(outline, left, top)
         rows = len(outline.boxes) + (1 if outline.left_out or not outline.boxes else 0)
-        bottom = max(bottom, top + LINE + rows * (BOX + GAP))
+        bottom = max(bottom, top + _LINE + rows * (BOX + GAP))
     marks += _legend(outlines, bottom + 4)
     return Scene(width, bottom + 30, title, tuple(marks))
 
 
 def _drawn(outline: Outline, left: float, top: float) -> Iterator[Shape]:
     yield TextLine(left, top + 10, outline.title, 13, True, room=WIDTH)
-    first = top + LINE
+    first = top + _LINE
     yield from _arcs(outline, left, first)
     for number, box in enumerate(outline.boxes):
         y = first + number * (BOX + GAP)
@@ -162,7 +162,7 @@ def _drawn(outline: Outline, left: float, top: float) -> Iterator[Shape]:
         x = left + 8
         for name, count in box.shares:
             wide = (WIDTH - 16) * count / max(box.nodes, 1)
-            yield _swatch(name, outline.by, (x, y + BOX - STRIP - 3, wide, STRIP))
+            yield _swatch(name, outline.by, (x, y + BOX - _STRIP - 3, wide, _STRIP))
             x += wide
     last = first + len(outline.boxes) * (BOX + GAP)
     if not outline.boxes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from workbench.features.explain.graph import Graph, Node
 
 ATTENTION, QDQ = "attention", "QDQ to integer kernel"
-ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "LeakyRelu", "Clip", "HardSigmoid")
+_ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "LeakyRelu", "Clip", "HardSigmoid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _conv_bn(graph: Graph, node: Node) -> Place | None:
 
 
 def _conv_activation(graph: Graph, node: Node) -> Place | None:
-    conv = graph.producers.get(node.inputs[0]) if node.op_type in ACTIVATIONS and node.inputs else None
+    conv = graph.producers.get(node.inputs[0]) if node.op_type in _ACTIVATIONS and node.inputs else None
     if conv is not None and conv.op_type == "BatchNormalization":
         conv = graph.producers.get(conv.inputs[0])
     if conv is None or conv.op_type != "Conv" or _is_gate(graph, node):

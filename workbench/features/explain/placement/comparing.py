@@ -17,7 +17,7 @@ from workbench.features.explain.placement.records import Placement
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_ROWS = 20
+_MOST_ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class PredictionCheck:
     def _repr_html_(self) -> str:
         heads = ("wrongly predicted", "operator", "predicted", "actual", "condition")
         cells = attrgetter("node", "op_type", "predicted", "actual", "condition")
-        return to_table(heads, map(cells, self.wrong[:MOST_ROWS]), str(self))
+        return to_table(heads, map(cells, self.wrong[:_MOST_ROWS]), str(self))
 
 
 def compare_prediction(placement: Placement, divided: Graph) -> PredictionCheck:

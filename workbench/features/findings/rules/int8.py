@@ -14,7 +14,7 @@ STATIC_FASTER = 2.5
 DYNAMIC_FASTER = 2.7
 DYNAMIC_COST = 0.06  # quantizing the activations of each product
 LEAST_SIDE = 128  # of a product's weight; below 96, int8 gained 1.0 to 1.2 times
-CONVOLUTIONS = ("Conv", "FusedConv")
+_CONVOLUTIONS = ("Conv", "FusedConv")
 PRODUCTS = ("MatMul", "Gemm", "FusedMatMul", "FusedGemm")
 QDQ = ("QuantizeLinear", "DequantizeLinear")
 QDQ_SHARE = 0.10
@@ -51,7 +51,7 @@ def dynamic_int8_convolutions(evidence: Evidence) -> FindingRecords:
 )
 def static_int8_opportunity(evidence: Evidence) -> FindingRecords:
     """Convolutions could run in int8."""
-    runs = evidence.of(*CONVOLUTIONS)
+    runs = evidence.of(*_CONVOLUTIONS)
     if not _can_quantize(evidence) or evidence.share(runs) < OPPORTUNITY_SHARE or _is_depthwise(evidence):
         return
     yield finding(
@@ -77,7 +77,7 @@ def static_int8_opportunity(evidence: Evidence) -> FindingRecords:
 )
 def dynamic_int8_opportunity(evidence: Evidence) -> FindingRecords:
     """Matrix products could run in int8."""
-    if not _can_quantize(evidence) or evidence.of(*CONVOLUTIONS):
+    if not _can_quantize(evidence) or evidence.of(*_CONVOLUTIONS):
         return
     runs = [run for run in evidence.of(*PRODUCTS) if _has_large_weight(evidence, run.node)]
     if evidence.share(runs) < OPPORTUNITY_SHARE:
@@ -108,7 +108,7 @@ def static_int8_transformer(evidence: Evidence) -> FindingRecords:
     """Static int8 does not suit this model."""
     runs = evidence.of(*QDQ)
     static = isinstance(evidence.config.precision, StaticInt8)
-    if not static or evidence.of("QLinearConv", *CONVOLUTIONS) or evidence.share(runs) < QDQ_SHARE:
+    if not static or evidence.of("QLinearConv", *_CONVOLUTIONS) or evidence.share(runs) < QDQ_SHARE:
         return
     yield finding(
         f"{len(runs)} quantize and dequantize nodes stay in the graph",
@@ -184,7 +184,7 @@ def _flags(evidence: Evidence) -> tuple[str, ...]:
 
 def _is_depthwise(evidence: Evidence) -> bool:
     """Return whether most convolutions have one input channel per group."""
-    convolutions = [node for node in evidence.nodes if node.op_type in CONVOLUTIONS]
+    convolutions = [node for node in evidence.nodes if node.op_type in _CONVOLUTIONS]
     weights = [evidence.weight_of(node.key) for node in convolutions]
     sizes = [info.dims[1] for info in weights if info and info.dims is not None and len(info.dims) > 1]
     return bool(sizes) and sum(size == 1 for size in sizes) > len(sizes) / 2

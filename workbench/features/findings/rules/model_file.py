@@ -18,7 +18,10 @@ DENORMAL_LEAST = 1.5  # a processor that takes less time more computes them in i
 DENORMAL_SLOWER = 20.0  # measured up to 113 times; the promised gain is a cautious part
 _LEAST_BYTES = 1 << 20
 ATTRIBUTE_BYTES = 64 << 20
-FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)  # the CPU computes 16-bit floats in these, as normal numbers
+_FLOATS = (
+    TensorProto.FLOAT,
+    TensorProto.DOUBLE,
+)  # the CPU computes 16-bit floats in these, as normal numbers
 
 
 @rule(
@@ -56,7 +59,7 @@ def weights_are_inputs(evidence: Evidence) -> FindingRecords:
 def denormal_weights(evidence: Evidence) -> FindingRecords:
     """Weights contain denormal numbers, which the processor computes in microcode."""
     weights = _scanned(evidence)
-    denormal = [w for w in weights if w.denormal_share >= DENORMAL_SHARE and w.element in FLOATS]
+    denormal = [w for w in weights if w.denormal_share >= DENORMAL_SHARE and w.element in _FLOATS]
     if not denormal:
         return
     readers = _readers(evidence, {weight.name for weight in denormal})

@@ -46,7 +46,7 @@ _PLURALS: dict[ChangeKind, str] = {
     "only in B": "nodes only in B",
     "gap": "gaps",
 }
-MOST_OPS = 4  # of a label; the table has all
+_MOST_OPS = 4  # of a label; the table has all
 NOTABLE_SHARE = 0.01  # of a run; the sentence leaves out what makes less
 NOTABLE_REST = 0.1  # of the difference; what is left out is summed up where it makes more
 
@@ -217,5 +217,5 @@ def _ops(names: tuple[str, ...]) -> str:
     """Return each operator once with its count, in order."""
     counts = {name: names.count(name) for name in dict.fromkeys(names)}
     parts = [name if count == 1 else f"{count} {name}" for name, count in counts.items()]
-    more = f" + {len(parts) - MOST_OPS} more" if len(parts) > MOST_OPS else ""
-    return " + ".join(parts[:MOST_OPS]) + more
+    more = f" + {len(parts) - _MOST_OPS} more" if len(parts) > _MOST_OPS else ""
+    return " + ".join(parts[:_MOST_OPS]) + more

@@ -13,7 +13,7 @@ from workbench.drawing.canvas.columns import Texts, pack, style_data
 from workbench.drawing.palette import TEXT, FillStyle, style_of_op_type, style_of_provider
 from workbench.features.profile.flame.frames import NONE, Frames, Picture
 
-MOST_LETTERS = 1000  # of a name: one of a megabyte is cut
+_MOST_LETTERS = 1000  # of a name: one of a megabyte is cut
 MOST_MEMBERS = 500  # names of nodes behind one box
 GAP = FillStyle(TEXT, ".")
 GAIN, LOSS = FillStyle(palette.GAIN, ""), FillStyle(palette.LOSS, "/")
@@ -24,7 +24,7 @@ Whats = dict[tuple[int, ...], int]  # the number of each (name, operator, provid
 
 def payload(pictures: Sequence[Picture]) -> tuple[dict[str, Any], bytes]:
     """Return header and columns. Column names begin with the number of their picture."""
-    texts = Texts(MOST_LETTERS)
+    texts = Texts(_MOST_LETTERS)
     whats: Whats = {}
     columns: dict[str, Any] = {}
     headers = [_picture(number, picture, texts, whats, columns) for number, picture in enumerate(pictures)]

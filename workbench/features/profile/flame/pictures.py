@@ -17,7 +17,7 @@ from workbench.features.profile.tables import BETWEEN_NODES, SCHEDULING, group_t
 PROFILED = "with the profiler on, so longer than in the other pictures"
 SHARES = "shares of the profiled runs; the profiler costs a small node relatively more than a large one"
 DIFFERING = "Left, less time in B; right, more. Below: why, what became what, and the single nodes."
-MOST_OPS = 3  # in the sentence
+_MOST_OPS = 3  # in the sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +109,7 @@ def _of(shown: ProfiledRun) -> str:
         return f"{shown.label}: no run was completed in this trace"
     table = group_table(steady, "op_type")
     gaps = table["op_type"].isin((BETWEEN_NODES, SCHEDULING))
-    top = table[~gaps].head(MOST_OPS)
+    top = table[~gaps].head(_MOST_OPS)
     parts = [f"{op} {share * 100:.0f} %" for op, share in zip(top["op_type"], top["share"], strict=True)]
     parts.append(f"no node {float(table[gaps]['share'].sum()) * 100:.0f} %")
     return f"{shown.label}: {shown.profile.time_words}; {', '.join(parts)}"

@@ -18,10 +18,10 @@ from workbench.features.profile.flame.payload import GAIN, GAP, LOSS
 WIDTH, MARGIN, ROW, LINE = 900.0, 14.0, 20.0, 18.0
 LEAST_WIDTH = 1.2  # pixels of a box that is drawn
 NAMED_WIDTH = 34.0
-MOST_ROWS = 9  # of a pane; deeper ones are in the live view
+_MOST_ROWS = 9  # of a pane; deeper ones are in the live view
 MOST_PANES = 6
-MOST_TICKS = 10
-STRIP = 5.0
+_MOST_TICKS = 10
+_STRIP = 5.0
 PLAIN_OPACITY = 0.16
 _PLAIN = (FrameKind.WHOLE, FrameKind.MODULE, FrameKind.RUN, FrameKind.BODY, FrameKind.OTHER)
 
@@ -39,7 +39,7 @@ def flame_scene(picture: Picture, title: str) -> Scene:
         marks.append(TextLine(MARGIN, y, _title(pane, picture), size=12, bold=True, room=WIDTH - 2 * MARGIN))
         y += 6
         marks += _boxes(pane.frames, low, high, per_s, y)
-        y += ROW * min(MOST_ROWS, int(pane.frames.depth.max()) + 1 if len(pane.frames) else 0)
+        y += ROW * min(_MOST_ROWS, int(pane.frames.depth.max()) + 1 if len(pane.frames) else 0)
     left_out = len(picture.panes) - MOST_PANES
     if left_out > 0:
         y += LINE
@@ -75,7 +75,7 @@ def _boxes(frames: Frames, low: float, high: float, per_s: float, top: float) ->
         end = min(start + float(frames.width_s[row]), high)
         start = max(start, low)
         width = (end - start) * per_s
-        if depth >= MOST_ROWS or width < LEAST_WIDTH:
+        if depth >= _MOST_ROWS or width < LEAST_WIDTH:
             continue
         x, y = MARGIN + (start - low) * per_s, top + depth * ROW
         style = _style(frames, row, kind)
@@ -83,12 +83,12 @@ def _boxes(frames: Frames, low: float, high: float, per_s: float, top: float) ->
             yield Rect(x, y, width, ROW - 1, TEXT, PLAIN_OPACITY, TEXT, 0.5)
         else:
             yield Rect(x, y, width, ROW - 1, style.color, 0.9, TEXT, 0.5)
-            if style.pattern and width > 2 * STRIP:
-                yield Rect(x, y, STRIP, ROW - 1, hatch=style.pattern, ink=style.ink)
+            if style.pattern and width > 2 * _STRIP:
+                yield Rect(x, y, _STRIP, ROW - 1, hatch=style.pattern, ink=style.ink)
         if width >= NAMED_WIDTH:
             color = TEXT if style is None else style.ink
             label = text.rpartition("/")[2] or text if kind == FrameKind.NODE else text
-            yield TextLine(x + STRIP + 3, y + ROW - 6, label, 11, color=color, room=width - STRIP - 6)
+            yield TextLine(x + _STRIP + 3, y + ROW - 6, label, 11, color=color, room=width - _STRIP - 6)
 
 
 def _style(frames: Frames, row: int, kind: FrameKind) -> FillStyle | None:
@@ -102,7 +102,7 @@ def _style(frames: Frames, row: int, kind: FrameKind) -> FillStyle | None:
 
 def _axis(low: float, high: float, per_s: float, y: float) -> Iterator[Shape]:
     yield Line(MARGIN, y, WIDTH - MARGIN, y)
-    for at in ticks(low, high, MOST_TICKS) if high > low else (low,):
+    for at in ticks(low, high, _MOST_TICKS) if high > low else (low,):
         x = MARGIN + (at - low) * per_s
         yield Line(x, y, x, y + 5)
         middle = min(max(x, MARGIN + 20), WIDTH - MARGIN - 20)

@@ -17,7 +17,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-NOTHING = _words(
+_NOTHING = _words(
     "Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant ConstantOfShape Range Transpose Concat "
     "Split Slice Gather GatherElements GatherND ScatterElements ScatterND Cast CastLike Expand Pad Tile "
     "DepthToSpace SpaceToDepth ReorderInput ReorderOutput NhwcToNchw Dropout EyeLike OneHot Trilu Compress "
@@ -50,13 +50,13 @@ _OF_INPUT_TWICE = _words("ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum ReduceL
 _POOLS = _words("AveragePool MaxPool LpPool QLinearAveragePool NhwcMaxPool")
 # Mixes of two: three; of sixteen: sixteen weights and a sum.
 _RESIZE = {"nearest": 0, "linear": 7, "cubic": 31}
-KNOWN = NOTHING | _OF_INPUT | _OF_INPUT_TWICE | _POOLS | {*_OF_OUTPUT, "Sum", "Mean", "Resize", "Upsample"}
+KNOWN = _NOTHING | _OF_INPUT | _OF_INPUT_TWICE | _POOLS | {*_OF_OUTPUT, "Sum", "Mean", "Resize", "Upsample"}
 
 
 def operations(work: Work) -> int | None:
     """Return the operations of a node; None without a formula. Raise Unknown where a shape is not known."""
     kind = work.op_type
-    if kind in NOTHING:
+    if kind in _NOTHING:
         return 0
     if kind in _OF_OUTPUT:
         return _OF_OUTPUT[kind] * prod(work.made())

@@ -16,9 +16,9 @@ from workbench.drawing.template import set_title
 from workbench.drawing.words import plain
 from workbench.features.profile.roofline.node_limits import INT8, NodeLimit, RooflineRecord
 
-MOST_POINTS = 1500
+_MOST_POINTS = 1500
 SMALLEST, LARGEST = 5, 30  # pixels; the area is the time
-PLOT_PIXELS = 380
+_PLOT_PIXELS = 380
 TICKS = [float(f"{step}e{decade}") for decade in range(-3, 5) for step in (1, 2, 5)]  # operations a byte
 MOST_NAMED, MOST_NAME = 3, 22  # nodes with a name, letters of it above the plots
 LETTER, NAME_PIXELS = 13, 110  # of the names in a plot: a letter's size, the widest name
@@ -32,7 +32,7 @@ PEAKS = (
 def roofline_figure(roofs: RooflineRecord | Mapping[str, RooflineRecord]) -> go.Figure:
     """Draw a point for each node, its area its time, in a plot for each run; the table has all nodes."""
     runs = {"": roofs} if isinstance(roofs, RooflineRecord) else dict(roofs)
-    figure, height = plots_of_runs(tuple(runs), PLOT_PIXELS)
+    figure, height = plots_of_runs(tuple(runs), _PLOT_PIXELS)
     drawn = {label: _drawn(roofline) for label, roofline in runs.items()}
     shown: set[str] = set()
     for index, (label, roofline) in enumerate(runs.items()):
@@ -74,7 +74,7 @@ def _is_known(node: NodeLimit) -> bool:
 
 
 def _drawn(roofline: RooflineRecord) -> list[NodeLimit]:
-    return sorted(filter(_is_known, roofline.nodes), key=lambda node: -node.time_s)[:MOST_POINTS]
+    return sorted(filter(_is_known, roofline.nodes), key=lambda node: -node.time_s)[:_MOST_POINTS]
 
 
 def _clouds(drawn: list[NodeLimit], names: Mapping[NodeLimit, tuple[str, str]]) -> Iterator[go.Scatter]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord
     from workbench.features.profile.roofline.peaks import PeakTable
 
-MOST_NODES = 12
+_MOST_NODES = 12
 _TIME, _LIMIT = series_look(0, "time of a run"), series_look(1, "at the machine's peaks")
 _RATES = (
     (series_look(0, "float32 (GFLOP/s)"), "float32_flops"),
@@ -25,7 +25,9 @@ def roofline_chart(by_label: Mapping[str, RooflineRecord]) -> Chart:
     """Return a row for each of the slowest nodes: its time, and the least that the peaks allow."""
     rows, several = [], len(by_label) > 1
     for label, roofline in by_label.items():
-        slowest = sorted(roofline.nodes, key=lambda node: -node.time_s)[: max(1, MOST_NODES // len(by_label))]
+        slowest = sorted(roofline.nodes, key=lambda node: -node.time_s)[
+            : max(1, _MOST_NODES // len(by_label))
+        ]
         rows += [_node_row(node, f"{node.node} ({label})" if several else node.node) for node in slowest]
     lines = [f"{label}: {roofline}" if several else str(roofline) for label, roofline in by_label.items()]
     count = sum(len(roofline.nodes) for roofline in by_label.values())

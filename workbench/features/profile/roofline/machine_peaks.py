@@ -20,9 +20,9 @@ from workbench.core.measure.machine import read_machine
 from workbench.core.stored_files import trim
 from workbench.features.profile.roofline.peaks import PeakRow, measure_peaks
 
-FOLDER = "peaks"  # a file for each machine, ONNX Runtime and thread count
+_FOLDER = "peaks"  # a file for each machine, ONNX Runtime and thread count
 AGAIN_S = 600.0
-MOST_BYTES = 10_000
+_MOST_BYTES = 10_000
 
 
 def machine_peaks(count: int, *, again: bool = False, cancel: threading.Event | None = None) -> PeakRow:
@@ -58,7 +58,7 @@ def _place(count: int) -> Path | None:
     machine_as_seen = [machine.cpu, machine.isa_flags, machine.usable_cores, machine.quota_cores, count]
     name = hashlib.sha256(json.dumps([*machine_as_seen, installed(*ONNXRUNTIME)]).encode()).hexdigest()[:32]
     try:
-        return cache_folder() / FOLDER / f"{name}.json"
+        return cache_folder() / _FOLDER / f"{name}.json"
     except WorkbenchError:
         return None
 
@@ -66,7 +66,7 @@ def _place(count: int) -> Path | None:
 def _read(place: Path, count: int) -> PeakRow | None:
     """Return the kept peaks; None where there are none, or the file holds something else."""
     try:
-        held = decode(PeakRow, place.read_bytes(), Columns()) if place.stat().st_size <= MOST_BYTES else None
+        held = decode(PeakRow, place.read_bytes(), Columns()) if place.stat().st_size <= _MOST_BYTES else None
     except (OSError, WorkbenchError):
         return None
     if held is None or held.threads != count:

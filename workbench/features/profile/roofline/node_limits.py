@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Bound = Literal["compute", "memory"]
-BEYOND = 0.05  # of a peak; less is the noise of the profile
+_BEYOND = 0.05  # of a peak; less is the noise of the profile
 _INT8_PRODUCTS = "MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul QLinearMatMul QGemm QAttention"
 _INT8_OTHERS = "ConvInteger QLinearConv DynamicQuantizeLSTM"
 HOST = frozenset({None, "CPUExecutionProvider", "XnnpackExecutionProvider", "DnnlExecutionProvider"})
@@ -49,7 +49,7 @@ class NodeLimit:
     @property
     def beyond_peak(self) -> bool:
         """Whether the node computed faster than the measured peak: then the peak was measured too low."""
-        return self.bound == "compute" and self.achieved is not None and self.achieved > 1 + BEYOND
+        return self.bound == "compute" and self.achieved is not None and self.achieved > 1 + _BEYOND
 
     @property
     def could_gain_s(self) -> float | None:

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 SIDE = 1024  # of the square matrices: 4 MB each, large enough for all of a small machine's threads
 PASS_ELEMENTS = 32 << 20  # 128 MiB in and out: beyond any last-level cache that a node could keep it in
-BUDGET_S = 0.6
+_BUDGET_S = 0.6
 WARMUP_RUNS = 3
-MAX_RUNS = 200
+_MAX_RUNS = 200
 ATTEMPTS = 3  # of one rate, where other processes use the machine
-LIMITS = Limits(load_s=150.0, run_s=150.0)
+_LIMITS = Limits(load_s=150.0, run_s=150.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def time_model(
         path.write_bytes(model.SerializeToString())
         write_values(folder / "feeds", [feed])
         config = Config(intra_op_threads=threads, io_binding=True)
-        execution = Execution(path, config, [feed], WARMUP_RUNS, MAX_RUNS, budget_s, limits=LIMITS)
+        execution = Execution(path, config, [feed], WARMUP_RUNS, _MAX_RUNS, budget_s, limits=_LIMITS)
         answer = run_job(execution, folder, cancel=cancel)
         spent_s = others_cpu_s(before, watch.read(), threads_of(os.getpid()))
         wall_s = time.perf_counter() - began
@@ -142,7 +142,7 @@ def measure_peaks(
     *,
     side: int = SIDE,
     pass_elements: int = PASS_ELEMENTS,
-    budget_s: float = BUDGET_S,
+    budget_s: float = _BUDGET_S,
     attempts: int = ATTEMPTS,
     time_model: TimeModel = time_model,
     cancel: threading.Event | None = None,
