@@ -22,6 +22,7 @@ from typing import Any
 
 import workbench as wb
 from workbench.core.models import Model
+from workbench.core.text import bounded
 
 PACKAGES = {"silero-vad": "6.2.3", "rapidocr-onnxruntime": "1.4.4", "magika": "1.0.3"}
 QUICK: dict[str, Any] = {"budget_s": 1.0, "progress": False, "keep": False}
@@ -81,8 +82,10 @@ def figures_of(made: object) -> str:
     """Return the error of the outputs of a comparison, and predicted beside measured gains of fixes."""
     if isinstance(made, wb.FixResult):
         predicted, verdict = made.finding.gain.speed_up, made.verdict
-        settled = verdict is not None and verdict.low is not None
-        measured = f"{verdict.ratio:.2f}× measured" if settled else "not settled"
+        measured = "not settled"
+        if verdict is not None and (verdict.low is not None or verdict.high is not None):
+            known = bounded(verdict.low, verdict.high) or f"{verdict.ratio:.2f}×"
+            measured = f"{known} measured"
         forecast = "no gain" if predicted is None else f"{predicted:.2f}×"
         return f"{made.finding.id}: {forecast} predicted, {measured}"
     if isinstance(made, wb.Comparison) and made.runs[-1].config.precision is not None:

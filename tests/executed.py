@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -38,6 +39,15 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Executed:
         return folder / name
 
     return run
+
+
+def solved(lesson: str, cell: str, **given: Any) -> Any:
+    """What the last line of this cell of a lesson gives with these names."""
+    book = json.loads((shipped_folder() / "course" / f"{lesson}.ipynb").read_text(encoding="utf-8"))
+    (source,) = ("".join(row["source"]) for row in book["cells"] if row.get("id") == cell)
+    *before, last = source.rstrip().splitlines()
+    exec("\n".join(before), given)
+    return eval(last, given)
 
 
 def sections(book: nbformat.NotebookNode) -> dict[str, list[nbformat.NotebookNode]]:

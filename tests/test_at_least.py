@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import workbench as wb
+from benchmarks.zoo import figures_of
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, ordinary
 from workbench.apps.cli import main
@@ -130,3 +131,10 @@ def test_a_large_loss_contradicts_a_gain_and_no_difference_a_large_gain() -> Non
     )
     assert contradiction([(None, 2.7, None)], tie).startswith("at least 2.7× at first, and 1.00×")
     assert contradiction([(None, 2.7, None)], record("faster").verdict) == ""
+
+
+@pytest.mark.parametrize(("kind", "words"), [("faster", "at least 2.7×"), ("slower", "at most 0.37×")])
+def test_the_page_of_real_models_says_it_of_a_fix(kind: str, words: str) -> None:
+    finding = examples.improvement().steps[0].finding
+    made = wb.FixResult(finding, True, "because", wb.Config(), wb.Comparison(record(kind)))
+    assert figures_of(made).endswith(f"predicted, {words} measured")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import workbench as wb
+from tests.executed import solved
 from tests.factories import comparisons, results
 from workbench.apps import course
 from workbench.apps.course.transformer_checks import accepted_ms, line_ms
@@ -41,6 +42,7 @@ def test_a_file_that_is_at_least_so_much_faster_is_the_answer() -> None:
     large = compared(("faster", 1.3, 1.25, 1.35), ("faster", None, 2.7, None))
     assert course.check("6.b", "C", comparison=large).passed
     assert "faster still" in course.check("6.b", "B", comparison=large).text
+    assert solved("06_transformers", "b-solution", course=course, comparison=large).passed
 
 
 def test_without_a_faster_file_the_baseline_or_not_settled_is_right() -> None:

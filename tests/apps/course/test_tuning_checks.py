@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
+import workbench as wb
+from tests.executed import solved
 from tests.factories import results
 from workbench.apps import course
 from workbench.core.config import Config
@@ -83,6 +85,18 @@ def test_a_whole_report_passes() -> None:
     assert course.check("10.c", written(proven()), study=proven()).passed
     defaults = written(proven()).replace("1.83 (1.79 to 1.88)", "the defaults stay")
     assert course.check("10.c", defaults, study=unproven()).passed
+
+
+def test_the_solution_reports_what_is_known_of_a_large_effect() -> None:
+    record = results.study()
+    last = record.confirmations[-1]
+    large = replace(last.verdict, ratio=None, low=2.7, high=None)
+    study = Study(replace(record, confirmations=(replace(last, verdicts=(large,)),)))
+    measured = record.selection
+    facts = [measured.model.name, measured.machine.cpu, measured.versions.onnxruntime]
+    assert study.record.verdict == large
+    given = {"course": course, "study": study, "verdict": large, "facts": facts, "wb": wb}
+    assert solved("10_tune_deploy_defend", "c-solution", **given).passed
 
 
 @pytest.mark.parametrize(
