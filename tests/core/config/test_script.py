@@ -250,6 +250,12 @@ def test_of_given_inputs_a_script_knows_the_sizes_and_guesses_the_kinds() -> Non
     assert "'mine.npz (given)', of which only the sizes are known here" in draw_code(record)
 
 
+def test_a_plugin_that_no_package_here_has_is_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = Config(providers=[Provider("Other", library="auto"), "cpu"])
+    monkeypatch.setattr("workbench.core.config.script.plugin_packages", tuple)
+    assert "register one for ['Other']" in config.to_python("m.onnx")
+
+
 def test_hostile_inputs_stay_literals() -> None:
     evil = "'\"\"\"\n# \u2028'); import os; os.system('true') #\n"
     record = described(**{evil: ("float32[1]", evil)})

@@ -95,8 +95,12 @@ def _plugins(plan: SessionPlan, folder: str) -> Iterator[str]:
     for provider, library in plan.plugins:
         if library != "auto":
             yield f"ort.register_execution_provider_library({provider!r}, {_place(library, folder)})"
-    if any(library == "auto" for _, library in plan.plugins):
-        for package in plugin_packages():
+    wanted = [provider for provider, library in plan.plugins if library == "auto"]
+    if wanted:
+        packages = plugin_packages()
+        if not packages:
+            yield f"# no package of a plugin is installed where this was written: register one for {wanted!r}"
+        for package in packages:
             yield f"import {package.module}  # {package.requirement}"
             path = f"{package.module}.{package.function}()"
             yield f"ort.register_execution_provider_library({package.module!r}, {path})"
