@@ -13,6 +13,7 @@ import pytest
 from tests.core.measure.fakes import World
 from workbench.core.errors import Cancelled, RunFailed
 from workbench.core.measure.compare_request import longest_s
+from workbench.core.measure.continuing import final_looks
 from workbench.core.measure.limits import Progress
 from workbench.core.measure.regime import LOOKS
 from workbench.core.measure.sequential import is_look
@@ -272,6 +273,7 @@ def test_what_is_decided_stays_so_while_another_answer_is_open(tmp_path: Path) -
     assert len(told) > 4
     assert {*told, stopped.verdicts[1].kind} == {"faster"}
     assert stopped.verdicts[1].rounds <= stopped.verdicts[0].rounds == 12
+    assert 12 in final_looks(stopped.verdicts)["C"], "measuring on does not look at these rounds anew"
 
 
 def test_a_config_that_failed_is_not_called_decided(tmp_path: Path) -> None:

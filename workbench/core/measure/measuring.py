@@ -231,7 +231,9 @@ class Measuring:
             pairs, criteria = self.evidence.pairs(label), self._criteria(label)
             verdict = judge(label, pairs, self.evidence.agreement, criteria, final=final, failure=reason)
             settled = self._settled.get(label) if self.took_longer and reason is None else None
-            verdicts.append(settled if settled and verdict.kind == "unknown" else verdict)
+            if settled and verdict.kind == "unknown":
+                verdict = replace(settled, looks=(*criteria.looks, verdict.rounds))  # this look counts, too
+            verdicts.append(verdict)
         return tuple(verdicts)
 
     def _provisional(self, verdict: Verdict) -> Verdict:
