@@ -33,6 +33,14 @@ def entries(**values: str) -> SetUp:
     return set_up
 
 
+def both(first: SetUp, second: SetUp) -> SetUp:
+    def set_up(options: ort.SessionOptions) -> None:
+        first(options)
+        second(options)
+
+    return set_up
+
+
 OPTIMIZED, MODE = ort.GraphOptimizationLevel, ort.ExecutionMode
 SNIPPETS: dict[str, tuple[SetUp, wb.Config]] = {  # as people set up their sessions
     "nothing": (attributes(), wb.Config()),
@@ -68,10 +76,7 @@ SNIPPETS: dict[str, tuple[SetUp, wb.Config]] = {  # as people set up their sessi
         wb.Config(session_entries={"session.intra_op.allow_spinning": "0"}),
     ),
     "pinned": (
-        lambda options: (
-            entries(intra_op_thread_affinities="1")(options),
-            attributes(intra_op_num_threads=2)(options),
-        )[0],
+        both(entries(intra_op_thread_affinities="1"), attributes(intra_op_num_threads=2)),
         wb.Config(affinity="1", intra_op_threads=2),
     ),
     "denormals are zero": (
