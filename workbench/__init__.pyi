@@ -81,6 +81,8 @@ from workbench.features.accuracy.call import accuracy as accuracy
 from workbench.features.accuracy.result import AccuracyTable as AccuracyTable
 from workbench.features.findings.slower.call import why_slower as why_slower
 from workbench.features.findings.slower.result import WhySlower as WhySlower
+from workbench.features.first_difference import first_difference as first_difference
+from workbench.features.first_difference import FirstDifference as FirstDifference
 from workbench.features.accuracy.layers_call import layer_errors as layer_errors
 from workbench.features.accuracy.layers_result import LayerErrors as LayerErrors
 from workbench.features.accuracy.layers_call import sensitivity as sensitivity

@@ -35,6 +35,7 @@ from workbench.features.explain.explanation import Explained
 from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
 from workbench.features.findings.slower.record import WhySlowerRecord
+from workbench.features.first_difference.record import FirstDifferenceRecord, TensorDifference
 from workbench.features.grid.matrix import MatrixRecord
 from workbench.features.grid.record import GridAxis, Place, Series
 from workbench.features.grid.sweep import SweepRecord
@@ -242,6 +243,17 @@ def layer_errors() -> LayerErrorsRecord:
 
 
 @cache
+def first_difference() -> FirstDifferenceRecord:
+    rows = (
+        TensorDifference("/conv/Conv_output", "/conv/Conv", "Conv", 1e-7),
+        TensorDifference("y", "/fc/Gemm", "Gemm", 0.25),
+    )
+    return FirstDifferenceRecord(
+        "tiny", ("level disabled", "ORT defaults"), 1e-3, rows, 2, "ConvActivationFusion", ("a note",)
+    )
+
+
+@cache
 def sensitivity() -> SensitivityRecord:
     one = LayerSensitivity("/conv", ("/conv/Conv",), ("Conv",), 0.01, 1e-5, None, None, None)
     none = replace(one, name="/head", error=None, gain_s=None, problem="ONNX Runtime refused it")
@@ -406,6 +418,7 @@ def further() -> dict[str, Any]:
         "versions": wb.Versions(versions()),
         "why slower": wb.WhySlower(why_slower(), about()),
         "layer errors": wb.LayerErrors(layer_errors(), about()),
+        "first difference": wb.FirstDifference(first_difference(), about()),
         "sensitivity": wb.Sensitivity(sensitivity(), about()),
         "accuracy": wb.AccuracyTable(accuracy(), about()),
         "thread scaling": wb.Threads(threads(), about()),
@@ -445,6 +458,7 @@ def every_kind() -> dict[str, Any]:
         "thread scaling": wb.Threads(threads(), origin),
         "accuracy": wb.AccuracyTable(accuracy(), origin),
         "layer errors": wb.LayerErrors(layer_errors(), origin),
+        "first difference": wb.FirstDifference(first_difference(), origin),
         "sensitivity": wb.Sensitivity(sensitivity(), origin),
         "why slower": wb.WhySlower(why_slower(), origin),
         "load test": wb.LoadTest(load_test(), origin),

@@ -58,7 +58,7 @@ def result_of(name: str) -> Any:
     precision = wb.DynamicInt8() if "precision" in declared.needs else None
     configs = [
         wb.Config(precision=precision),
-        *([wb.Config(level="basic")] if feature == "comparison" else []),
+        *([wb.Config(level="basic")] if feature in ("comparison", "first difference") else []),
     ]
     return declared.make("digits-conv", configs, {key: QUICK[key] for key in QUICK if key in takes})
 

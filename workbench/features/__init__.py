@@ -13,6 +13,7 @@ FEATURES = {  # in the order of sections and buttons
     "versions": "workbench.features.variants.versions",
     "accuracy": "workbench.features.accuracy.result",
     "why slower": "workbench.features.findings.slower.result",
+    "first difference": "workbench.features.first_difference",
     "layer errors": "workbench.features.accuracy.layers_result",
     "sensitivity": "workbench.features.accuracy.sensitivity_result",
     "memory": "workbench.features.memory.result",

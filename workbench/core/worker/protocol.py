@@ -21,6 +21,7 @@ JOBS = (
     "probe",
     "profiling",
     "snapshots",
+    "tensors",
     "weight_scan",
     "preparing.calibrate",
     "preparing.dims",

@@ -148,6 +148,15 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
         about = self._part(kind, next(iter(records))).about
         return KINDS.named(kind).result.of(records, about).measured_at(self._latencies_s, None)
 
+    def first_difference(self, label: str | None = None, **options: Any) -> Any:
+        """Find the first tensor that differs between A and a candidate, as `wb.first_difference` does."""
+        if self._model is None:
+            raise missing_model("tensors cannot be compared: the model is not at hand", "first_difference()")
+        base, *candidates = self.record.runs
+        candidate = next((run for run in candidates if run.label == label), candidates[0])
+        given = {"inputs": self._inputs, "calibration": self._calibration, **options}
+        return KINDS.named("first difference").function(self._model, base.config, candidate.config, **given)
+
     def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
         return contenders_of(self.record, limits, self._kept_accuracy())
 

@@ -1,0 +1,107 @@
+"""A planted difference is found at the node that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import ModelProto, helper, numpy_helper
+
+import workbench as wb
+
+pytestmark = pytest.mark.real
+LAYERS, WIDTH, AT = 12, 16, 7
+Plant = Callable[[ModelProto], None]
+
+
+def stack() -> ModelProto:
+    """Return layers of a product, a sum and an activation, which no pass fuses into one."""
+    rng = np.random.default_rng(0)
+    nodes, weights, value = [], [], "x"
+    for at in range(LAYERS):
+        weights.append(numpy_helper.from_array(rng.normal(0, 0.25, (WIDTH, WIDTH)).astype("f4"), f"w{at}"))
+        nodes.append(helper.make_node("MatMul", [value, f"w{at}"], [f"p{at}"], f"product{at}"))
+        nodes.append(helper.make_node("Add", [f"p{at}", value], [f"s{at}"], f"sum{at}"))
+        nodes.append(helper.make_node("Tanh", [f"s{at}"], [f"t{at}"], f"tanh{at}"))
+        value = f"t{at}"
+    tensor = helper.make_tensor_value_info
+    ends = [tensor("x", 1, [4, WIDTH])], [tensor(value, 1, [4, WIDTH])]
+    graph = helper.make_graph(nodes, "stack", *ends, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def cast(model: ModelProto) -> None:
+    """Round one activation to float16."""
+    nodes = list(model.graph.node)
+    at = next(place for place, node in enumerate(nodes) if node.name == f"tanh{AT}")
+    nodes[at].output[0] = "rounded"
+    narrow = helper.make_node("Cast", ["rounded"], ["half"], "narrow", to=onnx.TensorProto.FLOAT16)
+    wide = helper.make_node("Cast", ["half"], [f"t{AT}"], "wide", to=onnx.TensorProto.FLOAT)
+    del model.graph.node[:]
+    model.graph.node.extend([*nodes[: at + 1], narrow, wide, *nodes[at + 1 :]])
+
+
+def one_channel(model: ModelProto) -> None:
+    """Damage one channel of one weight."""
+    weight = next(tensor for tensor in model.graph.initializer if tensor.name == f"w{AT}")
+    values = numpy_helper.to_array(weight).copy()
+    values[:, 3] = 0
+    weight.CopyFrom(numpy_helper.from_array(values, weight.name))
+
+
+def not_a_number(model: ModelProto) -> None:
+    weight = next(tensor for tensor in model.graph.initializer if tensor.name == f"w{AT}")
+    values = numpy_helper.to_array(weight).copy()
+    values[0, 0] = np.nan
+    weight.CopyFrom(numpy_helper.from_array(values, weight.name))
+
+
+@pytest.mark.parametrize(
+    ("plant", "tensor", "tolerance"),
+    [(cast, f"t{AT}", 1e-5), (one_channel, f"p{AT}", 1e-3), (not_a_number, f"p{AT}", 1e-3)],
+)
+def test_the_node_that_is_to_blame_is_named(
+    plant: Plant, tensor: str, tolerance: float, tmp_path: Path
+) -> None:
+    right, wrong = tmp_path / "right.onnx", tmp_path / "wrong.onnx"
+    onnx.save(stack(), right)
+    model = stack()
+    plant(model)
+    onnx.save(model, wrong)
+    found = wb.first_difference(right, wrong, tolerance=tolerance)
+    first = found.record.beyond[0]
+    assert first.tensor == tensor
+    assert first.node == {"t": f"tanh{AT}", "p": f"product{AT}"}[tensor[0]]
+    assert (first.error is None) == (plant is not_a_number)
+    assert tensor in str(found)
+    assert found.to_frame()["beyond"].sum() == len(found.record.beyond) < len(found.record.tensors)
+    assert wb.open(found.save(tmp_path / "difference.ortbench")).record == found.record
+
+
+def test_configs_that_agree_have_no_first_difference() -> None:
+    found = wb.first_difference("digits-conv", wb.Config(level="disabled"), wb.Config(level="extended"))
+    assert found.record.beyond == ()
+    assert "no tensor differs by more than 0.001" in str(found)
+    assert found.record.culprit is None
+
+
+def test_int8_errs_along_the_graph() -> None:
+    found = wb.first_difference("digits-conv", wb.Config(), wb.Config(precision=wb.DynamicInt8()))
+    assert found.record.beyond[0].error > 0.001
+    assert len(found.chart().rows) <= 30
+
+
+def test_a_provider_that_saves_no_graph_is_refused() -> None:
+    with pytest.raises(wb.WorkbenchError, match="other engines and providers save none"):
+        wb.first_difference("digits-conv", wb.Config(), wb.Config(providers=["cuda", "cpu"]))
+
+
+def test_the_pass_that_makes_the_difference_is_found_and_a_comparison_asks_too() -> None:
+    configs = wb.Config(level="extended"), wb.Config(level="all")
+    result = wb.compare("digits-conv", *configs, budget_s=1, progress=False, keep=False)
+    found = result.first_difference(tolerance=1e-12)
+    assert found.record.culprit == "NchwcTransformer"
+    assert "without the pass NchwcTransformer the outputs agree" in str(found)
