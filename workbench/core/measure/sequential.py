@@ -7,7 +7,7 @@ the last, the chance that the interval ever missed the truth is at most 5 %. The
 that, since a look that misses shares its rounds with others that miss. Heavy tails spend less; rounds that
 are correlated from one to the next spend more, and docs/measuring-evidence.md says what verdicts then claim.
 A final look between two planned ones spends the part of the next; measuring on from there skips that one.
-The parts of a busy machine are smaller, 1 % over all looks: see `judge/regime.py`.
+The parts of a busy machine are smaller, 1 % over all looks: see `regime.py`.
 """
 
 from __future__ import annotations
