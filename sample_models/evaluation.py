@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CONTEXT = 64  # letters in the language model's context
-CALIBRATION = 200  # examples at most
+MOST_CALIBRATION = 200  # examples at most
 _IMAGE = 64  # enlargement of the digits' 8 x 8 pixels: at 64 x 64 a convolution is worth quantizing
 
 
@@ -70,7 +70,7 @@ def read_calibration_set(name: str) -> CalibrationSet:
 
     if name == "char-gpt":
         text = np.frombuffer((FOLDER / "sonnets.txt").read_bytes().rpartition(b"\n\n")[0], np.uint8)
-        starts = range(0, len(text) - CONTEXT, CONTEXT // 2)[:CALIBRATION]  # windows that overlap by half
+        starts = range(0, len(text) - CONTEXT, CONTEXT // 2)[:MOST_CALIBRATION]  # overlapping by half
         windows = np.stack([text[start : start + CONTEXT] for start in starts]).astype(np.int64)
         return CalibrationSet(
             {"input_ids": windows},

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LEVELS = 1 << 16
+LEVEL_COUNT = 1 << 16
 
 
 @cache
@@ -23,7 +23,7 @@ def uniform() -> NDArray[np.float64]:
     """Return mid-quantiles of the uniform distribution over -1 to 1."""
     import numpy as np
 
-    return _frozen((np.arange(LEVELS, dtype=np.float64) * 2 + (1 - LEVELS)) / LEVELS)
+    return _frozen((np.arange(LEVEL_COUNT, dtype=np.float64) * 2 + (1 - LEVEL_COUNT)) / LEVEL_COUNT)
 
 
 @cache
@@ -36,10 +36,10 @@ def normal() -> NDArray[np.float64]:
     import numpy as np
 
     upper = []
-    z, w = _step(0.0, sqrt(2 * pi), 0.5 / LEVELS)
-    for _ in range(LEVELS // 2):
+    z, w = _step(0.0, sqrt(2 * pi), 0.5 / LEVEL_COUNT)
+    for _ in range(LEVEL_COUNT // 2):
         upper.append(z)
-        z, w = _step(z, w, 1.0 / LEVELS)
+        z, w = _step(z, w, 1.0 / LEVEL_COUNT)
     half = np.array(upper, dtype=np.float64)
     return _frozen(np.concatenate([-half[::-1], half]))
 

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from sample_models import CARDS, TRAINED
 from sample_models.cards import Card, write_card
 from sample_models.describe import facts
-from sample_models.evaluation import CALIBRATION, enlarge, read_evaluation_set
+from sample_models.evaluation import MOST_CALIBRATION, enlarge, read_evaluation_set
 
 SEED = 0
 HELD_OUT = 360  # of 1,797 digits
@@ -44,7 +44,7 @@ def digits() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8], N
 
 def write_calibration() -> None:
     """Write the first digits of the training part, for the ranges of static quantization."""
-    np.savez_compressed(TRAINED / "digits-calibration.npz", pictures=digits()[0][:CALIBRATION])
+    np.savez_compressed(TRAINED / "digits-calibration.npz", pictures=digits()[0][:MOST_CALIBRATION])
 
 
 def fit(module: nn.Module, *, epochs: int, rate: float) -> None:

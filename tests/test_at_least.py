@@ -18,7 +18,7 @@ from workbench.apps.cli.checks import of_levels
 from workbench.apps.course.effect import EFFECTS
 from workbench.apps.course.proof import Speed
 from workbench.apps.panels.folded import verdict_in_words
-from workbench.apps.panels.tabs.history_rows import COLUMNS, row_of
+from workbench.apps.panels.tabs.history_rows import SHOWN_COLUMNS, row_of
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.measure.measured_again import contradiction
@@ -82,7 +82,7 @@ def test_the_history_tells_the_end_that_is_known(tmp_path: Path) -> None:
     (entry,) = history.entries()
     assert "faster (at least 2.7×)" in repr(history)
     assert "at least 2.7×" in history._repr_html_()
-    assert row_of(entry, "")[COLUMNS.index("ratio")] == "at least 2.7×"
+    assert row_of(entry, "")[SHOWN_COLUMNS.index("ratio")] == "at least 2.7×"
 
 
 def test_a_large_effect_that_is_ranked_by_its_least_still_wins() -> None:

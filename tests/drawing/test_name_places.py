@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.drawing.name_places import LINE, PLACES, NamedPoint, box_of, name_places
+from workbench.drawing.name_places import LINE_HEIGHT, PLACES, NamedPoint, box_of, name_places
 
 WIDTH, HEIGHT = 150.0, 270.0
 DOWN = st.floats(20, HEIGHT - 20)
@@ -26,7 +26,7 @@ def test_names_of_near_points_do_not_meet() -> None:
     places = name_places(points, WIDTH, HEIGHT)
     boxes = [box_of(point, place) for point, place in zip(points, places, strict=True)]
     for (x, y, width), (other_x, other_y, other_width) in combinations(boxes, 2):
-        apart = abs(y - other_y) >= LINE
+        apart = abs(y - other_y) >= LINE_HEIGHT
         assert apart or x + width <= other_x or other_x + other_width <= x
 
 
@@ -38,4 +38,4 @@ def test_a_single_name_is_never_cut(point: NamedPoint) -> None:
     assert x >= -1e-6
     assert x + width <= WIDTH + 1e-6
     assert y >= 0
-    assert y + LINE <= HEIGHT
+    assert y + LINE_HEIGHT <= HEIGHT

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from workbench.apps.panels.widgets import static
 from workbench.drawing import palette
 from workbench.drawing.chart import run_look
-from workbench.drawing.page.banner import STYLE as VERDICT
+from workbench.drawing.page.banner import VERDICT_STYLE as VERDICT
 from workbench.drawing.palette import (
     BLUE,
     MUTED,

@@ -15,7 +15,7 @@ from workbench.core.bundle.comparison import ComparisonRecord, Doubt
 from workbench.core.bundle.run import Stage
 from workbench.core.config import Config, PreparedModel
 from workbench.drawing.numbers import NumbersRow, numbers_table
-from workbench.drawing.page.banner import STYLE, numbers_html, verdict_html
+from workbench.drawing.page.banner import VERDICT_STYLE, numbers_html, verdict_html
 from workbench.drawing.strips import density
 from workbench.drawing.verdict_picture import RatioAxis, Tile, VerdictPicture, verdict_picture
 
@@ -142,7 +142,7 @@ def test_numbers_are_a_row_a_config_with_three_digits() -> None:
 
 
 def test_a_narrow_table_of_numbers_has_a_row_for_each_head() -> None:
-    assert f"repeat({len(numbers_table(ordinary()).heads)}, auto)" in STYLE
+    assert f"repeat({len(numbers_table(ordinary()).heads)}, auto)" in VERDICT_STYLE
 
 
 def test_a_run_without_numbers_has_its_reason() -> None:

@@ -16,7 +16,8 @@ DIGESTS = {  # of the bytes, as they came out when the skeletons were made
 
 def test_normal_quantiles_are_those_of_the_normal_distribution():
     table = quantiles.normal()
-    exact = np.array([NormalDist().inv_cdf((i + 0.5) / quantiles.LEVELS) for i in range(quantiles.LEVELS)])
+    count = quantiles.LEVEL_COUNT
+    exact = np.array([NormalDist().inv_cdf((i + 0.5) / count) for i in range(count)])
     np.testing.assert_allclose(table[100:-100], exact[100:-100], atol=1e-6)
     np.testing.assert_allclose(table, exact, atol=0.01)  # the last steps of the tail are coarse
     assert table.std() == pytest.approx(1, abs=2e-5)
@@ -25,7 +26,7 @@ def test_normal_quantiles_are_those_of_the_normal_distribution():
 @pytest.mark.parametrize("table", [quantiles.normal, quantiles.uniform])
 def test_tables_rise_mirror_and_cannot_be_written(table):
     values = table()
-    assert len(values) == quantiles.LEVELS
+    assert len(values) == quantiles.LEVEL_COUNT
     assert (np.diff(values) > 0).all()
     np.testing.assert_array_equal(values, -values[::-1])
     with pytest.raises(ValueError, match="read-only"):

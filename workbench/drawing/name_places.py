@@ -10,7 +10,7 @@ PLACES = (
     "middle right", "middle left", "top center", "bottom center",
     "top right", "bottom right", "top left", "bottom left",
 )  # fmt: skip
-LINE = 15.0  # pixels of a line of text
+LINE_HEIGHT = 15.0  # pixels of a line of text
 ACROSS, DOWN = {"left": -1, "center": 0, "right": 1}, {"top": -1, "middle": 0, "bottom": 1}
 
 
@@ -28,7 +28,7 @@ def name_places(points: Sequence[NamedPoint], width: float, height: float) -> li
 
     def faults(places: Iterable[str]) -> float:
         boxes = [box_of(point, place) for point, place in zip(points, places, strict=True)]
-        beyond = sum(max(-x, 0) + max(x + w - width, 0) + max(-y, 0) + max(y + LINE - height, 0)
+        beyond = sum(max(-x, 0) + max(x + w - width, 0) + max(-y, 0) + max(y + LINE_HEIGHT - height, 0)
                      for x, y, w in boxes)  # fmt: skip
         return beyond + sum(_shared(first, second) for first, second in combinations(boxes, 2))
 
@@ -39,12 +39,12 @@ def box_of(point: NamedPoint, place: str) -> tuple[float, float, float]:
     """Return the left edge, the top and the width of a name at that place."""
     down, across = place.split()
     x = point.x + ACROSS[across] * (point.radius + point.width / 2) - point.width / 2
-    return x, point.y + DOWN[down] * (point.radius + LINE / 2) - LINE / 2, point.width
+    return x, point.y + DOWN[down] * (point.radius + LINE_HEIGHT / 2) - LINE_HEIGHT / 2, point.width
 
 
 def _shared(first: tuple[float, float, float], second: tuple[float, float, float]) -> float:
     """Return the pixels of the width that two names share; 0 unless their lines meet."""
     (x, y, width), (other_x, other_y, other_width) = first, second
-    if abs(y - other_y) >= LINE:
+    if abs(y - other_y) >= LINE_HEIGHT:
         return 0.0
     return max(0.0, min(x + width, other_x + other_width) - max(x, other_x))

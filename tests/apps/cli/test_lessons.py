@@ -10,7 +10,7 @@ import pytest
 
 from workbench.apps import course
 from workbench.apps.cli import lab, main
-from workbench.apps.cli.lessons import FOLDER, lessons
+from workbench.apps.cli.lessons import COURSE_FOLDER, lessons
 from workbench.apps.cli.notebooks import shipped_folder
 from workbench.apps.course.exercise import exercises
 from workbench.apps.course.progress import Attempt, save
@@ -57,7 +57,7 @@ def test_reset_forgets_the_progress_and_keeps_the_readers_copy(
     course.predict("?", 3, name="2.nodes")
     assert main(["course", "1", "--reset", "--folder", str(folder)]) == 0
     assert capsys.readouterr().out == "lesson 1 begins anew\n"
-    file = folder / FOLDER / "01_what_a_number_is_worth.ipynb"
+    file = folder / COURSE_FOLDER / "01_what_a_number_is_worth.ipynb"
     file.write_text("my answers")
     assert main(["course", "1", "--reset", "--folder", str(folder)]) == 0
     assert "(before 1)" in capsys.readouterr().out
@@ -84,7 +84,7 @@ def test_each_lesson_has_its_exercises_and_each_exercise_its_lesson() -> None:
 
 
 def test_only_an_exercise_its_solution_or_a_look_at_the_article_defines_a_function() -> None:
-    for path in sorted((shipped_folder() / FOLDER).glob("*.ipynb")):
+    for path in sorted((shipped_folder() / COURSE_FOLDER).glob("*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
             tags = cell.metadata.get("tags", ())
             defines = cell.cell_type == "code" and "def " in cell.source

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.apps import course
 from workbench.apps.course.prediction import Outcome
-from workbench.apps.course.progress import FILE, lesson_of
+from workbench.apps.course.progress import PROGRESS_FILE, lesson_of
 from workbench.core.errors import ConfigError
 
 
@@ -117,7 +117,7 @@ def test_reset_forgets_one_lesson() -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"guesses": [[1]], "attempts": []}', "[" * 100_000])
 def test_a_damaged_file_is_no_progress(home: Path, text: str) -> None:
     (home / "data").mkdir(parents=True)
-    (home / "data" / FILE).write_text(text)
+    (home / "data" / PROGRESS_FILE).write_text(text)
     assert course.progress() == course.Progress()
 
 

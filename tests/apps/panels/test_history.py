@@ -12,7 +12,7 @@ from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from workbench.apps.panels.tabs.history import HistoryPage
-from workbench.apps.panels.tabs.history_rows import COLUMNS, PIN, ago, nested, row_of, words_of
+from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, ago, nested, row_of, words_of
 from workbench.core.bundle.entries import Entry
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -43,18 +43,20 @@ def test_an_age_is_said_in_its_largest_unit(passed: timedelta, words: str) -> No
 
 def test_a_row_says_when_what_and_how_it_ended_without_ids() -> None:
     made = replace(entry("x", note=f"{PIN} keep this"), verdict="faster", ratio=1.8342, low=1.79, high=1.88)
-    row = dict(zip(COLUMNS, row_of(made, "ORT defaults → level basic", NOW), strict=True))
+    row = dict(zip(SHOWN_COLUMNS, row_of(made, "ORT defaults → level basic", NOW), strict=True))
     local = (NOW - timedelta(hours=1)).astimezone()
     assert row["when"] == f"{local:%Y-%m-%d %H:%M}"
     assert (row["ago"], row["what"]) == ("1 h ago", "ORT defaults → level basic")
     assert (row["verdict"], row["ratio"], row["pin"], row["note"]) == ("faster", "1.83×", PIN, "keep this")
     assert (
-        dict(zip(COLUMNS, row_of(replace(made, ratio=1.0, low=0.99, high=1.01), "", NOW), strict=True))[
+        dict(zip(SHOWN_COLUMNS, row_of(replace(made, ratio=1.0, low=0.99, high=1.01), "", NOW), strict=True))[
             "ratio"
         ]
         == "1.00×"
     )
-    open_row = dict(zip(COLUMNS, row_of(replace(made, verdict="unknown", ratio=None), "", NOW), strict=True))
+    open_row = dict(
+        zip(SHOWN_COLUMNS, row_of(replace(made, verdict="unknown", ratio=None), "", NOW), strict=True)
+    )
     assert (open_row["verdict"], open_row["ratio"]) == ("not settled", None)
 
 
@@ -87,7 +89,7 @@ def test_entries_are_pinned_and_noted() -> None:
     history.show()
     settle(bench)
     assert history.table is not None
-    assert {str(row[COLUMNS.index("what")])[:14] for row in history.table.rows} == {"ORT defaults →"}
+    assert {str(row[SHOWN_COLUMNS.index("what")])[:14] for row in history.table.rows} == {"ORT defaults →"}
     last = history.table.rows[-1][-1]
     history.table.picked = [last]
     history.note.value = "the good one"
@@ -107,4 +109,4 @@ def test_ids_are_in_the_table_and_not_on_the_screen() -> None:
     history = HistoryPage(wb.Workbench())
     history.show()
     assert history.table is not None
-    assert history.table.hidden == COLUMNS.index("id")
+    assert history.table.hidden == SHOWN_COLUMNS.index("id")

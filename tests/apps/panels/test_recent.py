@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench.apps.panels.model_row import ModelRow
-from workbench.apps.panels.recent import FILE, MOST, recent, remember, with_recent
+from workbench.apps.panels.recent import MOST, RECENT_FILE, recent, remember, with_recent
 from workbench.core.home import data_folder
 
 pytestmark = pytest.mark.usefixtures("own_home")
@@ -40,14 +40,14 @@ def test_paths_are_whole_and_secrets_are_not_written(model: Path, monkeypatch: p
 
 @pytest.mark.parametrize("held", [b"", b"{", b"{}", b"null", b"[1, null]", b"\xff", b"[" * 5_000])
 def test_a_damaged_list_is_an_empty_one(held: bytes) -> None:
-    (data_folder() / FILE).write_bytes(held)
+    (data_folder() / RECENT_FILE).write_bytes(held)
     assert recent() == ()
     remember("digits-conv")
     assert recent() == ("digits-conv",)
 
 
 def test_a_home_that_cannot_be_written_opens_models_all_the_same(model: Path) -> None:
-    (data_folder() / FILE).mkdir()
+    (data_folder() / RECENT_FILE).mkdir()
     bench = wb.Workbench()
     bench.load(str(model), wait=True)
     assert bench.state.recent == (str(model),)

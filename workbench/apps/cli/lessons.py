@@ -13,7 +13,7 @@ from workbench.apps.cli.notebooks import set_aside, shipped_folder, writable_cop
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, listed
 
-FOLDER = "course"  # below the notebooks
+COURSE_FOLDER = "course"  # below the notebooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def listing() -> list[str]:
 
 def lessons() -> tuple[Lesson, ...]:
     """Return the shipped lessons in their order; the template has no number."""
-    folder = shipped_folder() / FOLDER
+    folder = shipped_folder() / COURSE_FOLDER
     return tuple(_lesson(path) for path in sorted(folder.glob("[0-9]*.ipynb")))
 
 
@@ -90,4 +90,4 @@ def _lesson(path: Path) -> Lesson:
     book = json.loads(path.read_text(encoding="utf-8"))
     heading = "".join(book["cells"][0]["source"]).splitlines()[0]
     title = heading.removeprefix("# ").partition(". ")[2]
-    return Lesson(path.name.partition("_")[0].lstrip("0"), title, f"{FOLDER}/{path.name}")
+    return Lesson(path.name.partition("_")[0].lstrip("0"), title, f"{COURSE_FOLDER}/{path.name}")

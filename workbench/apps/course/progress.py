@@ -12,7 +12,7 @@ from workbench.core.errors import BundleError, ConfigError, StorageError, warn_u
 from workbench.core.home import data_folder
 from workbench.core.text import quoted
 
-FILE = "course.json"
+PROGRESS_FILE = "course.json"
 BUDGET = "WORKBENCH_BUDGET"  # "short": for continuous integration and for projectors
 SHORT_SHARE = 0.15
 SHORTEST_S = 2.0
@@ -87,7 +87,7 @@ def seconds(full: float) -> float:
 def progress() -> Progress:
     """Return what is kept; nothing if the file is absent or damaged."""
     try:
-        content = json.loads((data_folder() / FILE).read_bytes())
+        content = json.loads((data_folder() / PROGRESS_FILE).read_bytes())
         guesses = tuple(_guess(row) for row in content["guesses"])
         return Progress(guesses, tuple(_attempt(row) for row in content["attempts"]))
     except (OSError, StorageError, ValueError, TypeError, KeyError, RecursionError):
@@ -106,7 +106,7 @@ def save(kept: Progress) -> None:
         "attempts": [[attempt.name, attempt.passed, attempt.tries] for attempt in kept.attempts],
     }
     try:
-        write_atomically(data_folder() / FILE, json.dumps(content, indent=1).encode("utf-8"))
+        write_atomically(data_folder() / PROGRESS_FILE, json.dumps(content, indent=1).encode("utf-8"))
     except (StorageError, BundleError) as error:
         warn_user(f"the progress of the course is not kept: {error.args[0]}")
 

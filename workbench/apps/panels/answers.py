@@ -41,7 +41,7 @@ class Answer:
         return fits and configs == tuple(configs_of(record).values())
 
 
-NOTHING = Answer(None, None, "", {})
+NO_ANSWER = Answer(None, None, "", {})
 
 
 def configs_of(record: ComparisonRecord) -> dict[str, Config]:

@@ -12,7 +12,7 @@ from workbench.core.config.engines import OpenVino, PyTorch, TensorRt
 from workbench.core.config.option import ELSEWHERE
 from workbench.core.config.runtime import interpreter, name_of
 from workbench.core.errors import WorkbenchError
-from workbench.core.worker.packages import ONNXRUNTIME, packages_of
+from workbench.core.worker.packages import ORT_PACKAGES, packages_of
 
 if TYPE_CHECKING:
     from workbench.apps.panels.bench import Bench
@@ -48,7 +48,7 @@ class Environment:
 
 def read_environment(runtime: str | None) -> Environment:
     """Ask an environment for its engines; raise a WorkbenchError where there is none."""
-    packages = packages_of(interpreter(runtime), (*ONNXRUNTIME, *ENGINES))
+    packages = packages_of(interpreter(runtime), (*ORT_PACKAGES, *ENGINES))
     build = packages.onnxruntime
     engines = tuple((name, packages.versions[name]) for name in ENGINES if name in packages.versions)
     return Environment(runtime, None if build is None else packages.versions[build], engines)

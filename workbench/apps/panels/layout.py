@@ -12,7 +12,7 @@ from workbench.apps.panels.model_row import ModelRow
 from workbench.apps.panels.run_row import RunRow
 from workbench.apps.panels.suggestion import Suggestion
 from workbench.apps.panels.tabs.results import Results
-from workbench.drawing.page.banner import STYLE as VERDICT
+from workbench.drawing.page.banner import VERDICT_STYLE as VERDICT
 
 # JupyterLab's own colours, readable in its light and dark themes
 STYLE = f"<style>{W.static('panels.css')}\n{VERDICT}</style>"

@@ -15,11 +15,11 @@ from workbench.core.home import data_folder
 
 MOST = 12
 _MOST_BYTES = 100_000  # of the file: a dozen paths
-FILE = "recent.json"
+RECENT_FILE = "recent.json"
 ENVIRONMENTS = "environments.json"
 
 
-def recent(name: str = FILE) -> tuple[str, ...]:
+def recent(name: str = RECENT_FILE) -> tuple[str, ...]:
     """Return the list, newest first; empty if it cannot be read, since only comfort depends on it."""
     try:
         file = data_folder() / name
@@ -50,7 +50,7 @@ def with_recent(before: tuple[str, ...], source: Any) -> tuple[str, ...]:
     return before if name is None else (name, *(other for other in before if other != name))[:MOST]
 
 
-def remember(source: Any, file: str = FILE) -> None:
+def remember(source: Any, file: str = RECENT_FILE) -> None:
     """Put a source in front of the list that every kernel writes."""
     if nameable(source) is None:
         return

@@ -9,7 +9,7 @@ from typing import Any as Anything
 
 from traitlets import Any, Dict, HasTraits, Instance, Int, Tuple, Unicode, observe
 
-from workbench.apps.panels.answers import MOST_FOLDED, NOTHING, Answer, configs_of, is_file_of
+from workbench.apps.panels.answers import MOST_FOLDED, NO_ANSWER, Answer, configs_of, is_file_of
 from workbench.apps.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
@@ -151,7 +151,7 @@ class BenchState(HasTraits):
         subject, shown = self.request().subject, self._answer()
         if not shown.is_about(subject):
             folded = self.folded if shown.is_empty else (*self.folded, shown)
-            again = next((answer for answer in reversed(folded) if answer.is_about(subject)), NOTHING)
+            again = next((answer for answer in reversed(folded) if answer.is_about(subject)), NO_ANSWER)
             self._show(again, folded)
         elif shown.subject is None and self.model is not None:  # its model was opened
             self._show(shown, self.folded)

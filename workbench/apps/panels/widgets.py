@@ -21,7 +21,7 @@ from traitlets import Bool
 from workbench.core.errors import WorkbenchError
 
 _DIGITS = 12  # of a number in a field: 1.1 ms is 0.0011 s, not 0.0011000000000000001
-MIB = 2**20
+MIB = 1 << 20
 _common: dict[type, Any] = {}
 
 

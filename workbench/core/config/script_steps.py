@@ -24,7 +24,7 @@ from workbench.core.config.script import options_of, session_of
 from workbench.core.config.script_text import Steps
 from workbench.core.rewrites.catalogue import script_of
 
-CALIBRATION = "calibration.npz"
+EXAMPLES_FILE = "calibration.npz"
 _INTEGER = ("weight", "per_channel", "reduce_range", "op_types", "exclude")
 _EXAMPLES = '''class Examples(CalibrationDataReader):
     """An .npz file with an array for each input, all examples along its first axis; fed one by one."""
@@ -124,7 +124,7 @@ def _static(script: Steps, settled: StaticInt8) -> None:
         _EXAMPLES % {"count": count},
     )
     names = (*_INTEGER, "activation", "format", "calibrator", "percentile")
-    script.convert("int8", "quantize_calibrated", f"Examples({CALIBRATION!r})", **_asked(settled, *names))
+    script.convert("int8", "quantize_calibrated", f"Examples({EXAMPLES_FILE!r})", **_asked(settled, *names))
 
 
 def _saved(script: Steps, form: str, plan: SessionPlan) -> None:

@@ -25,7 +25,7 @@ from workbench.core.models.declared import (
 )
 from workbench.core.models.inputs import Inputs, given_values, make_inputs
 from workbench.core.models.scope import Scope
-from workbench.core.models.sizes import RATE, SAMPLES, Sizes, is_state, tensor_of
+from workbench.core.models.sizes import AUDIO_SAMPLES, RATE, Sizes, is_state, tensor_of
 from workbench.core.models.uses import Role, Uses, uses
 from workbench.core.models.usual import Usual
 from workbench.core.text import folded, listed, shorten
@@ -195,7 +195,7 @@ class _Maker:
             return values.integers(self._rng, element, dims, 0, last + 1), why
         compared = [int(value) for value in reads.compared if values.fits(element, value)]
         if prod(dims) == 1 and (compared or RATE.search(name)):
-            value = compared[0] if compared else SAMPLES
+            value = compared[0] if compared else AUDIO_SAMPLES
             why = "with which its reader compares it" if compared else "a usual sample rate"
             return values.constant(element, dims, value), f"{value}, {why}"
         if len(compared) > 1 and min(compared) >= 0:

@@ -28,7 +28,7 @@ SEQUENCE = 128  # tokens: long enough to take time, short enough for every commo
 _IMAGE = 224  # pixels per side: the training size of most classifiers
 FRAMES = 3000  # spectrogram frames: Whisper's 30 s
 CHUNK = 512  # audio samples of one run of a streaming model: 32 ms
-SAMPLES = 16_000  # audio samples: one second at the rate of speech models
+AUDIO_SAMPLES = 16_000  # audio samples: one second at the rate of speech models
 CHANNELS = 3
 _OTHER = 8
 
@@ -142,13 +142,13 @@ class Sizes:
         if not low and axis == 1 and rank == 3 and is_state(name):
             return self._batch(), "the batch of a state"
         if self._has_rate and axis == rank - 1 == 1 and kind.element == 1 and not is_state(name):
-            return (CHUNK, "32 ms of sound") if self._has_state else (SAMPLES, "one second of sound")
+            return (CHUNK, "32 ms of sound") if self._has_state else (AUDIO_SAMPLES, "one second of sound")
         if _TOTAL.search(low) or ("mask" in name and self._has_past and axis == rank - 1 and axis > 0):
             return self._past_size() + self._sequence_size(), "the cache and the new tokens"
         if _PAST.search(low) or (_PAST.search(name) and rank == 4 and axis == 2):
             return self._past_size(), "tokens in the cache"
         if axis == rank - 1 > 0 and _SOUND.search(name):
-            return SAMPLES, "one second of sound"
+            return AUDIO_SAMPLES, "one second of sound"
         if axis == rank - 1 > 0 and _SPECTRUM.search(name):
             return FRAMES, "30 s of a spectrogram"
         if _CHANNEL.search(low) or (not low and rank == 4 and axis == 1):

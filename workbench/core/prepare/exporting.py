@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.config import Precision, StaticInt8
-from workbench.core.config.script_steps import CALIBRATION
+from workbench.core.config.script_steps import EXAMPLES_FILE
 from workbench.core.errors import ConfigError, StorageError
 from workbench.core.models.model import Model, copy_model
 from workbench.core.prepare.calibration import source_of
@@ -24,7 +24,7 @@ def write_folder(folder: Path, model: Model, script: str, examples: Examples) ->
         copy_model(model, folder)
         (folder / "script.py").write_text(script, "utf-8")
         if examples:
-            _write_npz(folder / CALIBRATION, examples)
+            _write_npz(folder / EXAMPLES_FILE, examples)
     except FileExistsError as error:
         raise ConfigError(f"{folder} exists", "give a new folder: files in it stay as they are") from error
     except OSError as error:

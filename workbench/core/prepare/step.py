@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.core.models.model import Model
-from workbench.core.worker.packages import ONNXRUNTIME, packages_of
+from workbench.core.worker.packages import ORT_PACKAGES, packages_of
 
 Answer = Mapping[str, Any]
 Summary = tuple[str, tuple[str, ...]]  # the effect in one sentence, and notes for the user
@@ -49,7 +49,7 @@ def key_of(step: Step, source_sha256: str, arguments: Mapping[str, Any], needed:
 
     The versions are those of the environment that runs the step.
     """
-    packages = packages_of(step.python, (*ONNXRUNTIME, *PACKAGES))
+    packages = packages_of(step.python, (*ORT_PACKAGES, *PACKAGES))
     ingredients = {
         "source": source_sha256,
         "job": step.job,

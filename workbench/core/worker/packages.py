@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from workbench.core.errors import WorkerError
 
 # Builds of ONNX Runtime share an import name; the first that is installed is taken to be the one in use.
-ONNXRUNTIME = (
+ORT_PACKAGES = (
     *("onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml", "onnxruntime-qnn"),
     *("onnxruntime-rocm", "onnxruntime-migraphx", "onnxruntime-training", "onnxruntime"),
 )
@@ -41,7 +41,7 @@ class Packages:
     @property
     def onnxruntime(self) -> str | None:
         """The name of the build of ONNX Runtime; None if there is none."""
-        return next((name for name in ONNXRUNTIME if name in self.versions), None)
+        return next((name for name in ORT_PACKAGES if name in self.versions), None)
 
 
 def packages_of(python: str, names: tuple[str, ...]) -> Packages:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, Doubt
     from workbench.drawing.numbers import NumbersRow, NumbersTable
 
-STYLE = files("workbench.drawing.page").joinpath("static", "verdict.css").read_text("utf-8")
+VERDICT_STYLE = files("workbench.drawing.page").joinpath("static", "verdict.css").read_text("utf-8")
 _MOST_LETTERS = 2_000  # of a reason; ORT's message of a failure fits
 WIDTH, HEIGHT, LEFT, RIGHT, MIDDLE = 340, 58, 24, 316, 21  # pixels of the axis
 LEAST_ROOM = 52  # pixels of a word above it

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from workbench._version import __version__
 from workbench.core.text import one_line
-from workbench.drawing.page.banner import STYLE as VERDICT
+from workbench.drawing.page.banner import VERDICT_STYLE as VERDICT
 from workbench.drawing.page.pieces import paragraph, picture, stop_if_asked
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from workbench.features.accuracy.layer_groups import LAYERS
 from workbench.features.accuracy.layers_record import LayerError, LayerErrorsRecord, TensorError, WeightError
 from workbench.features.accuracy.quantization_step import as_qdq, before_and_after, step_reporter
 
-ITEMS = 8  # all intermediate tensors of both models, one item at a time
+LAYER_ITEMS = 8  # all intermediate tensors of both models, one item at a time
 BY_TOOL = "ORT's qdq_loss_debug matched tensors and weights"
 _BY_NAME = "tensors and weights of the same name were compared"
 PASSING = frozenset({"Relu", "Clip", "LeakyRelu", "Sigmoid", "Add", "Identity", "Reshape", "Transpose"})
@@ -35,7 +35,7 @@ def debug(
     *,
     data: Any = None,
     calibration: Any = None,
-    items: int = ITEMS,
+    items: int = LAYER_ITEMS,
     seed: int = 0,
     limits: Limits | None = None,
     cancel: threading.Event | None = None,

@@ -18,7 +18,7 @@ from workbench.core.prepare.replayed import replayed
 from workbench.features.accuracy import gains as of_profiles
 from workbench.features.accuracy import sensitivity as studying
 from workbench.features.accuracy.layer_groups import By
-from workbench.features.accuracy.layers import ITEMS, debug
+from workbench.features.accuracy.layers import LAYER_ITEMS, debug
 from workbench.features.accuracy.layers_result import LayerErrors
 from workbench.features.accuracy.sensitivity_record import Mode, SensitivityRecord
 from workbench.features.accuracy.sensitivity_result import OnProgress, Proposal, Sensitivity, check_budget
@@ -38,7 +38,7 @@ def layer_errors(
     *,
     data: Any = None,
     calibration: Any = None,
-    items: int = ITEMS,
+    items: int = LAYER_ITEMS,
     seed: int = 0,
     progress: OnProgress = True,
     cancel: threading.Event | None = None,
@@ -143,7 +143,7 @@ def exclude_for(
 
 
 def _check_items(items: object) -> None:
-    check_number("items", items, f"give a whole number of examples, like {ITEMS}", least=1, whole=True)
+    check_number("items", items, f"give a whole number of examples, like {LAYER_ITEMS}", least=1, whole=True)
 
 
 def _gains_of_profiles(variants: studying.LayerVariants) -> dict[str, studying.LayerGain]:

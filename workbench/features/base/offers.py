@@ -11,11 +11,11 @@ from pathlib import Path
 
 from workbench.core.feature import Offer
 
-FILE = Path(__file__).with_name("offers.json")
+OFFERS_FILE = Path(__file__).with_name("offers.json")
 
 
 @cache
 def written_offers() -> dict[str, Offer]:
     """Return the offers in the file by their names."""
-    rows = json.loads(FILE.read_text("utf-8"))
+    rows = json.loads(OFFERS_FILE.read_text("utf-8"))
     return {row["name"]: Offer(**{**row, "tabs": tuple(row["tabs"])}) for row in rows}

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from workbench.features.base.offers import FILE as OFFERS
+from workbench.features.base.offers import OFFERS_FILE as OFFERS
 from workbench.features.base.registry import KINDS
 
 PUBLIC = Path(__file__).parents[2] / "__init__.pyi"

@@ -29,7 +29,7 @@ from workbench.features.deploy.texts import EXTRA, SERVER_PACKAGES
 
 CALLERS = (1, 4)
 ROUNDS = 5
-BLOCK_S = 0.5
+CHECK_BLOCK_S = 0.5
 _LEAST_RUNS = 5
 _MOST_RUNS = 100_000
 
@@ -41,7 +41,7 @@ def check_deployment(
     *,
     callers: Sequence[int] = CALLERS,
     rounds: int = ROUNDS,
-    block_s: float = BLOCK_S,
+    block_s: float = CHECK_BLOCK_S,
     limits: Limits | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     cancel: threading.Event | None = None,

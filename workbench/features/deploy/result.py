@@ -14,7 +14,7 @@ from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, Progress
 from workbench.core.prepare.runnable import Runnable
 from workbench.features.base.result import Result
-from workbench.features.deploy.checking import BLOCK_S, CALLERS, ROUNDS, check_deployment
+from workbench.features.deploy.checking import CALLERS, CHECK_BLOCK_S, ROUNDS, check_deployment
 from workbench.features.deploy.record import DeploymentRecord, check_deployment_record
 
 
@@ -48,7 +48,7 @@ class Deployment(Result):
         callers: Sequence[int] = CALLERS,
         *,
         rounds: int = ROUNDS,
-        block_s: float = BLOCK_S,
+        block_s: float = CHECK_BLOCK_S,
         progress: bool | Callable[[Progress], None] = True,
         limits: Limits | None = None,
         cancel: threading.Event | None = None,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from workbench.core.config.provider import CPU
 from workbench.core.errors import DeployError
-from workbench.core.worker.packages import ONNXRUNTIME, Packages, packages_of
+from workbench.core.worker.packages import ORT_PACKAGES, Packages, packages_of
 from workbench.features.deploy.contract import Contract
 
 SERVER_PACKAGES = ("numpy", "fastapi", "uvicorn", "prometheus-client", "pydantic")
@@ -69,7 +69,7 @@ The server checks the SHA-256 of its model files when it starts. It listens on 1
 
 def environment(python: str) -> Packages:
     """Return the versions of what the server needs; what that environment lacks is as installed here."""
-    there = packages_of(python, (*ONNXRUNTIME, *SERVER_PACKAGES))
+    there = packages_of(python, (*ORT_PACKAGES, *SERVER_PACKAGES))
     here = packages_of(sys.executable, SERVER_PACKAGES)
     return Packages(there.python, {**here.versions, **there.versions})
 

@@ -10,7 +10,7 @@ from workbench.features.findings.record import Confidence, FindingRecord, Fix, G
 from workbench.features.profile.profiled_config import NodeRun
 
 FindingRecords = Iterator[FindingRecord]  # what a rule yields
-MOST_NODES = 40  # listed in a finding
+MOST_LISTED = 40  # listed in a finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 
 from workbench.features.findings.evidence import Evidence
-from workbench.features.findings.finding import MOST_NODES, FindingRecords
+from workbench.features.findings.finding import MOST_LISTED, FindingRecords
 
 FAMILIES = (
     "fusion",
@@ -51,7 +51,7 @@ class AdvisorRule:
             yield replace(
                 finding,
                 id=self.id,
-                nodes=finding.nodes[:MOST_NODES],
+                nodes=finding.nodes[:MOST_LISTED],
                 node_count=len(finding.nodes),
                 cost_s=evidence.cost_s(runs) if runs else None,
                 cost_share=evidence.share(runs) if runs else None,

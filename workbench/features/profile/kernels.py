@@ -11,7 +11,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from workbench.features.profile.trace import ABSENT, FENCES, Codes, EventKind, Trace, node_name
+from workbench.features.profile.trace import FENCE_ENDINGS, NO_CODE, Codes, EventKind, Trace, node_name
 
 
 def adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
@@ -30,7 +30,7 @@ def adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
     launchers, operators = _told(trace, "parent_name"), _told(trace, "op_name")
     for kernel, position in zip(kernels.tolist(), before.tolist(), strict=True):
         code = int(trace.args[kernel])
-        launcher, operator = (None, None) if code == ABSENT else (launchers[code], operators[code])
+        launcher, operator = (None, None) if code == NO_CODE else (launchers[code], operators[code])
         last = None if position < 0 else int(nodes[position])
         adopter: int | None = None
         if last is not None and _launched(trace, last, launcher, operator):
@@ -67,7 +67,7 @@ def _launched(trace: Trace, node: int, launcher: str | None, operator: str | Non
 
 def _without_fence(event_name: str) -> str:
     name = node_name(event_name)
-    for fence in FENCES:
+    for fence in FENCE_ENDINGS:
         name = name.removesuffix(fence)
     return name
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.features.profile.session_profile import Profile
 
 # By what MLAS computes in integers, and ORT's fused forms of it.
-INTEGER = frozenset(
+INTEGER_OPERATORS = frozenset(
     {
         *("QLinearConv", "QLinearMatMul", "QGemm", "QLinearAdd", "QLinearMul", "QLinearConcat"),
         *("QLinearAveragePool", "QLinearGlobalAveragePool", "QLinearSigmoid", "QLinearLeakyRelu"),

@@ -18,7 +18,7 @@ import orjson
 from workbench.core.errors import ProfileError
 from workbench.features.profile.chunks import ReadDamage, batches
 from workbench.features.profile.interning import Interning, call_row, number, packed
-from workbench.features.profile.trace import ABSENT, SCALARS, SHAPES, ArenaState, Scheduling, Trace
+from workbench.features.profile.trace import NO_CODE, SCALARS, SHAPES, ArenaState, Scheduling, Trace
 
 MAX_EVENTS = 8_000_000  # eight times ORT's own cap; about 600 MB of columns
 TRUNCATED = "profile_truncated"
@@ -98,7 +98,7 @@ class _Build:
         is_node = ["provider" in entry and "op_name" in entry for entry in args]
         nodes = [index for index, yes in enumerate(is_node) if yes]
         others = [index for index, yes in enumerate(is_node) if not yes and args[index]]
-        call, arena, other = (np.full(len(args), ABSENT, np.int32) for _ in range(3))
+        call, arena, other = (np.full(len(args), NO_CODE, np.int32) for _ in range(3))
         rows = [args[index] for index in nodes]
         if rows:
             stats, shapes, scalars, memory = self._columns_of(rows)

@@ -12,7 +12,7 @@ from workbench.core.bundle.codec import TABLE
 from workbench.core.errors import BundleError, ModelError
 from workbench.core.models.structure import structure_of_bytes
 from workbench.features.profile.session_profile import Overhead, Profile
-from workbench.features.profile.trace import ABSENT, Trace
+from workbench.features.profile.trace import NO_CODE, Trace
 from workbench.features.profile.tree import NO_PARENT
 
 MOST_EVENTS = 200_000  # twice what the flame view draws; about 4 MB in the file
@@ -86,7 +86,7 @@ def check(record: ProfileRecord, fix: str) -> None:
     trace = record.trace
     if {len(getattr(trace, name)) for name in _COLUMNS} != {len(trace)} or not len(trace):
         raise BundleError("trace: expected columns of one length, with events.", fix)
-    for least, pairs in ((0, _CODES), (ABSENT, _MAYBE)):
+    for least, pairs in ((0, _CODES), (NO_CODE, _MAYBE)):
         for name, table in pairs:
             column = getattr(trace, name)
             if column.min() < least or column.max() >= len(getattr(trace, table)):

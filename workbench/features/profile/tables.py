@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.features.profile.interning import Interning
 from workbench.features.profile.scopes import scope_of
-from workbench.features.profile.trace import ABSENT, Codes, EventKind, Trace, node_name
+from workbench.features.profile.trace import NO_CODE, Codes, EventKind, Trace, node_name
 from workbench.features.profile.tree import NO_PARENT, EventTree
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def node_table(runs: CountedEvents) -> pd.DataFrame:
         call=("call", "first"), calls=("call", "size"), total_s=("total_s", "sum"), self_s=("self_s", "sum")
     ).reset_index()
     names = [node_name(runs.trace.names[code]) for code in table["name"]]
-    calls = [None if code == ABSENT else runs.trace.calls[code] for code in table["call"]]
+    calls = [None if code == NO_CODE else runs.trace.calls[code] for code in table["call"]]
     whole = mean_seconds(runs) * runs.scale
     result = pd.DataFrame(
         {

@@ -17,8 +17,8 @@ Reals: TypeAlias = npt.NDArray[np.float64]
 
 Shape: TypeAlias = tuple[str, tuple[int, ...]]  # ORT's element type and the dims of one tensor
 SIGNED = {"signed": True}  # a stranger's trace may say anything
-FENCES = ("_fence_before", "_fence_after")
-ABSENT = -1  # in a column of codes; tables hold None instead
+FENCE_ENDINGS = ("_fence_before", "_fence_after")
+NO_CODE = -1  # in a column of codes; tables hold None instead
 
 # The fields of a call as ORT names them, in their order.
 SCALARS = ("op_name", "provider", "node_index", "activation_size", "output_size", "parameter_size")
@@ -85,9 +85,9 @@ class Trace:
     scheduling: tuple[Scheduling, ...] = field(metadata=TABLE)
     category: Codes
     name: Codes
-    call: Codes  # ABSENT: no node
+    call: Codes  # NO_CODE: no node
     arena: Codes
-    args: Codes  # of events that are no nodes; ABSENT: none
+    args: Codes  # of events that are no nodes; NO_CODE: none
     pid: Numbers
     tid: Numbers
     start_us: Reals  # since profiling began
@@ -106,11 +106,11 @@ class Trace:
 
     def call_of(self, event: int) -> NodeCall | None:
         code = self.call[event]
-        return None if code == ABSENT else self.calls[code]
+        return None if code == NO_CODE else self.calls[code]
 
     def arena_of(self, event: int) -> ArenaState | None:
         code = self.arena[event]
-        state = None if code == ABSENT else self.arenas[code]
+        state = None if code == NO_CODE else self.arenas[code]
         return None if state is None or state.in_use_bytes is None else state
 
 
@@ -132,7 +132,7 @@ def _kind(category: str, name: str) -> EventKind:
     if category == "Session":
         ending = EventKind.EXECUTOR if name.endswith("Executor::Execute") else EventKind.SESSION
         return EventKind.RUN if name == "model_run" else ending
-    if name.endswith(FENCES):
+    if name.endswith(FENCE_ENDINGS):
         return EventKind.FENCE
     return EventKind.NODE if name.endswith("_kernel_time") else EventKind.OTHER
 

@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 
 from workbench.core.bundle.atomic import write_atomically
-from workbench.features.profile.trace import ABSENT, SCALARS, SHAPES, NodeCall, Trace
+from workbench.features.profile.trace import NO_CODE, SCALARS, SHAPES, NodeCall, Trace
 from workbench.features.profile.tree import NO_PARENT, EventTree
 
 MOST_EVENTS = 200_000  # about 80 MB; what viewers in a browser still open
@@ -52,9 +52,9 @@ def _event(trace: Trace, calls: list[dict[str, Any]], event: int) -> dict[str, A
     }
     if duration == duration:
         entry["dur"] = duration
-    if trace.call[event] != ABSENT:
+    if trace.call[event] != NO_CODE:
         entry["args"] = calls[int(trace.call[event])]
-    elif trace.args[event] != ABSENT:
+    elif trace.args[event] != NO_CODE:
         entry["args"] = orjson.loads(trace.other_args[int(trace.args[event])])
     return entry
 

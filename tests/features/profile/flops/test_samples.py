@@ -15,11 +15,11 @@ from sample_models import FOLDER, SKELETONS
 from sample_models.rehydrate import rehydrate
 from workbench.core.models.structure import read_structure
 from workbench.features.explain.weightless import write_weightless
-from workbench.features.profile.flops.counting import CONTROL_FLOW, STANDARD
+from workbench.features.profile.flops.counting import STANDARD, WITH_BODIES
 from workbench.features.profile.flops.elements import KNOWN
 from workbench.features.profile.flops.products import PRODUCTS
 
-COUNTED = frozenset((*PRODUCTS, *CONTROL_FLOW, *KNOWN))  # bodies of control flow are counted node by node
+COUNTED = frozenset((*PRODUCTS, *WITH_BODIES, *KNOWN))  # bodies of control flow are counted node by node
 LEVELS = ("ORT_DISABLE_ALL", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL")
 NAMES = sorted(path.name.removesuffix(".onnx.xz") for path in SKELETONS.iterdir())
 TRAINED = sorted(path.stem for path in (FOLDER / "trained").glob("*.onnx"))

@@ -15,7 +15,7 @@ from workbench.core.config.runtime import interpreter, name_of
 from workbench.core.errors import ConfigError
 from workbench.core.models.samples import sample_names
 
-MORE = "more…"  # opens the section that holds the details
+OPEN_DETAILS = "more…"  # opens the section that holds the details
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from workbench.apps.panels.environments import Environments
 from workbench.apps.panels.handlers import follow, shown_in
 from workbench.apps.panels.knobs.inputs_line import inputs_line, measuring_line
 from workbench.apps.panels.knobs.option_row import found_options
-from workbench.apps.panels.knobs.row import MORE, SettingRow
+from workbench.apps.panels.knobs.row import OPEN_DETAILS, SettingRow
 from workbench.apps.panels.knobs.rows import found_rows, other_rows, standing_rows
 from workbench.apps.panels.request import LABELS
 from workbench.apps.panels.sections.providers import do_not_work
@@ -74,7 +74,7 @@ class KnobTable:
         with shown_in(self.status):
             label, row, text = (str(content.get(name, "")) for name in ("label", "row", "value"))
             match content["act"]:
-                case "set" if text == MORE:
+                case "set" if text == OPEN_DETAILS:
                     self._open(self.row(row).section, label)
                 case "set":
                     self.set(label, row, text)
@@ -154,7 +154,7 @@ class KnobTable:
             "key": row.key,
             "label": row.label,
             "help": row.help,
-            "options": [*row.settings, *([MORE] if row.more else [])],
+            "options": [*row.settings, *([OPEN_DETAILS] if row.more else [])],
             "apart": self._apart(row),
             "typed": row.typed,
             "cells": [self._cell(row, label, config, configs["A"]) for label, config in configs.items()],

@@ -21,7 +21,7 @@ from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.request import LABELS
 from workbench.apps.panels.shared_modules import import_shared
 from workbench.apps.panels.table import TableWidget
-from workbench.apps.panels.tabs.history_rows import COLUMNS, PIN, rows_of, split_note, words_of
+from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, rows_of, split_note, words_of
 from workbench.core.bundle.entries import Entry
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted
@@ -64,7 +64,7 @@ class HistoryPage:
         """Read the history and list it; what was compared is read in the background."""
         with shown_in(self.status):
             self.entries = history().entries()
-            heads, at = [_HEADS.get(name, name) for name in COLUMNS], COLUMNS.index("id")
+            heads, at = [_HEADS.get(name, name) for name in SHOWN_COLUMNS], SHOWN_COLUMNS.index("id")
             self.table = TableWidget.of_rows(heads, (), _CAPTION, key=at, hidden=at, under=1, action="Open")
             self.table.on_act = self._open_one
             self._fill()

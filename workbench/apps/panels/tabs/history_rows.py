@@ -9,7 +9,7 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.entries import Entry
 from workbench.core.text import one_line
 
-COLUMNS = ("when", "ago", "model", "what", "verdict", "ratio", "pin", "note", "id")
+SHOWN_COLUMNS = ("when", "ago", "model", "what", "verdict", "ratio", "pin", "note", "id")
 PIN = "★"  # begins the note of a pinned entry
 _MOST_LETTERS = 70  # of the words for one config
 AGES = (  # seconds up to which an age is said in a unit, the seconds of that unit, its name

@@ -27,7 +27,7 @@ def resident(result: Any) -> Any:
     return result.to_frame().filter(items=_COLUMNS)
 
 
-MEMORY = Tab(
+MEMORY_TAB = Tab(
     "memory",
     "Peak memory and load time come with Compare; the buttons above measure the memory of each node, the "
     "steps of a start, and what each memory setting is worth.",

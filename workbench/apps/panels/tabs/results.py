@@ -15,7 +15,7 @@ from workbench.apps.panels.tabs.flame import FLAME
 from workbench.apps.panels.tabs.fusions import FUSIONS
 from workbench.apps.panels.tabs.graph import GRAPH
 from workbench.apps.panels.tabs.latency import LATENCY
-from workbench.apps.panels.tabs.memory import MEMORY
+from workbench.apps.panels.tabs.memory import MEMORY_TAB
 from workbench.apps.panels.tabs.questions import Questions
 from workbench.apps.panels.tabs.result_row import ResultRow
 from workbench.apps.panels.tabs.roofline import ROOFLINE_TAB, THREADS_TAB
@@ -25,7 +25,10 @@ from workbench.apps.panels.tabs.verdict import Banner
 from workbench.features.base.registry import KINDS
 
 MARK = " •"  # behind the title of a tab with something new
-TABS = (LATENCY, GRAPH, FUSIONS, FLAME, MEMORY, ACCURACY_TAB, FINDINGS, ROOFLINE_TAB, THREADS_TAB, SCENARIOS)
+TABS = (
+    *(LATENCY, GRAPH, FUSIONS, FLAME, MEMORY_TAB),
+    *(ACCURACY_TAB, FINDINGS, ROOFLINE_TAB, THREADS_TAB, SCENARIOS),
+)
 
 
 class Page(Protocol):

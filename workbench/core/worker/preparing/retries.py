@@ -16,7 +16,7 @@ from workbench.core.text import listed, shorten
 
 PER_CHANNEL_OPSET = 13  # the first one whose DequantizeLinear takes a scale for each channel
 ACTIVATIONS = ("Relu", "Clip")  # that the quantizer drops, since the scale of their output cuts as they do
-FORMATS = {"qdq": "QuantizeLinear and DequantizeLinear", "qoperator": "integer operators"}
+_FORMATS = {"qdq": "QuantizeLinear and DequantizeLinear", "qoperator": "integer operators"}
 COSTLY = ("Conv", "ConvTranspose", "MatMul", "Gemm", "LSTM", "GRU", "RNN", "Attention")
 MOST_RETRIES = 12
 _NAMING = (  # messages that name a tensor or a node, which can stay in float
@@ -85,7 +85,7 @@ def after(
     if settings["format"] == asked["format"] and "16" not in settings["activation"]:
         other = "qoperator" if settings["format"] == "qdq" else "qdq"
         changed = {**settings, "format": other, "per_channel": asked["per_channel"]}
-        return Retry("format", changed, f"{FORMATS[other]} in the file, {since}")
+        return Retry("format", changed, f"{_FORMATS[other]} in the file, {since}")
     return None
 
 

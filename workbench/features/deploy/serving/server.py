@@ -28,7 +28,7 @@ from starlette.requests import ClientDisconnect
 FOLDER = Path(__file__).resolve().parent
 LOG = logging.getLogger("deployment")
 JSON_LENGTH = "Inference-Header-Content-Length"  # the header of a body with binary data
-BUSY = {"Retry-After": "1"}
+_BUSY = {"Retry-After": "1"}
 BUCKETS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 REQUESTS = Counter("inference_requests", "Requests by HTTP status", ["status"])
 IN_FLIGHT = Gauge("inference_requests_in_flight", "Requests that arrive, wait or run")
@@ -243,12 +243,12 @@ def make_app(model: Model) -> FastAPI:
 
     async def answered(request: Request) -> Response:
         if places.locked():
-            raise HTTPException(503, "the queue is full", BUSY)
+            raise HTTPException(503, "the queue is full", _BUSY)
         late = HTTPException(408, f"the request did not arrive within {limits['timeout_s']:g} s")
         try:
             async with places, asyncio.timeout(limits["timeout_s"]):
                 body = await read_body(request, limits["max_body_bytes"])
-                late = HTTPException(503, f"no answer within {limits['timeout_s']:g} s", BUSY)
+                late = HTTPException(503, f"no answer within {limits['timeout_s']:g} s", _BUSY)
                 length = request.headers.get(JSON_LENGTH, str(len(body)))
                 return await asyncio.get_running_loop().run_in_executor(pool, model.answer, body, length)
         except TimeoutError:

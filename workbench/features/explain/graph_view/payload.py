@@ -24,14 +24,14 @@ from workbench.features.explain.graph_view.words import parts_strip
 _MOST_LETTERS = 2000  # of a name: one of a megabyte is cut
 _ABSENT = 0xFFFFFFFF
 _KINDS = ("node", "input", "output")
-GREY = FillStyle(TEXT, ".")
+PLAIN = FillStyle(TEXT, ".")
 FATES = {
     "kept": (FillStyle(SKY, ""), "="),
     "fused": (FillStyle(GREEN, "/"), "⊕"),
     "folded": (FillStyle(YELLOW, "\\"), "▾"),
     "eliminated": (FillStyle(PURPLE, "x"), "×"),
     "inserted": (FillStyle(OLIVE, "-"), "+"),
-    "unknown": (GREY, "?"),
+    "unknown": (PLAIN, "?"),
 }
 
 
@@ -116,7 +116,7 @@ def _modes(panes: Sequence[Pane], texts: Texts, predicted: bool) -> list[dict[st
     ops = dict.fromkeys(row.op_type for row in nodes)
     return [
         _category("provider", "provider (predicted)" if predicted else "provider", texts, {
-            name: (GREY if name == "unknown" else style_of_provider(name), "?" if name == "unknown" else "")
+            name: (PLAIN if name == "unknown" else style_of_provider(name), "?" if name == "unknown" else "")
             for name in providers
         }),
         _number("time", "time" if timed else "time (needs a profile)", "s", timed),

@@ -13,7 +13,7 @@ from workbench.drawing.scene import Scene
 from workbench.drawing.shapes import Line, Polyline, Rect, Shape, TextLine, column
 from workbench.drawing.words import lines
 from workbench.features.explain.graph_view.pane import Pane, short_provider
-from workbench.features.explain.graph_view.payload import FATES, GREY
+from workbench.features.explain.graph_view.payload import FATES, PLAIN
 from workbench.features.explain.graph_view.tree import ROOT, BoxTree
 
 MOST_BOXES = 14
@@ -211,5 +211,5 @@ def _swatch(name: str, by: str, box: tuple[float, float, float, float]) -> Rect:
 def style_named(name: str, by: str) -> FillStyle:
     """Return the fill of a provider or a fate."""
     if by == "fate":
-        return FATES[name][0] if name in FATES else GREY
-    return GREY if name == "unknown" else style_of_provider(name)
+        return FATES[name][0] if name in FATES else PLAIN
+    return PLAIN if name == "unknown" else style_of_provider(name)

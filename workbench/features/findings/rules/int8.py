@@ -15,7 +15,7 @@ DYNAMIC_FASTER = 2.7
 DYNAMIC_COST = 0.06  # quantizing the activations of each product
 LEAST_SIDE = 128  # of a product's weight; below 96, int8 gained 1.0 to 1.2 times
 _CONVOLUTIONS = ("Conv", "FusedConv")
-PRODUCTS = ("MatMul", "Gemm", "FusedMatMul", "FusedGemm")
+MATRIX_PRODUCTS = ("MatMul", "Gemm", "FusedMatMul", "FusedGemm")
 QDQ = ("QuantizeLinear", "DequantizeLinear")
 QDQ_SHARE = 0.10
 _FEW_ROWS = 16
@@ -79,7 +79,7 @@ def dynamic_int8_opportunity(evidence: Evidence) -> FindingRecords:
     """Matrix products could run in int8."""
     if not _can_quantize(evidence) or evidence.of(*_CONVOLUTIONS):
         return
-    runs = [run for run in evidence.of(*PRODUCTS) if _has_large_weight(evidence, run.node)]
+    runs = [run for run in evidence.of(*MATRIX_PRODUCTS) if _has_large_weight(evidence, run.node)]
     if evidence.share(runs) < OPPORTUNITY_SHARE:
         return
     skips = ["SkipLayerNormFusion"] if evidence.of("SkipLayerNormalization") else []

@@ -15,8 +15,8 @@ from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
 from workbench.features.findings.registry import rule
-from workbench.features.findings.rules.int8 import PRODUCTS
-from workbench.features.profile.profiled_config import FLOAT_PRODUCTS, INTEGER
+from workbench.features.findings.rules.int8 import MATRIX_PRODUCTS
+from workbench.features.profile.profiled_config import FLOAT_PRODUCTS, INTEGER_OPERATORS
 
 _ACTIVATIONS: dict[int, str] = {
     TensorProto.INT8: "int8",
@@ -160,7 +160,7 @@ def few_integer_kernels(evidence: Evidence) -> FindingRecords:
     """Most of the run stays in float although int8 was asked for."""
     if not isinstance(evidence.config.precision, DynamicInt8 | StaticInt8):
         return
-    integer, floating = evidence.of(*INTEGER), evidence.of(*FLOAT_PRODUCTS)
+    integer, floating = evidence.of(*INTEGER_OPERATORS), evidence.of(*FLOAT_PRODUCTS)
     if evidence.share(integer) >= FEW_INTEGER_SHARE or evidence.share(floating) < FLOAT_SHARE:
         return
     yield finding(
@@ -219,7 +219,7 @@ def blocks_computed_in_float(evidence: Evidence) -> FindingRecords:
 )
 def int8_without_instructions(evidence: Evidence) -> FindingRecords:
     """This processor has no instruction for products of bytes."""
-    machine, integer = evidence.machine, evidence.of(*INTEGER)
+    machine, integer = evidence.machine, evidence.of(*INTEGER_OPERATORS)
     is_int8 = bool(integer) or isinstance(evidence.config.precision, DynamicInt8 | StaticInt8)
     if not is_int8 or not evidence.on_cpu or not lacks_int8(machine.isa_flags, machine.platform):
         return
@@ -244,7 +244,7 @@ def weight_only_opportunity(evidence: Evidence) -> FindingRecords:
     """Reading the weights takes most of a run, and fewer bits would be read faster."""
     if evidence.config.precision is not None or not evidence.on_cpu:
         return
-    runs = [run for run in evidence.of(*PRODUCTS) if 0 < (evidence.rows(run.node) or 0) <= _FEW_ROWS]
+    runs = [run for run in evidence.of(*MATRIX_PRODUCTS) if 0 < (evidence.rows(run.node) or 0) <= _FEW_ROWS]
     weights = {run.node: info for run in runs if (info := evidence.weight_of(run.node)) is not None}
     size = sum(info.size_bytes or 0 for info in weights.values())
     chosen = [run for run in runs if run.node in weights]

@@ -10,7 +10,7 @@ from math import fsum
 from workbench.core.text import in_ms
 from workbench.features.findings.config_fixes import config_fix
 from workbench.features.findings.evidence import Evidence
-from workbench.features.findings.finding import MOST_NODES
+from workbench.features.findings.finding import MOST_LISTED
 from workbench.features.findings.record import FindingRecord, Gain
 from workbench.features.profile.difference.changes import Difference, NodeChange
 
@@ -85,7 +85,7 @@ class ProfilesApart:
             id=id,
             title=f"{text}: {in_ms(cost_s, 3, signed=True)} a run",
             evidence=(),
-            nodes=tuple(nodes[:MOST_NODES]),
+            nodes=tuple(nodes[:MOST_LISTED]),
             confidence="likely",
             gain=Gain.unknown("time"),
             fix=config_fix(self.slower, f"take the setting of {self.base.label}: {words}", **fields),

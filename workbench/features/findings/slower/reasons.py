@@ -10,7 +10,7 @@ from workbench.features.findings.record import FindingRecord
 from workbench.features.findings.slower.difference import ProfilesApart
 from workbench.features.findings.slower.record import WhySlowerRecord
 from workbench.features.profile.difference.changes import Difference
-from workbench.features.profile.profiled_config import INTEGER
+from workbench.features.profile.profiled_config import INTEGER_OPERATORS
 
 EXPLAINED = 0.5  # of the time lost; where findings explain less, the profiles are compared
 OF_FILES = frozenset({"precision", "fusion", "saved_graph", "rewrites"})  # what changes the file alone
@@ -42,7 +42,7 @@ def why_slower(
         difference = compare_profiles()
         reasons += ProfilesApart(base, slower, difference).findings()
     reasons.sort(key=lambda reason: -(reason.cost_s or 0.0))
-    integer = slower.of(*INTEGER)
+    integer = slower.of(*INTEGER_OPERATORS)
     return WhySlowerRecord(
         model_name=slower.model_name,
         baseline=base.label,

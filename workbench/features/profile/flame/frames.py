@@ -10,7 +10,7 @@ from math import nan
 import numpy as np
 import numpy.typing as npt
 
-NONE = -1
+NO_FRAME = -1
 
 
 class FrameKind(IntEnum):
@@ -58,13 +58,13 @@ class Frames:
     def path(self, row: int) -> tuple[str, ...]:
         """Return the texts from the outermost box to this box."""
         names: list[str] = []
-        while row != NONE:
+        while row != NO_FRAME:
             names.append(self.texts[self.name[row]])
             row = int(self.parent[row])
         return tuple(reversed(names))
 
     def text(self, code: int) -> str | None:
-        return None if code == NONE else self.texts[code]
+        return None if code == NO_FRAME else self.texts[code]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +102,7 @@ class Boxes:
         start_s: float,
         width_s: float,
         *,
-        parent: int = NONE,
+        parent: int = NO_FRAME,
         depth: int = 0,
         op: str | None = None,
         provider: str | None = None,
@@ -132,4 +132,4 @@ class Boxes:
         )  # fmt: skip
 
     def _code(self, text: str | None) -> int:
-        return NONE if text is None else self._codes.setdefault(text, len(self._codes))
+        return NO_FRAME if text is None else self._codes.setdefault(text, len(self._codes))

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.features.profile.flame.frames import NONE, Boxes, FrameKind, Frames
+from workbench.features.profile.flame.frames import NO_FRAME, Boxes, FrameKind, Frames
 from workbench.features.profile.session_profile import Profile
 from workbench.features.profile.tables import BETWEEN_NODES, FENCES, SCHEDULING
 from workbench.features.profile.trace import EventKind as Event
@@ -158,7 +158,7 @@ def lay_out(whole: Branch, scale: float, change_s: Mapping[str, float], ranks: R
     """Lay boxes side by side, the widest first, gaps last; a module with one module inside is one box."""
     boxes = Boxes()
     stack: list[tuple[Branch, tuple[str, ...], int, int, float, float]] = []
-    stack.append((whole, (whole.name,), NONE, 0, 0.0, whole.total_s))
+    stack.append((whole, (whole.name,), NO_FRAME, 0, 0.0, whole.total_s))
     while stack:
         branch, path, parent, depth, start_s, total_s = stack.pop()
         name = branch.name

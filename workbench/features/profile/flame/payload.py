@@ -11,7 +11,7 @@ import numpy as np
 from workbench.drawing import palette
 from workbench.drawing.canvas.columns import Texts, pack, style_data
 from workbench.drawing.palette import TEXT, FillStyle, style_of_op_type, style_of_provider
-from workbench.features.profile.flame.frames import NONE, Frames, Picture
+from workbench.features.profile.flame.frames import NO_FRAME, Frames, Picture
 
 _MOST_LETTERS = 1000  # of a name: one of a megabyte is cut
 MOST_MEMBERS = 500  # names of nodes behind one box
@@ -57,7 +57,7 @@ def _picture(
     for pane in picture.panes:
         frames = pane.frames
         parts["what"].append(_numbered(frames, texts, whats))
-        parts["up"].append(np.where(frames.parent == NONE, 0, frames.parent + 1 + first))
+        parts["up"].append(np.where(frames.parent == NO_FRAME, 0, frames.parent + 1 + first))
         parts["shape"].append(frames.depth.astype(np.uint32) | (frames.kind.astype(np.uint32) << 8))
         parts["start_d"].append(frames.start_s)
         for name in ("width", "own", "calls", "change"):
@@ -87,7 +87,7 @@ def _picture(
 
 def _numbered(frames: Frames, texts: Texts, whats: Whats) -> np.ndarray[Any, Any]:
     """Return the number in `whats` for each box; add what is new."""
-    codes = np.array([texts.number(text) for text in frames.texts] + [NONE], np.int64)
+    codes = np.array([texts.number(text) for text in frames.texts] + [NO_FRAME], np.int64)
     rows = np.stack([codes[frames.name], codes[frames.op], codes[frames.provider]], axis=1)
     distinct, back = np.unique(rows, axis=0, return_inverse=True)
     numbers = [whats.setdefault(tuple(row), len(whats)) for row in distinct.tolist()]
@@ -95,4 +95,4 @@ def _numbered(frames: Frames, texts: Texts, whats: Whats) -> np.ndarray[Any, Any
 
 
 def _styles(texts: Texts, numbers: set[int], style_of: Callable[[str], FillStyle]) -> dict[str, Any]:
-    return {str(number): style_data(style_of(texts.all[number])) for number in sorted(numbers - {NONE})}
+    return {str(number): style_data(style_of(texts.all[number])) for number in sorted(numbers - {NO_FRAME})}

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from workbench.features.profile.flame.frames import NONE, Boxes, FlamePane, FrameKind, Frames
+from workbench.features.profile.flame.frames import NO_FRAME, Boxes, FlamePane, FrameKind, Frames
 from workbench.features.profile.kernels import queues
 from workbench.features.profile.session_profile import Profile
 from workbench.features.profile.tables import BETWEEN_NODES, SCHEDULING
-from workbench.features.profile.trace import ABSENT, node_name
+from workbench.features.profile.trace import NO_CODE, node_name
 from workbench.features.profile.trace import EventKind as Event
 from workbench.features.profile.tree import NO_PARENT
 
@@ -48,7 +48,7 @@ def timeline(
     for event in np.flatnonzero(inside).tolist():
         device = tree.kind[event] == Event.KERNEL
         code = int(trace.args[event])
-        queue = (streams[code] or "") if device and code != ABSENT else ""
+        queue = (streams[code] or "") if device and code != NO_CODE else ""
         lanes.setdefault((device, int(trace.pid[event]), int(trace.tid[event]), queue), []).append(event)
     leading = {
         lane for lane, events in lanes.items() if any(tree.kind[event] == Event.RUN for event in events)
@@ -101,7 +101,7 @@ def _lane(profile: Profile, events: list[int], zero_us: float, *, device: bool) 
     for start, minus_end, _, gap, event in sorted(spans):
         above = event if gap else int(tree.parent[event])
         at_s, width_s = (start - zero_us) / 1e6, (-minus_end - start) / 1e6
-        parent, depth = rows.get(above, NONE), depths.get(above, -1) + 1
+        parent, depth = rows.get(above, NO_FRAME), depths.get(above, -1) + 1
         if gap:
             boxes.add(gap, FrameKind.GAP, at_s, width_s, parent=parent, depth=depth, own_s=width_s)
             continue

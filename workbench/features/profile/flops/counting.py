@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STANDARD = ("", "ai.onnx", "com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc")
-CONTROL_FLOW = ("If", "Loop", "Scan")  # their bodies are counted node by node
+WITH_BODIES = ("If", "Loop", "Scan")  # their bodies are counted node by node
 _GATHERS = ("Gather", "GatherElements", "GatherND", "GatherBlockQuantized")
 
 
@@ -64,7 +64,7 @@ class Costs:
 def cost_of(work: Work) -> Cost:
     """Return the cost of a node; each part is None where it cannot be known."""
     moved = _bytes_moved(work)
-    if work.domain not in STANDARD or work.op_type in CONTROL_FLOW:
+    if work.domain not in STANDARD or work.op_type in WITH_BODIES:
         return Cost(None, None, moved)
     try:
         if work.op_type in PRODUCTS:
