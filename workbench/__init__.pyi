@@ -53,6 +53,7 @@ from workbench.core.bundle.goal import Goal as Goal
 from workbench.features.tune.space import Space as Space
 from workbench.features.findings.result import Finding as Finding
 from workbench.features.findings.fix_result import FixResult as FixResult
+from workbench.features.compare.published import published as published
 from workbench.features.explain.fusions import Fusions as Fusions
 from workbench.features.accuracy.sensitivity_result import Proposal as Proposal
 from workbench.features.base.storage import Storage as Storage

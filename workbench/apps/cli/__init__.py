@@ -30,6 +30,7 @@ from workbench.apps.cli import (
     matrix,
     measuring,
     preparing,
+    published,
     showing,
     sweeping,
     tuning,
@@ -41,7 +42,7 @@ from workbench.core.errors import Cancelled, RunFailed, WorkbenchError, WorkerEr
 from workbench.core.text import printable
 
 COMMANDS = (  # in the order of the help
-    comparing, checking, measuring, load_testing, sweeping, decoding, matrix, versions, explaining,
+    comparing, published, checking, measuring, load_testing, sweeping, decoding, matrix, versions, explaining,
     evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting, describing,
     cleaning, lab, lessons,
     features,  # the last, since the others may have a command by hand
