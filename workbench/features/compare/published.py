@@ -17,9 +17,7 @@ from workbench.features.compare.call import compare
 from workbench.features.compare.result import Comparison
 
 MOST_FILES = 24
-OTHER_ARITHMETIC = tuple(
-    ["q4", "q8", "int4", "int8", "quant", "fp16", "float16", "bnb", "half", "qdq", "opt"]
-)  # in a name
+OTHER_ARITHMETIC = ("q4", "q8", "int4", "int8", "quant", "fp16", "float16", "bnb", "half", "qdq", "opt")
 HUB = "hf://"
 
 
