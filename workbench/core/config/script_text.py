@@ -75,7 +75,7 @@ class Steps:
         arguments = [repr(source), repr(target), *(f"{name}={value!r}" for name, value in settings.items())]
         arguments += [f"examples={value}" for value in values]
         self.use(function)
-        self.blocks.append("\n".join([f"{function}(", *(f"    {each}," for each in arguments), ")"]))
+        self.blocks.append("\n".join([f"{function}(", *(f"    {argument}," for argument in arguments), ")"]))
 
     def lines(self) -> Iterator[str]:
         """Yield the script so far, the imports first and without repetition."""

@@ -20,7 +20,7 @@ def nvidia_gpus() -> tuple[Gpu, ...]:
     """Return NVIDIA's GPUs from NVML, the driver's library: nvidia-smi would cost a process and a second."""
     import pynvml  # type: ignore[import-untyped]
 
-    def told(ask: Callable[..., Any], *of: Any) -> Any:
+    def asked(ask: Callable[..., Any], *of: Any) -> Any:
         try:
             return ask(*of)
         except pynvml.NVMLError:  # a GPU that shares the machine's memory has no size of its own
@@ -30,14 +30,14 @@ def nvidia_gpus() -> tuple[Gpu, ...]:
         pynvml.nvmlInit()
     except pynvml.NVMLError:  # no driver
         return ()
-    driver, gpus = told(pynvml.nvmlSystemGetDriverVersion), []
-    for index in range(told(pynvml.nvmlDeviceGetCount) or 0):
-        if (handle := told(pynvml.nvmlDeviceGetHandleByIndex, index)) is not None:
+    driver, gpus = asked(pynvml.nvmlSystemGetDriverVersion), []
+    for index in range(asked(pynvml.nvmlDeviceGetCount) or 0):
+        if (handle := asked(pynvml.nvmlDeviceGetHandleByIndex, index)) is not None:
             name, memory = (
-                told(ask, handle) for ask in (pynvml.nvmlDeviceGetName, pynvml.nvmlDeviceGetMemoryInfo)
+                asked(ask, handle) for ask in (pynvml.nvmlDeviceGetName, pynvml.nvmlDeviceGetMemoryInfo)
             )
             gpus.append(Gpu(name or "NVIDIA GPU", int(memory.total) if memory else None, driver))
-    told(pynvml.nvmlShutdown)
+    asked(pynvml.nvmlShutdown)
     return tuple(gpus)
 
 

@@ -179,9 +179,9 @@ def _arguments(
     """
     values = {name: getattr(asked, name) for name in fields}
     arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-    found = resolve(asked.exclude, model, original)
-    gone[:] = [name for name, nodes in found.items() if not nodes]
-    return {**arguments, "exclude": sorted({node for nodes in found.values() for node in nodes})}
+    excluded = resolve(asked.exclude, model, original)
+    gone[:] = [name for name, nodes in excluded.items() if not nodes]
+    return {**arguments, "exclude": sorted({node for nodes in excluded.values() for node in nodes})}
 
 
 def _folded(gone: list[str]) -> tuple[str, ...]:

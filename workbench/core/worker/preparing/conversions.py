@@ -38,7 +38,7 @@ def is_large(path: str) -> bool:
 
 def weight_bytes(graph: onnx.GraphProto) -> int:
     """Return the size of the weights in memory; `ByteSize()` of a message fails above 2 GiB."""
-    bodies = [one.g for node in graph.node for one in node.attribute if one.HasField("g")]
+    bodies = [attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")]
     return sum(map(weight_bytes, bodies)) + sum(
         len(tensor.raw_data) + 4 * len(tensor.float_data) + 8 * len(tensor.int64_data)
         for tensor in graph.initializer
