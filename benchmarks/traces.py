@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from workbench.features.profile.session_profile import Profile, read_profile
+from workbench.features.profile.session_profile import SessionProfile, read_profile
 
 KINDS = ("MatMul", "Add", "Softmax", "LayerNormalization", "BiasGelu", "Transpose", "Reshape")
 NODES = 1_000  # of one run
 NODE_US = 20
 
 
-def made_profile(spans: int, folder: Path, slowdown: float = 1.0) -> Profile:
+def made_profile(spans: int, folder: Path, slowdown: float = 1.0) -> SessionProfile:
     """Runs of a thousand nodes each without gaps, in modules, read back from a file."""
     runs = max(2, spans // (NODES + 4))
     events: list[dict[str, Any]] = []

@@ -22,7 +22,7 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class SampleCard:
     """The facts of one sample."""
 
     name: str
@@ -78,20 +78,20 @@ class Card:
         return rows
 
 
-def write_card(card: Card, path: Path) -> None:
+def write_card(card: SampleCard, path: Path) -> None:
     """Write one card as one JSON file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(card.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def read_card(path: Path) -> Card:
+def read_card(path: Path) -> SampleCard:
     """Read a card from a file of `write_card`."""
     fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     for side in ("inputs", "outputs"):
         fields[side] = tuple(Port(**{**port, "shape": tuple(port["shape"])}) for port in fields[side])
     for pairs in ("dims", "made_with"):
         fields[pairs] = tuple((str(key), value) for key, value in fields[pairs])
-    return Card(**fields)
+    return SampleCard(**fields)
 
 
 def _port_text(port: Port) -> str:

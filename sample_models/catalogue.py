@@ -27,7 +27,7 @@ PICTURE = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class Skeleton:
     """One skeleton; `architecture` names a function of `sample_models.architectures`."""
 
     architecture: str
@@ -46,8 +46,8 @@ class Entry:
         return LICENCE.format(BY_US if ours else BY_TRANSFORMERS)
 
 
-def _bert(exporter: Literal["torchscript", "dynamo"], attention: str, teaches: str) -> Entry:
-    return Entry(
+def _bert(exporter: Literal["torchscript", "dynamo"], attention: str, teaches: str) -> Skeleton:
+    return Skeleton(
         architecture="language.bert_base",
         exporter=exporter,
         family="BERT-like",
@@ -60,8 +60,8 @@ def _bert(exporter: Literal["torchscript", "dynamo"], attention: str, teaches: s
     )
 
 
-def _gpt2(exporter: Literal["torchscript", "dynamo"], teaches: str) -> Entry:
-    return Entry(
+def _gpt2(exporter: Literal["torchscript", "dynamo"], teaches: str) -> Skeleton:
+    return Skeleton(
         architecture="language.gpt2",
         exporter=exporter,
         family="GPT-like",
@@ -76,11 +76,13 @@ def _gpt2(exporter: Literal["torchscript", "dynamo"], teaches: str) -> Entry:
 
 def _picture(
     architecture: str, exporter: Literal["torchscript", "dynamo"], what: str, teaches: str, origin: str
-) -> Entry:
-    return Entry(f"pictures.{architecture}", exporter, "vision", what, teaches, origin, PICTURE, {"batch": 1})
+) -> Skeleton:
+    return Skeleton(
+        f"pictures.{architecture}", exporter, "vision", what, teaches, origin, PICTURE, {"batch": 1}
+    )
 
 
-SKELETONS: dict[str, Entry] = {
+SKELETONS: dict[str, Skeleton] = {
     "bert-base": _bert(
         "torchscript",
         "eager",
@@ -105,7 +107,7 @@ SKELETONS: dict[str, Entry] = {
     "gpt2-dynamo": _gpt2(
         "dynamo", "Few shape nodes are left to fold: compare the worth of each level with gpt2's."
     ),
-    "distilbert": Entry(
+    "distilbert": Skeleton(
         architecture="language.distilbert",
         exporter="torchscript",
         family="BERT-like",
@@ -116,7 +118,7 @@ SKELETONS: dict[str, Entry] = {
         dims={"batch": 1, "sequence": 128},
         attention="eager",
     ),
-    "llama-small": Entry(
+    "llama-small": Skeleton(
         architecture="language.llama_small",
         exporter="torchscript",
         family="GPT-like",
@@ -184,7 +186,7 @@ SKELETONS: dict[str, Entry] = {
         "A transformer on pictures: the fusions of BERT without a mask, at a fixed length of 197.",
         "transformers.ViTForImageClassification; Dosovitskiy et al. 2020",
     ),
-    "yolov5s": Entry(
+    "yolov5s": Skeleton(
         architecture="yolov5.yolov5s",
         exporter="torchscript",
         family="vision",
@@ -198,7 +200,7 @@ SKELETONS: dict[str, Entry] = {
         },
         dims={"batch": 1},
     ),
-    "whisper-small-encoder": Entry(
+    "whisper-small-encoder": Skeleton(
         architecture="pictures.whisper_small_encoder",
         exporter="torchscript",
         family="audio",
@@ -211,7 +213,7 @@ SKELETONS: dict[str, Entry] = {
         },
         dims={"batch": 1},
     ),
-    "sd-unet": Entry(
+    "sd-unet": Skeleton(
         architecture="unet.sd_unet",
         exporter="torchscript",
         family="diffusion",
@@ -230,7 +232,7 @@ SKELETONS: dict[str, Entry] = {
 }
 
 
-def meaning(entry: Entry, port: str) -> str:
+def meaning(entry: Skeleton, port: str) -> str:
     """Return the meaning of an input or output; a prefix describes a family of ports."""
     if port in entry.meanings:
         return entry.meanings[port]

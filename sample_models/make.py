@@ -15,7 +15,7 @@ from sample_models import CARDS
 from sample_models import SKELETONS as FOLDER
 from sample_models.balance import balance
 from sample_models.blueprints import example_inputs, fresh_export
-from sample_models.cards import Card, write_card
+from sample_models.cards import SampleCard, write_card
 from sample_models.catalogue import REAL, SKELETONS, meaning
 from sample_models.describe import facts
 from sample_models.rehydrate import rehydrate
@@ -24,7 +24,7 @@ from sample_models.skeleton import save_skeleton, strip
 MADE_WITH = ("torch", "transformers", "onnx", "onnxscript")
 
 
-def make(name: str, exports: Path) -> Card:
+def make(name: str, exports: Path) -> SampleCard:
     """Export, strip and describe one skeleton; write its two files."""
     path = FOLDER / f"{name}.onnx.xz"
     skeleton = strip(fresh_export(name, exports))
@@ -38,11 +38,11 @@ def make(name: str, exports: Path) -> Card:
     return card
 
 
-def _card(name: str, path: Path, size: int) -> Card:
+def _card(name: str, path: Path, size: int) -> SampleCard:
     from sample_models.skeleton import load_skeleton
 
     entry = SKELETONS[name]
-    return Card(
+    return SampleCard(
         name=name,
         family=entry.family,
         kind="skeleton",

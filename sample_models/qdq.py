@@ -25,7 +25,7 @@ class QuantizedLayer:
 
 
 @dataclass
-class Graph:
+class QdqGraph:
     """Nodes and tensors under construction."""
 
     nodes: list[onnx.NodeProto] = field(default_factory=list)
@@ -68,7 +68,7 @@ def write_qdq(
     convolutions: list[QuantizedLayer], head: QuantizedLayer, average_scale: float, path: str
 ) -> None:
     """Write the quantized net of `train_conv`; `average_scale` is that of the last convolution's output."""
-    graph = Graph()
+    graph = QdqGraph()
     tensor = "pixels"
     for index, layer in enumerate(convolutions):
         name = f"conv{index}"

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from sample_models import CARDS, TRAINED
-from sample_models.cards import Card, write_card
+from sample_models.cards import SampleCard, write_card
 from sample_models.describe import facts
 from sample_models.evaluation import MOST_CALIBRATION, enlarge, read_evaluation_set
 
@@ -86,13 +86,13 @@ def export_trained(
     )
 
 
-def publish(name: str, path: Path, **words: object) -> Card:
+def publish(name: str, path: Path, **words: object) -> SampleCard:
     """Score the file with ORT and write its card; `words` are the card's fields that the file lacks."""
     model = onnx.load(str(path))
     meanings = words.pop("meanings")
     assert isinstance(meanings, dict)
     evaluation = read_evaluation_set(name)
-    card = Card(
+    card = SampleCard(
         name=name,
         kind="trained",
         real=_REAL.format(f"The score is over {evaluation.labels.size:,} held-out labels."),

@@ -18,7 +18,7 @@ from tests.factories.graphs import fused
 from tests.features.profile.traces import event, node, write
 from workbench.features.explain.graph_view.view import graph_view
 from workbench.features.profile.flame.view import FlameView, flame_of_two, flame_view
-from workbench.features.profile.session_profile import Profile, read_profile
+from workbench.features.profile.session_profile import SessionProfile, read_profile
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -151,7 +151,7 @@ def test_zooming_is_fluent_enough_to_be_used(pages: Pages, tmp_path: Path) -> No
     assert pages.thrown == []
 
 
-def profile_of(folder: Path, *names: str) -> Profile:
+def profile_of(folder: Path, *names: str) -> SessionProfile:
     events = [node(name, 1 + 5 * at, 5, name.split("/")[-1]) for at, name in enumerate(names)]
     events.append(event("SequentialExecutor::Execute", 0, 17, "Session"))
     return read_profile(

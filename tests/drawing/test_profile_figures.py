@@ -20,19 +20,19 @@ from workbench.features.profile.chart import op_type_chart
 from workbench.features.profile.roofline.chart import roofline_figure
 from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.features.profile.roofline.peaks import PeakRow
-from workbench.features.profile.session_profile import Profile, read_profile
+from workbench.features.profile.session_profile import SessionProfile, read_profile
 from workbench.features.variants.memory_settings import settings_chart
 from workbench.features.variants.threads import threads_chart
 
 
 @pytest.fixture(scope="module")
-def profile(tmp_path_factory: pytest.TempPathFactory) -> Profile:
+def profile(tmp_path_factory: pytest.TempPathFactory) -> SessionProfile:
     folder = tmp_path_factory.mktemp("figures")
     return read_profile(trace_of(chain(), folder, {"x": np.ones((4, 16), np.float32)}))
 
 
 @pytest.mark.real
-def test_bars_by_op_type_add_up_to_a_run(profile: Profile) -> None:
+def test_bars_by_op_type_add_up_to_a_run(profile: SessionProfile) -> None:
     figure = chart_figure(op_type_chart(profile))
     (bars,) = figure.data
     assert sum(bars.x) == pytest.approx(1e3 * sum(profile.runs_s) / len(profile.runs_s))
@@ -109,7 +109,7 @@ def test_peaks_that_differ_between_runs_stand_in_one_entry() -> None:
 
 
 @pytest.mark.real
-def test_memory_has_no_line_for_what_is_not_told(profile: Profile) -> None:
+def test_memory_has_no_line_for_what_is_not_told(profile: SessionProfile) -> None:
     names = [trace.name for trace in memory_figure(memory_of(profile)).data]
     assert names == ["held by the arena", "in use in the arena"]
 

@@ -45,7 +45,7 @@ from workbench.features.profile.difference.files import FileDifference, Operator
 from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.features.profile.roofline.peaks import PeakRow, PeakTable
 from workbench.features.profile.saved import record_of
-from workbench.features.profile.session_profile import Overhead, Profile, read_profile
+from workbench.features.profile.session_profile import Overhead, SessionProfile, read_profile
 from workbench.features.tune.record import StudyCandidate, StudyRecord
 from workbench.features.tune.space import Space
 from workbench.features.variants.levels import LevelRow, LevelsRecord
@@ -60,7 +60,7 @@ def about() -> Origin:
     return replace(about_comparison(ordinary()), id="20261121-080000-abcdef", config=CONFIGS[1])
 
 
-def profile(told: Explained, runs: int = 4) -> Profile:
+def profile(told: Explained, runs: int = 4) -> SessionProfile:
     """Each node of the optimized graph once a run, and a kernel whose arguments are a stranger's."""
     events, at = [], 0.0
     for _ in range(runs):
@@ -73,7 +73,9 @@ def profile(told: Explained, runs: int = 4) -> Profile:
         events.append(event("model_run", start, at - start, "Session", note=HOSTILE))
     with tempfile.TemporaryDirectory() as folder:
         found = read_profile(write(Path(folder), events))
-    return Profile(found.trace, warmup_runs=1, overhead=Overhead((0.001,), (0.0012,)), scopes={"a": "b"})
+    return SessionProfile(
+        found.trace, warmup_runs=1, overhead=Overhead((0.001,), (0.0012,)), scopes={"a": "b"}
+    )
 
 
 def start(label: str) -> ColdStartRecord:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from sample_models.cards import Card, Port
+from sample_models.cards import Port, SampleCard
 
 
-def feeds_for(card: Card, **dims: int) -> dict[str, Any]:
+def feeds_for(card: SampleCard, **dims: int) -> dict[str, Any]:
     sizes = dict(card.dims) | dims
     random = np.random.default_rng(0)
     return {port.name: _values(port, sizes, random) for port in card.inputs}

@@ -18,7 +18,7 @@ from tests.factories.records import comparison
 from workbench.apps.cli import checks as checks_by_kind
 from workbench.apps.cli import main
 from workbench.apps.cli.checking import error_check, speed_check
-from workbench.apps.cli.checks import FINE, OPEN, WORSE, Check, exit_code
+from workbench.apps.cli.checks import FINE, OPEN, WORSE, Gate, exit_code
 from workbench.apps.cli.summaries import junit, markdown
 from workbench.core.bundle.comparison import ComparisonRecord, Doubt, Kind
 from workbench.core.bundle.run import Failure
@@ -56,16 +56,16 @@ def test_a_provider_that_fell_back_is_not_measured() -> None:
 
 
 def test_worse_comes_before_open() -> None:
-    checks = [Check("first", OPEN, ""), Check("second", WORSE, ""), Check("third", FINE, "")]
+    checks = [Gate("first", OPEN, ""), Gate("second", WORSE, ""), Gate("third", FINE, "")]
     assert exit_code(checks) == WORSE
     assert exit_code(checks[:1]) == OPEN
     assert exit_code([]) == FINE
 
 
 CHECKS = (
-    Check("speed", WORSE, "3 % slower | <b>"),
-    Check("error", FINE, "0.1 %"),
-    Check("memory", OPEN, "unknown\x00"),
+    Gate("speed", WORSE, "3 % slower | <b>"),
+    Gate("error", FINE, "0.1 %"),
+    Gate("memory", OPEN, "unknown\x00"),
 )
 
 

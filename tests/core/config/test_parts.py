@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
-from workbench.core.config import Config, Knob, Part, defaults, kinds, name_kinds, part_types
+from workbench.core.config import Config, ConfigPart, Knob, defaults, kinds, name_kinds, part_types
 from workbench.core.config.defaults import REASONS, family_of
 from workbench.core.config.parts import PartKnob
 from workbench.core.errors import ConfigError
@@ -39,7 +39,7 @@ def values(knob: Any) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def parts(draw: st.DrawFn) -> Part | None:
+def parts(draw: st.DrawFn) -> ConfigPart | None:
     cls = draw(st.sampled_from(PARTS))
     chosen = draw(st.lists(st.sampled_from(cls.KNOBS), unique=True)) if cls.KNOBS else []
     try:
@@ -56,7 +56,7 @@ def test_a_part_inside_a_part_is_read_from_texts() -> None:
 
 
 @given(parts())
-def test_it_survives_json_and_is_hashable(part: Part | None) -> None:
+def test_it_survives_json_and_is_hashable(part: ConfigPart | None) -> None:
     if part is None:
         return
     config = Config(**{part.FIELD: part})
@@ -183,7 +183,7 @@ def test_a_new_kind_registers_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(parts._TYPES, "precision", dict(part_types("precision")))
 
     @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-    class Ternary(Part):
+    class Ternary(ConfigPart):
         FIELD = "precision"
         KIND = "ternary"
         LABEL = "ternary"

@@ -15,7 +15,7 @@ from workbench.features.accuracy.sensitivity import measured_gain, with_measured
 from workbench.features.accuracy.sensitivity_record import ProposalRecord
 from workbench.features.profile.profiled_config import ProfiledConfig, profiled_config
 from workbench.features.profile.reader import read_trace
-from workbench.features.profile.session_profile import Overhead, Profile
+from workbench.features.profile.session_profile import Overhead, SessionProfile
 
 GROUPS = (LayerGroup("conv", ("conv",), ("Conv",)), LayerGroup(REST, ("relu",), ("Relu",)))
 
@@ -34,7 +34,7 @@ def profiled(
         events.append(event("model_run", start, at - start, "Session"))
         start = at + 1
     trace = read_trace(write(folder, events, name=f"{label}.json"))
-    profile = Profile(trace, warmup_runs=0, overhead=Overhead(plain_s, (1.0,)))
+    profile = SessionProfile(trace, warmup_runs=0, overhead=Overhead(plain_s, (1.0,)))
     account = SimpleNamespace(
         optimized=[SimpleNamespace(node=name, sources=(name,)) for name in durations_us]
     )

@@ -18,14 +18,14 @@ from workbench.features.profile.reader import read_trace
 from workbench.features.profile.roofline.node_limits import roofline
 from workbench.features.profile.roofline.peaks import PeakRow
 from workbench.features.profile.saved import record_of
-from workbench.features.profile.session_profile import Overhead, Profile
+from workbench.features.profile.session_profile import Overhead, SessionProfile
 from workbench.features.profile.tables import BETWEEN_NODES, SCHEDULING
 
 PEAKS = PeakRow(1, 100e9, 400e9, 10e9)
 NODES = tuple(node.name for node in chain().graph.node)
 
 
-def profile_of(folder: Path, spent_us: tuple[float, ...], plain_s: float | None) -> Profile:
+def profile_of(folder: Path, spent_us: tuple[float, ...], plain_s: float | None) -> SessionProfile:
     """Return a profile in which every node takes the same time; one run may be interrupted."""
     events, now = [], 0.0
     for spent in spent_us:
@@ -38,7 +38,7 @@ def profile_of(folder: Path, spent_us: tuple[float, ...], plain_s: float | None)
         now += 10
     trace = read_trace(write(folder, events, name="trace.json"))
     overhead = None if plain_s is None else Overhead((plain_s,), (9.0,))
-    return Profile(trace, warmup_runs=0, overhead=overhead, optimized=chain())
+    return SessionProfile(trace, warmup_runs=0, overhead=overhead, optimized=chain())
 
 
 @pytest.fixture

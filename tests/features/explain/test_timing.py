@@ -17,7 +17,7 @@ from workbench.features.explain.graph import Graph
 from workbench.features.explain.placement.partitions import Boundary
 from workbench.features.explain.placement.records import CompiledPart, PlacedNode, Placement
 from workbench.features.explain.placement.timing import with_profile
-from workbench.features.profile.session_profile import Profile, read_profile
+from workbench.features.profile.session_profile import SessionProfile, read_profile
 
 CPU, NPU = "CPUExecutionProvider", "NpuExecutionProvider"
 SHAPE = [{"float": [2, 8]}]
@@ -45,7 +45,7 @@ def placement() -> Placement:
     return Placement(nodes, crossing, (), (NPU,), (NPU, CPU), (), True, parts)
 
 
-def profile(folder: Path, *, strange: bool = False) -> Profile:
+def profile(folder: Path, *, strange: bool = False) -> SessionProfile:
     """Two runs: 30 us in the first part, 10 us in the node, 50 us in the second part."""
     events = []
     for start in (0.0, 1000.0):

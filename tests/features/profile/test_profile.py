@@ -13,7 +13,7 @@ from workbench.core.config import Config
 from workbench.features.profile.naming import named_model
 from workbench.features.profile.running import Execution, profile_execution
 from workbench.features.profile.scopes import scopes_of
-from workbench.features.profile.session_profile import Profile, read_profile
+from workbench.features.profile.session_profile import SessionProfile, read_profile
 
 
 def run_of(start: float, *nodes: tuple[str, str, float]) -> list[dict[str, object]]:
@@ -28,7 +28,7 @@ def run_of(start: float, *nodes: tuple[str, str, float]) -> list[dict[str, objec
 
 
 @pytest.fixture
-def hand(tmp_path: Path) -> Profile:
+def hand(tmp_path: Path) -> SessionProfile:
     events = []
     for index, slow in enumerate((50, 4, 4, 8)):
         events += run_of(
@@ -37,7 +37,7 @@ def hand(tmp_path: Path) -> Profile:
     return read_profile(write(tmp_path, events))
 
 
-def test_the_first_run_is_warm_up_and_counts_nowhere(hand: Profile) -> None:
+def test_the_first_run_is_warm_up_and_counts_nowhere(hand: SessionProfile) -> None:
     assert hand.warmup_runs == 1
     assert hand.runs_s == pytest.approx((25e-6, 25e-6, 29e-6))
     table = hand.to_frame()
@@ -47,7 +47,7 @@ def test_the_first_run_is_warm_up_and_counts_nowhere(hand: Profile) -> None:
     assert table["total_s"].tolist() == pytest.approx([10e-6, 6e-6, 4e-6])
 
 
-def test_shares_of_every_grouping_sum_to_one_with_named_gaps(hand: Profile) -> None:
+def test_shares_of_every_grouping_sum_to_one_with_named_gaps(hand: SessionProfile) -> None:
     for group in ("node", "op_type", "scope", "provider", "thread"):
         table = hand.by(group)  # type: ignore[arg-type]
         assert table["share"].sum() == pytest.approx(1)
@@ -60,14 +60,14 @@ def test_shares_of_every_grouping_sum_to_one_with_named_gaps(hand: Profile) -> N
     assert hand.by("scope").set_index("scope").loc["/a", "calls"] == 2
 
 
-def test_the_node_that_varies_most_stands_first(hand: Profile) -> None:
+def test_the_node_that_varies_most_stands_first(hand: SessionProfile) -> None:
     table = hand.variation()
     assert table.iloc[0]["node"] == "/a/act"
     assert table.iloc[0]["max_s"] == pytest.approx(8e-6)
     assert table["p90_s"].isna().all()
 
 
-def test_times_scale_to_a_latency_and_shares_stay(hand: Profile) -> None:
+def test_times_scale_to_a_latency_and_shares_stay(hand: SessionProfile) -> None:
     scaled = hand.scaled_to(10e-6)
     assert scaled.by("op_type")["self_s"].sum() == pytest.approx(10e-6)
     assert scaled.variation()["max_s"].max() == pytest.approx(10e-6 * 10 / 25)
@@ -77,7 +77,7 @@ def test_times_scale_to_a_latency_and_shares_stay(hand: Profile) -> None:
     assert hand.scaled_to(None) is hand
 
 
-def test_spans_hold_the_tree(hand: Profile) -> None:
+def test_spans_hold_the_tree(hand: SessionProfile) -> None:
     spans = hand.spans().set_index("event")
     nodes = spans[spans["kind"] == "node"]
     assert set(spans.loc[nodes["parent"], "kind"]) == {"executor"}

@@ -15,7 +15,7 @@ from tests.amount import amount
 from tests.features.profile.traces import chain, event, node, trace_of, write
 from workbench.core.errors import ProfileError, WorkbenchError
 from workbench.features.profile.reader import read_trace
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.trace import Trace
 
 FEED = {"x": np.ones((4, 16), np.float32)}
@@ -158,7 +158,7 @@ def test_damage_never_raises_anything_else(data: st.DataObject, real: Path, tmp_
         trace = read_trace(path)
     except WorkbenchError:
         return
-    assert len(Profile(trace).spans()) <= len(trace) == len(trace.start_us) == len(trace.call)
+    assert len(SessionProfile(trace).spans()) <= len(trace) == len(trace.start_us) == len(trace.call)
 
 
 JSON = st.recursive(
@@ -198,6 +198,6 @@ def test_strange_events_never_raise_anything_else(events: list[object], tmp_path
     except WorkbenchError:
         return
     assert len(trace) <= len(events)
-    profile = Profile(trace)
+    profile = SessionProfile(trace)
     assert len(profile.to_frame()) <= len(trace)
     assert len(profile.spans()) <= len(trace)

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.cli.checks import FINE, OPEN, WORSE, Check, was_measured
+from workbench.apps.cli.checks import FINE, OPEN, WORSE, Gate, was_measured
 from workbench.apps.cli.commands import Commands, add, add_command, percent
 from workbench.apps.cli.subject import common, read_inputs, save
 from workbench.apps.cli.summaries import RESULTS, junit, markdown
@@ -70,7 +70,7 @@ def _write(file: Path, text: bytes) -> None:
         raise StorageError(problem, "give a file in a folder that you may write to") from error
 
 
-def _against_model(arguments: argparse.Namespace) -> tuple[Any, list[Check]]:
+def _against_model(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]:
     from workbench.core.config import Config
     from workbench.core.models import load
     from workbench.features.compare.call import compare
@@ -92,13 +92,13 @@ def _against_model(arguments: argparse.Namespace) -> tuple[Any, list[Check]]:
     if not all(was_measured(record, run.label) for run in record.runs):
         problems = [run.failure.problem for run in record.runs if run.failure is not None]
         reason = "; ".join(problems) or "a provider fell back to another one"
-        return result, [Check("speed", OPEN, f"not measured: {reason}")]
+        return result, [Gate("speed", OPEN, f"not measured: {reason}")]
     verdict = record.verdict
     speed = speed_check(verdict.low, verdict.high, arguments.max_slower, verdict.reason)
     return result, [speed, error_check(record, arguments.max_error)]
 
 
-def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Check]]:
+def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]:
     from workbench.core.measure.apart import interval_apart
     from workbench.core.measure.continuing import check_same_machine, check_same_software
     from workbench.core.models import load
@@ -126,7 +126,7 @@ def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Check]]:
     high = None if estimate is None else math.exp(estimate.high)
     speed = speed_check(low, high, arguments.max_slower, AT_ANOTHER_TIME)
     if not was_measured(record, "A"):
-        speed = Check("speed", OPEN, "not measured: it failed, or a provider fell back to another one")
+        speed = Gate("speed", OPEN, "not measured: it failed, or a provider fell back to another one")
     return result, [speed]
 
 
@@ -139,7 +139,7 @@ def _run_of(record: Any, name: str) -> tuple[ComparisonRecord, Config]:
     return measured, runs[0].config
 
 
-def speed_check(low: float | None, high: float | None, max_slower: float, reason: str) -> Check:
+def speed_check(low: float | None, high: float | None, max_slower: float, reason: str) -> Gate:
     """Return the check of an interval of old time over new time against a slow-down."""
     least, most = (None if end is None else 1 / end - 1 for end in (high, low))
     if least is not None and most is not None:
@@ -149,27 +149,27 @@ def speed_check(low: float | None, high: float | None, max_slower: float, reason
     elif most is not None:
         longer = f"at most {most:+.1%}"
     else:
-        return Check("speed", OPEN, f"no interval: {reason}")
+        return Gate("speed", OPEN, f"no interval: {reason}")
     worse, fine = least is not None and least > max_slower, most is not None and most <= max_slower
     text = f"it takes {longer} longer, {max_slower:.1%} are allowed; {reason}"
-    return Check("speed", WORSE if worse else FINE if fine else OPEN, text)
+    return Gate("speed", WORSE if worse else FINE if fine else OPEN, text)
 
 
-def error_check(record: ComparisonRecord, max_error: float | None) -> Check:
+def error_check(record: ComparisonRecord, max_error: float | None) -> Gate:
     """Return the check of the outputs; one that could not be compared leaves it open."""
     rows = [row for row in record.agreement if row.label == record.verdict.label]
     errors = [error for row in rows for error in (row.relative_error, row.part_error) if error is not None]
     differing = next((row for row in rows if row.agrees is False and not _is_within(row, max_error)), None)
     if differing is not None:
-        return Check("outputs", WORSE, f"{differing.output}: {differing.reason}")
+        return Gate("outputs", WORSE, f"{differing.output}: {differing.reason}")
     if unknown := next((row for row in rows if row.agrees is None), None):
-        return Check("outputs", OPEN, f"{unknown.output}: {unknown.reason}")
+        return Gate("outputs", OPEN, f"{unknown.output}: {unknown.reason}")
     if not rows:
-        return Check("outputs", OPEN, "they were not compared")
+        return Gate("outputs", OPEN, "they were not compared")
     worst = max(errors, default=0.0)
     if max_error is not None and worst > max_error:
-        return Check("outputs", WORSE, f"an error of {worst:.2g}, {max_error:g} is allowed")
-    return Check("outputs", FINE, f"the largest error is {worst:.2g}")
+        return Gate("outputs", WORSE, f"an error of {worst:.2g}, {max_error:g} is allowed")
+    return Gate("outputs", FINE, f"the largest error is {worst:.2g}")
 
 
 def _is_within(row: OutputAgreement, max_error: float | None) -> bool:

@@ -32,7 +32,7 @@ _ANSWERS = {True: FINE, False: WORSE, None: OPEN}
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Gate:
     """One condition of a gate and its result, with an exit code and the reason."""
 
     name: str
@@ -40,7 +40,7 @@ class Check:
     text: str
 
 
-def exit_code(checks: Iterable[Check]) -> int:
+def exit_code(checks: Iterable[Gate]) -> int:
     """Return the code of all checks: worse comes before open."""
     codes = {check.code for check in checks}
     return next((code for code in (WORSE, OPEN) if code in codes), FINE)
@@ -54,47 +54,47 @@ def was_measured(record: ComparisonRecord, label: str) -> bool:
     return run.failure is None and bool(run.processes) and as_asked
 
 
-def of_comparison(record: ComparisonRecord, fail_if: Collection[str]) -> Iterator[Check]:
+def of_comparison(record: ComparisonRecord, fail_if: Collection[str]) -> Iterator[Gate]:
     """Yield a check for each candidate: what was not measured never passes."""
     from workbench.core.measure.wording import sentence
 
     for verdict in record.verdicts:
         is_known = was_measured(record, "A") and was_measured(record, verdict.label)
         code = _code(verdict.kind, fail_if) if is_known else OPEN
-        yield Check(f"{verdict.label} against A", code, sentence(record, verdict))
+        yield Gate(f"{verdict.label} against A", code, sentence(record, verdict))
 
 
-def of_measurement(record: MeasurementRecord) -> Iterator[Check]:
+def of_measurement(record: MeasurementRecord) -> Iterator[Gate]:
     """Yield a check for each percentile; one that had to be known and is not is open."""
     from workbench.core.measure.measurement import in_words
     from workbench.core.measure.percentiles import percentiles
 
     if not was_measured(record.measured, "A"):
-        yield Check("measured", OPEN, record.headline)
+        yield Gate("measured", OPEN, record.headline)
         return
     for estimate in percentiles(record.run, record.percentiles):
         is_open = record.until_settled and estimate in record.unsettled
-        yield Check(estimate.name, OPEN if is_open else FINE, in_words(estimate))
+        yield Gate(estimate.name, OPEN if is_open else FINE, in_words(estimate))
 
 
-def of_grid(record: GridRecord, fail_if: Collection[str]) -> Iterator[Check]:
+def of_grid(record: GridRecord, fail_if: Collection[str]) -> Iterator[Gate]:
     """Yield the checks of each size, or of each model."""
     for place in record.places:
         yield from _of_place(record.name_of(place), place.measured, place.problem, fail_if)
 
 
-def of_levels(record: LevelsRecord, fail_if: Collection[str]) -> Iterator[Check]:
+def of_levels(record: LevelsRecord, fail_if: Collection[str]) -> Iterator[Gate]:
     """Yield a check for each level."""
     for row in record.rows:
         if row.latency_s is None:
-            yield Check(row.name, OPEN, row.reason or "not measured")
+            yield Gate(row.name, OPEN, row.reason or "not measured")
         else:
             known = row.ratio.factor if row.ratio.value is None else ""  # of a large effect
             text = "; ".join(filter(None, (in_ms(row.latency_s), row.verdict, known, row.reason)))
-            yield Check(row.name, _code(row.verdict, fail_if), text)
+            yield Gate(row.name, _code(row.verdict, fail_if), text)
 
 
-def of_load_test(record: LoadTestRecord, fail_if: Collection[str]) -> Iterator[Check]:
+def of_load_test(record: LoadTestRecord, fail_if: Collection[str]) -> Iterator[Gate]:
     """Yield a check for each config at each amount of load; a rate that was not served counts as slower."""
     from workbench.core.measure.wording import headline
     from workbench.features.load.points import summaries
@@ -103,7 +103,7 @@ def of_load_test(record: LoadTestRecord, fail_if: Collection[str]) -> Iterator[C
         name = f"{row.run.label}, {row.point}"
         if row.throughput.value is None:
             problem = row.throughput.note if row.run.failure is None else row.run.failure.problem
-            yield Check(name, OPEN, f"not measured: {problem}")
+            yield Gate(name, OPEN, f"not measured: {problem}")
             continue
         verdict = row.verdict
         text = f"{row.throughput.value:,.0f} answers/s, p99 {in_ms(row.p99.value) or 'not known'}"
@@ -112,71 +112,71 @@ def of_load_test(record: LoadTestRecord, fail_if: Collection[str]) -> Iterator[C
         kind = None if verdict is None else verdict.kind
         if row.reached is False:
             kind, text = "slower", f"{text}; the rate was not reached"
-        yield Check(name, _code(kind, fail_if), text)
+        yield Gate(name, _code(kind, fail_if), text)
 
 
-def of_decoding(record: DecodingRecord, fail_if: Collection[str]) -> Iterator[Check]:
+def of_decoding(record: DecodingRecord, fail_if: Collection[str]) -> Iterator[Gate]:
     """Yield a check for each config, and one for each verdict."""
     from workbench.core.measure.wording import headline
 
     for run in record.runs:
         if run.failure is not None or not run.passes:
             problem = "it did not run" if run.failure is None else run.failure.problem
-            yield Check(run.label, OPEN, f"not measured: {problem}")
+            yield Gate(run.label, OPEN, f"not measured: {problem}")
         else:
-            yield Check(run.label, FINE, f"{len(run.passes):,} passes")
+            yield Gate(run.label, FINE, f"{len(run.passes):,} passes")
     for row in record.verdicts:
         name = f"{row.what}: {row.verdict.label} against A"
-        yield Check(name, _code(row.verdict.kind, fail_if), headline(row.verdict))
+        yield Gate(name, _code(row.verdict.kind, fail_if), headline(row.verdict))
 
 
-def of_accuracy(record: AccuracyRecord, max_drop: float | None) -> Iterator[Check]:
+def of_accuracy(record: AccuracyRecord, max_drop: float | None) -> Iterator[Gate]:
     """Yield a check for each config; the drop of a candidate is judged where a largest one is given."""
     from workbench.features.grid.acceptance import drop_check
 
     for label in record.labels:
         score = record.score(label)
         if score is not None and score.problem is not None:
-            yield Check(label, OPEN, score.problem)
+            yield Gate(label, OPEN, score.problem)
         elif max_drop is not None and label != record.labels[0]:
             check = drop_check(record, label, max_drop)
-            yield Check(label, _ANSWERS[check.passed], check.reason)
+            yield Gate(label, _ANSWERS[check.passed], check.reason)
         else:
             known = None if score is None else score.score
-            yield Check(label, FINE, "there are no labels" if known is None else f"{known.value:.2%}")
+            yield Gate(label, FINE, "there are no labels" if known is None else f"{known.value:.2%}")
 
 
-def of_threads(record: ThreadScalingRecord) -> Iterator[Check]:
+def of_threads(record: ThreadScalingRecord) -> Iterator[Gate]:
     """Yield a check for each count of threads."""
     for point in record.rows:
         name = f"{point.threads} threads{'' if point.spinning else ', not spinning'}"
         latency = in_ms(point.latency_s)
         code = OPEN if latency is None else FINE
-        yield Check(name, code, latency or f"not measured: {point.failure or 'no samples'}")
+        yield Gate(name, code, latency or f"not measured: {point.failure or 'no samples'}")
 
 
-def of_best(answer: Best) -> Iterator[Check]:
+def of_best(answer: Best) -> Iterator[Gate]:
     """Yield a check for each model: whether a config keeps the limits."""
     codes = {"yes": FINE, "no": WORSE, "not settled": OPEN}
     for group in answer.groups:
         winner = answer.winner(group)
         name = "no config keeps the limits for sure" if winner is None else f"{winner.name}: {winner.config}"
-        yield Check(group, codes[answer.answer_of(group)], name)
+        yield Gate(group, codes[answer.answer_of(group)], name)
 
 
 def _of_place(
     place: str, measured: ComparisonRecord | None, problem: str | None, fail_if: Collection[str]
-) -> Iterable[Check]:
+) -> Iterable[Gate]:
     """Yield the checks of one comparison of several, or of one config alone."""
     if measured is None:
-        yield Check(place, OPEN, f"not measured: {one_line(problem or '')}")
+        yield Gate(place, OPEN, f"not measured: {one_line(problem or '')}")
     elif len(measured.runs) < 2:
         latency = in_ms(measured.runs[0].latency.median_s)
         code = FINE if was_measured(measured, measured.runs[0].label) else OPEN
-        yield Check(place, code, f"median {latency or 'not measured'}")
+        yield Gate(place, code, f"median {latency or 'not measured'}")
     else:
         for check in of_comparison(measured, fail_if):
-            yield Check(f"{place}: {check.name}", check.code, check.text)
+            yield Gate(f"{place}: {check.name}", check.code, check.text)
 
 
 def _code(kind: str | None, fail_if: Collection[str]) -> int:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.cli.checks import Check, exit_code
+from workbench.apps.cli.checks import Gate, exit_code
 from workbench.core.errors import InputError
 from workbench.core.text import path_text
 
@@ -75,7 +75,7 @@ def read_dims(texts: list[str]) -> dict[str, int]:
     return dims
 
 
-def save(result: Any, arguments: argparse.Namespace, checks: Iterable[Check] = ()) -> int:
+def save(result: Any, arguments: argparse.Namespace, checks: Iterable[Gate] = ()) -> int:
     """Save the result if a file was named; return the exit code of its checks."""
     if arguments.output:
         print(f"saved {path_text(result.save(arguments.output))}", file=sys.stderr)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree
 
-from workbench.apps.cli.checks import FINE, OPEN, WORSE, Check, exit_code
+from workbench.apps.cli.checks import FINE, OPEN, WORSE, Gate, exit_code
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.text import in_mib, in_ms, one_line
 
@@ -16,7 +16,7 @@ _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#&])")
 
 
-def markdown(measured: ComparisonRecord, checks: Sequence[Check]) -> str:
+def markdown(measured: ComparisonRecord, checks: Sequence[Gate]) -> str:
     """Return the checks, the runs and the doubts of a measurement; names from files are escaped."""
     lines = [f"### {_plain(measured.model.name)}: {RESULTS[exit_code(checks)]}", ""]
     lines += _rows(("check", "result", "reason"), ((c.name, RESULTS[c.code], c.text) for c in checks))
@@ -27,7 +27,7 @@ def markdown(measured: ComparisonRecord, checks: Sequence[Check]) -> str:
     return "\n".join([*lines, ""])
 
 
-def junit(measured: ComparisonRecord, checks: Sequence[Check]) -> bytes:
+def junit(measured: ComparisonRecord, checks: Sequence[Gate]) -> bytes:
     """Return a test suite with a case for each check: worse is a failure, open is an error."""
     counts = {code: sum(check.code == code for check in checks) for code in RESULTS}
     name = _clean(f"workbench {measured.model.name}")

@@ -23,7 +23,7 @@ SINGULAR = {
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Outcome:
+class Predicted:
     """A guess beside the measured value."""
 
     question: str
@@ -90,7 +90,7 @@ class Prediction:
         self._own = checked
         save(progress().with_guess(Guess(self.name, checked, self.is_final)))
 
-    def against(self, measured: float | str | None, source: str = "measured here") -> Outcome:
+    def against(self, measured: float | str | None, source: str = "measured here") -> Predicted:
         """Return the guess beside the measured value; final then, unless nothing was measured.
 
         `source` says where the value is from, if it is not measured: "predicted by a table".
@@ -98,7 +98,7 @@ class Prediction:
         value = self.value
         if value is not None and measured is not None:
             save(progress().with_guess(Guess(self.name, value, True)))
-        return Outcome(self.question, value, measured, self.unit, source)
+        return Predicted(self.question, value, measured, self.unit, source)
 
     def widget(self) -> W.VBox:
         """Return a field for the guess with a button that keeps it."""

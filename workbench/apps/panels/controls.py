@@ -11,7 +11,7 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.handlers import on_change, own_changes
 from workbench.apps.panels.markup import note_html, text
 from workbench.apps.panels.options import Options
-from workbench.core.config import Knob, Option, Part, kinds, name_kinds, part_types
+from workbench.core.config import ConfigPart, Knob, Option, kinds, name_kinds, part_types
 from workbench.core.config.parts import PartKnob
 from workbench.core.config.runtime import Interpreter
 from workbench.core.cpu import usable_cores
@@ -41,7 +41,7 @@ class PartControl:
     def __init__(self, knob: Knob, changed: Changed, _: Any = None) -> None:
         self.knob, self._changed = knob, changed
         self.kinds = part_types(knob.field)
-        self.part: Part | None = None
+        self.part: ConfigPart | None = None
         options = [(knob.unset, ""), *((kind.LABEL, name) for name, kind in self.kinds.items())]
         self.kind = W.Dropdown(options=options, value="", **_named(knob))
         self.about, self.body = W.HTML(), W.VBox([], classes="wbp-part")
@@ -50,7 +50,7 @@ class PartControl:
         self._controls_of: dict[str, Controls] = {"": {}}  # by kind, made at its first use
         on_change(self.kind, self._choose)
 
-    def show(self, part: Part | None) -> None:
+    def show(self, part: ConfigPart | None) -> None:
         """Show the part that the config holds."""
         self.part, name = part, "" if part is None else part.KIND
         with own_changes():

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from workbench.features.profile.session_profile import Profile
+    from workbench.features.profile.session_profile import SessionProfile
     from workbench.features.profile.trace import Trace
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"  # only a name, never fetched
 
 
-def speedscope_file(profile: Profile, title: str) -> dict[str, Any]:
+def speedscope_file(profile: SessionProfile, title: str) -> dict[str, Any]:
     """Return the content of the file, with the node's name, operator and provider as the frame."""
     trace = profile.trace
     labels = [_label(trace, event) for event in range(len(trace))]

@@ -10,7 +10,7 @@ from workbench.core.config.fields import KNOBS as KNOBS
 from workbench.core.config.fusion import TransformerFusion as TransformerFusion
 from workbench.core.config.knob import Knob as Knob
 from workbench.core.config.option import Option as Option
-from workbench.core.config.parts import Part as Part
+from workbench.core.config.parts import ConfigPart as ConfigPart
 from workbench.core.config.parts import part_types as part_types
 from workbench.core.config.passes import pass_help as pass_help
 from workbench.core.config.passes import shipped_passes as shipped_passes

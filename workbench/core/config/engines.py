@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from workbench.core.config.kinds import Choice, Count, Text
 from workbench.core.config.option import check_text
-from workbench.core.config.parts import Part
+from workbench.core.config.parts import ConfigPart
 from workbench.core.errors import ConfigError
 from workbench.core.text import quoted
 
@@ -15,7 +15,7 @@ FACTORY = "engine.factory"  # code that a config of a stranger may not name unse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class PyTorch(Part):
+class PyTorch(ConfigPart):
     """PyTorch, eager or compiled, running a module of your own or a sample's architecture.
 
     >>> import workbench as wb
@@ -59,7 +59,7 @@ class PyTorch(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class OpenVino(Part):
+class OpenVino(ConfigPart):
     """The OpenVINO runtime reading the ONNX file, without ONNX Runtime.
 
     >>> import workbench as wb
@@ -92,7 +92,7 @@ class OpenVino(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class TensorRt(Part):
+class TensorRt(ConfigPart):
     """TensorRT by its own Python package, without ONNX Runtime. Needs an NVIDIA GPU.
 
     >>> import workbench as wb

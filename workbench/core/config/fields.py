@@ -10,7 +10,7 @@ from workbench.core.config.engines import EnginePart
 from workbench.core.config.fusion import TransformerFusion
 from workbench.core.config.kinds import Choice, Count, Flag, Switch, Text
 from workbench.core.config.knob import Settings, check_known, knobs_of
-from workbench.core.config.name_kinds import Choices, Entries, Libraries, Names, Sizes
+from workbench.core.config.name_kinds import Choices, Entries, FreeSizes, Libraries, Names
 from workbench.core.config.parts import PartKnob
 from workbench.core.config.precision import Precision, PreparedModel
 from workbench.core.config.provider import Provider
@@ -144,7 +144,7 @@ class ConfigFields(Settings):
         group="memory",
         label="CPU arena",
     )
-    free_dimensions: tuple[tuple[str, int], ...] = Sizes.declare(
+    free_dimensions: tuple[tuple[str, int], ...] = FreeSizes.declare(
         "free",
         "Fix a symbolic dimension by name, so that ORT can fold shapes. ORT's default is to leave them free.",
         "The deployed batch or sequence length never changes.",

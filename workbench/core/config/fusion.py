@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from workbench.core.config.kinds import Choice, Count
 from workbench.core.config.name_kinds import Switches
-from workbench.core.config.parts import Part
+from workbench.core.config.parts import ConfigPart
 from workbench.core.errors import ConfigError
 
 MODEL_TYPES = (
@@ -25,7 +25,7 @@ SWITCHES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class TransformerFusion(Part):
+class TransformerFusion(ConfigPart):
     """ORT's transformer optimizer: attention, embeddings and normalization become one operator each.
 
     Fields left at None are read from the graph; the record of the step names them.

@@ -158,7 +158,7 @@ class Entries(_Pairs):
         return texts_of(self.field, of_type(self.field, data, dict))
 
 
-class Sizes(_Pairs):
+class FreeSizes(_Pairs):
     """Sizes of dimensions by name."""
 
     __slots__ = ()

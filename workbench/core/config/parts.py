@@ -10,7 +10,7 @@ from workbench.core.config.literals import call
 from workbench.core.errors import ConfigError
 from workbench.core.text import did_you_mean, listed
 
-_TYPES: dict[str, dict[str, type[Part]]] = {}  # field of Config → kind → class
+_TYPES: dict[str, dict[str, type[ConfigPart]]] = {}  # field of Config → kind → class
 
 
 _REFUSED = {  # kind → the reason and the fix
@@ -21,7 +21,7 @@ _REFUSED = {  # kind → the reason and the fix
 }
 
 
-class Part(Settings):
+class ConfigPart(Settings):
     """Base of the frozen dataclasses that a field of Config can hold; KNOBS says what each field does.
 
     A subclass registers itself under its FIELD and KIND.
@@ -66,7 +66,7 @@ class PartKnob(Knob):
 
     __slots__ = ()
 
-    def canonical(self, value: object) -> Part | None:
+    def canonical(self, value: object) -> ConfigPart | None:
         if value is None:
             return None
         types = part_types(self.field)
@@ -77,14 +77,14 @@ class PartKnob(Knob):
         if isinstance(value, str) and value in _REFUSED:
             reason, fix = _REFUSED[value]
             raise self.refused(value, fix, reason)
-        if isinstance(value, type) and issubclass(value, Part):
+        if isinstance(value, type) and issubclass(value, ConfigPart):
             raise ConfigError(
                 f"{self.field} cannot be the class {value.__name__}.", f"Call it: {value.__name__}()."
             )
         names = ", ".join(f"wb.{cls.__name__}()" for cls in types.values())
         raise self.refused(value, f"{did_you_mean(value, types)}Use one of {names}, or None.")
 
-    def parse_inside(self, value: object, texts: Mapping[str, str]) -> Part:
+    def parse_inside(self, value: object, texts: Mapping[str, str]) -> ConfigPart:
         """Read `precision.static_int8.per_channel=true`, or without the kind where the value has it."""
         types = part_types(self.field)
         value = None if value == () else value  # a part inside a part that was not set
@@ -110,10 +110,10 @@ class PartKnob(Knob):
         assert cls is not None  # there is at least one text
         return cls(**fields)
 
-    def to_json(self, value: Part) -> dict[str, Any]:
+    def to_json(self, value: ConfigPart) -> dict[str, Any]:
         return value.to_dict()
 
-    def from_json(self, data: object) -> Part:
+    def from_json(self, data: object) -> ConfigPart:
         types = part_types(self.field)
         if not isinstance(data, Mapping) or data.get("kind") not in types:
             raise self.refused(data, f"It is an object with a kind: {listed(types)}.")
@@ -124,11 +124,11 @@ class PartKnob(Knob):
             **{knob.field: knob.from_json(values[knob.field]) for knob in cls.KNOBS if knob.field in values}
         )
 
-    def code(self, value: Part) -> str:
+    def code(self, value: ConfigPart) -> str:
         arguments = {knob.field: knob.code(item) for knob, item in value.items()}
         return call(f"wb.{type(value).__name__}", arguments)
 
-    def changes(self, before: Part | None, after: Part | None) -> Iterator[Words]:
+    def changes(self, before: ConfigPart | None, after: ConfigPart | None) -> Iterator[Words]:
         if before is None or after is None or type(before) is not type(after):
             yield from Knob.changes(self, before, after)
             return
@@ -138,11 +138,11 @@ class PartKnob(Knob):
                 yield f"{after.LABEL} {knob.label}", knob.words(old), knob.words(new)
 
 
-def part_types(field: str) -> Mapping[str, type[Part]]:
+def part_types(field: str) -> Mapping[str, type[ConfigPart]]:
     """Return the kinds of value that a field of Config can hold, by name."""
     return _TYPES[field]
 
 
-def check_fields(cls: type[Part], names: Iterable[str]) -> None:
+def check_fields(cls: type[ConfigPart], names: Iterable[str]) -> None:
     """Refuse a name that is no field of a part."""
     check_known(cls.__name__, names, [knob.field for knob in cls.KNOBS])

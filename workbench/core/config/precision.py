@@ -8,14 +8,14 @@ from typing import ClassVar
 
 from workbench.core.config.kinds import Switch, Text
 from workbench.core.config.name_kinds import Entries, Texts
-from workbench.core.config.parts import Part, PartKnob
+from workbench.core.config.parts import ConfigPart, PartKnob
 from workbench.core.config.quantization import INTEGER_LEAST_SQNR_DB, DynamicInt8, StaticInt8, WeightOnly
 from workbench.core.errors import ConfigError
 from workbench.core.text import QUOTED, one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Float16(Part):
+class Float16(ConfigPart):
     """16-bit floats: half the memory; faster on GPUs, rarely on a CPU, which computes most of it in float32.
 
     >>> import workbench as wb
@@ -44,7 +44,7 @@ class Float16(Part):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PreparedModel(Part):
+class PreparedModel(ConfigPart):
     """A file that was prepared elsewhere, such as by training with quantization, in place of the model's own.
 
     `precision` is applied to that file, as to the model's own.
@@ -77,7 +77,7 @@ class PreparedModel(Part):
         label="outputs compared",
         default=True,
     )
-    precision: Part | None = PartKnob.declare(
+    precision: ConfigPart | None = PartKnob.declare(
         "as in the file",
         "Change the arithmetic of the file before loading. Default: as in the file.",
         "The file is another export or another net in floats, and it is to run in int8 or 16 bits.",

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from workbench.core.config.kinds import Choice, Count, Flag, Number, Switch
 from workbench.core.config.name_kinds import Texts
-from workbench.core.config.parts import Part
+from workbench.core.config.parts import ConfigPart
 from workbench.core.errors import ConfigError
 
 # The error budget of a comparison whose arithmetic differs: signal over noise of each output. Below it the
@@ -58,7 +58,7 @@ _WEIGHT = partial(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class DynamicInt8(Part):
+class DynamicInt8(ConfigPart):
     """8-bit weights, activations quantized while running, no calibration: for transformers, not convolutions.
 
     >>> import workbench as wb
@@ -79,7 +79,7 @@ class DynamicInt8(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class StaticInt8(Part):
+class StaticInt8(ConfigPart):
     """8-bit weights and activations, with the ranges of activations measured beforehand on calibration data.
 
     >>> import workbench as wb
@@ -151,7 +151,7 @@ class StaticInt8(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class WeightOnly(Part):
+class WeightOnly(ConfigPart):
     """Weights of matrix products in 2, 4 or 8 bits, a scale for each block; arithmetic stays in float.
 
     >>> import workbench as wb

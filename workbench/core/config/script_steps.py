@@ -10,7 +10,7 @@ from workbench.core.config import defaults
 from workbench.core.config.defaults import family
 from workbench.core.config.fields import ConfigFields
 from workbench.core.config.fusion import TransformerFusion
-from workbench.core.config.parts import Part
+from workbench.core.config.parts import ConfigPart
 from workbench.core.config.plan import SessionPlan
 from workbench.core.config.precision import Float16, PreparedModel
 from workbench.core.config.quantization import (
@@ -21,7 +21,7 @@ from workbench.core.config.quantization import (
     WeightOnly,
 )
 from workbench.core.config.script import options_of, session_of
-from workbench.core.config.script_text import Steps
+from workbench.core.config.script_text import ScriptSteps
 from workbench.core.rewrites.catalogue import script_of
 
 EXAMPLES_FILE = "calibration.npz"
@@ -50,12 +50,12 @@ def steps(
     plan: SessionPlan,
     folder: str | os.PathLike[str] | None = None,
     draw: str | None = None,
-) -> Steps:
+) -> ScriptSteps:
     """Return the code of every step and the file that the session loads; `plan` optimizes a saved graph.
 
     `draw` is the code that makes inputs, by default for any session.
     """
-    script = Steps(model, folder, draw)
+    script = ScriptSteps(model, folder, draw)
     if isinstance(config.precision, PreparedModel):
         script.file = config.precision.model or script.file
         if not Path(script.file).suffix:
@@ -89,20 +89,20 @@ def steps(
     return script
 
 
-def _asked(settings: Part, *names: str) -> dict[str, Any]:
+def _asked(settings: ConfigPart, *names: str) -> dict[str, Any]:
     """Return settings as arguments of a conversion."""
     values = {name: getattr(settings, name) for name in names}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-def _rewrites(script: Steps, names: tuple[str, ...]) -> None:
+def _rewrites(script: ScriptSteps, names: tuple[str, ...]) -> None:
     source, target = script.next("rewritten")
     imported, code = script_of(names, source)
     script.use("save")
     script.add(imported, f"{code}save(model, {target!r})")
 
 
-def _fusion(script: Steps, fusion: TransformerFusion) -> None:
+def _fusion(script: ScriptSteps, fusion: TransformerFusion) -> None:
     if fusion.model_type is None or fusion.num_heads is None or fusion.hidden_size is None:
         script.blocks.append(
             "# Zeros and a guessed type: wb.prepare(model, config).to_python() prints what the graph tells."
@@ -114,7 +114,7 @@ def _fusion(script: Steps, fusion: TransformerFusion) -> None:
     script.blocks[-1] = f"print({script.blocks[-1]})"
 
 
-def _static(script: Steps, settled: StaticInt8) -> None:
+def _static(script: ScriptSteps, settled: StaticInt8) -> None:
     if settled.format == "qdq" and settled.per_channel:
         script.convert("ready", "raise_opset")
     script.add_draw()
@@ -127,7 +127,7 @@ def _static(script: Steps, settled: StaticInt8) -> None:
     script.convert("int8", "quantize_calibrated", f"Examples({EXAMPLES_FILE!r})", **_asked(settled, *names))
 
 
-def _saved(script: Steps, form: str, plan: SessionPlan) -> None:
+def _saved(script: ScriptSteps, form: str, plan: SessionPlan) -> None:
     suffix = ".ort" if form == "ort" else ".onnx"
     source, target = script.next("saved", suffix)
     if suffix == ".ort":  # which holds its weights inside

@@ -32,7 +32,7 @@ if __name__ == "__main__":  # a first look, on random inputs
 """
 
 
-class Steps:
+class ScriptSteps:
     """The script so far, a block of code for each step; `file` is the file that the next step reads."""
 
     def __init__(

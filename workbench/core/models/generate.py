@@ -24,7 +24,7 @@ from workbench.core.models.declared import (
     element_name,
 )
 from workbench.core.models.inputs import Inputs, given_values, make_inputs
-from workbench.core.models.scope import Scope
+from workbench.core.models.scope import GraphScope
 from workbench.core.models.sizes import AUDIO_SAMPLES, RATE, Sizes, is_state, tensor_of
 from workbench.core.models.uses import Role, Uses, uses
 from workbench.core.models.usual import Usual
@@ -73,7 +73,7 @@ class _Maker:
         self, model: ModelProto, sizes: Sizes, rng: np.random.Generator, model_name: str, usual: Usual
     ) -> None:
         self.guesses: list[str] = []
-        self._scope = Scope(model, model.graph)
+        self._scope = GraphScope(model, model.graph)
         self._sizes = sizes
         self._usual = usual
         self._rng = rng

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sample_models import CARDS, SKELETONS, TRAINED
-from sample_models.cards import Card, read_card
+from sample_models.cards import SampleCard, read_card
 from workbench.core import home
 from workbench.core.errors import ModelError
 from workbench.core.text import did_you_mean, quoted
@@ -26,7 +26,7 @@ def sample_names() -> tuple[str, ...]:
 
 
 @cache
-def card(name: str) -> Card:
+def card(name: str) -> SampleCard:
     """Return the card of a sample."""
     if name not in sample_names():
         raise ModelError(

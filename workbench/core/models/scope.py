@@ -19,21 +19,21 @@ _MAX_CONSTANT = 4096  # elements of a constant that is read
 _SAME_SHAPE = frozenset({"Identity", "Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "Dropout"})
 
 
-class Scope:
+class GraphScope:
     """The main graph with its subgraphs (their names never clash), or one call of a function."""
 
     def __init__(
         self,
         model: ModelProto,
         graph: GraphProto | FunctionProto,
-        parent: Scope | None = None,
+        parent: GraphScope | None = None,
         bound: Mapping[str, str] | None = None,
     ) -> None:
         self.parent = parent
         self.bound = dict(bound or {})  # a function's input → the caller's value
         self.depth: int = 0 if parent is None else parent.depth + 1
         self._model = model
-        self._calls: dict[int, Scope] = {}
+        self._calls: dict[int, GraphScope] = {}
         self._readers: dict[str, list[tuple[NodeProto, int]]] = defaultdict(list)
         self._makers: dict[str, NodeProto] = {}
         self._stored: dict[str, TensorProto] = {}
@@ -48,7 +48,7 @@ class Scope:
         """Return the nodes that read a value, each with the position of the input."""
         return self._readers.get(name, [])
 
-    def call(self, node: NodeProto) -> Scope | None:
+    def call(self, node: NodeProto) -> GraphScope | None:
         """Return the scope of the function that a node calls, or None for an operator."""
         if self.depth >= _MAX_CALLS:
             return None
@@ -56,13 +56,13 @@ class Scope:
             for function in self._model.functions:
                 if (function.domain, function.name) == (node.domain, node.op_type):
                     bound = dict(zip(function.input, node.input, strict=False))
-                    self._calls[id(node)] = Scope(self._model, function, self, bound)
+                    self._calls[id(node)] = GraphScope(self._model, function, self, bound)
                     break
         return self._calls.get(id(node))
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         """Return the dims of a value if they are fixed, also through nodes that keep them."""
-        scope: Scope | None = self
+        scope: GraphScope | None = self
         order: tuple[int, ...] | None = None
         for _ in range(_MAX_STEPS):
             if scope is None:

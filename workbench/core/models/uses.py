@@ -8,7 +8,7 @@ from typing import Literal
 
 from onnx import NodeProto
 
-from workbench.core.models.scope import Scope, carried, integer
+from workbench.core.models.scope import GraphScope, carried, integer
 
 Role = Literal[
     "zero", "one", "positive", "count", "far", "axes", "shape", "reshape", "sizes", "true", "false", "length",
@@ -88,7 +88,7 @@ class Uses:
     of_bytes: bool = False  # the first reader expects 0 to 255
 
 
-def uses(scope: Scope, name: str) -> Uses:
+def uses(scope: GraphScope, name: str) -> Uses:
     """Return the uses of one input of the main graph."""
     bound: int | None = None
     table: str | None = None
@@ -113,7 +113,7 @@ def uses(scope: Scope, name: str) -> Uses:
     return Uses(bound, table, tuple(roles), tuple(compared), tuple(dict.fromkeys(branches)), of_bytes)
 
 
-def _takes_bytes(where: Scope, node: NodeProto, position: int) -> bool:
+def _takes_bytes(where: GraphScope, node: NodeProto, position: int) -> bool:
     """Return whether the reader brings values of 0 to 255 to a smaller range."""
     if position != 0 or len(node.input) != 2:
         return False
@@ -128,7 +128,7 @@ def _takes_bytes(where: Scope, node: NodeProto, position: int) -> bool:
     )
 
 
-def _branches(where: Scope, node: NodeProto) -> Iterator[str]:
+def _branches(where: GraphScope, node: NodeProto) -> Iterator[str]:
     """Yield the names of the If nodes that the reader decides, itself or through logic on its outcome."""
     if node.op_type == "If":
         yield node.name or "If"
@@ -138,7 +138,7 @@ def _branches(where: Scope, node: NodeProto) -> Iterator[str]:
                 yield reader.name or "If"
 
 
-def _readers(scope: Scope, name: str) -> Iterator[tuple[Scope, NodeProto, int]]:
+def _readers(scope: GraphScope, name: str) -> Iterator[tuple[GraphScope, NodeProto, int]]:
     """Yield every reader of the values, in any scope."""
     waiting = [(scope, name)]
     visited = {(id(scope), name)}
@@ -152,7 +152,7 @@ def _readers(scope: Scope, name: str) -> Iterator[tuple[Scope, NodeProto, int]]:
                     waiting.append(following)
 
 
-def _passed_on(where: Scope, node: NodeProto, position: int) -> Iterator[tuple[Scope, str]]:
+def _passed_on(where: GraphScope, node: NodeProto, position: int) -> Iterator[tuple[GraphScope, str]]:
     inside = where.call(node)
     if inside is not None:
         yield from (
@@ -165,7 +165,7 @@ def _passed_on(where: Scope, node: NodeProto, position: int) -> Iterator[tuple[S
         yield from ((where, name) for name in node.output if name)
 
 
-def _extent(where: Scope, node: NodeProto, position: int) -> tuple[int, str | None] | None:
+def _extent(where: GraphScope, node: NodeProto, position: int) -> tuple[int, str | None] | None:
     """Return the rows and the name of the table that the reader indexes with the value, or None."""
     key = (node.op_type, position)
     if key in _EVERY_AXIS:
@@ -182,7 +182,7 @@ def _extent(where: Scope, node: NodeProto, position: int) -> tuple[int, str | No
     return max(dims[axis], 0), node.input[source]
 
 
-def _role_dims(where: Scope, node: NodeProto, role: Role) -> tuple[int, ...] | None:
+def _role_dims(where: GraphScope, node: NodeProto, role: Role) -> tuple[int, ...] | None:
     if (node.op_type, role) == ("Squeeze", "shape"):
         dims = where.shape(node.input[0])
         return None if dims is None else tuple(axis for axis, size in enumerate(dims) if size == 1)
@@ -195,7 +195,7 @@ def _role_dims(where: Scope, node: NodeProto, role: Role) -> tuple[int, ...] | N
     return None
 
 
-def _parts(where: Scope, node: NodeProto) -> tuple[int, ...] | None:
+def _parts(where: GraphScope, node: NodeProto) -> tuple[int, ...] | None:
     """Return the declared sizes of a Split's outputs along its axis."""
     axis = integer(node, "axis", 0)
     shapes = [where.shape(name) for name in node.output]

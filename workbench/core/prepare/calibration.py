@@ -39,7 +39,7 @@ Feed = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CalibrationSource:
     """Examples, read one at a time, with their origin."""
 
     name: str
@@ -130,7 +130,7 @@ def real_inputs(model: Model, configs: Sequence[Config], calibration: Any) -> In
     return make_inputs(given.feeds, made_by, None, given.guesses)
 
 
-def source_of(model: Model, data: Any, samples: int | None) -> Source:
+def source_of(model: Model, data: Any, samples: int | None) -> CalibrationSource:
     """Return the examples of the user's calibration data."""
     if data is None:
         sample = trained_sample(model)
@@ -142,23 +142,23 @@ def source_of(model: Model, data: Any, samples: int | None) -> Source:
     if isinstance(data, Inputs) and data.seed is not None and len(data.feeds) == 1:
         return _random(model.with_inputs(data), samples)
     if isinstance(data, Inputs):
-        return Source(
+        return CalibrationSource(
             "inputs (given)", data.made_by, iter(data.feeds), data.seed, representative=data.seed is None
         )
     if isinstance(data, Pictures):
-        return Source(*read_folder(data, model))
+        return CalibrationSource(*read_folder(data, model))
     if isinstance(data, (str, Path)):
         return _of_path(model, data, samples)
     if hasattr(data, "column_names"):
         from workbench.core.prepare.datasets import read_dataset
 
-        return Source(*read_dataset(data, model))
+        return CalibrationSource(*read_dataset(data, model))
     if hasattr(data, "get_next"):  # a CalibrationDataReader of ORT's own tools
-        return Source("reader (given)", "an example for each call", iter(data.get_next, None))
+        return CalibrationSource("reader (given)", "an example for each call", iter(data.get_next, None))
     if isinstance(data, Mapping):
-        return Source("dict (given)", STACKED, _stacked(data, model, "dict (given)"))
+        return CalibrationSource("dict (given)", STACKED, _stacked(data, model, "dict (given)"))
     if isinstance(data, Iterable) and not isinstance(data, (bytes, np.ndarray)):
-        return Source("iterable (given)", "one example an item", iter(data))
+        return CalibrationSource("iterable (given)", "one example an item", iter(data))
     raise InputError(
         f"A {type(data).__name__} holds no calibration data",
         "Give an .npz file, a folder of images or .npy files, wb.Pictures(folder, …), a dict of stacked "
@@ -166,7 +166,7 @@ def source_of(model: Model, data: Any, samples: int | None) -> Source:
     )
 
 
-def _of_path(model: Model, data: str | Path, samples: int | None) -> Source:
+def _of_path(model: Model, data: str | Path, samples: int | None) -> CalibrationSource:
     if data == "random":
         return _random(model, samples)
     from workbench.core.models.samples import card, sample_names
@@ -175,7 +175,7 @@ def _of_path(model: Model, data: str | Path, samples: int | None) -> Source:
         return _set_named(data, model)
     path = Path(data).expanduser()
     if path.is_dir():
-        return Source(*read_folder(Pictures(path), model))
+        return CalibrationSource(*read_folder(Pictures(path), model))
     if not path.exists():
         raise InputError(
             f"{path_text(path)} is no file or folder, and no sample with a set of its own",
@@ -183,23 +183,23 @@ def _of_path(model: Model, data: str | Path, samples: int | None) -> Source:
             "given as what datasets.load_dataset(…) returns (pip install datasets)",
         )
     name = f"{shorten(path.name)} (given)"
-    return Source(name, STACKED, _stacked(read_npz(path), model, name))
+    return CalibrationSource(name, STACKED, _stacked(read_npz(path), model, name))
 
 
-def _set_named(name: str, model: Model) -> Source:
+def _set_named(name: str, model: Model) -> CalibrationSource:
     """Return the calibration set of a shipped, trained sample."""
     from sample_models.evaluation import read_calibration_set
 
     own_set = read_calibration_set(name)
     label = f"the calibration set of {name}"
-    return Source(label, own_set.made_by, _stacked(own_set.feeds, model, label))
+    return CalibrationSource(label, own_set.made_by, _stacked(own_set.feeds, model, label))
 
 
-def _random(model: Model, samples: int | None) -> Source:
+def _random(model: Model, samples: int | None) -> CalibrationSource:
     count = samples or RANDOM_SAMPLES
     feeds = (model.inputs(seed=seed).feeds[0] for seed in range(count))
     made_by = f"random, seeds 0 to {count - 1}{as_run(model)}"
-    return Source("random data, not representative", made_by, feeds, 0, representative=False)
+    return CalibrationSource("random data, not representative", made_by, feeds, 0, representative=False)
 
 
 def _stacked(arrays: Mapping[str, Any], model: Model, name: str) -> Iterator[Feed]:

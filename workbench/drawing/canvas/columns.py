@@ -43,7 +43,7 @@ def unpack(table: Mapping[str, Sequence[Any]], block: bytes) -> dict[str, np.nda
     }
 
 
-class Texts:
+class TextTable:
     """Numbered texts; the columns hold the numbers. A very long text is cut."""
 
     def __init__(self, most_letters: int) -> None:

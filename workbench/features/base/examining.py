@@ -23,7 +23,7 @@ from workbench.features.base.registry import KINDS
 from workbench.features.base.result import origin_of
 from workbench.features.profile.running import Execution, profile_execution
 from workbench.features.profile.saved import profile_of
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,11 +77,11 @@ class ExaminedRun:
             )  # fmt: skip
         return self._runnable
 
-    def execute(self, **options: Any) -> Profile:
+    def execute(self, **options: Any) -> SessionProfile:
         """Run the config for a moment with ORT's profiler on; `options` as for `Execution`."""
         return profile_execution(Execution.of(self.runnable(), **options), cancel=self.cancel)
 
-    def profile(self) -> Profile:
+    def profile(self) -> SessionProfile:
         """Return the profile of the run, made where it is missing."""
         return profile_of(self.record("profile")).scaled_to(self.run.latency.median_s)
 

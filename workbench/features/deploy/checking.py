@@ -22,7 +22,7 @@ from workbench.core.prepare.preparing import Prepared
 from workbench.core.worker.launch import Worker, WorkerFolder
 from workbench.core.worker.packages import packages_of
 from workbench.core.worker.values import read_values, write_values
-from workbench.features.deploy.client_process import Client
+from workbench.features.deploy.client_process import ClientProcess
 from workbench.features.deploy.record import DeploymentCheck, ServedRound
 from workbench.features.deploy.server_process import Server
 from workbench.features.deploy.texts import EXTRA, SERVER_PACKAGES
@@ -78,7 +78,7 @@ def check_deployment(
         server = stack.enter_context(Server(folder, temporary / "server.log", python))
         bare.worker.freeze()
         ready_s = server.wait_until_ready(cancel)
-        client = stack.enter_context(Client(server, prepared, temporary, feed))
+        client = stack.enter_context(ClientProcess(server, prepared, temporary, feed))
         client.ask("outputs", path=str(temporary / "served"))
         agreement = compare_outputs(
             "HTTP",

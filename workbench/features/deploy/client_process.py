@@ -19,7 +19,7 @@ from workbench.features.deploy.record import ServedLoad
 from workbench.features.deploy.server_process import Server
 
 
-class Client:
+class ClientProcess:
     """The child process that asks the server."""
 
     def __init__(self, server: Server, prepared: Prepared, folder: Path, feed: Mapping[str, Any]) -> None:
@@ -71,7 +71,7 @@ class Client:
             )
         return ServedLoad(callers, tuple(answer["latencies_s"]), float(answer["elapsed_s"]))
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> ClientProcess:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -20,7 +20,7 @@ DATATYPES: dict[int, str] = {  # of the protocol, by the number in TensorProto
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class IoTensor:
     """An input or output of the model; -1 is a free dimension."""
 
     name: str
@@ -32,8 +32,8 @@ class Tensor:
 class Contract:
     """The inputs and outputs of a model; `batchable`: the first dimension of all is the same free one."""
 
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
+    inputs: tuple[IoTensor, ...]
+    outputs: tuple[IoTensor, ...]
     batchable: bool
 
 
@@ -49,7 +49,7 @@ def contract_of(model: Model) -> Contract:
     )
 
 
-def _tensor(value: Declared, side: str, model: str) -> Tensor:
+def _tensor(value: Declared, side: str, model: str) -> IoTensor:
     declared = value.type
     datatype = DATATYPES.get(declared.element) if isinstance(declared, TensorType) else None
     if not isinstance(declared, TensorType) or declared.sparse or datatype is None:
@@ -62,7 +62,7 @@ def _tensor(value: Declared, side: str, model: str) -> Tensor:
             f"{side} {shorten(value.name)} of {shorten(model)} has no declared rank",
             "export the model with the shapes of its inputs and outputs",
         )
-    return Tensor(value.name, datatype, tuple(dim if isinstance(dim, int) else -1 for dim in declared.dims))
+    return IoTensor(value.name, datatype, tuple(dim if isinstance(dim, int) else -1 for dim in declared.dims))
 
 
 def _batchable(values: list[Declared]) -> bool:

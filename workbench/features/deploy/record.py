@@ -46,7 +46,7 @@ class ServedLoad:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class MeanOfRounds:
     """A mean over rounds with its 95 % interval."""
 
     value: float
@@ -87,12 +87,12 @@ class DeploymentCheck:
     def latencies_s(self, callers: int) -> tuple[float, ...]:
         return tuple(s for load in self._loads(callers) for s in load.latencies_s)
 
-    def throughput(self, callers: int) -> Interval | None:
+    def throughput(self, callers: int) -> MeanOfRounds | None:
         """Requests a second over the rounds."""
         return _interval([load.throughput for load in self._loads(callers)])
 
     @property
-    def overhead_s(self) -> Interval | None:
+    def overhead_s(self) -> MeanOfRounds | None:
         """What serving adds to a run for one caller, over the rounds."""
         return _interval(
             [
@@ -134,7 +134,7 @@ class DeploymentRecord:
         ]
         for callers in self.check.callers:
             latencies = self.check.latencies_s(callers)
-            rate = self.check.throughput(callers) or Interval(math.nan, None, None)
+            rate = self.check.throughput(callers) or MeanOfRounds(math.nan, None, None)
             rows.append(
                 (
                     f"HTTP, {counted(callers, 'caller')}",
@@ -173,7 +173,7 @@ def _checked(check: DeploymentCheck) -> str:
     return "; ".join(parts)
 
 
-def _added(overhead: Interval) -> str:
+def _added(overhead: MeanOfRounds) -> str:
     """Return what HTTP adds, as far as it is known: it cannot take time away."""
     if overhead.low is None or overhead.high is None or overhead.high <= 0:
         reason = NO_INTERVAL if overhead.high is None else "the session itself was slower in these rounds"
@@ -183,23 +183,23 @@ def _added(overhead: Interval) -> str:
     return f"HTTP adds {in_ms(overhead.value)} ({_ends(overhead, in_ms)})"
 
 
-def _ends(interval: Interval, in_words: Callable[[float], str | None]) -> str:
+def _ends(interval: MeanOfRounds, in_words: Callable[[float], str | None]) -> str:
     if interval.low is None or interval.high is None:
         return NO_INTERVAL
     return f"{in_words(max(interval.low, 0.0))} to {in_words(interval.high)}"
 
 
-def _interval(values: list[float | None]) -> Interval | None:
+def _interval(values: list[float | None]) -> MeanOfRounds | None:
     """Return the mean over rounds and Student's interval."""
     known = [value for value in values if value is not None]
     if not known:
         return None
     if len(known) < _LEAST_ROUNDS:
-        return Interval(fmean(known), None, None)
+        return MeanOfRounds(fmean(known), None, None)
     from scipy.special import stdtrit  # scipy.stats takes much longer to import
 
     half = float(stdtrit(len(known) - 1, 0.975)) * stdev(known) / math.sqrt(len(known))
-    return Interval(fmean(known), fmean(known) - half, fmean(known) + half)
+    return MeanOfRounds(fmean(known), fmean(known) - half, fmean(known) + half)
 
 
 def _p99(values: list[float] | tuple[float, ...]) -> float | None:

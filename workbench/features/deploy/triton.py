@@ -10,7 +10,7 @@ from workbench.core.config import Config
 from workbench.core.config.plan import ON_NVIDIA, session_plan
 from workbench.core.config.provider import CPU
 from workbench.core.config.runtime import name_of
-from workbench.features.deploy.contract import BYTES, Contract, Tensor
+from workbench.features.deploy.contract import BYTES, Contract, IoTensor
 
 _LEVELS = {
     "all": None,
@@ -59,7 +59,7 @@ def config_text(
     return "".join(f"{line}\n" for line in lines)
 
 
-def _declared(tensor: Tensor, *, batched: bool) -> str:
+def _declared(tensor: IoTensor, *, batched: bool) -> str:
     dims = tensor.shape[1:] if batched else tensor.shape
     reshape = "" if dims else " reshape: { shape: [ ] }"
     return f"name: {_text(tensor.name)} data_type: {_type(tensor)} {_dims(dims)}{reshape}"
@@ -69,7 +69,7 @@ def _dims(dims: tuple[int, ...]) -> str:
     return f"dims: [ {', '.join(map(str, dims or (1,)))} ]"
 
 
-def _type(tensor: Tensor) -> str:
+def _type(tensor: IoTensor) -> str:
     return "TYPE_STRING" if tensor.datatype == BYTES else f"TYPE_{tensor.datatype}"
 
 

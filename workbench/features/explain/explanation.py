@@ -21,7 +21,7 @@ from workbench.features.explain.provenance.account import FATES, Account, accoun
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.features.profile.session_profile import Profile
+    from workbench.features.profile.session_profile import SessionProfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Explained:
         fused = (node.node for node in self.provenance.account.optimized if len(node.sources) > 1)
         return sum(times_s.get(node, 0.0) for node in fused) / total if total else None
 
-    def with_profile(self, profile: Profile) -> Explained:
+    def with_profile(self, profile: SessionProfile) -> Explained:
         """Return the same with the times and sizes of a profile of this config, joined by name."""
         return replace(self, placement=with_profile(self.placement, self.optimized, profile))
 

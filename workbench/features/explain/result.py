@@ -31,7 +31,7 @@ from workbench.features.memory.result import Memory
 from workbench.features.profile.result import Profile
 from workbench.features.profile.roofline.result import Roofline
 from workbench.features.profile.saved import record_of
-from workbench.features.profile.session_profile import Profile as Data
+from workbench.features.profile.session_profile import SessionProfile as Data
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.accuracy.sensitivity_record import SensitivityRecord
 from workbench.features.explain.explanation import Explained
 from workbench.features.memory.by_node import MemoryRecord
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.variants.threads import ThreadScalingRecord
 from workbench.features.variants.worth import WorthRecord
 
@@ -26,7 +26,7 @@ class Known:
     """Facts that already exist for the same config of the same model; each may be missing."""
 
     explained: Explained | None = None
-    profile: Profile | None = None
+    profile: SessionProfile | None = None
     runnable: Runnable | None = None
     run: Run | None = None
     comparison: ComparisonRecord | None = None  # that the run is of

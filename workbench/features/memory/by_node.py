@@ -12,7 +12,7 @@ from workbench.core.bundle.display import frame_of
 from workbench.core.models.structure import bodies
 from workbench.core.text import in_mib
 from workbench.features.profile.flops.shapes import profiled_shapes, stored_shapes
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.trace import SIGNED, EventKind, node_name
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class MemoryRecord:
         return ", ".join(f"{name} {in_mib(size) or 'not known'}" for name, size in parts)
 
 
-def memory_of(profile: Profile) -> MemoryRecord:
+def memory_of(profile: SessionProfile) -> MemoryRecord:
     """Read the last run. Each node's own allocations show only without the memory pattern."""
     trace, tree = profile.trace, profile.tree
     last = len(tree.runs) - 1
@@ -106,7 +106,7 @@ def memory_of(profile: Profile) -> MemoryRecord:
     )
 
 
-def memory_as_asked(by_node: Profile, as_asked: Profile) -> MemoryRecord:
+def memory_as_asked(by_node: SessionProfile, as_asked: SessionProfile) -> MemoryRecord:
     """Join the nodes of a run without the memory pattern with the arena's totals of the config as it is.
 
     With the pattern ORT plans one block, so nodes allocate nothing that shows; without it the arena holds
@@ -118,7 +118,7 @@ def memory_as_asked(by_node: Profile, as_asked: Profile) -> MemoryRecord:
     )
 
 
-def live_bytes(profile: Profile) -> dict[str, int]:
+def live_bytes(profile: SessionProfile) -> dict[str, int]:
     """Return the bytes of live activations by node of the main graph; empty without the graph.
 
     A tensor lives from the node that makes it to the last node that reads it, an output of the graph to the

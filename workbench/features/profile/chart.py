@@ -5,13 +5,13 @@ from __future__ import annotations
 from workbench.core.text import in_ms
 from workbench.drawing.chart import GREY, Axis, Chart, Look, Value, one_value, rows_left_out
 from workbench.drawing.palette import style_of_op_type
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.tables import BETWEEN_NODES, SCHEDULING
 
 _MOST_OPS = 15
 
 
-def op_type_chart(profile: Profile) -> Chart:
+def op_type_chart(profile: SessionProfile) -> Chart:
     """Return a row for each op type: its own time in a run. Time of no node has grey rows."""
     table = profile.by("op_type")
     rows = []

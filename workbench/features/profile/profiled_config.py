@@ -20,7 +20,7 @@ from workbench.features.profile.running import Execution, profile_execution
 from workbench.features.profile.tables import seconds_by_run
 
 if TYPE_CHECKING:
-    from workbench.features.profile.session_profile import Profile
+    from workbench.features.profile.session_profile import SessionProfile
 
 # By what MLAS computes in integers, and ORT's fused forms of it.
 INTEGER_OPERATORS = frozenset(
@@ -53,9 +53,9 @@ class ProfiledConfig:
     """One config: the executed nodes and the graph that ran."""
 
     nodes: tuple[NodeRun, ...]
-    run_s: float  # the latency that node times are scaled to: `Profile.run_s`
+    run_s: float  # the latency that node times are scaled to: `SessionProfile.run_s`
     graph: Graph | None  # None: a provider compiles its partitions, so the graph cannot be saved
-    profile: Profile
+    profile: SessionProfile
     samples_s: tuple[float, ...] = ()  # unprofiled runs
 
     @cached_property
@@ -79,7 +79,7 @@ class ProfiledConfig:
         return sum(run.time_s for run in nodes) / self.time_s if self.time_s else None
 
 
-def profiled_config(profile: Profile) -> ProfiledConfig:
+def profiled_config(profile: SessionProfile) -> ProfiledConfig:
     """Read a profile. Medians over runs, since single runs are disturbed, scaled to add up to a run."""
     table = profile.to_frame()
     kinds = {

@@ -22,7 +22,7 @@ from workbench.features.profile.roofline.node_limits import measured_roofline, r
 from workbench.features.profile.roofline.peaks import PeakRow
 from workbench.features.profile.roofline.result import Roofline
 from workbench.features.profile.saved import ProfileRecord, check, profile_of, record_of
-from workbench.features.profile.session_profile import Profile as Data
+from workbench.features.profile.session_profile import SessionProfile as Data
 from workbench.features.profile.sharing import Sharing, sharing_of
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from workbench.core.worker.values import Feed, write_values
 from workbench.features.profile.naming import named_model
 from workbench.features.profile.reader import read_trace
 from workbench.features.profile.scopes import scopes_of
-from workbench.features.profile.session_profile import Overhead, Profile
+from workbench.features.profile.session_profile import Overhead, SessionProfile
 
 WARMUP_RUNS = 3
 _MAX_RUNS = 50  # an event takes 0.9 KB of the file and 2 KB of the worker
@@ -53,7 +53,7 @@ def profile_execution(
     keep_trace: Path | None = None,
     cancel: threading.Event | None = None,
     on_log: Callable[[str], None] = lambda _: None,
-) -> Profile:
+) -> SessionProfile:
     """Run without the profiler, then with it. `keep_trace`: where to leave ORT's own file.
 
     `on_log` gets the log of each of both processes.
@@ -77,7 +77,7 @@ def profile_execution(
         if keep_trace is not None:
             shutil.copyfile(trace_path, keep_trace)
     overhead = Overhead(tuple(plain["samples_s"]), tuple(profiled["samples_s"]))
-    return Profile(
+    return SessionProfile(
         trace, warmup_runs=execution.warmup_runs, overhead=overhead, optimized=graph, scopes=scopes
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.core.bundle.codec import TABLE
 from workbench.core.errors import BundleError, ModelError
 from workbench.core.models.structure import structure_of_bytes
-from workbench.features.profile.session_profile import Overhead, Profile
+from workbench.features.profile.session_profile import Overhead, SessionProfile
 from workbench.features.profile.trace import NO_CODE, Trace
 from workbench.features.profile.tree import NO_PARENT
 
@@ -32,7 +32,7 @@ class ProfileRecord:
     graph: bytes | None  # the graph that ran, as ONNX, without the payload of large tensors
 
 
-def record_of(profile: Profile) -> ProfileRecord:
+def record_of(profile: SessionProfile) -> ProfileRecord:
     """Record a profile: whole, or its first runs with a note that says so."""
     graph = profile.optimized
     return ProfileRecord(
@@ -46,10 +46,10 @@ def record_of(profile: Profile) -> ProfileRecord:
     )
 
 
-def profile_of(record: ProfileRecord) -> Profile:
+def profile_of(record: ProfileRecord) -> SessionProfile:
     """Make the profile of a record."""
     graph = None if record.graph is None else structure_of_bytes(record.graph, "the graph that ran")
-    return Profile(
+    return SessionProfile(
         record.trace,
         warmup_runs=record.warmup_runs,
         overhead=record.overhead,
@@ -58,7 +58,7 @@ def profile_of(record: ProfileRecord) -> Profile:
     )
 
 
-def shortened(profile: Profile, most: int = MOST_EVENTS) -> Trace:
+def shortened(profile: SessionProfile, most: int = MOST_EVENTS) -> Trace:
     """Return the trace with at most that many events: its first runs, and what is outside of runs."""
     trace, run = profile.trace, profile.tree.run
     if len(trace) <= most:

@@ -63,7 +63,7 @@ class Overhead:
         return f"profiling changed a run from {plain} to {profiled} ({how})"
 
 
-class Profile:
+class SessionProfile:
     """Where the time of a few executions went. Made by `wb.profile` and `wb.read_profile`.
 
     >>> import workbench as wb
@@ -223,7 +223,7 @@ class Profile:
         return to_table(headings, rows, f"{self}. Shares of {self.time_words}")
 
 
-def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None) -> Profile:
+def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None) -> SessionProfile:
     """Read a trace that ORT wrote, of any version and provider, as far as it goes.
 
     `warmup_runs`: how many of the first runs the tables leave out; by default one, when there are three.
@@ -232,4 +232,4 @@ def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None
     >>> wb.read_profile.__name__
     'read_profile'
     """
-    return Profile(read_trace(path), warmup_runs=warmup_runs)
+    return SessionProfile(read_trace(path), warmup_runs=warmup_runs)

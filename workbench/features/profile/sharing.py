@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.display import frame_of
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.trace import Scheduling, node_name
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Sharing:
         return frame_of(self.nodes, (*NodeSharing.__dataclass_fields__, "words"))
 
 
-def sharing_of(profile: Profile) -> Sharing:
+def sharing_of(profile: SessionProfile) -> Sharing:
     """Sum the statistics by node; ORT writes them for parallel sections of 1 µs and more."""
     trace = profile.trace
     counted = set(profile.measured.events.tolist())

@@ -26,7 +26,7 @@ from workbench.features.explain.observe import Observation, observe
 from workbench.features.findings.gather import measured_sizes
 from workbench.features.tune.finding_axes import finding_axes
 from workbench.features.tune.provider_axes import ProviderAxes
-from workbench.features.tune.space import Axis, Space
+from workbench.features.tune.space import Dimension, Space
 
 SLOW_ON_CPU = "SkipLayerNormFusion"  # its kernel took 3.4 to 7.2 times as long as the parts it replaces
 LAYOUT = ("NchwcTransformer", "NhwcTransformer", "TransposeOptimizer")
@@ -118,7 +118,7 @@ def default_space(
         axes["saved_graph"] = (Config(saved_graph="onnx"), Config(saved_graph="ort"))
     for name, options in of_findings.items():
         axes[name] = tuple(dict.fromkeys((*axes.get(name, ()), *options)))
-    return Space(tuple(Axis(name, options) for name, options in axes.items() if options), starts)
+    return Space(tuple(Dimension(name, options) for name, options in axes.items() if options), starts)
 
 
 def _precisions(

@@ -19,7 +19,7 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
 from workbench.core.errors import StorageError
 from workbench.features.tune.record import StudyCandidate, StudyRecord
-from workbench.features.tune.space import Axis, Space, extended, merged
+from workbench.features.tune.space import Dimension, Space, extended, merged
 from workbench.features.tune.standings import Gains
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def config_of(space: Space, base: Config, params: Mapping[str, Any]) -> Config:
     return config
 
 
-def _option_of(axis: Axis, config: Config) -> str:
+def _option_of(axis: Dimension, config: Config) -> str:
     options = (option for option in axis.options if merged(config, option) == config)
     return next(map(config_in_words, options), _DEFAULT)
 

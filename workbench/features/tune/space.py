@@ -19,7 +19,7 @@ JOINED = ("disabled_passes", "rewrites", "session_entries", "run_entries", "free
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class Dimension:
     """One thing that may vary. Each option holds its change alone; no change is always an option too."""
 
     name: str
@@ -38,7 +38,7 @@ class Space:
     6
     """
 
-    axes: tuple[Axis, ...] = ()
+    axes: tuple[Dimension, ...] = ()
     starts: tuple[Config, ...] = ()
 
     @classmethod
@@ -60,7 +60,7 @@ class Space:
                     continue
                 axis = f"{name}.{_word(option)}" if name in JOINED else name
                 axes[axis] = tuple(dict.fromkeys((*axes.get(axis, ()), change)))
-        return Space(tuple(Axis(name, options) for name, options in axes.items()), self.starts)
+        return Space(tuple(Dimension(name, options) for name, options in axes.items()), self.starts)
 
     def without(self, *names: str) -> Space:
         """Return the space without these axes, by name or by the field that they vary.
@@ -80,7 +80,9 @@ class Space:
             if not {name.partition(".")[0] for name in gone} & {*start.changed()}
         )
         axes = (
-            Axis(axis.name, tuple(option for option in axis.options if not {*names} & {*option.changed()}))
+            Dimension(
+                axis.name, tuple(option for option in axis.options if not {*names} & {*option.changed()})
+            )
             for axis in self.axes
             if axis.name not in gone
         )
@@ -170,7 +172,7 @@ def _with_options(before: tuple[Provider, ...], change: tuple[Provider, ...]) ->
 
 
 @lru_cache(maxsize=64)
-def _number_of_configs(axes: tuple[Axis, ...]) -> int:
+def _number_of_configs(axes: tuple[Dimension, ...]) -> int:
     """Return the number of configs of axes whose options belong to one provider each."""
     return sum(1 for _ in Space(axes).configs())
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workbench.features.profile.flops.cost import Tensor
+from workbench.features.profile.flops.cost import Operand
 from workbench.features.profile.flops.shapes import declared_shapes, stored_shapes
 
 MOST_PASSES = 12  # every pass takes shapes through another Reshape with a computed shape
@@ -18,7 +18,7 @@ _NEVER = frozenset({"If", "Loop", "Scan", "RandomNormal", "RandomUniform", "Mult
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def inferred_shapes(model: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
+def inferred_shapes(model: Any, dims: Mapping[str, int]) -> dict[str, Operand]:
     """By ONNX's own inference, with symbolic dims set; what it cannot infer is left out."""
     import onnx
 

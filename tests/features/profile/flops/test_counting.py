@@ -10,7 +10,7 @@ import pytest
 from sample_models import SKELETONS
 from tests.features.profile.flops.folding import inferred_shapes
 from tests.features.profile.traces import chain
-from workbench.features.profile.flops.cost import Cost, Tensor, Work
+from workbench.features.profile.flops.cost import Cost, Operand, Work
 from workbench.features.profile.flops.counting import Costs, cost_of, costs_of
 
 
@@ -25,8 +25,8 @@ def work(
         op,
         domain,
         attributes,
-        tuple(Tensor("float", dims) for dims in inputs),
-        tuple(Tensor("float", dims) for dims in outputs),
+        tuple(Operand("float", dims) for dims in inputs),
+        tuple(Operand("float", dims) for dims in outputs),
     )
 
 
@@ -62,7 +62,7 @@ def test_bytes_are_read_and_written_once_and_views_move_none() -> None:
     assert cost_of(work("MatMul", [(2, 3), (3, 4)], [(2, 4)])).bytes_moved == 4 * (6 + 12 + 8)
     assert cost_of(work("Reshape", [(2, 3), (1,)], [(6,)])) == Cost(0, 0, 0)
     assert cost_of(work("Gather", [(1000, 8), (2,)], [(2, 8)])).bytes_moved == 4 * (16 + 2 + 16)
-    halves = Work("Relu", "", {}, (Tensor("int4", (3,)),), (Tensor("int4", (3,)),))
+    halves = Work("Relu", "", {}, (Operand("int4", (3,)),), (Operand("int4", (3,)),))
     assert cost_of(halves).bytes_moved == 4
 
 
@@ -73,7 +73,7 @@ def test_bytes_are_read_and_written_once_and_views_move_none() -> None:
         work("MatMul", [(2,)], [(2,)], "my.domain"),
         work("Loop", [(2,)], [(2,)]),
         work("LSTM", [(2,)], [(2,)]),
-        Work("MatMul", "", {}, (Tensor("float", None), None), (Tensor("float", (2,)),)),
+        Work("MatMul", "", {}, (Operand("float", None), None), (Operand("float", (2,)),)),
     ],
 )
 def test_what_is_not_known_is_none(node: Work) -> None:

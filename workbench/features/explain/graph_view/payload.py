@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbench.drawing.canvas.columns import Texts, pack, style_data
+from workbench.drawing.canvas.columns import TextTable, pack, style_data
 from workbench.drawing.palette import (
     GREEN,
     OLIVE,
@@ -39,7 +39,7 @@ def payload(
     panes: Sequence[Pane], links: Sequence[tuple[int, int]], *, predicted: bool = False
 ) -> tuple[dict[str, Any], bytes]:
     """Return header and columns. Column names begin with the number of their pane."""
-    texts = Texts(_MOST_LETTERS)
+    texts = TextTable(_MOST_LETTERS)
     columns: dict[str, Sequence[int] | Sequence[float | None]] = {
         "link_from": [start for start, _ in links],
         "link_to": [other for _, other in links],
@@ -65,7 +65,7 @@ def payload(
     return header, block
 
 
-def _columns(pane: Pane, texts: Texts) -> dict[str, Sequence[int] | Sequence[float | None]]:
+def _columns(pane: Pane, texts: TextTable) -> dict[str, Sequence[int] | Sequence[float | None]]:
     def column(of: Callable[[GraphRow], str]) -> list[int]:
         return [texts.number(of(row)) for row in pane.rows]
 
@@ -92,7 +92,7 @@ def _columns(pane: Pane, texts: Texts) -> dict[str, Sequence[int] | Sequence[flo
     }
 
 
-def _tree(tree: BoxTree, opened: Sequence[int], texts: Texts) -> dict[str, Sequence[int]]:
+def _tree(tree: BoxTree, opened: Sequence[int], texts: TextTable) -> dict[str, Sequence[int]]:
     return {
         "home": tree.home,
         "parent": [box.parent for box in tree.boxes],
@@ -106,7 +106,7 @@ def provider_label(row: GraphRow) -> str:
     return "" if row.kind != "node" else short_provider(row.provider)
 
 
-def _modes(panes: Sequence[Pane], texts: Texts, predicted: bool) -> list[dict[str, Any]]:
+def _modes(panes: Sequence[Pane], texts: TextTable, predicted: bool) -> list[dict[str, Any]]:
     """Return what boxes can be coloured by; a mode without data is listed as unknown."""
     nodes = [row for pane in panes for row in pane.rows if row.kind == "node"]
     fates = {row.fate for row in nodes} - {None}
@@ -131,7 +131,7 @@ def _modes(panes: Sequence[Pane], texts: Texts, predicted: bool) -> list[dict[st
 
 
 def _category(
-    name: str, label: str, texts: Texts, styles: dict[str, tuple[FillStyle, str]]
+    name: str, label: str, texts: TextTable, styles: dict[str, tuple[FillStyle, str]]
 ) -> dict[str, Any]:
     entries = [
         {"text": texts.number(key), "label": key, "glyph": glyph, "style": style_data(style)}

@@ -11,13 +11,13 @@ from workbench.features.explain.graph import Graph
 from workbench.features.explain.placement.partitions import with_sizes
 from workbench.features.explain.placement.records import CompiledPart, Placement, UnmatchedTime
 from workbench.features.profile.flops.shapes import traced_shapes
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.trace import EventKind, node_name
 
 _NUMBER = re.compile(r"\d+")
 
 
-def _event_times(profile: Profile) -> tuple[UnmatchedTime, ...]:
+def _event_times(profile: SessionProfile) -> tuple[UnmatchedTime, ...]:
     """Return the own time in a run of each node and compiled part, in the order in which they first ran."""
     steady, times_s = profile.steady, profile.node_times_s()
     providers: dict[str, str | None] = {}
@@ -28,7 +28,7 @@ def _event_times(profile: Profile) -> tuple[UnmatchedTime, ...]:
     return tuple(UnmatchedTime(name, provider, times_s[name]) for name, provider in providers.items())
 
 
-def with_profile(placement: Placement, graph: Graph, profile: Profile) -> Placement:
+def with_profile(placement: Placement, graph: Graph, profile: SessionProfile) -> Placement:
     """Return the placement with times of nodes and compiled parts, and sizes of what crossed."""
     counts = Counter(node.name for node in graph.nodes)  # several nodes of one name cannot be told apart
     keys = {node.name: node.key for node in graph.nodes if counts[node.name] == 1}
@@ -63,7 +63,7 @@ def _compiled(parts: tuple[CompiledPart, ...], others: Iterable[UnmatchedTime]) 
     return times_of
 
 
-def sizes_of(graph: Graph, profile: Profile) -> dict[str, int]:
+def sizes_of(graph: Graph, profile: SessionProfile) -> dict[str, int]:
     """Return the bytes of the tensors that nodes read and made in their last call, by name."""
     nodes = {node.name: (node.inputs, node.outputs) for node in graph.nodes}
     shapes = traced_shapes(profile.measured, nodes, graph.constants)

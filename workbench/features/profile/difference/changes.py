@@ -14,7 +14,7 @@ from workbench.core.text import in_time
 from workbench.features.explain.explanation import Explained
 from workbench.features.profile.difference.joining import ancestors, as_nodes_of_a, in_the_names_of, inserted
 from workbench.features.profile.difference.matching import Match, match
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.tables import (
     BETWEEN_NODES,
     SCHEDULING,
@@ -86,7 +86,7 @@ class Difference:
     """All rows: their differences sum to the difference of the two runs."""
 
     rows: tuple[NodeChange, ...]
-    a_s: float  # `Profile.run_s` of A
+    a_s: float  # `SessionProfile.run_s` of A
     b_s: float
 
     @property
@@ -129,7 +129,9 @@ class Difference:
         )
 
 
-def difference(a: Profile, b: Profile, explained_a: Explained, explained_b: Explained) -> Difference:
+def difference(
+    a: SessionProfile, b: SessionProfile, explained_a: Explained, explained_b: Explained
+) -> Difference:
     """Match the executed nodes by provenance; both explanations must be of the profiled configs."""
     profiled_a, profiled_b = _Profiled.of(a, explained_a), _Profiled.of(b, explained_b)
     of_a = ancestors(explained_a, profiled_a.own_s)
@@ -154,7 +156,7 @@ class _Profiled:
     inserted: frozenset[str]
 
     @staticmethod
-    def of(profile: Profile, explained: Explained) -> _Profiled:
+    def of(profile: SessionProfile, explained: Explained) -> _Profiled:
         steady = in_the_names_of(explained, profile).steady
         table = node_table(steady).set_index("node").loc[_in_order(steady)]
         groups = group_table(steady, "node").set_index("node")["self_s"]

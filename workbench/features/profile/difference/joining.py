@@ -13,13 +13,13 @@ from dataclasses import replace
 from workbench.features.explain.explanation import Explained
 from workbench.features.explain.graph import Graph, read_graph
 from workbench.features.explain.provenance.step import trace_step
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 
 _ADDED = ("_nchwc", "_nhwc")  # to a tensor's name when its layout changes
 _EVENT = "_kernel_time"
 
 
-def in_the_names_of(explained: Explained, profile: Profile) -> Profile:
+def in_the_names_of(explained: Explained, profile: SessionProfile) -> SessionProfile:
     """Return the profile with the explanation's node names; the same object where none differs."""
     if profile.optimized is None:
         return profile

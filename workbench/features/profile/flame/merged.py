@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from workbench.features.profile.flame.frames import NO_FRAME, Boxes, FrameKind, Frames
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.tables import BETWEEN_NODES, FENCES, SCHEDULING
 from workbench.features.profile.trace import EventKind as Event
 from workbench.features.profile.trace import node_name
@@ -50,7 +50,7 @@ Ranks = Mapping[tuple[str, ...], float]  # the time of each box in all trees tog
 
 
 def merged(
-    profiles: Sequence[Profile], order: Order, changes_s: Iterable[Mapping[str, float]] = ()
+    profiles: Sequence[SessionProfile], order: Order, changes_s: Iterable[Mapping[str, float]] = ()
 ) -> list[Frames]:
     """Return the mean of the steady runs of each profile; its parts add up to it.
 
@@ -75,7 +75,7 @@ def _ranked(wholes: Iterable[Branch]) -> Ranks:
     return totals_s
 
 
-def devices(profile: Profile, order: Order) -> Frames | None:
+def devices(profile: SessionProfile, order: Order) -> Frames | None:
     """Return the tree of a device's kernels, whose time runs beside the nodes', or None without kernels."""
     tree, trace, chosen = profile.tree, profile.trace, profile.steady.chosen
     kernels = np.flatnonzero((tree.kind == Event.KERNEL) & ~np.isnan(trace.duration_us))
@@ -92,7 +92,7 @@ def devices(profile: Profile, order: Order) -> Frames | None:
     return lay_out(whole, 1 / len(chosen), {}, {}) if whole.children else None
 
 
-def grow(profile: Profile, order: Order) -> Branch:
+def grow(profile: SessionProfile, order: Order) -> Branch:
     """Return the tree of the steady runs before its layout."""
     tree = profile.tree
     whole, finder = Branch("run", FrameKind.WHOLE), _Finder(profile, order)
@@ -122,7 +122,7 @@ def grow(profile: Profile, order: Order) -> Branch:
 class _Finder:
     """Find the box of an event below the box of its parent."""
 
-    def __init__(self, profile: Profile, order: Order) -> None:
+    def __init__(self, profile: SessionProfile, order: Order) -> None:
         self._profile = profile
         self._by_module = order == "module"
         self._scope = profile.measured.scope

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.drawing import palette
-from workbench.drawing.canvas.columns import Texts, pack, style_data
+from workbench.drawing.canvas.columns import TextTable, pack, style_data
 from workbench.drawing.palette import TEXT, FillStyle, style_of_op_type, style_of_provider
 from workbench.features.profile.flame.frames import NO_FRAME, Frames, Picture
 
@@ -24,7 +24,7 @@ Whats = dict[tuple[int, ...], int]  # the number of each (name, operator, provid
 
 def payload(pictures: Sequence[Picture]) -> tuple[dict[str, Any], bytes]:
     """Return header and columns. Column names begin with the number of their picture."""
-    texts = Texts(_MOST_LETTERS)
+    texts = TextTable(_MOST_LETTERS)
     whats: Whats = {}
     columns: dict[str, Any] = {}
     headers = [_picture(number, picture, texts, whats, columns) for number, picture in enumerate(pictures)]
@@ -47,7 +47,7 @@ def payload(pictures: Sequence[Picture]) -> tuple[dict[str, Any], bytes]:
 
 
 def _picture(
-    number: int, picture: Picture, texts: Texts, whats: Whats, columns: dict[str, Any]
+    number: int, picture: Picture, texts: TextTable, whats: Whats, columns: dict[str, Any]
 ) -> dict[str, Any]:
     names = ("what", "up", "shape", "start_d", "width_f", "own_f", "calls_f", "change_f")
     parts: dict[str, list[Any]] = {name: [] for name in names}
@@ -85,7 +85,7 @@ def _picture(
     }
 
 
-def _numbered(frames: Frames, texts: Texts, whats: Whats) -> np.ndarray[Any, Any]:
+def _numbered(frames: Frames, texts: TextTable, whats: Whats) -> np.ndarray[Any, Any]:
     """Return the number in `whats` for each box; add what is new."""
     codes = np.array([texts.number(text) for text in frames.texts] + [NO_FRAME], np.int64)
     rows = np.stack([codes[frames.name], codes[frames.op], codes[frames.provider]], axis=1)
@@ -94,5 +94,5 @@ def _numbered(frames: Frames, texts: Texts, whats: Whats) -> np.ndarray[Any, Any
     return np.array(numbers, np.uint32)[back.reshape(-1)]
 
 
-def _styles(texts: Texts, numbers: set[int], style_of: Callable[[str], FillStyle]) -> dict[str, Any]:
+def _styles(texts: TextTable, numbers: set[int], style_of: Callable[[str], FillStyle]) -> dict[str, Any]:
     return {str(number): style_data(style_of(texts.all[number])) for number in sorted(numbers - {NO_FRAME})}

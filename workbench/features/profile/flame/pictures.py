@@ -11,7 +11,7 @@ from workbench.features.profile.flame.differing import change_by_node, differing
 from workbench.features.profile.flame.frames import FlamePane, Picture
 from workbench.features.profile.flame.merged import Order, devices, merged
 from workbench.features.profile.flame.timeline import MOST_SPANS, timeline
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.tables import BETWEEN_NODES, SCHEDULING, group_table
 
 PROFILED = "with the profiler on, so longer than in the other pictures"
@@ -25,7 +25,7 @@ class ProfiledRun:
     """A profile and its label."""
 
     label: str
-    profile: Profile
+    profile: SessionProfile
 
 
 def pictures(shown: Sequence[ProfiledRun], difference: Difference | None) -> tuple[Picture, ...]:
@@ -99,7 +99,7 @@ def _difference(shown: Sequence[ProfiledRun], difference: Difference) -> Picture
     return Picture("difference", "Difference", DIFFERING, (*_means("operator", shown[:2], difference), pane))
 
 
-def _runs(profile: Profile) -> str:
+def _runs(profile: SessionProfile) -> str:
     return f"of {profile.time_words}" if profile.steady.runs else "no run"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.features.profile.flame.frames import NO_FRAME, Boxes, FlamePane, FrameKind, Frames
 from workbench.features.profile.kernels import queues
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.tables import BETWEEN_NODES, SCHEDULING
 from workbench.features.profile.trace import NO_CODE, node_name
 from workbench.features.profile.trace import EventKind as Event
@@ -29,7 +29,7 @@ _GAPS = {Event.RUN: SCHEDULING, Event.EXECUTOR: BETWEEN_NODES}
 
 
 def timeline(
-    profile: Profile, label: str, most_spans: int = MOST_SPANS
+    profile: SessionProfile, label: str, most_spans: int = MOST_SPANS
 ) -> tuple[list[FlamePane], tuple[float, float]]:
     """Return the panes of all counted runs that fit, and the initial range: the run nearest the median.
 
@@ -68,7 +68,7 @@ def timeline(
     return panes, (-0.02 * shown_s, 1.02 * shown_s)
 
 
-def _runs_that_fit(profile: Profile, most_spans: int) -> list[int]:
+def _runs_that_fit(profile: SessionProfile, most_spans: int) -> list[int]:
     """Return the counted runs from the first on, at least one."""
     tree = profile.tree
     sizes = np.bincount(tree.run[tree.run >= 0], minlength=len(tree.runs))
@@ -82,12 +82,12 @@ def _runs_that_fit(profile: Profile, most_spans: int) -> list[int]:
     return chosen
 
 
-def _median_run(profile: Profile, runs: list[int]) -> int:
+def _median_run(profile: SessionProfile, runs: list[int]) -> int:
     durations = [float(profile.trace.duration_us[profile.tree.runs[run]]) for run in runs]
     return runs[int(np.argsort(durations, kind="stable")[len(durations) // 2])]
 
 
-def _lane(profile: Profile, events: list[int], zero_us: float, *, device: bool) -> Frames:
+def _lane(profile: SessionProfile, events: list[int], zero_us: float, *, device: bool) -> Frames:
     """Return boxes by start, each below its parent on the same thread, and named boxes for the gaps."""
     trace, tree = profile.trace, profile.tree
     # start, minus the end, what sorts, a gap's name, owner
@@ -116,7 +116,7 @@ def _lane(profile: Profile, events: list[int], zero_us: float, *, device: bool) 
     return boxes.frames()
 
 
-def _name(profile: Profile, event: int, kind: Event) -> str:
+def _name(profile: SessionProfile, event: int, kind: Event) -> str:
     if kind == Event.RUN:
         return f"run {int(profile.tree.run[event]) + 1}"
     if kind == Event.EXECUTOR:
@@ -126,7 +126,7 @@ def _name(profile: Profile, event: int, kind: Event) -> str:
     return node_name(profile.trace.name_of(event))
 
 
-def _gaps(profile: Profile, events: list[int]) -> Iterable[tuple[float, float, str, int]]:
+def _gaps(profile: SessionProfile, events: list[int]) -> Iterable[tuple[float, float, str, int]]:
     """Return the times of a run or an executor that no child covers, on any thread."""
     trace, tree = profile.trace, profile.tree
     owners = {event: _GAPS[Event(tree.kind[event])] for event in events if Event(tree.kind[event]) in _GAPS}
@@ -143,7 +143,7 @@ def _gaps(profile: Profile, events: list[int]) -> Iterable[tuple[float, float, s
             yield at, end, name, owner
 
 
-def _children(profile: Profile, owners: dict[int, str]) -> dict[int, list[int]]:
+def _children(profile: SessionProfile, owners: dict[int, str]) -> dict[int, list[int]]:
     trace, tree = profile.trace, profile.tree
     children: dict[int, list[int]] = {}
     inside = np.flatnonzero(np.isin(tree.parent, list(owners)) & (tree.kind != Event.KERNEL))

@@ -15,7 +15,7 @@ from workbench.features.profile.flame.frames import Picture
 from workbench.features.profile.flame.payload import payload
 from workbench.features.profile.flame.pictures import ProfiledRun, heading, pictures, sentence
 from workbench.features.profile.flame.still import flame_scene
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,14 +89,14 @@ class FlameView(View):
         return self._sentence
 
 
-def flame_view(profile: Profile, *, label: str = "", way: Way | None = None) -> FlameView:
+def flame_view(profile: SessionProfile, *, label: str = "", way: Way | None = None) -> FlameView:
     """Show one profile."""
     return FlameView((ProfiledRun(label or "run", profile),), way=way)
 
 
 def flame_of_two(
-    a: Profile,
-    b: Profile,
+    a: SessionProfile,
+    b: SessionProfile,
     explained_a: Explained | None = None,
     explained_b: Explained | None = None,
     *,

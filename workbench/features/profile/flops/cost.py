@@ -16,7 +16,7 @@ _BITS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class Operand:
     """An element type in ORT's words and dims. None: not known."""
 
     element: str | None
@@ -39,8 +39,8 @@ class Work:
     op_type: str
     domain: str
     attributes: Mapping[str, Any]
-    inputs: tuple[Tensor | None, ...]
-    outputs: tuple[Tensor | None, ...]
+    inputs: tuple[Operand | None, ...]
+    outputs: tuple[Operand | None, ...]
 
     def given(self, position: int) -> tuple[int, ...]:
         """Return the dims of an input; raise Unknown when they are not known."""
@@ -64,7 +64,7 @@ class Unknown(Exception):
     """A shape that a formula needs is not known."""
 
 
-def _dims(tensors: tuple[Tensor | None, ...], position: int) -> tuple[int, ...]:
+def _dims(tensors: tuple[Operand | None, ...], position: int) -> tuple[int, ...]:
     tensor = tensors[position] if position < len(tensors) else None
     if tensor is None or tensor.dims is None:
         raise Unknown

@@ -10,7 +10,7 @@ from onnx.helper import get_attribute_value
 
 from workbench.core.bundle.display import frame_of
 from workbench.core.models.structure import bodies
-from workbench.features.profile.flops.cost import Cost, Tensor, Unknown, Work
+from workbench.features.profile.flops.cost import Cost, Operand, Unknown, Work
 from workbench.features.profile.flops.elements import VIEWS, operations
 from workbench.features.profile.flops.products import PRODUCTS
 
@@ -76,12 +76,12 @@ def cost_of(work: Work) -> Cost:
     return Cost(None if flops is None else 0, flops, moved)
 
 
-def costs_of(model: Any, shapes: Mapping[str, Tensor]) -> Costs:
+def costs_of(model: Any, shapes: Mapping[str, Operand]) -> Costs:
     """Return the costs of a ModelProto's nodes, subgraphs once, with the tensors' shapes by name."""
     return Costs(tuple(_walk(model.graph, dict(shapes))))
 
 
-def _walk(graph: Any, shapes: dict[str, Tensor]) -> Iterator[NodeCost]:
+def _walk(graph: Any, shapes: dict[str, Operand]) -> Iterator[NodeCost]:
     for node in graph.node:
         for body in bodies(node):
             yield from _walk(body, shapes)
@@ -93,8 +93,8 @@ def _walk(graph: Any, shapes: dict[str, Tensor]) -> Iterator[NodeCost]:
                 for attribute in node.attribute
                 if not attribute.HasField("g")
             },
-            tuple(shapes.get(name, Tensor(None, None)) if name else None for name in node.input),
-            tuple(shapes.get(name, Tensor(None, None)) if name else None for name in node.output),
+            tuple(shapes.get(name, Operand(None, None)) if name else None for name in node.input),
+            tuple(shapes.get(name, Operand(None, None)) if name else None for name in node.output),
         )
         yield NodeCost(node.name, node.op_type, cost_of(work))
 

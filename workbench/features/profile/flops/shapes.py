@@ -8,14 +8,14 @@ from typing import Any
 from onnx import TensorProto
 
 from workbench.core.models.structure import bodies
-from workbench.features.profile.flops.cost import Tensor
+from workbench.features.profile.flops.cost import Operand
 from workbench.features.profile.tables import CountedEvents
 from workbench.features.profile.trace import EventKind, node_name
 
 _NAMES = {number: name.lower() for name, number in TensorProto.DataType.items()}  # in ORT's words
 
 
-def profiled_shapes(model: Any, measured: CountedEvents) -> dict[str, Tensor]:
+def profiled_shapes(model: Any, measured: CountedEvents) -> dict[str, Operand]:
     """Return the shapes of each node's last call, by the tensor names of the optimized model."""
     weights = stored_shapes(model)
     nodes = {node.name: (node.input, node.output) for graph in _graphs(model.graph) for node in graph.node}
@@ -24,9 +24,9 @@ def profiled_shapes(model: Any, measured: CountedEvents) -> dict[str, Tensor]:
 
 def traced_shapes(
     measured: CountedEvents, nodes: Mapping[str, tuple[Iterable[str], Iterable[str]]], weights: Container[str]
-) -> dict[str, Tensor]:
+) -> dict[str, Operand]:
     """Return the shapes of each node's last call. `nodes`: the inputs and outputs of each, by its name."""
-    shapes: dict[str, Tensor] = {}
+    shapes: dict[str, Operand] = {}
     trace = measured.trace
     for event in measured.events:
         call = trace.call_of(int(event))
@@ -38,20 +38,20 @@ def traced_shapes(
             taken = [tensor for tensor in taken if tensor not in weights]  # the trace omits prepacked weights
         for tensors, traced in ((made, call.outputs), (taken, call.inputs)):
             if traced is not None and len(tensors) == len(traced):
-                shapes |= {tensor: Tensor(*shape) for tensor, shape in zip(tensors, traced, strict=True)}
+                shapes |= {tensor: Operand(*shape) for tensor, shape in zip(tensors, traced, strict=True)}
     return shapes
 
 
-def stored_shapes(model: Any) -> dict[str, Tensor]:
+def stored_shapes(model: Any) -> dict[str, Operand]:
     """Return the shapes of the weights."""
     return {
-        tensor.name: Tensor(_NAMES.get(tensor.data_type), tuple(tensor.dims))
+        tensor.name: Operand(_NAMES.get(tensor.data_type), tuple(tensor.dims))
         for graph in _graphs(model.graph)
         for tensor in graph.initializer
     }
 
 
-def declared_shapes(graph: Any) -> Iterator[tuple[str, Tensor]]:
+def declared_shapes(graph: Any) -> Iterator[tuple[str, Operand]]:
     """Yield the tensors whose shapes the graph declares in full."""
     for inner in _graphs(graph):
         for value in (*inner.input, *inner.output, *inner.value_info):
@@ -60,7 +60,7 @@ def declared_shapes(graph: Any) -> Iterator[tuple[str, Tensor]]:
                 continue
             dims = tensor.shape.dim
             if all(dim.HasField("dim_value") for dim in dims):
-                yield value.name, Tensor(_NAMES.get(tensor.elem_type), tuple(dim.dim_value for dim in dims))
+                yield value.name, Operand(_NAMES.get(tensor.elem_type), tuple(dim.dim_value for dim in dims))
 
 
 def _graphs(graph: Any) -> Iterator[Any]:

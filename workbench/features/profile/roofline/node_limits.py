@@ -14,7 +14,7 @@ from workbench.features.profile.flops.cost import Cost
 from workbench.features.profile.flops.counting import Costs, costs_of
 from workbench.features.profile.flops.shapes import profiled_shapes
 from workbench.features.profile.roofline.peaks import PeakRow
-from workbench.features.profile.session_profile import Profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.tables import node_table
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class RooflineRecord:
         )
 
 
-def costs_of_profile(profile: Profile) -> Costs:
+def costs_of_profile(profile: SessionProfile) -> Costs:
     """Return operations and bytes of the executed nodes, from the optimized graph and the profiled shapes."""
     if profile.optimized is None:
         raise ProfileError(
@@ -134,7 +134,7 @@ def costs_of_profile(profile: Profile) -> Costs:
     return costs_of(profile.optimized, profiled_shapes(profile.optimized, profile.measured))
 
 
-def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
+def roofline(profile: SessionProfile, peaks: PeakRow) -> RooflineRecord:
     """Join time, cost and peaks by node name. The peaks are the CPU's, so nodes of a device have no limit."""
     costs = {node.node: node.cost for node in costs_of_profile(profile).nodes}
     nodes = []
@@ -157,7 +157,7 @@ def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
     return RooflineRecord(tuple(nodes), peaks, profile.run_s)
 
 
-def measured_roofline(profile: Profile, peaks: Callable[[bool], PeakRow]) -> RooflineRecord:
+def measured_roofline(profile: SessionProfile, peaks: Callable[[bool], PeakRow]) -> RooflineRecord:
     """Set the nodes against peaks; measure disturbed ones again if nodes ran faster than they allow."""
     record = roofline(profile, peaks(False))
     if not record.beyond_peaks or record.peaks.others_cores is None:
