@@ -204,7 +204,7 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The table of the README."""
+    """The table of docs/measuring-evidence.md."""
     lines = [
         f"| part | tries | {' | '.join(KINDS)} | Mann-Whitney differs | Welch differs "
         "| loaded blocks found | clean blocks set aside | sampling | median, longest |",

@@ -115,7 +115,7 @@ def _ms(seconds: float | None) -> float | None:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Return the rows as a table in Markdown, for the README."""
+    """Return the rows as a table in Markdown, for docs/precision.md."""
     lines = [
         "| comparison | float32 | int8 | speed-up (95 % CI) | file | SQNR | accuracy |",
         "|---|---|---|---|---|---|---|",
