@@ -27,10 +27,10 @@ import json
 
 import session
 import uvicorn
-from bounded import FOLDER, JSON_LENGTH, Model
+from bounded import FOLDER, JSON_LENGTH, ServedModel
 from fastapi import FastAPI, Request
 
-model = Model(json.loads((FOLDER / "deployment.json").read_text()), session)
+model = ServedModel(json.loads((FOLDER / "deployment.json").read_text()), session)
 root = f"/v2/models/{model.settings['name']}"
 app = FastAPI()
 

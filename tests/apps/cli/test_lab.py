@@ -12,7 +12,7 @@ import pytest
 
 from workbench.apps.cli import notebooks
 from workbench.apps.cli.lab import COURSE, TOUR, cards, options, surroundings, tour
-from workbench.apps.cli.notebooks import SHIPPED, shipped_folder, writable_copy
+from workbench.apps.cli.notebooks import SHIPPED_DIGESTS, shipped_folder, writable_copy
 from workbench.core.errors import WorkbenchError
 
 MOST_CODE_LINES = 8
@@ -31,7 +31,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def contents(folder: Path) -> dict[str, str]:
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != SHIPPED)
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != SHIPPED_DIGESTS)
     return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
 
 
@@ -109,7 +109,7 @@ def test_the_list_of_the_course_leads_to_each_lesson_once() -> None:
 
 def test_a_damaged_list_loses_no_work(shipped: Path, tmp_path: Path) -> None:
     target = writable_copy(tmp_path / "mine")
-    (target / SHIPPED).write_text("{")
+    (target / SHIPPED_DIGESTS).write_text("{")
     (shipped / "one.ipynb").write_text("1, better")
     writable_copy(target)
     assert contents(target)["one.ipynb"] == "1"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workbench.features.deploy.serving.server import JSON_LENGTH, Model, make_app
+from workbench.features.deploy.serving.server import JSON_LENGTH, ServedModel, make_app
 
 LIMITS = {
     "max_body_bytes": 200_000,
@@ -132,7 +132,7 @@ def play(tmp_path: Path) -> Callable[..., Any]:
 
         async def whole() -> Any:
             session = Session()
-            client = Client(make_app(Model(settings, session, tmp_path)), tensor)
+            client = Client(make_app(ServedModel(settings, session, tmp_path)), tensor)
             session.began.clear()  # after the warm-up
             try:
                 return await asyncio.wait_for(scene(client, session), 60)

@@ -12,7 +12,7 @@ from typing import Any
 from workbench.core.errors import WorkbenchError
 from workbench.core.home import data_folder
 
-SHIPPED = ".shipped.json"  # digests of the shipped notebooks, so that an update replaces only unchanged ones
+SHIPPED_DIGESTS = ".shipped.json"  # of notebooks: an update replaces only those that are unchanged
 
 
 def shipped_folder() -> Path:
@@ -46,7 +46,7 @@ def writable_copy(target: Path | None = None) -> Path:
             mine.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, mine)  # contents only: a read-only install makes no read-only copies
             written[name] = _digest(mine)
-        (target / SHIPPED).write_text(json.dumps(written, indent=1), encoding="utf-8")
+        (target / SHIPPED_DIGESTS).write_text(json.dumps(written, indent=1), encoding="utf-8")
     except OSError as error:
         raise WorkbenchError(
             f"the notebooks cannot be copied to {target}: {error.strerror or error}",
@@ -66,7 +66,7 @@ def set_aside(file: Path, shipped: Path) -> Path | None:
 
 def _written(target: Path) -> dict[str, str]:
     try:
-        digests = json.loads((target / SHIPPED).read_text(encoding="utf-8"))
+        digests = json.loads((target / SHIPPED_DIGESTS).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):  # first copy, or a file that the user damaged
         return {}
     return {str(name): str(digest) for name, digest in digests.items()} if isinstance(digests, dict) else {}

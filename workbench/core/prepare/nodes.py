@@ -15,7 +15,7 @@ from workbench.core.models.structure import graphs
 from workbench.core.text import listed, nearest, printable, shorten
 
 WRITES_NODE_NAMES = "session.collect_node_memory_stats_to_file"
-INTEGER_OPERATORS = (
+_INTEGER_OPERATORS = (
     *("MatMulInteger", "ConvInteger", "DynamicQuantizeLinear", "DynamicQuantizeLSTM", "QLinearConv"),
     *("QLinearMatMul", "QGemm", "QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu"),
     *("QLinearSoftmax", "QLinearConcat", "QLinearGlobalAveragePool", "QLinearAveragePool", "QLinearWhere"),
@@ -71,7 +71,7 @@ def op_types(model: Model) -> set[str]:
     return {node.op_type for graph in graphs(model.structure) for node in graph.node}
 
 
-def appeared(answer: Mapping[str, Any], kinds: tuple[str, ...] = INTEGER_OPERATORS) -> dict[str, int]:
+def appeared(answer: Mapping[str, Any], kinds: tuple[str, ...] = _INTEGER_OPERATORS) -> dict[str, int]:
     """Return the number of operators of these types that a step added."""
     before, after = answer.get("before", {}), answer.get("after", {})
     grown = {name: after.get(name, 0) - before.get(name, 0) for name in kinds}

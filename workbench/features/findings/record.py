@@ -20,7 +20,7 @@ Confidence = Literal["sure", "likely", "maybe"]
 Subject = Literal["time", "memory", "load", "accuracy", "correctness"]
 FixKind = Literal["config", "rewrite", "export", "note"]
 
-NOTHING_FOUND = "Nothing found that is worth your time"
+ALL_FINE = "Nothing found that is worth your time"
 LACKING = ", "  # between the missing facts of a rule that could not run
 _MOST_REASONS = 8
 FAILED = "failed: "  # how the reason of a rule that failed begins
@@ -206,7 +206,7 @@ class FindingsRecord:
         """Return the number of findings and of rules that ran, in words."""
         count = len(self.large)
         if not count:
-            return f"{self.model_name}: {NOTHING_FOUND[0].lower()}{NOTHING_FOUND[1:]}: {self.looked_text}"
+            return f"{self.model_name}: {ALL_FINE[0].lower()}{ALL_FINE[1:]}: {self.looked_text}"
         return f"{self.model_name}: {count} finding{'s' * (count > 1)} worth a try ({self.looked_text})"
 
     def to_frame(self) -> pd.DataFrame:

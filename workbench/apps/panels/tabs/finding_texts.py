@@ -8,7 +8,7 @@ from workbench.apps.panels.markup import note_html, text
 from workbench.core.bundle.display import config_in_words
 from workbench.core.text import bounded, counted, factor, in_digits, in_ms
 from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
-from workbench.features.findings.record import NOTHING_FOUND, FindingRecord, FindingsRecord
+from workbench.features.findings.record import ALL_FINE, FindingRecord, FindingsRecord
 
 if TYPE_CHECKING:
     from workbench.features.findings.fix_result import FixResult
@@ -84,7 +84,7 @@ def outcome_html(result: FixResult) -> str:
 def head_html(label: str, record: FindingsRecord) -> str:
     """Return the number of one config's findings, or that there are none and which rules looked."""
     config = config_in_words(record.config)
-    words, rest, note = NOTHING_FOUND, f": {record.looked_text}", config
+    words, rest, note = ALL_FINE, f": {record.looked_text}", config
     if record.large:
         together = "" if record.together is None else f", together {factor(record.together)} faster"
         words, rest, note = counted(len(record.large), "finding"), together, f"{config} · {RANKED}"

@@ -15,7 +15,7 @@ from workbench.core.worker.preparing import files
 from workbench.core.worker.preparing.conversions import DATA, has_external, raise_opset, save
 from workbench.core.worker.values import read_values
 
-MOST_ERROR = 1e-4  # of the largest magnitude of an output: another order of float32 sums stays below
+_MOST_ERROR = 1e-4  # of the largest magnitude of an output: another order of float32 sums stays below
 
 
 def run(source: str, target: str, examples: str) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def _difference(expected: list[Any], got: list[Any]) -> str:
         if not isinstance(ours, np.ndarray) or ours.dtype.kind not in "fc":
             same = np.array_equal(ours, theirs) if isinstance(ours, np.ndarray) else ours == theirs
         else:
-            most = MOST_ERROR * float(np.abs(ours).max(initial=0.0))
+            most = _MOST_ERROR * float(np.abs(ours).max(initial=0.0))
             same = ours.shape == theirs.shape and np.allclose(ours, theirs, 0.0, most, equal_nan=True)
         if not same:
             return f"output {at} differs after the conversion"

@@ -58,7 +58,7 @@ class InferRequest(BaseModel, strict=True):
     parameters: Parameters = Parameters()
 
 
-class Model:
+class ServedModel:
     """The session of a deployment; `settings` is deployment.json, `session` the module session.py."""
 
     def __init__(self, settings: dict[str, Any], session: Any, folder: Path = FOLDER) -> None:
@@ -217,7 +217,7 @@ async def read_body(request: Request, most: int) -> bytearray:
     return body
 
 
-def make_app(model: Model) -> FastAPI:
+def make_app(model: ServedModel) -> FastAPI:
     """Return the application that serves a model."""
     settings, limits = model.settings, model.settings["limits"]
     root = f"/v2/models/{settings['name']}"
@@ -292,7 +292,7 @@ def main() -> None:
         threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()
     import session  # of this deployment, beside this file
 
-    app = make_app(Model(json.loads((FOLDER / "deployment.json").read_text("utf-8")), session))
+    app = make_app(ServedModel(json.loads((FOLDER / "deployment.json").read_text("utf-8")), session))
     uvicorn.run(app, host=options.host, port=options.port, access_log=False, timeout_graceful_shutdown=30)
 
 
