@@ -82,7 +82,7 @@ def test_ci_runs_what_the_readme_says() -> None:
 
 
 def test_its_links_lead_somewhere() -> None:
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
     links = [
         (page.name, page.parent / target)
         for page in pages
@@ -97,3 +97,11 @@ def test_contributing_names_files_that_are_there() -> None:
     named = re.findall(r"`((?:workbench|sample_models|benchmarks)/[^`]*|CHANGELOG.md|\.ci/run)`", text)
     assert len(named) > 10
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_commands_that_agents_are_told_of_exist() -> None:
+    page = (ROOT / "SKILL.md").read_text(encoding="utf-8")
+    told = re.findall(r"`workbench ([a-z-]+) ", page)
+    (group,) = (action for action in parser()._actions if isinstance(action.choices, dict))
+    assert len(told) > 7
+    assert set(told) <= set(group.choices)

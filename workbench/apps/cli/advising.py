@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from workbench.apps.cli.commands import Commands, add, add_command, add_subject
+from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import common, save, subject_of
 
 
@@ -14,12 +15,12 @@ def add_to(commands: Commands) -> None:
     text = "say what costs time or memory, and what would fix it"
     findings = add_command(commands, "findings", run_findings, text)
     add_subject(findings)
-    add(findings, "--data", "--calibration")
+    add(findings, "--data", "--calibration", "--csv")
     text = "try the fixes one after the other and keep what helps"
     improve = add_command(commands, "improve", run_improve, text)
     add_subject(improve)
     add(improve, "--budget", default=180.0)
-    add(improve, "--max-accuracy-drop", "--data", "--calibration", "--quiet")
+    add(improve, "--max-accuracy-drop", "--data", "--calibration", "--quiet", "--csv")
 
 
 def run_findings(arguments: argparse.Namespace) -> int:
@@ -28,7 +29,7 @@ def run_findings(arguments: argparse.Namespace) -> int:
 
     model, config, inputs = subject_of(arguments)
     result = findings(model, config, inputs=inputs, data=arguments.data, calibration=arguments.calibration)
-    print(result)
+    print_sentences(arguments, result)
     return save(result, arguments)
 
 
@@ -47,6 +48,7 @@ def run_improve(arguments: argparse.Namespace) -> int:
         **common(arguments),
         on_step=lambda step: print(step, file=sys.stderr),
     )
-    print(result)
-    print(f"config: {result.config!r}")
+    print_sentences(arguments, result)
+    if not (arguments.json or arguments.csv):
+        print(f"config: {result.config!r}")
     return save(result, arguments)

@@ -101,6 +101,8 @@ def add(command: argparse.ArgumentParser, *names: str, **changes: Any) -> None:
     """Add arguments that several commands have; `changes` are what differs in this one."""
     for name in names:
         command.add_argument(*_SHORT.get(name, ()), name, **_OPTIONS[name] | changes)
+        if name == "--csv":  # what has a table has its rows as JSON
+            command.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def add_subject(command: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.apps.cli.commands import Commands, add, add_command, add_subject
+from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import save, shows_progress, subject_of
 
 _EXAMPLE = "workbench deploy bert-base bert-server --a precision=dynamic_int8 --check"
@@ -17,7 +18,7 @@ def add_to(commands: Commands) -> None:
     deploy = add_command(commands, "deploy", run, text, _EXAMPLE)
     add_subject(deploy)
     deploy.add_argument("folder", help="the folder to write, which does not exist yet")
-    add(deploy, "--calibration", "--quiet")
+    add(deploy, "--calibration", "--quiet", "--csv")
     deploy.add_argument("--kind", choices=("python", "triton"), default="python")
     deploy.add_argument("--name", help="of the model in the server's addresses; default: that of the model")
     deploy.add_argument("--fallback", action="store_true", help="start without a provider that is missing")
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.check:
         result = result.check(progress=shows_progress(arguments))
-    print(result)
+    print_sentences(arguments, result)
     saved = save(result, arguments)
     check = result.record.check
     return DIFFERS if check is not None and not check.agrees else saved

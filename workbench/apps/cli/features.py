@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from workbench.apps.cli.commands import CommandParser, Commands, add, add_command
 from workbench.apps.cli.comparing import add_configs, read_candidates
-from workbench.apps.cli.showing import opened, print_result, to_json
+from workbench.apps.cli.showing import opened, print_result
 from workbench.apps.cli.subject import common, read_inputs, save
 from workbench.core.errors import InputError
 from workbench.features.base.registry import KINDS
@@ -64,7 +63,6 @@ def add_options(command: argparse.ArgumentParser, kind: str) -> None:
         else:
             _add_option(command, name, parameter)
     add(command, "--output", "--csv")
-    add(command, "--json", help="print JSON instead of text")
 
 
 def _default(name: str, parameter: inspect.Parameter) -> dict[str, Any]:
@@ -145,8 +143,5 @@ def run(kind: str, arguments: argparse.Namespace) -> int:
             is_config = Config in (parameter.annotation, *get_args(parameter.annotation))
             options[name] = Config.from_assignments(given) if is_config else given
     result = KINDS.named(kind).function(*first, **options)
-    if arguments.json:
-        print(json.dumps(to_json(result)))
-    else:
-        print_result(arguments, result, result.to_frame())
+    print_result(arguments, result, result.to_frame())
     return save(result, arguments)

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     if label is not None:
         result = result.sorted_by(label.upper())
     print_sentences(arguments, result)
-    if not arguments.csv:
+    if not (arguments.csv or arguments.json):
         print(table(result.to_frame()))
     arguments.output = None  # it was written after each model
     return save(result, arguments, of_grid(result.record, arguments.fail_if))

@@ -36,5 +36,5 @@ def run(arguments: argparse.Namespace) -> int:
     )
     print_sentences(arguments, prepared)
     path = prepared.export(arguments.output) if arguments.output else prepared.model.path
-    print(path_text(path), file=sys.stderr if arguments.csv else sys.stdout)
+    print(path_text(path), file=sys.stderr if arguments.csv or arguments.json else sys.stdout)
     return 0

@@ -26,8 +26,12 @@ def add_to(commands: Commands) -> None:
     history.add_argument("--model", help="part of the model's name, or the start of its hash")
     history.add_argument("--most", type=int, default=20, metavar="N", help="the newest N; default 20")
     history.add_argument("--delete", metavar="ID", help="delete an entry for good")
-    add_command(commands, "samples", run_samples, "list the models that come with the workbench")
-    add_command(commands, "doctor", run_doctor, "print what this machine and this ONNX Runtime can do")
+    add(history, "--json")
+    for name, run, what in (
+        ("samples", run_samples, "list the models that come with the workbench"),
+        ("doctor", run_doctor, "print what this machine and this ONNX Runtime can do"),
+    ):
+        add(add_command(commands, name, run, what), "--json", help="print JSON instead of text")
 
 
 def run_show(arguments: argparse.Namespace) -> int:
@@ -51,12 +55,15 @@ def to_json(result: Any) -> dict[str, Any]:
     from workbench.apps.cli.comparing import record_to_json
     from workbench.core.bundle.comparison import ComparisonRecord
     from workbench.features.base.registry import KINDS
+    from workbench.features.base.result import Result
 
+    if not isinstance(result, Result):  # an answer that no bundle holds
+        return {"text": str(result), "rows": json.loads(rows_json(result.to_frame()))}
     record = result.saved
     if isinstance(record, ComparisonRecord):
         return record_to_json(record)
     kind, about = KINDS.of(record, "").name, result.about
-    rows = json.loads(result.to_frame().to_json(orient="records", double_precision=15))
+    rows = json.loads(rows_json(result.to_frame()))
     return {
         "kind": kind,
         "id": about.id,
@@ -67,11 +74,19 @@ def to_json(result: Any) -> dict[str, Any]:
     }
 
 
+def rows_json(frame: pd.DataFrame) -> str:
+    """Return the rows of a table as a JSON list of objects."""
+    text: str = frame.to_json(orient="records", double_precision=15)
+    return text
+
+
 def print_sentences(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame | None = None) -> None:
-    """Print the sentences of a result, or its table (or `frame`) as CSV if the user asked for it."""
+    """Print the sentences of a result, or as the user asked: its table (or `frame`) as CSV, or JSON."""
     from workbench.core.bundle.display import csv_of
 
-    if arguments.csv:
+    if arguments.json:
+        print(json.dumps(to_json(result)))
+    elif arguments.csv:
         print(csv_of(result.to_frame() if frame is None else frame), end="")
     else:
         print(result)
@@ -80,7 +95,7 @@ def print_sentences(arguments: argparse.Namespace, result: Any, frame: pd.DataFr
 def print_result(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame) -> None:
     """Print the sentences of a result and the first rows of a table of it, or the whole table as CSV."""
     print_sentences(arguments, result, frame)
-    if arguments.csv:
+    if arguments.csv or arguments.json:
         return
     if not frame.empty:
         print(table(frame.head(MOST_SHOWN)))
@@ -107,7 +122,9 @@ def run_history(arguments: argparse.Namespace) -> int:
         print(f"deleted {arguments.delete}")
         return 0
     frame = history().to_frame(model=arguments.model)[HISTORY_COLUMNS]
-    if frame.empty:
+    if arguments.json:
+        print(rows_json(frame.head(arguments.most)))
+    elif frame.empty:
         print("nothing yet: workbench compare adds to it")
     else:
         print(history_table(frame.head(arguments.most)))
@@ -116,9 +133,11 @@ def run_history(arguments: argparse.Namespace) -> int:
 
 def run_samples(arguments: argparse.Namespace) -> int:
     """List the samples by kind and size."""
-    del arguments
     from workbench.core.models.samples import samples
 
+    if arguments.json:
+        print(rows_json(samples()))
+        return 0
     kind = None
     for row in samples().sort_values(["kind", "parameters"]).to_dict("records"):
         if row["kind"] != kind:
@@ -131,10 +150,10 @@ def run_samples(arguments: argparse.Namespace) -> int:
 
 def run_doctor(arguments: argparse.Namespace) -> int:
     """Print the doctor's report: what works here, and fixes for the rest."""
-    del arguments
     from workbench.features.doctor import doctor
 
-    print(doctor())
+    report = doctor()
+    print(json.dumps(asdict(report)) if arguments.json else report)
     return 0
 
 

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.accuracy:
         print(result.accuracy(progress=shows_progress(arguments)), file=sys.stderr)
     print_sentences(arguments, result)
-    if not arguments.csv:
+    if not (arguments.csv or arguments.json):
         print(table(result.to_frame()))
     return save(result, arguments, of_grid(result.record, arguments.fail_if))
 

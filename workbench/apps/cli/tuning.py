@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from workbench.apps.cli.commands import Commands, add, add_command, add_subject, percent
+from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import common, save, subject_of
 from workbench.core.bundle.goal import OBJECTIVES, Goal
 from workbench.core.errors import ConfigError
@@ -27,7 +28,7 @@ def add_to(commands: Commands) -> None:
         help="what to improve; several: a front",
     )
     tune.add_argument("--callers", type=int, default=4, metavar="N", help="at once, for throughput")
-    add(tune, "--max-accuracy-drop", "--max-p99", "--data", "--calibration", "--quiet")
+    add(tune, "--max-accuracy-drop", "--max-p99", "--data", "--calibration", "--quiet", "--csv")
     tune.add_argument(
         "--max-error", type=percent, metavar="SHARE", help="try int8 too, with at most this error"
     )
@@ -84,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _printed(study: Study, arguments: argparse.Namespace) -> int:
-    print(study)
-    print(f"config: {study.best!r}")
+    print_sentences(arguments, study)
+    if not (arguments.json or arguments.csv):
+        print(f"config: {study.best!r}")
     return save(study, arguments)
