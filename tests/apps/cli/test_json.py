@@ -30,7 +30,8 @@ def test_every_command_that_has_a_result_has_the_option(capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     "command",
     [
-        "doctor", "samples", "history", "explain MODEL --no-history", "prepare MODEL --a precision=dynamic_int8",
+        "doctor", "samples", "history", "explain MODEL --no-history",
+        "prepare MODEL --a precision=dynamic_int8",
         "findings MODEL", "first-difference MODEL --b level=basic",
     ],
 )  # fmt: skip
