@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 from importlib import import_module
 
-_NAMES = ("pandas", "plotly.graph_objects", "scipy.special")
+SHARED = ("pandas", "plotly.graph_objects", "scipy.special")
 _lock = threading.Lock()
 
 
 def import_shared() -> None:
     """Import them, or wait until another thread has."""
     with _lock:
-        for name in _NAMES:
+        for name in SHARED:
             import_module(name)

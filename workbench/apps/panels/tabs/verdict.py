@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow
 from workbench.apps.panels.markup import error_html, note_html
 from workbench.apps.panels.state import BenchState
 from workbench.drawing.page.banner import verdict_html
-from workbench.features.compare.result import Comparison
+
+if TYPE_CHECKING:
+    from workbench.features.compare.result import Comparison
 
 _NAMES = ("median", "p90", "memory", "load", "outputs")  # of the tiles that will stand here
 TILES = "".join(
