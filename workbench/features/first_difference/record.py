@@ -22,8 +22,8 @@ from workbench.drawing.chart import (
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_ROWS = 30  # of the figure
-BEFORE = 3  # rows of the figure before the first difference
+_MOST_ROWS = 30  # of the figure
+_BEFORE = 3  # rows of the figure before the first difference
 MOST_ERROR = 1e6  # of a tensor that is 0 in A
 
 
@@ -93,7 +93,7 @@ def check_first_difference(record: FirstDifferenceRecord, fix: str) -> None:
 def first_difference_chart(record: FirstDifferenceRecord) -> Chart:
     """Return a row for each tensor along the graph, from just before the first difference on."""
     start = record.tensors.index(record.beyond[0]) if record.beyond else 0
-    shown = record.tensors[max(0, start - BEFORE) :][:MOST_ROWS]
+    shown = record.tensors[max(0, start - _BEFORE) :][:_MOST_ROWS]
     rows = [
         ChartRow(
             row.tensor,
