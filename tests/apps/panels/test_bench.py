@@ -252,18 +252,18 @@ def test_modules_that_threads_share_are_imported_after_the_panels_and_before_any
     """Of two threads that imported pandas at once, one was given it half-made, and exporting failed."""
     code = """
 import sys, threading, workbench as wb
-from workbench.apps.panels.shared_modules import SHARED
+from workbench.apps.panels.shared_modules import SHARED_MODULES
 importers = set()
 class Watch:
     def find_spec(self, name, path=None, target=None):
-        if name in SHARED:
+        if name in SHARED_MODULES:
             importers.add("main" if threading.current_thread() is threading.main_thread() else "other")
 sys.meta_path.insert(0, Watch())
 bench = wb.Workbench()
 bench.panels
 bench.background.settle()
 print(len(importers), {"numpy", "onnx", "workbench.features.compare.call"} & set(sys.modules) or "light")
-bench.in_background(lambda: print(*importers, set(SHARED) <= set(sys.modules)), print, print)
+bench.in_background(lambda: print(*importers, set(SHARED_MODULES) <= set(sys.modules)), print, print)
 bench.background.settle()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 from importlib import import_module
 
-SHARED = ("pandas", "plotly.graph_objects", "scipy.special")
+SHARED_MODULES = ("pandas", "plotly.graph_objects", "scipy.special")
 _lock = threading.Lock()
 
 
 def import_shared() -> None:
     """Import them, or wait until another thread has."""
     with _lock:
-        for name in SHARED:
+        for name in SHARED_MODULES:
             import_module(name)

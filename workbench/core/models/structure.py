@@ -17,6 +17,7 @@ from workbench.core.models.wire import Malformed, without_weights
 from workbench.core.text import path_text, shorten
 
 _AGAIN = "Download, copy or export the model again"
+MOST_NODES = 300_000  # walked in some six seconds
 
 
 def read_structure(path: Path) -> ModelProto:
@@ -60,6 +61,7 @@ def structure_of(file: BinaryIO, size: int, label: str) -> ModelProto:
         raise ModelError(f"{label} is damaged or no ONNX model: {_reason(error)}", _AGAIN) from error
     if not model.HasField("graph"):
         raise ModelError(f"{label} is no ONNX model: it holds no graph", "Give the .onnx file itself")
+    _check_size(model, label)
     _check_text(model, label)
     return model
 
@@ -116,6 +118,18 @@ def _reason(error: DecodeError) -> str:
     if "MaxDepth" in text or "recursion" in text.lower():
         return "it nests subgraphs deeper than protobuf allows (100 levels)"
     return shorten(text, 200)
+
+
+def _check_size(model: ModelProto, label: str) -> None:
+    """Refuse a graph that a small file can hold and no process can walk in seconds."""
+    count = 0
+    for graph in graphs(model):
+        count += len(graph.node)
+        if count > MOST_NODES:
+            raise ModelError(
+                f"{label} has more than {MOST_NODES:,} nodes, and the largest nets have a tenth of that",
+                "Export loops as Loop or Scan instead of unrolled",
+            )
 
 
 def _check_text(model: ModelProto, label: str) -> None:
