@@ -7,6 +7,7 @@ from pathlib import Path
 
 import onnx
 import pytest
+from huggingface_hub import HfApi
 from onnx import numpy_helper
 
 import workbench as wb
@@ -49,7 +50,13 @@ def test_each_file_has_a_verdict_or_a_reason(folder: Path, tmp_path: Path) -> No
     assert len(wb.open(bundle).runs) == 4
 
 
-def test_the_float32_file_is_found_or_asked_for(folder: Path, tmp_path: Path) -> None:
+def test_the_float32_file_is_found_or_asked_for(tmp_path: Path) -> None:
+    folder = tmp_path / "published"
+    folder.mkdir()
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    for name in ("model.onnx", "model_fp16.onnx", "model_int8.onnx"):
+        (folder / name).touch()
     files = files_of(folder)
     assert baseline_of(files, None) == "model.onnx"
     assert baseline_of(files, "model_fp16.onnx") == "model_fp16.onnx"
@@ -58,12 +65,21 @@ def test_the_float32_file_is_found_or_asked_for(folder: Path, tmp_path: Path) ->
     with pytest.raises(wb.WorkbenchError, match="speaks of other arithmetic"):
         baseline_of({"a_fp16.onnx": "", "a_int8.onnx": ""}, None)
     with pytest.raises(wb.WorkbenchError, match="has 0 files of models"):
-        files_of(tmp_path)
+        files_of(nothing)
     with pytest.raises(wb.WorkbenchError, match="is no folder"):
         wb.published(tmp_path / "nowhere")
 
 
-def test_a_hub_that_does_not_answer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(wb.WorkbenchError, match="cannot be listed"):
+def test_the_files_of_a_repository_are_listed_or_it_is_said_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["README.md", "onnx/model.onnx", "onnx/model_q4.onnx"]
+    monkeypatch.setattr(HfApi, "list_repo_files", lambda *_, **__: names)
+    assert files_of("hf://org/repo@v2") == {
+        name: f"hf://org/repo/{name}@v2" for name in names if name.endswith(".onnx")
+    }
+
+    def refuse(*_: object, **__: object) -> list[str]:
+        raise ConnectionError("nobody answers")
+
+    monkeypatch.setattr(HfApi, "list_repo_files", refuse)
+    with pytest.raises(wb.WorkbenchError, match="cannot be listed: nobody answers"):
         wb.published("hf://org/repo")
