@@ -18,7 +18,14 @@ from workbench.drawing.canvas.standalone import fragment
 from workbench.drawing.scene import Scene
 from workbench.features.base.registry import KINDS
 
-NOT_CALLED = {"keep", "examine", "attach", "save", "export_html"}
+NOT_CALLED = {
+    "keep",
+    "examine",
+    "attach",
+    "save",
+    "export_html",
+    "feature",
+}  # the last holds no text of a file
 MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 DEPTH = 4
 
