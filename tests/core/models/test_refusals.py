@@ -15,7 +15,7 @@ from onnx import ModelProto, helper
 from tests.core.models import tiny
 from workbench.core.errors import ModelError
 from workbench.core.models import load
-from workbench.core.models.structure import MOST_NODES
+from workbench.core.models.structure import MOST_GRAPH_NODES
 from workbench.core.models.wire import _varint
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
@@ -199,7 +199,7 @@ def test_a_folder_that_cannot_be_written(home: Path) -> None:
 def test_a_small_file_of_countless_nodes_is_refused_before_it_is_walked() -> None:
     graph = ModelProto.FromString(b"\x3a\x04\x12\x02gg").graph
     node = b"\x0a\x00"  # an empty one
-    body = graph.SerializeToString() + node * (MOST_NODES + 1)
+    body = graph.SerializeToString() + node * (MOST_GRAPH_NODES + 1)
     model = b"\x08\x08\x3a" + _varint(len(body)) + body
     with pytest.raises(ModelError, match="more than 300,000 nodes"):
         load(model)
