@@ -213,8 +213,8 @@ def test_the_command_tunes_there(client: Any, model: Path, capsys: pytest.Captur
     )
     assert space
     printed = capsys.readouterr().out
-    assert "better" in printed or "best" in printed or "faster" in printed
-    assert "config: Config(" in printed or "config: wb.Config(" in printed
+    assert " measured" in printed  # in the headline, whatever it proves
+    assert "config: Config(" in printed
     assert main(["tune", str(model), "--target", "edge"]) == 2
     assert "--target needs a cluster" in capsys.readouterr().err
     assert main(["tune", str(model), "--cluster", "tcp://127.0.0.1:1", "--budget", "5"]) != 0
