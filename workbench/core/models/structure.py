@@ -127,7 +127,7 @@ def _check_size(model: ModelProto, label: str) -> None:
         count += len(graph.node)
         if count > MOST_GRAPH_NODES:
             raise ModelError(
-                f"{label} has more than {MOST_GRAPH_NODES:,} nodes, and the largest nets have a tenth of that",
+                f"{label} has more than {MOST_GRAPH_NODES:,} nodes; the largest nets have a tenth",
                 "Export loops as Loop or Scan instead of unrolled",
             )
 
