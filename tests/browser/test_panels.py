@@ -23,6 +23,7 @@ from tests.browser.harness.panels import (
     knob,
     make,
     menu_item,
+    stopped,
     tab,
     turned,
     until,
@@ -116,7 +117,7 @@ def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
     expect(page.locator(".wbp-difference")).to_contain_text("level (basic")
     expect(page.locator(".wbp-doing")).to_contain_text("round")
     button(page, "Cancel").click()
-    expect(page.locator(".wbp-stopped")).to_be_visible()
+    stopped(page)
 
 
 @pytest.mark.parametrize("name", ["Compare", "Level by level", "Ablate"])
@@ -126,7 +127,7 @@ def test_cancel_leaves_no_process(show: Show, name: str) -> None:
     button(page, name).click() if name == "Compare" else make(page, name)
     until(page, lambda: bool(workers()))
     button(page, "Cancel").click()
-    expect(page.locator(".wbp-stopped")).to_be_visible()
+    stopped(page)
     assert not workers()
     expect(button(page, "Compare")).to_be_enabled()
     expect(page.locator(".wbp-error")).to_have_count(0)
@@ -160,7 +161,7 @@ def test_two_reloads_in_mid_run_find_it_again(show: Show) -> None:
         before = page.locator(".wbp-doing").inner_text()
         expect(page.locator(".wbp-doing")).not_to_have_text(before)  # it moves on
     button(page, "Cancel").click()
-    expect(page.locator(".wbp-stopped")).to_be_visible()
+    stopped(page)
 
 
 def test_a_kernel_restart_in_mid_run_leaves_no_orphan(show: Show) -> None:

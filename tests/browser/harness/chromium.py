@@ -27,7 +27,7 @@ FLAGS = [
     "--disable-sync",
 ]
 # How long a condition may take to come true on a busy machine; shorter while one writes a test.
-PATIENCE_MS = float(os.environ.get("WORKBENCH_PATIENCE_S", "600")) * 1e3
+PATIENCE_MS = float(os.environ.get("WORKBENCH_PATIENCE_S", "200")) * 1e3
 interrupted = threading.Event()  # by Ctrl-C, which ends Playwright's loop in this thread
 LOCAL = {"data", "blob", "about", "chrome", "chrome-extension"}  # addresses that are no request
 expect.set_options(timeout=PATIENCE_MS)

@@ -99,6 +99,12 @@ def compared(page: Page) -> None:
     expect(page.locator(".wbp-progress")).to_have_count(0)
 
 
+def stopped(page: Page) -> None:
+    """Wait until nothing runs after Cancel; a comparison of three rounds and more keeps its answer."""
+    expect(page.locator(".wbp-progress")).to_have_count(0)
+    expect(page.locator(".wbp-stopped, .wbp-verdict[data-kind]").first).to_be_visible()
+
+
 def workers() -> list[psutil.Process]:
     return [child for child in psutil.Process().children(recursive=True) if is_worker(child)]
 
