@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,7 @@ pytestmark = pytest.mark.real
 STATIC = wb.Config(precision=wb.StaticInt8())
 
 
-@pytest.fixture(scope="module")
-def detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(path: Path, joined: Sequence[onnx.NodeProto], last: Sequence[onnx.NodeProto]) -> Path:
     """Write a net that gives boxes of 0 to 640 and scores of 0 to 1 in one output."""
     random = np.random.default_rng(0)
 
@@ -34,11 +34,9 @@ def detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
         helper.make_node("Relu", ["c"], ["r"], name="relu"),
         helper.make_node("Conv", ["r", "v"], ["b"], name="box"),
         helper.make_node("Conv", ["r", "u"], ["s"], name="class"),
-        helper.make_node("Sigmoid", ["b"], ["part"], name="share"),
-        helper.make_node("Mul", ["part", "size"], ["boxes"], name="boxes"),
-        helper.make_node("Sigmoid", ["s"], ["scores"], name="scores"),
+        *joined,
         helper.make_node("Concat", ["boxes", "scores"], ["joined"], name="/Concat", axis=1),
-        helper.make_node("Reshape", ["joined", "shape"], ["y"], name="/Reshape"),
+        *last,
     ]
     weights = [
         constant("w", 16, 3, 3, 3),
@@ -46,6 +44,10 @@ def detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
         constant("u", 5, 16, 1, 1),
         shared("size", np.float32(640)),
         shared("shape", [1, 9, -1]),
+        shared("sizes", np.float32([[640]] * 4 + [[1]] * 5)),
+        shared("first", [0]),
+        shared("all", [9]),
+        shared("axis", [1]),
     ]
     graph = helper.make_graph(
         nodes,
@@ -54,9 +56,20 @@ def detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 9, 256])],
         weights,
     )
-    path = tmp_path_factory.mktemp("detector") / "detector.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
     return path
+
+
+@pytest.fixture(scope="module")
+def detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a detector that scales its boxes before the Concat."""
+    joined = [
+        helper.make_node("Sigmoid", ["b"], ["part"], name="share"),
+        helper.make_node("Mul", ["part", "size"], ["boxes"], name="boxes"),
+        helper.make_node("Sigmoid", ["s"], ["scores"], name="scores"),
+    ]
+    last = [helper.make_node("Reshape", ["joined", "shape"], ["y"], name="/Reshape")]
+    return written(tmp_path_factory.mktemp("detector") / "detector.onnx", joined, last)
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +92,29 @@ def test_the_verdict_names_the_channels_and_the_node(comparison: wb.Comparison) 
 def test_the_fix_is_one_call_and_measured(comparison: wb.Comparison) -> None:
     finding = comparison.findings()["channels-lost-in-a-common-scale"]
     assert finding.record.fix.config.precision.exclude == ("/Concat", "/Reshape")
+    result = finding.try_fix(budget_s=1.0)
+    assert result.kept, result.reason
+
+
+def test_arithmetic_behind_the_concat_belongs_to_the_tail(tmp_path: Path) -> None:
+    joined = [
+        helper.make_node("Identity", ["b"], ["boxes"], name="box logits"),
+        helper.make_node("Identity", ["s"], ["scores"], name="class logits"),
+    ]
+    last = [
+        helper.make_node("Reshape", ["joined", "shape"], ["flat"], name="/Reshape"),
+        helper.make_node("Sigmoid", ["flat"], ["shares"], name="/Sigmoid"),
+        helper.make_node("Slice", ["shares", "first", "all", "axis"], ["kept"], name="/Slice"),
+        helper.make_node("Mul", ["kept", "sizes"], ["scaled"], name="/Mul"),
+        helper.make_node("Add", ["scaled", "scaled"], ["y"], name="/Add"),
+    ]
+    detector = written(tmp_path / "detector.onnx", joined, last)
+    comparison = wb.compare(detector, wb.Config(), STATIC, budget_s=1.0, calibration="random")
+    (row,) = comparison.agreement
+    assert row.tail == ("/Concat", "/Add", "/Mul", "/Slice", "/Sigmoid", "/Reshape")
+    assert "after '/Concat': leave the tail in float" in comparison.verdict.reason
+    finding = comparison.findings()["channels-lost-in-a-common-scale"]
+    assert set(finding.record.fix.config.precision.exclude) == set(row.tail)
     result = finding.try_fix(budget_s=1.0)
     assert result.kept, result.reason
 

@@ -1,10 +1,11 @@
-"""The tail of an output: the nodes that join and move values on the last way to it, and change none."""
+"""The tail of an output: the nodes that join values and compute on them one by one on the last way to it."""
 
 from __future__ import annotations
 
-from onnx import ModelProto
+from onnx import ModelProto, NodeProto
 
 from workbench.core.models.naming import name_nodes
+from workbench.core.models.structure import bodies
 
 JOINS = "Concat"
 MOVES = frozenset(
@@ -21,7 +22,16 @@ MOVES = frozenset(
         "Gather",
     )
 )
-
+_ALL_INPUTS = frozenset((JOINS, "Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "Where"))
+# A tail starts behind operators that mix the channels of their input, and holds no computation of sizes.
+_BEFORE = frozenset(
+    (
+        *("Shape", "Size"),
+        *("Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "FusedConv"),
+        *("MatMul", "MatMulInteger", "QLinearMatMul", "MatMulNBits", "Gemm", "FusedMatMul", "Einsum"),
+        *("LSTM", "GRU", "RNN", "Attention", "MultiHeadAttention", "GroupQueryAttention"),
+    )
+)
 
 PROBABILITIES = frozenset(("Sigmoid", "Softmax"))
 
@@ -39,22 +49,29 @@ def tail_of(structure: ModelProto, output: str) -> tuple[str, ...]:
     """Return the names of the nodes from the joins to an output, the last join first; none without a join.
 
     box ──┐
-          Concat ── Transpose ── output      tail: Concat, Transpose
-    score ┘
+          Concat ── Mul ── Transpose ── output      tail: Concat, Mul, Transpose
+    score ┘          │
+    sizes ── Floor ──┘                              Floor is not behind a join
     """
     named = ModelProto()
     named.CopyFrom(structure)
     name_nodes(named)
     makers = {made: node for node in named.graph.node for made in node.output}
-    tail: dict[str, str] = {}  # type by name
+    reached: dict[str, NodeProto] = {}  # by name, the nearest to the output first
     waiting = [output]
-    while waiting:
-        node = makers.get(waiting.pop(0))
-        if node is None or node.name in tail or node.op_type not in (JOINS, *MOVES):
+    for value in waiting:
+        node = makers.get(value)
+        if node is None or node.name in reached or node.op_type in _BEFORE or any(bodies(node)):
             continue
-        tail[node.name] = node.op_type
-        waiting += node.input if node.op_type == JOINS else node.input[:1]
-    joins = [name for name, kind in tail.items() if kind == JOINS]
+        reached[node.name] = node
+        waiting += node.input if node.op_type in _ALL_INPUTS else node.input[:1]
+    behind: dict[str, None] = {}  # in the order of the graph
+    values: set[str] = set()
+    for node in named.graph.node:
+        if node.name in reached and (node.op_type == JOINS or values.intersection(node.input)):
+            behind[node.name] = None
+            values.update(node.output)
+    joins = [name for name in reached if name in behind and reached[name].op_type == JOINS]
     if not joins:
         return ()
-    return (joins[0], *(name for name in tail if name != joins[0]))
+    return (joins[0], *(name for name in reached if name in behind and name != joins[0]))

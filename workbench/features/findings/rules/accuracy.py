@@ -150,7 +150,7 @@ def accuracy_lost(evidence: Evidence) -> FindingRecords:
     "channels-lost-in-a-common-scale",
     needs=("agreement",),
     recognised="quantized channels that became constant, or too far off on their own scale, after a Concat",
-    advice="leave the tail in float: exclude=(the Concat and the nodes that only move its values)",
+    advice="leave the tail in float: exclude=(the Concat and the nodes behind it)",
     source="arithmetic: boxes up to 640 and scores up to 1 in 8 bits have one scale of 2.5",
 )
 def channels_lost_in_a_common_scale(evidence: Evidence) -> FindingRecords:
