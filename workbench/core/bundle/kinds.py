@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.limits import DAMAGED
 from workbench.core.bundle.origin import Origin, check_id
 from workbench.core.errors import BundleError
@@ -99,11 +99,7 @@ def check_measured_runs(record: ComparisonRecord, fix: str, *, least: int) -> No
         raise BundleError(f"runs: expected {count} or more runs, each with its own label.", fix)
     if [verdict.label for verdict in record.verdicts] != labels[1:]:
         raise BundleError("verdicts: expected one for each run after the first, in their order.", fix)
-    for at, verdict in enumerate(record.verdicts):
-        for name in ("ratio", "low", "high"):
-            value = getattr(verdict, name)
-            if value is not None and not 0 < value < math.inf:
-                raise BundleError(f"verdicts[{at}].{name}: expected a positive number, got {value}.", fix)
+    check_ratios(record.verdicts, fix)
     for run in record.runs:
         if any(not block.samples_s for block in run.blocks):
             raise BundleError(f"Run {quoted(run.label)} has a block without samples.", fix)
@@ -118,6 +114,15 @@ def check_measured_runs(record: ComparisonRecord, fix: str, *, least: int) -> No
     for at, doubt in enumerate(record.doubts):
         if doubt.label is not None and doubt.label not in labels:
             raise BundleError(f"doubts[{at}].label: there is no such run.", fix)
+
+
+def check_ratios(verdicts: Iterable[Verdict], fix: str) -> None:
+    """Refuse verdicts whose ratio or interval no two times can have."""
+    for at, verdict in enumerate(verdicts):
+        for name in ("ratio", "low", "high"):
+            value = getattr(verdict, name)
+            if value is not None and not 0 < value < math.inf:
+                raise BundleError(f"verdicts[{at}].{name}: expected a positive number, got {value}.", fix)
 
 
 def check_seconds(values: Iterable[float], name: str, fix: str) -> None:

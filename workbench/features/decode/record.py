@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.core.bundle.comparison import OutputAgreement, Verdict
-from workbench.core.bundle.kinds import check_seconds
+from workbench.core.bundle.kinds import check_ratios, check_seconds
 from workbench.core.bundle.preparation import Preparation
 from workbench.core.bundle.run import Failure
 from workbench.core.config import Config
@@ -94,3 +94,4 @@ def check_decoding(record: DecodingRecord, fix: str) -> None:
             check_seconds(part.step_s, "passes", fix)
     if any(row.verdict.label not in labels[1:] for row in record.verdicts):
         raise BundleError("verdicts: expected one of a candidate.", fix)
+    check_ratios((row.verdict for row in record.verdicts), fix)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.core.bundle.comparison import OutputAgreement, Verdict
-from workbench.core.bundle.kinds import check_seconds
+from workbench.core.bundle.kinds import check_ratios, check_seconds
 from workbench.core.bundle.preparation import Preparation
 from workbench.core.bundle.run import Failure
 from workbench.core.config import Config
@@ -126,3 +126,4 @@ def check_load_test(record: LoadTestRecord, fix: str) -> None:
     for row in record.verdicts:
         if row.verdict.label not in labels[1:] or row.point not in record.points:
             raise BundleError("verdicts: expected one of a candidate and a point.", fix)
+    check_ratios((row.verdict for row in record.verdicts), fix)
