@@ -1,4 +1,4 @@
-"""`workbench course`: list the lessons with the reader's progress, open or reset a lesson."""
+"""`workbench course`: list lessons with the reader's progress, open one; grade and gather hand-ins."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.apps.cli import lab
 from workbench.apps.cli.commands import Commands, add_command
 from workbench.apps.cli.notebooks import set_aside, shipped_folder, writable_copy
+from workbench.core.bundle.atomic import write_atomically
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, listed
 
@@ -28,7 +29,16 @@ class Lesson:
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     course = add_command(commands, "course", run, "list the lessons of the course, open a lesson")
-    course.add_argument("lesson", nargs="?", help="the number of a lesson; without it: list them all")
+    course.add_argument(
+        "lesson", nargs="?", help="the number of a lesson; without it: list them all; or grade, or gather"
+    )
+    course.add_argument(
+        "bundles", nargs="?", help="with grade and gather: the folder with what was handed in"
+    )
+    course.add_argument("-o", "--output", type=Path, help="grade: a CSV file; gather: a page (.html)")
+    course.add_argument("--exercise", help='grade and gather: what was asked for, such as "03" or "3.c"')
+    course.add_argument("--due", help="grade: later is marked as late, such as 2026-11-20T23:59")
+    course.add_argument("--points", type=float, default=1.0, help="grade: what a right answer earns")
     course.add_argument(
         "--reset", action="store_true", help="forget the lesson's guesses and answers, and copy it anew"
     )
@@ -36,7 +46,9 @@ def add_to(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the lessons, or open or reset a lesson."""
+    """List the lessons, open or reset a lesson, or look at what students handed in."""
+    if arguments.lesson in ("grade", "gather"):
+        return _handed_in(arguments)
     if arguments.lesson is None:
         if arguments.reset:
             raise ConfigError("--reset names no lesson", "give its number: workbench course 1 --reset")
@@ -52,6 +64,28 @@ def run(arguments: argparse.Namespace) -> int:
     writable_copy(arguments.folder)
     reset(lesson.number)
     print(f"lesson {lesson.number} begins anew" + (f"; your copy is kept as {kept.name}" if kept else ""))
+    return 0
+
+
+def _handed_in(arguments: argparse.Namespace) -> int:
+    """Grade the bundles of a folder, or gather them in one figure."""
+    if arguments.bundles is None:
+        raise ConfigError(
+            f"{arguments.lesson} names no folder", f"workbench course {arguments.lesson} submissions/"
+        )
+    from workbench.apps.course.board import gather
+    from workbench.apps.course.grading import grade
+
+    if arguments.lesson == "gather":
+        board = gather(arguments.bundles, arguments.exercise)
+        print(board)
+        if arguments.output is not None:
+            board.export_html(arguments.output)
+        return 0
+    grades = grade(arguments.bundles, arguments.exercise, due=arguments.due)
+    print(grades)
+    if arguments.output is not None:
+        write_atomically(arguments.output, grades.csv(arguments.points).encode("utf-8"))
     return 0
 
 

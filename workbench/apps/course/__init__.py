@@ -17,9 +17,11 @@ from workbench.apps.course.article_cells import (
 )
 from workbench.apps.course.checking import CheckResult, check
 from workbench.apps.course.conv_kinds import ConvKinds, conv_kinds
+from workbench.apps.course.decision import Decision, Rubric, decision, rubric
 from workbench.apps.course.effect import SeenEffect, effect
 from workbench.apps.course.equal_configs import EqualConfigs, equal_configs
 from workbench.apps.course.gpu_runs import GpuRuns, gpu_runs
+from workbench.apps.course.hand_in import HandedIn, hand_in
 from workbench.apps.course.level_steps import LevelSteps, level_steps
 from workbench.apps.course.nets import conv_net, encoder, split_graph
 from workbench.apps.course.predicted_parts import PredictedParts, predicted_parts
@@ -32,13 +34,16 @@ from workbench.apps.course.speed_and_accuracy import SpeedAndAccuracy, speed_and
 __all__ = [
     "CheckResult",
     "ConvKinds",
+    "Decision",
     "EqualConfigs",
     "GpuRuns",
+    "HandedIn",
     "LevelSteps",
     "PredictedParts",
     "Prediction",
     "Progress",
     "Proof",
+    "Rubric",
     "SavedPair",
     "SeenEffect",
     "SpeedAndAccuracy",
@@ -47,11 +52,13 @@ __all__ = [
     "compare_with_article",
     "conv_kinds",
     "conv_net",
+    "decision",
     "effect",
     "encoder",
     "equal_configs",
     "fusion_levels",
     "gpu_runs",
+    "hand_in",
     "issue_cells",
     "level_cells",
     "level_steps",
@@ -64,6 +71,7 @@ __all__ = [
     "proof",
     "provider_cells",
     "reset",
+    "rubric",
     "saved_pairs",
     "seconds",
     "speed_and_accuracy",

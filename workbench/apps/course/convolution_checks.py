@@ -23,6 +23,7 @@ BLOCKED = "nchwc"  # domain of the operators that work in the blocked layout
     "4.a",
     "roofline.to_frame() has a column could_gain_s.",
     "Sort by it: the node with the largest value, not the one with the most operations.",
+    evidence="roofline",
 )
 def most_to_gain(answer: Any, *, roofline: Roofline) -> str | None:
     """Check the node that loses most time to its limit."""
@@ -79,6 +80,7 @@ def gained(comparison: Comparison) -> str | None:
     "4.c",
     "Sum flops × calls_per_run over roofline.record.nodes.",
     "Divide by roofline.record.peaks.float32_flops, and mind the unit.",
+    evidence="roofline",
 )
 def least_time(answer: Any, *, roofline: Roofline) -> str | None:
     """Check the least time in milliseconds that the operations need at the peak, within 20 %."""

@@ -198,7 +198,7 @@ def _beyond_one(value: float | None, low: float | None, high: float | None) -> S
     return Size(value, low, high, present)
 
 
-FAST = "times as fast"
+FAST, LONG = "times as fast", "times as long"
 EFFECTS = {
     "noise": Effect(
         "two runs of the same config differ by more than 2 %",
@@ -216,9 +216,16 @@ EFFECTS = {
         0.0,
     ),
     "wider-is-faster": Effect("the wider net is faster", _verdict("faster"), FAST),
-    "too-many-threads": Effect("the most threads are slower than the best count", _threads, "times as long"),
+    "too-many-threads": Effect("the most threads are slower than the best count", _threads, LONG),
     "fewer-nodes": Effect("a fifth of the nodes, and no faster", _verdict("tie", "slower"), FAST),
     "dynamic-int8": Effect("dynamic int8 makes the convolutional net slower", _verdict("slower"), FAST),
     "saved-graph": Effect("a graph that was optimized ahead loads faster", _saved_graph, FAST),
     "proven-config": Effect("fresh rounds prove a config that beats the defaults", _proven, FAST),
+}
+OF_KIND = {  # what is read from a result of each kind, whatever its lesson
+    "comparison": Effect("B is faster", _verdict("faster"), "times as fast as A"),
+    "levels": EFFECTS["blocked-layout"],
+    "ablation": EFFECTS["costly-fusion"],
+    "thread scaling": EFFECTS["too-many-threads"],
+    "study": EFFECTS["proven-config"],
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -39,18 +40,30 @@ class Exercise:
     budget_s: float | None
     spent: Spent
     limit: str  # in words: "at least 1.2 times faster"
+    evidence: str  # the kind of result that is handed in for it; empty: it is checked in the notebook alone
+
+    @property
+    def given(self) -> str | None:
+        """The name under which the checker takes the evidence; None: the answer says all."""
+        keywords = [p for p in signature(self.checker).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        return keywords[0].name if keywords else None
 
 
 _EXERCISES: dict[str, Exercise] = {}
 
 
 def exercise(
-    name: str, *hints: str, budget_s: float | None = None, spent: Spent = lambda _: None, limit: str = ""
+    name: str,
+    *hints: str,
+    budget_s: float | None = None,
+    spent: Spent = lambda _: None,
+    limit: str = "",
+    evidence: str = "",
 ) -> Callable[[Checker], Checker]:
     """Register the checker of an exercise."""
 
     def register(checker: Checker) -> Checker:
-        _EXERCISES[name] = Exercise(checker, hints, budget_s, spent, limit)
+        _EXERCISES[name] = Exercise(checker, hints, budget_s, spent, limit, evidence)
         return checker
 
     return register

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from workbench.apps.course.decision import RUBRICS, Rubric
 from workbench.apps.course.exercise import NONE, OverBudget, exercise, outputs_agree
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
@@ -24,6 +25,7 @@ CAUSES = ("the level", "the order", "the weight", "the readers")
     "ablation.record.hurts lists the passes that are settled to cost time; it may be empty.",
     budget_s=60.0,
     spent=lambda given: float(given["ablation"].record.comparison.protocol.budget_s),
+    evidence="ablation",
 )
 def costly_pass(answer: Any, *, ablation: Ablation) -> str | None:
     """Check the pass whose removal gains most, or "none" where none is settled to hurt."""
@@ -81,6 +83,7 @@ def at_no_cost(comparison: Comparison) -> str | None:
     "3.c",
     "Folding computes new weights once, when the model is loaded. Whose weights can change later?",
     "The column reason of explanation.passes.missed_frame() has the answer.",
+    evidence="explanation",
 )
 def unfolded_norm(answer: Any, *, explanation: Explanation) -> str | None:
     """Check the reason why batch normalization was not folded against the explanation's."""
@@ -94,3 +97,19 @@ def unfolded_norm(answer: Any, *, explanation: Explanation) -> str | None:
     if answer == "the level":
         return "The pass ran: it belongs to the basic level. Read why it stopped at these nodes."
     return "The column reason of explanation.passes.missed_frame() names something else."
+
+
+RUBRICS["3"] = Rubric(
+    numbers=(
+        "Without the pass the encoder is 1.21 (1.18 to 1.24) times as fast, over 12 pairs of processes.",
+        "It is clearly faster without the pass.",
+    ),
+    cause=(
+        "The fused kernel takes 4 times as long as the operators that it replaced, as the profile shows.",
+        "Fusions add overhead.",
+    ),
+    limits=(
+        "Wider models, another processor or a newer ONNX Runtime may turn the sign: measure each again.",
+        "It should work everywhere.",
+    ),
+)

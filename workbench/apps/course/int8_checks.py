@@ -58,6 +58,7 @@ def fast_and_accurate(
     "each row of sensitivity.record.rows has the error without that layer.",
     'Decibels: 20 × log10(error before / error after). If no layer keeps both limits: "none".',
     limit=f"at most {MOST_GIVEN_UP:.0%} of the gain given up",
+    evidence="sensitivity",
 )
 def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
     """Check for a layer that wins back 3 dB when it stays in float, for a tenth of the gain at most."""
@@ -79,6 +80,7 @@ def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
     'A tie, or a difference that is not settled, means "either".',
     budget_s=30.0,
     spent=budget_of_comparison,
+    evidence="comparison",
 )
 def activation_type(answer: Any, *, comparison: Comparison) -> str | None:
     """Check the type of activations against a comparison of uint8 (A) with int8 (B)."""

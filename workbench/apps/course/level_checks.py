@@ -41,6 +41,7 @@ def removing_pass(answer: Any, *, explanation: Explanation, node: str) -> str | 
     "A tie counts. Where nothing is settled, the default is the answer: wb.Config().",
     budget_s=40.0,
     spent=budget_of_comparison,
+    evidence="comparison",
 )
 def fewest_optimizations(answer: Any, *, comparison: Comparison) -> str | None:
     """Check for the lowest level that is no slower than the default, with the same outputs."""
@@ -71,6 +72,7 @@ def fewest_optimizations(answer: Any, *, comparison: Comparison) -> str | None:
     "2.c",
     "Each row of levels.record.rows has its operators in .ops.",
     "Operators of the blocked layout have nchwc in their name.",
+    evidence="levels",
 )
 def level_of_blocked_layout(answer: Any, *, levels: Levels) -> str | None:
     """Check the first level whose graph holds operators of the blocked layout."""

@@ -68,6 +68,7 @@ def interval_of_pairs(answer: Any) -> str | None:
     "comparison.verdict.kind is the library's word; unknown means not settled.",
     budget_s=20.0,
     spent=budget_of_comparison,
+    evidence="comparison",
 )
 def verdict_in_words(answer: Any, *, comparison: Comparison) -> str | None:
     """Check a verdict in words against that of the comparison."""

@@ -27,6 +27,7 @@ _COSTLY = 0.7  # times as fast: slower beyond noise, settled or not
     "settings.to_frame() has peak_bytes and latency_s of each setting.",
     "First leave out what takes more than 1.5 times as long, then take the lowest peak.",
     limit=f"at most {MOST_TIMES:g} times the latency",
+    evidence="memory settings",
 )
 def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
     """Check the setting with the lowest peak of those that take at most 1.5 times as long."""

@@ -24,6 +24,7 @@ OPTIONS, OWNER = "options-in-code", "cuda: "
     "8.a",
     "What get_available_providers lists was compiled in; it says nothing about this machine.",
     f"Give providers=['cuda'] alone and session_entries={{{ENTRY!r}: '1'}}.",
+    evidence="explanation",
 )
 def loud_config(answer: Any) -> str | None:
     """Check for a config on CUDA whose session refuses to be made where a node would land on the CPU."""

@@ -26,6 +26,7 @@ def seconds_of_load(given: Mapping[str, Any]) -> float:
     "threads.to_frame() has latency_s for each count; take the rows that spin.",
     "threads.record.knee() is the fewest threads within 5 % of the best.",
     limit="at most 5 % above the best latency",
+    evidence="thread scaling",
 )
 def enough_threads(answer: Any, *, threads: Threads) -> str | None:
     """Check for a thread count whose latency is within 5 % of the best."""
@@ -76,4 +77,5 @@ exercise(
     "comparison.verdict.kind is the library's word; unknown means not settled.",
     budget_s=20.0,
     spent=budget_of_comparison,
+    evidence="comparison",
 )(verdict_in_words)

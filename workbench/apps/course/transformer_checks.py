@@ -54,6 +54,7 @@ def fused_attention(answer: Any, *, model: Any) -> str | None:
     'Where none does, A or "not settled" is right.',
     budget_s=120.0,
     spent=budget_of_comparison,
+    evidence="comparison",
 )
 def fastest_file(answer: Any, *, comparison: Comparison) -> str | None:
     """Check the label of the fastest file; of several that are not settled apart each is right."""

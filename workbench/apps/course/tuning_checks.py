@@ -26,6 +26,7 @@ _NEAR = 0.0101  # a report rounds to two decimals
     budget_s=120.0,
     spent=lambda given: float(given["study"].record.budget_s),
     limit=f"within {MOST_REGRET:.0%} of the proven best",
+    evidence="study",
 )
 def best_config(answer: Any, *, study: Study) -> str | None:
     """Check for the proven best config, or one within 5 % of it that keeps every limit."""
@@ -75,6 +76,7 @@ def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
     "10.c",
     "study.record.verdict has ratio, low and high; study.record.selection has the rest.",
     "Say how many other configs were considered: len(study.record.candidates) - 1.",
+    evidence="study",
 )
 def report(answer: Any, *, study: Study) -> str | None:
     """Check a report for its ratio, interval, conditions and what was excluded."""

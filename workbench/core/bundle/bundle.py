@@ -40,6 +40,7 @@ class Bundle:
     version: int
     workbench: str  # the workbench version that wrote the file
     foreign: tuple[ForeignPath, ...] = ()  # paths in its configs; the configs mark them, and no run uses them
+    notes: tuple[tuple[str, str], ...] = ()  # untrusted texts by name
 
 
 def read_bundle(path: str | os.PathLike[str], kinds: Kinds = COMPARISONS) -> Bundle:
@@ -76,6 +77,7 @@ def pack_record(
     about: Origin | None = None,
     parts: tuple[Part, ...] = (),
     kinds: Kinds = COMPARISONS,
+    notes: tuple[tuple[str, str], ...] = (),
 ) -> bytes:
     """Return the bytes of a bundle, the same bytes for the same records. `private` keeps absolute paths.
 
@@ -102,6 +104,7 @@ def pack_record(
         workbench=__version__,
         about=None if kind.about is not None else whose,
         parts=tuple(Listed(part.name, part.about) for part in parts),
+        notes=notes,
     )
     return container.pack({container.MANIFEST: manifest.dump(private=private), **members})
 
@@ -142,4 +145,5 @@ def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS, *, own: 
         manifest.version,
         manifest.workbench,
         tuple(dict.fromkeys(foreign or ())),
+        manifest.notes,
     )

@@ -40,6 +40,7 @@ class Manifest:
     workbench: str  # the version that wrote the file
     about: Origin | None  # null: the main record has its own origin
     parts: tuple[Listed, ...]
+    notes: tuple[tuple[str, str], ...] = ()  # texts by name of the one who saved it, such as a hand-in
 
     def dump(self, *, private: bool = True) -> bytes:
         """Return the manifest as JSON; without absolute paths unless `private`."""

@@ -211,13 +211,15 @@ class Result(Exportable):
         return {**data, "text/plain": data["text/plain"] + untrusted_note(self.foreign_paths)}, metadata
 
 
-def packed(result: Result, *, weights: bool) -> bytes:
+def packed(result: Result, *, weights: bool, notes: tuple[tuple[str, str], ...] = ()) -> bytes:
     """Return the bundle of a result, without paths of this machine."""
     record, structure, parts = result.saved, result.structure, result.parts
     if not weights:
         record, parts = _stripped(record), tuple(_stripped(part) for part in parts)
         structure = None if structure is None else _stripped(structure) or None
-    return pack_record(record, structure, private=False, about=result.about, parts=parts, kinds=KINDS)
+    return pack_record(
+        record, structure, private=False, about=result.about, parts=parts, kinds=KINDS, notes=notes
+    )
 
 
 def _stripped(value: Any) -> Any:

@@ -1,0 +1,132 @@
+"""The class board: everyone's guess against everyone's measured effect, from bundles alone, without names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.course.effect import OF_KIND, Effect, Size
+from workbench.apps.course.exercise import exercises
+from workbench.apps.course.grading import Opened, open_all
+from workbench.apps.course.hand_in import handed_in
+from workbench.core.bundle.display import frame_of
+from workbench.core.errors import ConfigError
+from workbench.core.text import counted, listed, one_line
+from workbench.features.base.exportable import Exportable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.drawing.chart import Chart
+
+GUESSES = {"1.b": "1.thread", "2.c": "2.level", "3.a": "3.skip", "5.a": "5.knee", "10.a": "10.gain"}
+ON_SCALE = ("10.a",)  # the guess is a size of the effect itself
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One hand-in of the class: what was guessed, and what was measured."""
+
+    guess: str | int | float | None
+    effect: float | None
+    low: float | None
+    high: float | None
+    present: bool | None  # whether the effect is there; None: not settled
+    selected: float | None = None  # the winner's ratio on the rounds that selected it
+
+    @property
+    def lucky(self) -> bool:
+        """Whether the selection promised a gain that fresh rounds do not confirm."""
+        return self.selected is not None and self.selected > 1 and self.present is not True
+
+
+class Board(Exportable):
+    """All hand-ins of an exercise, the largest effect last. Made by `gather`."""
+
+    def __init__(self, exercise: str, effect: Effect, rows: tuple[Measured, ...], left_out: int) -> None:
+        self.exercise, self.effect, self.rows, self.left_out = exercise, effect, rows, left_out
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each hand-in; columns guess, effect, low, high, present, selected, lucky."""
+        numbers = ("effect", "low", "high", "selected")
+        columns = ("guess", "effect", "low", "high", "present", "selected", "lucky")
+        return frame_of(self.rows, columns, numbers)
+
+    @property
+    def subject(self) -> str:
+        return f"Exercise {self.exercise}"
+
+    def _in_words(self) -> str:
+        kinds = Counter(row.present for row in self.rows)
+        text = (
+            f"Exercise {self.exercise}, {counted(len(self.rows), 'hand-in')}: {self.effect.sentence} in "
+            f"{kinds[True]}, not in {kinds[False]}, not settled in {kinds[None]}."
+        )
+        guesses = Counter(str(row.guess) for row in self.rows if row.guess is not None)
+        if guesses:
+            counts = (f"{one_line(guess, 30)} {number}" for guess, number in guesses.most_common(8))
+            text += f" Guesses: {', '.join(counts)}."
+        selected = [row for row in self.rows if row.selected is not None]
+        if selected:
+            lucky = sum(row.lucky for row in selected)
+            text += f" Of {counted(len(selected), 'winner')} {lucky} were luck: fresh rounds confirm no gain."
+        left_out = f" Left out: {counted(self.left_out, 'file')}." if self.left_out else ""
+        return text + left_out
+
+    def chart(self) -> Chart:
+        """Return a row for each hand-in: the guess, where it is on the scale, and the effect."""
+        from workbench.drawing.chart import Axis, Chart, ChartRow, ReferenceLine, Value, series_look
+
+        measured, selected, guessed = (
+            series_look(index, name) for index, name in enumerate(("measured", "when selected", "guessed"))
+        )
+        rows = []
+        for number, row in enumerate(self.rows, 1):
+            text = self.effect.words(Size(row.effect, row.low, row.high, row.present))
+            values = [Value(row.effect, text, measured, row.low, row.high)]
+            if row.selected is not None:
+                values.append(Value(row.selected, f"{row.selected:.2f}", selected))
+            if self.exercise in ON_SCALE and isinstance(row.guess, int | float):
+                values.append(Value(row.guess, f"{row.guess:g}", guessed))
+            guess = "no guess" if row.guess is None else f"guess: {one_line(str(row.guess), 24)}"
+            rows.append(ChartRow(f"{number}, {guess}", (tuple(values),)))
+        axis = Axis(self.effect.axis, "dot", (ReferenceLine(self.effect.none),))
+        return Chart((str(self),), (axis,), tuple(rows))
+
+
+def gather(folder: str | Path, exercise: str | None = None) -> Board:
+    """Read the hand-ins of an exercise below a folder; without `exercise` of the one that most are of.
+
+    A measurement that several files hold counts once. Nothing in the board names a student.
+    """
+    found = open_all(Path(folder).expanduser())
+    opened = [content for content in found.values() if isinstance(content, Opened)]
+    drawn = {name for name, one in exercises().items() if one.evidence in OF_KIND}
+    counts = Counter(one.hand_in.exercise for one in opened if one.hand_in.exercise in drawn)
+    if exercise is None and not counts:
+        raise ConfigError(
+            "the folder holds no hand-in with a ratio", f"exercises that have one: {listed(drawn)}"
+        )
+    name = counts.most_common(1)[0][0] if exercise is None else handed_in(exercise)[0]
+    if name not in drawn:
+        raise ConfigError(f"exercise {name} measures no ratio", f"name one of {listed(sorted(drawn), None)}")
+    kind = exercises()[name].evidence
+    once: dict[frozenset[str], Measured] = {}
+    for content in opened:
+        if content.hand_in.exercise == name and content.result.feature.name == kind:
+            known = next((marks for marks in once if marks & content.marks), content.marks)
+            once[known] = _measured(content, name, OF_KIND[kind])
+    rows = sorted(once.values(), key=lambda row: row.effect or row.low or row.high or 0.0)
+    return Board(name, OF_KIND[kind], tuple(rows), len(found) - len(rows))
+
+
+def _measured(content: Opened, name: str, effect: Effect) -> Measured:
+    record: Any = content.result.record
+    size = effect.read(content.result)
+    selected = None
+    if content.result.feature.name == "study" and record.winner != record.candidates[0].label:
+        selected = record.candidate(record.winner).ratio
+    guess = content.hand_in.guess(GUESSES.get(name, ""))
+    return Measured(guess, size.value, size.low, size.high, size.present, selected)

@@ -1,0 +1,162 @@
+"""What a student hands in: a result, the answer to an exercise, guesses and a decision, in one bundle."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from workbench.apps.course.checking import CheckResult, check, last_answer
+from workbench.apps.course.decision import Decision
+from workbench.apps.course.exercise import Exercise, exercises
+from workbench.apps.course.progress import lesson_of, progress
+from workbench.core.bundle.atomic import write_atomically
+from workbench.core.bundle.bundle import Bundle
+from workbench.core.bundle.codec import decode, encode
+from workbench.core.bundle.columns import Columns
+from workbench.core.bundle.limits import DAMAGED
+from workbench.core.config import Config
+from workbench.core.errors import BundleError, ConfigError
+from workbench.core.text import listed, one_line, quoted
+from workbench.features.base.result import Result, packed
+
+NOTE = "course"  # the name of the note in the bundle
+FOLDER = "hand-in"
+MOST_NUMBER = 1e15  # of an answer
+MOST_LETTERS = 10_000  # of a note; a decision has three sentences
+
+
+@dataclass(frozen=True, slots=True)
+class HandIn:
+    """What stands in a bundle beside the result. All of it is a stranger's word."""
+
+    exercise: str
+    handed_in_utc: str
+    answer_json: str  # a text or a number; null where the answer is a config
+    config: Config | None
+    guesses: tuple[tuple[str, str], ...]  # of the lesson: name and value, as JSON
+    decision: tuple[str, ...] = ()  # its three sentences, or none
+
+    @property
+    def answer(self) -> Config | str | int | float:
+        """The answer to check."""
+        return _scalar(self.answer_json) if self.config is None else self.config
+
+    def guess(self, name: str) -> str | int | float | None:
+        """Return a guess by its name, or None."""
+        value = dict(self.guesses).get(name)
+        return None if value is None else _scalar(value)
+
+    def check(self, result: Result) -> CheckResult:
+        """Check the answer against the result, without measuring and without counting an attempt."""
+        exercise = handed_in(self.exercise)[1]
+        kind = result.feature.name
+        if kind != exercise.evidence:
+            text = f"It holds a result of kind {kind!r}, and exercise {self.exercise} takes one of kind "
+            return CheckResult(self.exercise, False, None, f"{text}{exercise.evidence!r}.")
+        given: Mapping[str, Any] = {exercise.given: result} if exercise.given else {}
+        return check(self.exercise, self.answer, keep=False, **given)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class HandedIn:
+    """The file that was written."""
+
+    path: Path
+    hand_in: HandIn
+
+    def __repr__(self) -> str:
+        log = "with your decision" if self.hand_in.decision else "without a decision"
+        answer = one_line(repr(self.hand_in.answer), 100)
+        return (
+            f"Exercise {self.hand_in.exercise}, answer {answer}, {log}, is in the file\n"
+            f"{self.path}\nHand in this file. Your name is not in it."
+        )
+
+
+def hand_in(
+    name: str | int,
+    result: Result,
+    answer: Any = None,
+    *,
+    decision: Decision | None = None,
+    folder: str | os.PathLike[str] = FOLDER,
+) -> HandedIn:
+    """Write a result with the answer to an exercise into a file for the teacher, and say where it is.
+
+    `name` is a lesson ("03") or one of its exercises ("3.c"). The answer is the one that `course.check` saw
+    last, unless you give another one.
+
+    >>> from workbench import course
+    >>> course.hand_in.__name__
+    'hand_in'
+    """
+    exercise, wanted = handed_in(name)
+    if not isinstance(result, Result) or result.feature.name != wanted.evidence:
+        raise ConfigError(
+            f"exercise {exercise} takes a result of kind {wanted.evidence!r}, not {quoted(result)}",
+            f"give what the lesson's exercise checks, such as: course.hand_in({exercise!r}, {wanted.given})",
+        )
+    answer = last_answer(exercise) if answer is None else answer
+    config = answer if isinstance(answer, Config) else None
+    if config is None and (isinstance(answer, bool) or not isinstance(answer, str | int | float)):
+        raise ConfigError(
+            f"exercise {exercise} has no answer yet" if answer is None else f"{quoted(answer)} is no answer",
+            f"run the cell with course.check({exercise!r}, answer, …) first, or give the answer too",
+        )
+    of_lesson = (guess for guess in progress().guesses if lesson_of(guess.name) == lesson_of(exercise))
+    made = HandIn(
+        exercise,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        json.dumps(None if config is not None else answer),
+        config,
+        tuple((guess.name, json.dumps(guess.value)) for guess in of_lesson),
+        () if decision is None else decision.sentences,
+    )
+    note = encode(made, Columns()).decode("utf-8")
+    if len(note) > MOST_LETTERS:
+        raise ConfigError(f"answer and decision have {len(note):,} letters", "write less")
+    path = Path(folder).expanduser() / f"exercise-{exercise.replace('.', '')}.ortbench"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return HandedIn(write_atomically(path, packed(result, weights=False, notes=((NOTE, note),))), made)
+
+
+def read_hand_in(bundle: Bundle) -> HandIn:
+    """Return what was handed in with a bundle; a BundleError where there is nothing, or nonsense."""
+    note = dict(bundle.notes).get(NOTE)
+    if note is None or len(note) > MOST_LETTERS:
+        raise BundleError("It was saved, but not handed in.", "Write it with wb.course.hand_in.")
+    made = decode(HandIn, note.encode("utf-8"), Columns(foreign=[]))
+    try:
+        if handed_in(made.exercise)[0] != made.exercise:
+            raise ValueError("its exercise is a lesson")
+        for text in (*(value for _, value in made.guesses), *([] if made.config else [made.answer_json])):
+            _scalar(text)
+    except (ConfigError, ValueError, RecursionError) as error:
+        problem = one_line(str(error.args[0]), 200)
+        raise BundleError(f"What was handed in makes no sense: {problem}.", DAMAGED) from error
+    return made
+
+
+def _scalar(text: str) -> str | int | float:
+    """Return a text or a finite number from JSON; a ValueError for anything else."""
+    value = json.loads(text)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"expected a text or a number, got {quoted(text)}")
+    if isinstance(value, int | float) and not abs(value) < MOST_NUMBER:
+        raise ValueError(f"{quoted(text)} is too large")
+    return value
+
+
+def handed_in(name: str | int) -> tuple[str, Exercise]:
+    """Return an exercise by its name, or the first of a lesson by the lesson's number."""
+    graded = {key: exercise for key, exercise in exercises().items() if exercise.evidence}
+    wanted = str(name).lstrip("0")
+    for key, exercise in graded.items():
+        if wanted in (key, lesson_of(key)):
+            return key, exercise
+    raise ConfigError(f"{quoted(name)} is no exercise that is handed in", f"name one of {listed(graded)}")
