@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from workbench.core.bundle.display import config_in_words
 from workbench.core.measure.other_file import is_other_net
 from workbench.core.measure.percentiles import NEEDED
 from workbench.core.measure.providers import asked_for, short_name
@@ -19,7 +20,7 @@ from workbench.core.measure.wording import (
     other_ways,
     speed_in_words,
 )
-from workbench.core.text import factor_ends
+from workbench.core.text import bytes_text, factor_ends
 from workbench.drawing.scale import scale_of
 
 if TYPE_CHECKING:
@@ -28,12 +29,10 @@ if TYPE_CHECKING:
 
 Effect = Literal["gain", "loss", "error", "none"]
 MINUS, ABSENT = "\u2212", "\u2013"
-ENDS = (
-    (1.05, 1.02), (1.1, 1.05), (1.2, 1.1), (1.5, 1.2), (2.0, 1.4), (4.0, 2.0), (10.0, 3.0), (100.0, 10.0),
-)  # fmt: skip
-"""Pairs of the last tick and the one before it. The other side of an axis ends at the nearer one."""
+TICKS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of every axis, so that two answers can be compared at a glance
 LEAST_SAME = 1.0001  # a band that can be drawn, whatever a stranger's record claims
 LEAST_CHANGE = 0.005  # a smaller share is written as no change
+TAIL = "slowest 1 in 100"
 LEAST_DIFFERENCE = 0.0005  # a ratio nearer to 1 is written as none
 _LARGE = 10.0  # a change by more is a factor
 
@@ -42,15 +41,19 @@ _LARGE = 10.0  # a change by more is a factor
 class RatioAxis:
     """A's time over the candidate's, faster at the right; `same` is the band of no effect."""
 
-    ticks: tuple[float, ...]
     same: tuple[float, float]
     ratio: float
     interval: tuple[float, float] | None
 
     def place(self, ratio: float) -> float:
         """Return where a ratio stands, from 0 at the left end to 1 at the right; others stand at the ends."""
-        first, last = math.log(self.ticks[0]), math.log(self.ticks[-1])
+        first, last = math.log(TICKS[0]), math.log(TICKS[-1])
         return min(1.0, max(0.0, (math.log(ratio) - first) / (last - first)))
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether the ratio stands outside of the scale."""
+        return not TICKS[0] <= self.ratio <= TICKS[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class VerdictPicture:
     effect: Effect
     estimate: str  # of an undecided comparison
     lines: tuple[str, ...]
+    outputs: str  # whether they agree, in a sentence
     axis: RatioAxis | None
     tiles: tuple[Tile, ...]
 
@@ -109,14 +113,15 @@ def verdict_picture(
             )
             if line
         ),
-        axis=_axis(verdict),
+        outputs="Another net, as asked: timing only"
+        if is_other_net(candidate.config.precision)
+        else _outputs(agreement, candidate),
+        axis=axis_of(verdict),
         tiles=(
             *times,
             _memory(baseline, candidate),
             _load(baseline, candidate),
-            Tile("outputs", "timing only", "another net, as asked")
-            if is_other_net(candidate.config.precision)
-            else _outputs(agreement),
+            _file(record, baseline, candidate),
         ),
     )
 
@@ -158,8 +163,8 @@ def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
         low, high = (
             (verdict.low, verdict.high) if verdict.kind != "slower" else (1 / verdict.high, 1 / verdict.low)
         )
-        ends = factor_ends(low, high).strip(" ()")
-        lines.append(f"{verdict.confidence_text} interval {ends}")
+        ends = factor_ends(low, high).strip(" ()").replace(" to ", " and ")
+        lines.append(f"{verdict.confidence_text} sure: between {ends} times")
     if verdict.clock == "cpu":
         lines.append("By processor time at one thread")
     if verdict.provisional:
@@ -172,34 +177,27 @@ def _begun(part: str) -> str:
     return part if "." in part.partition(" ")[0] else part[:1].upper() + part[1:]
 
 
-def _axis(verdict: Verdict) -> RatioAxis | None:
+def axis_of(verdict: Verdict) -> RatioAxis | None:
     """Return the axis, except where the speed is irrelevant or not known."""
     ratio, low, high = verdict.stated_ratio, verdict.low, verdict.high
     if ratio is None:
         return None
     interval = None if low is None or high is None else (low, high)
-    known = (ratio, *(interval or ()))
-    same = min(max(1 + verdict.smallest_effect, LEAST_SAME), ENDS[-1][0])
-    farthest = max(abs(math.log(end)) for end in (*known, same))
-    end, nearer = next((pair for pair in ENDS if math.log(pair[0]) >= farthest), ENDS[-1])
-    left = [1 / end, 1 / nearer] if min(known) < 1 / nearer else [1 / nearer]
-    right = [nearer, end] if max(known) > nearer else [nearer]
-    return RatioAxis((*left, 1.0, *right), (1 / same, same), ratio, interval)
+    same = min(max(1 + verdict.smallest_effect, LEAST_SAME), TICKS[-1])
+    return RatioAxis((1 / same, same), ratio, interval)
 
 
 def _times(baseline: Run, candidate: Run, effect: Effect) -> list[Tile]:
-    """Return the median and the highest percentile that both runs have samples for."""
+    """Return the median and the slowest 1 in 100, which needs enough samples of both runs."""
     import numpy as np
 
     tiles = [_time("median", baseline.latency.median_s, candidate.latency.median_s, effect)]
     counts = [len(run.latency.samples_s) for run in (baseline, candidate)]
-    percent = next((percent for percent in (99, 90) if min(counts) >= NEEDED[percent]), None)
-    if percent is not None:
-        before_s, after_s = (
-            float(np.percentile(run.latency.samples_s, percent)) for run in (baseline, candidate)
-        )
-        tiles.append(_time(f"p{percent}", before_s, after_s, effect))
-    return tiles
+    if min(counts) < NEEDED[99]:
+        needs = f"needs {NEEDED[99]} runs" if max(counts) else ABSENT
+        return [*tiles, Tile(TAIL, needs, f"{min(counts):,} so far" if min(counts) else "")]
+    before_s, after_s = (float(np.percentile(run.latency.samples_s, 99)) for run in (baseline, candidate))
+    return [*tiles, _time(TAIL, before_s, after_s, effect)]
 
 
 def _time(name: str, before_s: float | None, after_s: float | None, effect: Effect) -> Tile:
@@ -207,16 +205,16 @@ def _time(name: str, before_s: float | None, after_s: float | None, effect: Effe
     scale = scale_of([before_s, after_s])
     texts = [ABSENT if seconds is None else scale.number(seconds, 3) for seconds in (before_s, after_s)]
     if before_s is None or after_s is None or before_s <= 0:
-        return Tile(f"{name} ({scale.unit})", _arrow(texts))
+        return Tile(name, _arrow(texts, scale.unit))
     change = after_s / before_s - 1
     agrees = effect == ("gain" if change < 0 else "loss") and abs(change) >= LEAST_CHANGE
-    return Tile(f"{name} ({scale.unit})", _arrow(texts), _change(change), effect if agrees else "none")
+    return Tile(name, _arrow(texts, scale.unit), _change(change), effect if agrees else "none")
 
 
 def _memory(baseline: Run, candidate: Run) -> Tile:
     before, after = baseline.peak_rss_bytes, candidate.peak_rss_bytes
     texts = [ABSENT if size is None else f"{size / (1 << 20):,.0f}" for size in (before, after)]
-    tile = Tile("memory (MiB)", _arrow(texts))
+    tile = Tile("memory", _arrow(texts, "MiB"))
     if before is None or after is None:
         return tile
     if not notable_memory(before, after):
@@ -227,7 +225,7 @@ def _memory(baseline: Run, candidate: Run) -> Tile:
 
 def _load(baseline: Run, candidate: Run) -> Tile:
     before_s, after_s = baseline.load_s, candidate.load_s
-    tile = _time("load", before_s, after_s, "none")
+    tile = _time("time to load", before_s, after_s, "none")
     if before_s is None or after_s is None:
         return tile
     if abs(after_s - before_s) < NOTABLE_LOAD_SHARE * before_s:
@@ -239,24 +237,40 @@ def _load(baseline: Run, candidate: Run) -> Tile:
     return replace(tile, effect="loss" if after_s > before_s else "gain")
 
 
-def _outputs(agreement: list[OutputAgreement]) -> Tile:
+def _file(record: ComparisonRecord, baseline: Run, candidate: Run) -> Tile:
+    """Return the sizes of the files that ORT loads."""
+    model_bytes = record.model.graph_bytes + record.model.external_bytes
+    before, after = (
+        run.preparation.file_bytes if run.preparation is not None else model_bytes
+        for run in (baseline, candidate)
+    )
+    if before == after or not before:
+        return Tile("file", bytes_text(before), "the same")
+    share = after / before - 1
+    return Tile(
+        "file", f"{bytes_text(before)} → {bytes_text(after)}", _change(share), "gain" if share < 0 else "loss"
+    )
+
+
+def _outputs(agreement: list[OutputAgreement], candidate: Run) -> str:
+    """Return how far the outputs are from A's, in a sentence."""
     if not agreement:
-        return Tile("outputs", "not compared")
+        return "" if candidate.failure is not None else "Outputs were not compared"
     worst = min((output.sqnr_db for output in agreement if output.sqnr_db is not None), default=None)
-    sqnr = "" if worst is None else f"SQNR {worst:.0f} dB"
+    sqnr = "" if worst is None else f" (signal to noise {worst:.0f} dB)"
     if any(output.agrees is False for output in agreement):
-        return Tile("outputs", "differ", sqnr, "loss")
+        return f"Outputs differ{sqnr}"
     if any(output.agrees is None for output in agreement):
-        return Tile("outputs", "not known", sqnr)
+        return f"Whether the outputs agree is not known{sqnr}"
     if worst is not None and any(output.least_sqnr_db is not None for output in agreement):
         error = f"{100 * 10 ** (-worst / 20):.2g}" if worst >= 0 else "over 100"
-        return Tile("outputs", f"{error} % off", sqnr)
+        return f"Outputs are {error} % off{sqnr}, as {config_in_words(candidate.config)} may be"
     exact = not any(output.max_abs_error for output in agreement)
-    return Tile("outputs", "agree", sqnr or ("equal to the last bit" if exact else ""))
+    return "Outputs are equal to the last bit" if exact and not sqnr else f"Outputs agree{sqnr}"
 
 
-def _arrow(texts: list[str]) -> str:
-    return " → ".join(texts)
+def _arrow(texts: list[str], unit: str) -> str:
+    return f"{' → '.join(texts)} {unit}"
 
 
 def _change(share: float) -> str:

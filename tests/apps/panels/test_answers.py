@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from workbench.apps.panels.folded import clock_text, last_words, missing_words
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
@@ -15,7 +16,6 @@ from tests.core.models import tiny
 from tests.factories import results as examples
 from tests.factories.comparisons import failed, ordinary
 from workbench.apps.panels import reopening
-from workbench.apps.panels.folded import clock_text, last_words, missing_words
 from workbench.apps.panels.tabs.history import HistoryPage
 
 

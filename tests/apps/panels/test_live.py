@@ -6,15 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from workbench.apps.panels.folded import clock_text
+from workbench.apps.panels.live import progress_html, strip_svg
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from tests.factories.graphs import fused
-from workbench.apps.panels.folded import clock_text
 from workbench.apps.panels.jobs import Job, JobView
-from workbench.apps.panels.live import progress_html, strip_svg
 from workbench.apps.panels.tabs.results import MARK, TABS
 from workbench.core.measure.limits import Progress
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from workbench.apps.panels.tabs.scenarios import FormLine, Scenarios
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from workbench.apps.panels.jobs import wait_for
 from workbench.apps.panels.tabs.axes import AxesField
-from workbench.apps.panels.tabs.scenarios import FormLine, Scenarios
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.core.errors import Cancelled
 

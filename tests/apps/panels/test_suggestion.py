@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from workbench.apps.panels.suggestion import FIRST, Suggestion, experiment_for
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.core.models import tiny
-from workbench.apps.panels.suggestion import FIRST, Suggestion, experiment_for
 from workbench.core.models.samples import sample_names
 
 

@@ -93,6 +93,7 @@ class Jobs:
         if job is None:
             return False
         job.cancel.set()
+        self._ui.post(lambda: self._show(job.view()) if self.running is job else None)
         return True
 
     def _run(self, job: Job, work: Callable[[Job], Any], done: Done, failed: Failed) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from typing import Any as Anything
 
-from traitlets import Any, Dict, HasTraits, Instance, Int, Tuple, Unicode, observe
+from traitlets import Any, Bool, Dict, HasTraits, Instance, Int, Tuple, Unicode, observe
 
 from workbench.apps.panels.answers import MOST_FOLDED, NO_ANSWER, Answer, configs_of, is_file_of
 from workbench.apps.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject
@@ -49,6 +49,9 @@ class BenchState(HasTraits):
     pacing_s = Any(None, help="None: back to back")
     clock = Unicode("wall", help="wall, or cpu: processor time at one thread")
 
+    mode = Unicode("compare", help="what the panels are for now: compare, improve, explore, results")
+    wide = Bool(False, help="whether a view takes the whole width: configs and answer are folded")
+
     job = Any(None, help="JobView of the running job, or None")
     opening = Any(None, help="JobView of the model that is being opened, or None")
     run_error = Any(None, help="why the last run gave no result; an older result stays")
@@ -75,7 +78,6 @@ class BenchState(HasTraits):
         help="kind of result → argument → text of each field of its form that a person changed"
     )
     forms_made: Dict[str, Anything] = Dict(help="the forms by which the parts were made, by kind")
-    scenario = Unicode("sweep", help="the kind of result whose fields the tab scenarios shows")
     space = Any(None, help="the Space that the tab tune offers, or None before it was looked for")
     space_for = Any(None, help="goal, config and inputs that the space was looked for; None: it was given")
     study = Any(None, help="the Study of the tab tune, or None")

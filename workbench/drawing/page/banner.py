@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from workbench.core.text import counted, factor, factor_ends, one_line
-from workbench.drawing.verdict_picture import RatioAxis, Tile, VerdictPicture, verdict_picture
+from workbench.core.text import counted, factor, factor_ends, in_ms, one_line
+from workbench.drawing.verdict_picture import TICKS, RatioAxis, Tile, VerdictPicture, verdict_picture
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, Doubt
+    from workbench.core.bundle.run import Run
     from workbench.drawing.numbers import NumbersRow, NumbersTable
 
 VERDICT_STYLE = files("workbench.drawing.page").joinpath("static", "verdict.css").read_text("utf-8")
 _MOST_LETTERS = 2_000  # of a reason; ORT's message of a failure fits
-WIDTH, HEIGHT, LEFT, RIGHT, MIDDLE = 340, 58, 24, 316, 21  # pixels of the axis
-LEAST_ROOM = 52  # pixels of a word above it
+WIDTH, HEIGHT, LEFT, RIGHT, MIDDLE = 340, 82, 30, 310, 42  # pixels of the axis
+ARROW = 12  # pixels of a ratio beyond its ends
 
 
 def verdict_html(
@@ -29,10 +30,8 @@ def verdict_html(
     """
     pictures = [verdict_picture(record, verdict, shares) for verdict in record.verdicts]
     several = len(pictures) > 1
-    heroes = "".join(_hero(picture, several=several) for picture in pictures)
-    tiles = (
-        "" if len(pictures) != 1 else f'<div class="v-tiles">{"".join(map(_tile, pictures[0].tiles))}</div>'
-    )
+    heroes = "".join(_hero(picture, several=several) for picture in pictures) or _alone(record.runs[0])
+    tiles = tiles_html(pictures[0].tiles) if len(pictures) == 1 else ""
     style, kind = f"wbp-verdict{' v-several' * several}", escape(pictures[0].kind if pictures else "measured")
     return (
         f'<div class="{style}" data-kind="{kind}" role="status">'
@@ -61,11 +60,28 @@ def _row(index: int, row: NumbersRow) -> str:
     return f'<tr><th scope="row">{label} {_text(row.config)}</th>{cells}</tr>'
 
 
+def _alone(run: Run) -> str:
+    """Return the median of a config that was measured alone, or why there is none."""
+    head = in_ms(run.latency.median_s, 3) or "Nothing was measured"
+    line = f"{run.label} alone" if run.failure is None else run.failure.of(run.label)
+    return (
+        f'<div class="v-hero"><div class="v-words"><b class="v-head">{_text(head)}</b>'
+        f'<div class="v-lines">{_text(line)}</div></div></div>'
+    )
+
+
+def tiles_html(tiles: Iterable[Tile]) -> str:
+    """Return figures of A and of the candidate in a row."""
+    return f'<div class="v-tiles">{"".join(map(_tile, tiles))}</div>'
+
+
 def _hero(picture: VerdictPicture, *, several: bool) -> str:
     label = f"{_text(picture.label)}: " if several else ""
     estimate = f'<span class="v-estimate">{_text(picture.estimate)}</span>' if picture.estimate else ""
     lines = "".join(f"<div>{_text(line)}</div>" for line in picture.lines)
-    axis = "" if picture.axis is None else _axis(picture.axis, picture.effect)
+    if picture.outputs and picture.kind != "outputs differ":
+        lines += f'<div class="v-outputs">{_text(picture.outputs)}.</div>'
+    axis = "" if picture.effect == "error" else axis_html(picture.axis, picture.effect)
     return (
         f'<div class="v-hero"><div class="v-words"><b class="v-head v-{picture.effect}">{label}'
         f'{_text(picture.head)}</b> {estimate}<div class="v-lines">{lines}</div></div>{axis}</div>'
@@ -80,40 +96,50 @@ def _tile(tile: Tile) -> str:
     )
 
 
-def _axis(axis: RatioAxis, effect: str) -> str:
-    """Return the axis as SVG: ticks, the band of no difference, the interval and the ratio."""
+def axis_html(axis: RatioAxis | None, effect: str) -> str:
+    """Return the scale as SVG with the band of no difference, the interval and the ratio, as far as known."""
 
-    def x(ratio: float) -> float:
-        return round(LEFT + axis.place(ratio) * (RIGHT - LEFT), 1)
+    def x(place: float) -> float:
+        return round(LEFT + place * (RIGHT - LEFT), 1)
 
-    first, last = map(x, axis.same)
-    shapes = [
-        f'<rect class="v-same" x="{first}" y="8" width="{max(2.0, round(last - first, 1))}" height="26"/>',
-        f'<line x1="{LEFT}" x2="{RIGHT}" y1="{MIDDLE}" y2="{MIDDLE}"/>',
-    ]
-    for tick in axis.ticks:
-        shapes.append(f'<line x1="{x(tick)}" x2="{x(tick)}" y1="16" y2="26"/>')
-        shapes.append(f'<text x="{x(tick)}" y="50" text-anchor="middle">{_tick(tick)}</text>')
-    if axis.interval is not None:
-        low, high = map(x, axis.interval)
-        width = max(2.0, round(high - low, 1))
-        shapes.append(f'<rect class="v-mark v-{effect}" x="{low}" y="14" width="{width}" height="14"/>')
-    shapes.append(f'<circle class="v-mark v-{effect}" cx="{x(axis.ratio)}" cy="{MIDDLE}" r="5.5"/>')
-    for word, near, far in (("← slower", LEFT, first), ("faster →", last, RIGHT)):
-        if far - near > LEAST_ROOM:
-            shapes.append(f'<text x="{(near + far) / 2:.1f}" y="10" text-anchor="middle">{word}</text>')
-    ends = axis.interval or (None, None)
-    spoken = f"ratio {factor(axis.ratio, *ends)}{factor_ends(*ends)}"
+    shapes = [f'<line x1="{LEFT}" x2="{RIGHT}" y1="{MIDDLE}" y2="{MIDDLE}"/>']
+    for place, tick in enumerate(TICKS):
+        at, reach = x(place / (len(TICKS) - 1)), 15 if tick == 1.0 else 5
+        strong = ' class="v-one"' if tick == 1.0 else ""
+        shapes.append(f'<line x1="{at}" x2="{at}" y1="{MIDDLE - reach}" y2="{MIDDLE + reach}"{strong}/>')
+        shapes.append(f'<text x="{at}" y="{HEIGHT - 6}" text-anchor="middle">{_TICKS[tick]}</text>')
+    for word, at, anchor in (("slower", LEFT, "start"), ("faster", RIGHT, "end")):
+        shapes.append(f'<text x="{at}" y="14" text-anchor="{anchor}">{word}</text>')
+    spoken = "no ratio is known"
+    if axis is not None:
+        shapes += _marks(axis, effect, x)
+        ends = axis.interval or (None, None)
+        spoken = f"ratio {factor(axis.ratio, *ends)}{factor_ends(*ends)}"
     return (
         f'<svg class="v-axis" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" '
         f'aria-label="{spoken}, on a logarithmic axis">{"".join(shapes)}</svg>'
     )
 
 
-def _tick(ratio: float) -> str:
-    if ratio == 1.0:
-        return "same"
-    return "½×" if ratio == 0.5 else f"{ratio:.{2 if ratio < 1 else 3}g}×"
+def _marks(axis: RatioAxis, effect: str, x: Callable[[float], float]) -> Iterator[str]:
+    """Yield the band, the interval, and the ratio: a dot, or an arrow beyond the ends."""
+    first, last = (x(axis.place(end)) for end in axis.same)
+    width = max(2.0, round(last - first, 1))
+    yield f'<rect class="v-same" x="{first}" y="{MIDDLE - 10}" width="{width}" height="20"/>'
+    if axis.interval is not None:
+        low, high = (x(axis.place(end)) for end in axis.interval)
+        width = max(2.0, round(high - low, 1))
+        yield f'<rect class="v-mark v-{effect}" x="{low}" y="{MIDDLE - 7}" width="{width}" height="14"/>'
+    at = x(axis.place(axis.ratio))
+    if axis.is_beyond:
+        tip = at + (ARROW if axis.ratio > 1 else -ARROW)
+        points = f"{tip},{MIDDLE} {at},{MIDDLE - 8} {at},{MIDDLE + 8}"
+        yield f'<polygon class="v-mark v-{effect}" points="{points}"/>'
+    else:
+        yield f'<circle class="v-mark v-{effect}" cx="{at}" cy="{MIDDLE}" r="6"/>'
+
+
+_TICKS = {0.25: "¼×", 0.5: "½×", 1.0: "same", 2.0: "2×", 4.0: "4×"}
 
 
 def _doubts(doubts: tuple[Doubt, ...], *, opened: bool) -> str:

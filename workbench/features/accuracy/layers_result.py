@@ -48,6 +48,6 @@ FEATURE = Feature(
     button="Layer errors",
     hint="Which layers of a config with a precision go wrong, tensor by tensor",
     step="every tensor of both models",
-    tabs=("accuracy",),
+    tabs=("Outputs",),
     key="node",
 )

@@ -110,6 +110,6 @@ FEATURE = Feature(
     button="Measure accuracy",
     hint="A and B on the same examples: accuracy where there are labels, every output's error",
     step="evaluating",
-    tabs=("accuracy",),
+    tabs=("Outputs",),
     code="result.accuracy()",
 )

@@ -155,5 +155,5 @@ FEATURE = Feature(
     button="Sensitivity",
     hint="Each layer quantized alone: its error, and the time it saves; for the config shown",
     step="each layer quantized alone",
-    tabs=("accuracy",),
+    tabs=("Outputs",),
 )

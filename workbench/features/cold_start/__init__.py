@@ -88,5 +88,5 @@ FEATURE = Feature(
     heading="Cold start",
     button="Cold start",
     hint="A and B from no process to a steady one, step by step",
-    tabs=("memory",),
+    tabs=("Memory and start",),
 )

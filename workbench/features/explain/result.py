@@ -245,6 +245,6 @@ FEATURE = Feature(
     examine=examine,
     button="Explain A and B",
     hint="What ORT makes of the graph under each config, pass by pass; nothing is timed",
-    tabs=("graph", "fusions", "flame"),
+    tabs=("What ORT did", "Where time goes"),
     key="node",
 )

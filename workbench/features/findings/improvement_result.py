@@ -73,5 +73,5 @@ FEATURE = Feature(
     button="Try all",
     hint="Try the findings one after the other, keep what was measured better, look again",
     step="trying the largest finding first",
-    tabs=("findings",),
+    tabs=("Improve",),
 )

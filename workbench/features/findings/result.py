@@ -209,5 +209,5 @@ FEATURE = Feature(
     heading="Findings",
     button="Find improvements",
     hint="Look for lost time, memory and accuracy under A and B, with a fix and its predicted gain",
-    tabs=("findings",),
+    tabs=("Improve",),
 )

@@ -206,6 +206,6 @@ FEATURE = Feature(
     button="First difference",
     hint="The first tensor that differs between A and B, its node, and the pass that made it",
     step="both graphs with all tensors in view",
-    tabs=("accuracy",),
+    tabs=("Outputs",),
     key="node",
 )

@@ -186,5 +186,5 @@ FEATURE = Feature(
     button="Matrix",
     hint="The open model and others under all configs: a row for each model, a column for each config",
     step="one model after another",
-    tabs=("scenarios",),
+    tabs=("Explore",),
 )

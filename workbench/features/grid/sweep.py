@@ -239,5 +239,5 @@ FEATURE = Feature(
     button="Sweep",
     hint="Latency and throughput of all configs at several sizes, or at several values of a knob",
     step="one size after another",
-    tabs=("scenarios", "latency"),
+    tabs=("Explore",),
 )

@@ -141,7 +141,7 @@ FEATURE = Feature(
     button="Load test",
     hint="Several callers at once on all configs: throughput against p99, and the knee",
     step="under load",
-    tabs=("scenarios", "threads"),
+    tabs=("Explore",),
     form=(
         Field("callers", "callers", "Threads that call the model at once", whole_numbers, "1, 2, 4, 8"),
         Field(

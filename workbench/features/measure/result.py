@@ -93,5 +93,5 @@ FEATURE = Feature(
     button="Measure alone",
     hint="Mean, percentiles and throughput of the config shown, with intervals; nothing is compared",
     step="runs of one config, round after round",
-    tabs=("latency",),
+    tabs=("Timing",),
 )

@@ -43,6 +43,6 @@ FEATURE = Feature(
     examine=examine,
     button="Memory by node",
     hint="One run of each config with ORT's profiler: what is held and alive at each node",
-    tabs=("memory",),
+    tabs=("Memory and start",),
     key="node",
 )

@@ -148,6 +148,6 @@ FEATURE = Feature(
     examine=examine,
     button="Profile A and B",
     hint="Where the time goes, with ORT's profiler on; never used for latency",
-    tabs=("flame", "graph"),
+    tabs=("Where time goes", "What ORT did"),
     key="node",
 )

@@ -114,5 +114,5 @@ FEATURE = Feature(
     button="Level by level",
     hint="ORT's five levels side by side, the rest as in the config that is shown",
     step="the graph at each level",
-    tabs=("fusions",),
+    tabs=("What ORT did",),
 )

@@ -167,5 +167,5 @@ FEATURE = Feature(
     button="Memory settings",
     hint="Memory pattern, arena and prepacking, each toggled alone; for the config shown",
     step="memory pattern, arena and prepacking, each toggled alone",
-    tabs=("memory",),
+    tabs=("Memory and start",),
 )

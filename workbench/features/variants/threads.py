@@ -152,5 +152,5 @@ FEATURE = Feature(
     button="Scale threads",
     hint="1, 2, 4… threads, spinning and not, in one comparison; for the config shown",
     step="with 1, 2, 4… threads, spinning and not",
-    tabs=("threads",),
+    tabs=("Explore",),
 )

@@ -209,5 +209,5 @@ FEATURE = Feature(
     button="Versions",
     hint="The config shown on other versions of ONNX Runtime: passes, nodes, placement, time, outputs",
     step="one version after another",
-    tabs=("scenarios",),
+    tabs=("Explore",),
 )

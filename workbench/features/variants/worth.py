@@ -228,5 +228,5 @@ FEATURE = Feature(
     button="Ablate",
     hint="Turn off each pass that fired, alone, and measure what it is worth; for the config shown",
     step="which passes fire",
-    tabs=("fusions",),
+    tabs=("What ORT did",),
 )

@@ -38,6 +38,7 @@ class Card:
     part: str = ""  # the part of the result that it shows, such as "levels/B"; empty: the comparison itself
     below: Callable[[], str] | None = None  # HTML under the figure
     label: str = ""  # the config that it is about; cards of one title and several labels share a switch
+    heading: str = ""  # its sentence, where the figure has none
 
     @property
     def name(self) -> str:
@@ -72,6 +73,7 @@ class CardWidget:
         self.drawn: Any = None
         self.as_table = card.draw is None
         self.body, self.status = W.VBox([]), W.HTML()
+        self.title = W.HTML(heading_html(card.heading or card.name), classes="wbp-heading")
         self.turn = self._link("Table", "The same in numbers", self._turn)
         self.pin = self._link("Pin", "Keep it below, in a cell that survives sharing", self._pin)
         self.copy = self._link("Code", "Copy the code that gives this", self._copy)
@@ -79,14 +81,14 @@ class CardWidget:
         both = card.draw is not None and card.table is not None
         turn, csv = [self.turn] if both else [], [self.csv] if card.table is not None else []
         self.menu = W.HBox([*turn, self.pin, self.copy, *csv], classes="wbp-menu")
-        self.head = W.HBox([W.HTML(f"<b>{text(card.label)}</b>"), self.menu], classes="wbp-card-head")
+        self.head = W.HBox([self.title, self.menu], classes="wbp-card-head")
         self.widget = W.VBox([self.status, self.body], classes="wbp-card")
 
     def _link(self, label: str, hint: str, act: Callable[[], None]) -> W.Button:
         return button(label, hint, act, self.status, classes="wbp-quiet-link")
 
     def place_menu(self, *, inside: bool) -> None:
-        """Put the menu into the card, with its label, or leave it to the bar of the tab."""
+        """Put title and menu into the card, or leave them to the bar of the view."""
         self.widget.children = [*([self.head] if inside else []), self.status, self.body]
 
     def show(self) -> None:
@@ -118,7 +120,9 @@ class CardWidget:
             return W.HTML(note_html(_NOTHING)) if table is not None and table().empty else self._table()
         if isinstance(drawn, W.Widget):
             return drawn
-        figure = titled_figure(drawn, self.card.summary)
+        title, figure = titled_figure(drawn, self.card.summary)
+        if title and not self.card.heading:
+            self.title.value = title
         return figure if self.card.below is None else W.VBox([figure, W.HTML(self.card.below())])
 
     def _drawn(self) -> Any:
@@ -159,6 +163,11 @@ class CardWidget:
         self.bench.page.download_made(
             name, "text/csv", lambda: csv_of(table()).encode("utf-8", "replace"), self.status
         )
+
+
+def heading_html(words: str) -> str:
+    """Return the sentence above a figure."""
+    return f'<div class="c-title"><b>{text(words)}</b></div>'
 
 
 def link_badges(state: BenchState, view: Any) -> None:

@@ -17,7 +17,7 @@ _KINDS = (
 
 
 class CodeBox:
-    """Shows the code; a button elsewhere opens and closes it."""
+    """Shows the code, to copy or to insert."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
@@ -31,32 +31,26 @@ class CodeBox:
         self.copy, self.cell = buttons.values()
         row = W.HBox([self.kind, self.copy, self.cell], classes="wbp-actions")
         self.widget = W.VBox([row, self.shown, self.status])
-        W.set_shown(self.widget, False)
         self.kind.observe(lambda _: self.refresh(), names="value")
-        bench.state.observe(self._changed, names=["a", "b", "model", "result", "dims", "seed", "data"])
+        bench.state.observe(
+            lambda _: self.refresh(), names=["a", "b", "model", "result", "dims", "seed", "data"]
+        )
 
     @property
     def text(self) -> str:
         """The code on the screen."""
         return self.bench.code(self.kind.value)
 
-    def toggle(self) -> None:
-        """Open the box with the code of the result, if there is one, or close it."""
-        closed = self.widget.layout.display == "none"
-        W.set_shown(self.widget, closed)
-        if closed:
-            self.kind.value = "panels" if self.bench.state.result is None else "result"
-            self.refresh()
+    def show(self) -> None:
+        """Show the code of the result, if there is one."""
+        self.kind.value = "panels" if self.bench.state.result is None else "result"
+        self.refresh()
 
     def _copy(self) -> None:
         self.bench.page.copy(self.text, self.status)
 
     def _insert(self) -> None:
         self.bench.page.insert(self.text, self.status)
-
-    def _changed(self, _: object) -> None:
-        if self.widget.layout.display != "none":
-            self.refresh()
 
     def refresh(self) -> None:
         """Show the code as it would be copied now."""

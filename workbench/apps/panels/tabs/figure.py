@@ -21,10 +21,10 @@ def figure_bundle(figure: Any, summary: str) -> dict[str, Any]:
     return {PLOTLY: drawn, "text/plain": summary}
 
 
-def titled_figure(figure: Any, summary: str) -> W.VBox:
-    """Return a figure below its title, which wraps to the width of the panel."""
+def titled_figure(figure: Any, summary: str) -> tuple[str, W.Output]:
+    """Return the title of a figure as HTML, which wraps to the width of the panel, and the figure."""
     bundle = figure_bundle(figure, summary)
-    title = W.HTML(caption_html(take_title(bundle[PLOTLY])))
+    title = caption_html(take_title(bundle[PLOTLY]))
     layout = bundle[PLOTLY]["layout"]
     # `append_display_data` would store nothing of a figure
     output = W.Output(outputs=({"output_type": "display_data", "data": bundle, "metadata": {}},))
@@ -36,4 +36,4 @@ def titled_figure(figure: Any, summary: str) -> W.VBox:
     several = sum(name.startswith("xaxis") for name in layout) > 1
     if several or beside > MOST_BESIDE:
         output.add_class("wbp-several")  # axes side by side, or beside long labels, need room for titles
-    return W.VBox([title, output])
+    return title, output

@@ -8,9 +8,9 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.fixes import fix_name
 from workbench.apps.panels.handlers import button
-from workbench.apps.panels.live import progress_html
 from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.table import TableWidget
+from workbench.apps.panels.tabs.answer_words import progress_html
 from workbench.apps.panels.tabs.finding_texts import body_html, fix_html, gain_html, outcome_html
 from workbench.core.text import counted, one_line
 from workbench.features.findings.record import FindingRecord, FindingsRecord

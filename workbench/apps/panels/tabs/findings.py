@@ -10,8 +10,7 @@ from workbench.apps.panels.handlers import button
 from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.tabs.finding_card import FindingCard
 from workbench.apps.panels.tabs.finding_texts import head_html, rest_html, steps_html
-from workbench.apps.panels.tabs.scenarios import FormLine
-from workbench.apps.panels.tabs.tab import Tab
+from workbench.apps.panels.tabs.form import FormLine
 from workbench.features.base.registry import KINDS
 from workbench.features.findings.improvement_record import ImprovementRecord
 from workbench.features.findings.record import FindingsRecord
@@ -73,6 +72,3 @@ class FindingsList:
     def _follow(self) -> None:
         for card in self.cards:
             card.follow()
-
-
-FINDINGS = Tab("findings", _EMPTY, tools=FindingsList)

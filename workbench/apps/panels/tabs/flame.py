@@ -1,33 +1,48 @@
-"""The flame tab: where the time goes."""
+"""The view where time goes: the flame, by operator, the roofline, and why B is slower."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
+from workbench.apps.panels.markup import note_html, text
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.card import Card
-from workbench.apps.panels.tabs.graph import summary_of
+from workbench.apps.panels.tabs.card import Card, part_card
+from workbench.apps.panels.tabs.ort import summary_of
 from workbench.apps.panels.tabs.tab import Tab
 from workbench.apps.panels.tabs.traces import TraceTools
 
 
 def cards(state: BenchState) -> list[Card]:
-    """Return the flame of the first two profiles on one scale, then the tables of each."""
+    """Return the flame of the first two profiles, the tables of each, and what costs B its time."""
     profiles, explanations = state.held_parts("profile"), state.held_parts("explanation")
+    slower = [
+        part_card("why slower", label, reasons, below=partial(causes, reasons))
+        for label, reasons in state.held_parts("why slower").items()
+    ]
     if not profiles:
-        return []
+        return slower
     labels = sorted(profiles)[:2]
     draw, part = partial(view, labels, profiles, explanations), f"profile/{labels[-1]}"
     summary = summary_of({label: profiles[label] for label in labels})
-    shown = [Card("flame", code_of(labels), summary, draw, part=part)]
+    heading = f"Where the time of {' and '.join(labels)} goes, on one scale"
+    shown = [Card("flame", code_of(labels), summary, draw, part=part, heading=heading)]
     for label, profile in profiles.items():
         name = f'result.profile("{label}")'
         card = partial(Card, summary=str(profile), part=f"profile/{label}", label=label)
         draw, table = profile.op_type_figure, partial(profile.by, "op_type")
         shown.append(card("by operator", f"{name}.op_type_figure()", draw=draw, table=table))
         shown.append(card("by node", f"{name}.to_frame()", table=profile.to_frame, key="node"))
-    return shown
+    return [*shown, *slower]
+
+
+def causes(reasons: Any) -> str:
+    """Return each cause with its evidence and its fix, to stand below their bars."""
+    listed = "".join(
+        f"<li><b>{text(reason.id)}:</b> {text(reason.sentence)} <i>Fix:</i> {text(reason.fix.text)}</li>"
+        for reason in reasons.reasons
+    )
+    return f"<ul>{listed}</ul>" if listed else note_html("No cause was found.")
 
 
 def code_of(labels: list[str]) -> str:
@@ -48,11 +63,11 @@ def view(labels: list[str], profiles: dict[str, Any], explanations: dict[str, An
     return flame_of_two(profiles[a], profiles[b], *explained, labels=(a, b))
 
 
-FLAME = Tab(
-    "flame",
-    "Where the time goes: by module, by operator, in time. Press Profile A and B; once both are explained, "
-    "B is compared with A node by node, too.",
+WHERE_TIME_GOES = Tab(
+    "Where time goes",
+    "One run of each config under ORT's profiler: by module, by operator, in time. Never used for latency.",
     cards,
-    ("profile",),
-    TraceTools,
+    {"profile": "flame", "why slower": "why slower"},
+    (TraceTools,),
+    needs_room=True,
 )

@@ -7,7 +7,6 @@ from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.folded import clock_text
 from workbench.apps.panels.handlers import (
     button,
     buttons_of,
@@ -21,6 +20,7 @@ from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.request import LABELS
 from workbench.apps.panels.shared_modules import import_shared
 from workbench.apps.panels.table import TableWidget
+from workbench.apps.panels.tabs.answer_words import clock_text
 from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, rows_of, split_note, words_of
 from workbench.core.bundle.entries import Entry
 from workbench.core.errors import WorkbenchError

@@ -1,38 +1,32 @@
-"""The results column: the verdict, the row of buttons below it, and the tabs."""
+"""The answer with its five views, and the other modes: improve, explore, results."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.tabs.accuracy import ACCURACY_TAB
-from workbench.apps.panels.tabs.findings import FINDINGS
-from workbench.apps.panels.tabs.flame import FLAME
-from workbench.apps.panels.tabs.fusions import FUSIONS
-from workbench.apps.panels.tabs.graph import GRAPH
-from workbench.apps.panels.tabs.latency import LATENCY
-from workbench.apps.panels.tabs.memory import MEMORY_TAB
-from workbench.apps.panels.tabs.questions import Questions
-from workbench.apps.panels.tabs.result_row import ResultRow
-from workbench.apps.panels.tabs.roofline import ROOFLINE_TAB, THREADS_TAB
-from workbench.apps.panels.tabs.scenarios import SCENARIOS
+from workbench.apps.panels.handlers import follow, on_change
+from workbench.apps.panels.tabs.answer import AnswerPlace
+from workbench.apps.panels.tabs.explore import EXPLORE
+from workbench.apps.panels.tabs.flame import WHERE_TIME_GOES
+from workbench.apps.panels.tabs.ort import WHAT_ORT_DID
+from workbench.apps.panels.tabs.outputs import OUTPUTS
+from workbench.apps.panels.tabs.share import Share
 from workbench.apps.panels.tabs.tab import TabPage
-from workbench.apps.panels.tabs.verdict import Banner
+from workbench.apps.panels.tabs.timing import MEMORY_AND_START, TIMING
 from workbench.features.base.registry import KINDS
 
-MARK = " •"  # behind the title of a tab with something new
-TABS = (
-    *(LATENCY, GRAPH, FUSIONS, FLAME, MEMORY_TAB),
-    *(ACCURACY_TAB, FINDINGS, ROOFLINE_TAB, THREADS_TAB, SCENARIOS),
-)
+MARK = " •"  # behind the title of a view with something new
+VIEWS = (TIMING, WHERE_TIME_GOES, WHAT_ORT_DID, OUTPUTS, MEMORY_AND_START)
+MODES = {"Improve": "improve", "Explore": "explore", "Results": "results"}  # title of a page: the mode
 
 
 class Page(Protocol):
-    """The content of a tab."""
+    """The content of a view or of a mode."""
 
     widget: W.Widget
 
@@ -40,95 +34,147 @@ class Page(Protocol):
     def hide(self) -> None: ...
 
 
-class Pages(dict[int, Page]):
-    """The contents of the tabs, each made when it is first asked for: a fresh page shows one of them."""
+class Pages(dict[str, Page]):
+    """The pages by title, each made when it is first asked for: a fresh screen shows one of them."""
 
-    def __init__(self, makers: Sequence[Callable[[], Page]]) -> None:
+    def __init__(self, makers: dict[str, Callable[[], Page]]) -> None:
         super().__init__()
         self._makers = makers
-        self.places = [W.VBox([], classes="wbp-place") for _ in makers]
+        self.places = {title: W.VBox([], classes="wbp-place") for title in makers}
 
-    def __missing__(self, place: int) -> Page:
-        page = self[place] = self._makers[place]()
-        self.places[place].children = (page.widget,)
+    def __missing__(self, title: str) -> Page:
+        page = self[title] = self._makers[title]()
+        self.places[title].children = (page.widget,)
         return page
 
 
-def tune_page(bench: Bench) -> Page:
-    """Return the tab tune, whose modules are imported when it is first shown."""
-    from workbench.apps.panels.tabs.tune import TunePage
+def improve_page(bench: Bench) -> Page:
+    """Return the page of the mode improve, whose modules are imported when it is first shown."""
+    from workbench.apps.panels.tabs.improve import ImprovePage
 
-    return TunePage(bench)
+    return ImprovePage(bench)
 
 
 def history_page(bench: Bench) -> Page:
-    """Return the tab history, whose modules are imported when it is first shown."""
+    """Return the page of the mode results, whose modules are imported when it is first shown."""
     from workbench.apps.panels.tabs.history import HistoryPage
 
     return HistoryPage(bench)
 
 
 class Results:
-    """Only the selected tab holds anything: a figure drawn out of sight has no size."""
+    """Only the page that is shown holds anything: a figure drawn out of sight has no size."""
 
     def __init__(self, bench: Bench) -> None:
         self.state = bench.state
-        self.banner, self.row = Banner(bench), ResultRow(bench)
-        makers: list[Callable[[], Page]] = [partial(TabPage, bench, tab) for tab in TABS]
-        self.pages = Pages([*makers, partial(tune_page, bench), partial(history_page, bench)])
-        titles = [*(tab.title for tab in TABS), "tune", "history"]
-        self.tabs = W.Tab(self.pages.places, titles=titles, classes="wbp-tabs")
+        makers: dict[str, Callable[[], Page]] = {tab.title: partial(TabPage, bench, tab) for tab in VIEWS}
+        makers |= {
+            "Improve": partial(improve_page, bench), "Explore": partial(TabPage, bench, EXPLORE),
+            "Results": partial(history_page, bench),
+        }  # fmt: skip
+        self.pages = Pages(makers)
+        places = self.pages.places
+        self.improve, self.explore, self.history = (places[title] for title in MODES)
+        titles = [tab.title for tab in VIEWS]
+        self.tabs = W.Tab([places[title] for title in titles], titles=titles, classes="wbp-tabs")
+        self.wide = W.ToggleButton(
+            description="⤢ full width", tooltip="Fold configs and answer for the view", value=False,
+            classes="wbp-wide-button",
+        )  # fmt: skip
+        self.views = W.VBox([self.wide, self.tabs], classes="wbp-views")
+        self.place = AnswerPlace(bench, self.turn)
+        self.answer = self.place.widget
+        self.sharing = Share(bench)
+        self.share, self.shared = self.sharing.menu, self.sharing.shared
         self._turning = threading.RLock()  # pages tell of a turn in one thread, jobs end in another
-        self.questions = Questions(bench, self.row, self.banner.more, self.turn)
-        self.widget = W.VBox([self.banner.widget, self.questions.widget, self.row.widget, self.tabs])
+        self.shown = titles[0]  # the title of the page on the screen
+        self.began_in = titles[0]  # that in which the last job was started
+        self.pages[self.shown].show()
+        on_change(self.wide, partial(setattr, self.state, "wide"))
+        follow(self.state, self._widen, "wide")
         self.tabs.observe(self._turned, names="selected_index")
+        self.state.observe(self._turned, names="mode")
         self.state.observe(self._changed, names=["result", "parts", "parts_made"])
+        self.state.observe(self._answered, names="result")
         self.state.observe(self._begun, names="job")
         self.state.observe(self._made, names="parts_made")
-        self.began_in = 0  # the place of the tab in which the last job was started
-        self.pages[0].show()
 
     def turn(self, title: str, kind: str = "") -> None:
-        """Select a tab by its title, and in it the first card of a kind of result, if it has one."""
-        place = self.titles.index(title)
-        self.tabs.selected_index = place
-        page = self.pages[place]
+        """Show a view or a mode by its title, and in it a kind of result."""
+        if title not in MODES:
+            self.tabs.selected_index = [tab.title for tab in VIEWS].index(title)
+        self.state.mode = MODES.get(title, "compare")
+        page = self.pages[title]
         if kind and isinstance(page, TabPage):
             page.turn_to(kind)
 
+    def step(self, by: int) -> None:
+        """Turn to a neighbour of the view that is shown."""
+        self.tabs.selected_index = ((self.tabs.selected_index or 0) + by) % len(VIEWS)
+
     @property
     def titles(self) -> list[str]:
-        """The titles of the tabs, without the mark of something new."""
-        return [title.removesuffix(MARK) for title in self.tabs.titles]
+        """The titles of the views, then of the modes."""
+        return [*(tab.title for tab in VIEWS), *MODES]
+
+    @property
+    def current(self) -> str:
+        """The title of what the screen should show."""
+        mode = next((title for title, mode in MODES.items() if mode == self.state.mode), None)
+        return mode or VIEWS[self.tabs.selected_index or 0].title
+
+    def _widen(self) -> None:
+        self.wide.value = self.state.wide
+        self._fold()
+
+    def _fold(self) -> None:
+        """Fold the answer where a view needs the room and has something to show."""
+        page = self.pages[self.shown]
+        roomy = isinstance(page, TabPage) and page.tab.needs_room and bool(page.cards)
+        self.place.fold(roomy or self.state.wide)
 
     def _begun(self, change: dict[str, Any]) -> None:
         if change["old"] is None:
-            self.began_in = self.tabs.selected_index or 0
+            self.began_in = self.shown
 
     def _made(self, _: object) -> None:
-        """Turn to what was made; mark its tab if somebody went elsewhere meanwhile."""
-        kind, titles, now = self.state.made, self.titles, self.tabs.selected_index or 0
-        places = [titles.index(title) for title in KINDS.named(kind).tabs if title in titles] if kind else []
-        if not places:
+        """Turn to what was made; mark its view if somebody went elsewhere meanwhile."""
+        kind = self.state.made
+        titles = [title for title in KINDS.named(kind).tabs if title in self.titles] if kind else []
+        if not titles:
             return
-        place = now if now in places else places[0]
-        if now in (place, self.began_in):
-            self.turn(titles[place], kind)
-        else:
-            self.tabs.set_title(place, titles[place] + MARK)
+        title = self.shown if self.shown in titles else titles[0]
+        if self.shown in (title, self.began_in):
+            self.turn(title, kind)
+        elif title not in MODES:
+            self._name(title, title + MARK)
 
-    def _turned(self, change: dict[str, Any]) -> None:
-        if change["new"] is not None:
-            self.tabs.set_title(change["new"], self.titles[change["new"]])
+    def _answered(self, change: dict[str, Any]) -> None:
+        """Turn to the outputs where a candidate has another precision."""
+        result = change["new"]
+        if result is None or self.shown != TIMING.title or not result.agreement:
+            return
+        if len({run.config.precision for run in result.runs}) > 1 and self.state.job is None:
+            self.turn(OUTPUTS.title)
+
+    def _name(self, title: str, shown: str) -> None:
+        self.tabs.set_title(self.titles.index(title), shown)
+
+    def _turned(self, _: object = None) -> None:
         with self._turning:
-            for place in (change["old"], change["new"]):
-                if place is not None:
-                    page = self.pages[place]
-                    page.show() if place == change["new"] else page.hide()
+            before, self.shown = self.shown, self.current
+            if before == self.shown:
+                return
+            if self.shown not in MODES:
+                self._name(self.shown, self.shown)
+            self.pages[before].hide()
+            self.pages[self.shown].show()
+            self._fold()
 
     def _changed(self, _: object) -> None:
         with self._turning:
             for page in self.pages.values():
                 if isinstance(page, TabPage):
                     page.forget()
-            self.pages[self.tabs.selected_index or 0].show()
+            self.pages[self.shown].show()
+            self._fold()

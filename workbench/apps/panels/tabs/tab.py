@@ -1,10 +1,10 @@
-"""A tab: its cards in one bar of switches and buttons, or what to press to get them."""
+"""A view: one figure with a sentence as its title, pills for the others, or what to press to get one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from workbench.apps.panels import widgets as W
@@ -14,13 +14,14 @@ from workbench.apps.panels.markup import text
 from workbench.apps.panels.shared_modules import import_shared
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.card import Card, CardWidget, joined_cards, part_card
+from workbench.apps.panels.tabs.form import FormLine
 from workbench.apps.panels.tabs.limits import LimitsLine
 from workbench.core.feature import Offer
 from workbench.features.base.registry import KINDS
 
 
 class Tools(Protocol):
-    """Widgets above the cards of a tab; they follow the state when the tab is filled anew."""
+    """Widgets beside the figures of a view; they follow the state when the view is filled anew."""
 
     widget: W.Widget
 
@@ -29,23 +30,35 @@ class Tools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab, whose buttons and plain cards come from the registry of result kinds.
+    """A view, whose further figures come from the registry of result kinds.
 
-    `cards` reads the state, returns at once, and covers the kinds in `own`.
+    `cards` reads the state and returns at once; it covers the kinds in `own`, each with the title under which
+    it stands.
     """
 
     title: str
-    empty: str  # what to press to see something here
+    empty: str  # what stands here before anything was made
     cards: Callable[[BenchState], Sequence[Card]] | None = None
-    own: tuple[str, ...] = ()
-    tools: Callable[[Bench], Tools] | None = None
+    own: Mapping[str, str] = field(default_factory=dict)
+    tools: tuple[Callable[[Bench], Tools], ...] = ()
     has_limits: bool = False  # below the cards, of the part of the result that they show
+    needs_room: bool = False  # the answer folds to one line above it
 
     def all_cards(self, state: BenchState) -> list[Card]:
-        """Return the cards of the tab itself, then those of the other kinds whose first tab it is."""
-        offers = [offer for offer in KINDS.offered(self.title) if offer.tabs[0] == self.title]
-        plain = [card for offer in offers if offer.name not in self.own for card in part_cards(state, offer)]
+        """Return the cards of the view itself, then those of the other kinds whose first view it is."""
+        plain = [
+            card for offer in self.offers if offer.name not in self.own for card in part_cards(state, offer)
+        ]
         return [*(self.cards(state) if self.cards is not None else ()), *plain]
+
+    @property
+    def offers(self) -> list[Offer]:
+        """What is made in this view."""
+        return [offer for offer in KINDS.offered(self.title) if offer.tabs[0] == self.title]
+
+    def title_of(self, kind: str) -> str:
+        """Return the title under which a kind of result stands."""
+        return self.own.get(kind, kind)
 
 
 def part_cards(state: BenchState, kind: Offer) -> list[Card]:
@@ -65,45 +78,37 @@ _BEST = ("sweep", "matrix")  # further results that know their best config withi
 
 
 class TabPage:
-    """A tab on the screen: filled when it is shown, so that figures are drawn at the size they have."""
+    """A view on the screen: filled when it is shown, so that figures are drawn at the size they have."""
 
     def __init__(self, bench: Bench, tab: Tab) -> None:
         self.bench, self.state, self.tab = bench, bench.state, tab
-        self.status, self.content = W.HTML(), W.VBox([], classes="wbp-cards")
-        self.offers = {
-            offer.name: offer
-            for offer in KINDS.offered(tab.title)
-            if not (offer.has_form and offer.tabs[0] == tab.title)  # the button of a form stands in its line
-        }
-        self.buttons = {
-            name: button(offer.button, offer.hint, partial(bench.run, name), self.status)
-            for name, offer in self.offers.items()
-        }
-        self.which = W.ToggleButtons(options=[], classes="wbp-pills")  # titles of the cards
+        self.status, self.heading = W.HTML(), W.HTML(classes="wbp-heading")
+        self.content = W.VBox([], classes="wbp-cards")
+        self.kinds = {tab.title_of(offer.name): offer.name for offer in tab.offers}  # by their titles
+        self.which = W.ToggleButtons(options=[], classes="wbp-pills")  # titles of the figures
         self.side = W.ToggleButtons(options=[], classes="wbp-pills")  # labels of the chosen title, and both
         for switch in (self.which, self.side):
             on_change(switch, lambda _: self._turn())
+        self.again = button(
+            "Again", "Make this once more", self._again, self.status, classes="wbp-quiet-link"
+        )
         self.bar = W.HBox([], classes="wbp-bar")
-        self.tools = tab.tools(bench) if tab.tools is not None else None
-        tools = [self.tools.widget] if self.tools else []
+        self.lines: dict[str, FormLine] = {}  # by the names of kinds
+        self.tools = [make(bench) for make in tab.tools]
         self.below = W.VBox([])  # the limits, while there is a result to ask
-        below = [self.below] if tab.has_limits else []
-        self.widget = W.VBox([self.bar, self.status, *tools, self.content, *below], classes="wbp-page")
+        tools = [tool.widget for tool in self.tools]
+        self.widget = W.VBox([self.bar, self.status, self.content, *tools, self.below], classes="wbp-page")
         self.cards: dict[str, CardWidget] = {}
         self.fresh = False  # the cards show the state as it is
         self.is_shown = False
-        follow(self.state, self._enable, "job", "model", "result")
+        follow(self.state, self._enable, "job")
         self._fill_bar(())
 
     def _enable(self) -> None:
-        for kind, pressed in self.buttons.items():
-            pressed.disabled = self.state.job is not None
-            label = self.offers[kind].button
-            made = self.state.has_part(kind)
-            pressed.description = f"{label.removesuffix(' A and B')} again" if made else label
+        self.again.disabled = self.state.job is not None
 
     def show(self) -> None:
-        """Fill the tab, with the cards that were shown last if there still are any of their title."""
+        """Fill the view, with the cards that were shown last if there still are any of their title."""
         self.is_shown = True
         stale = not self.fresh
         if stale:
@@ -112,28 +117,32 @@ class TabPage:
                 import_shared()
             cards = self.tab.all_cards(self.state)
             self.cards = {card.name: CardWidget(self.bench, card) for card in cards}
-            _offer(self.which, list(dict.fromkeys(card.title for card in cards)))
-            self._enable()
+            _offer(self.which, list(dict.fromkeys([*(card.title for card in cards), *self.kinds])))
         self._turn()
-        if stale and self.tools is not None:
-            self.tools.refresh()
+        if stale:
+            for tool in self.tools:
+                tool.refresh()
 
     def _turn(self) -> None:
-        """Show the cards of the chosen title and side.
+        """Show the cards of the chosen title and side, or how to make them.
 
-        A page may tell of a switch after it tells that the tab was left: what is drawn then has no size.
+        A page may tell of a switch after it tells that the view was left: what is drawn then has no size.
         """
         if not self.is_shown:
             return
-        of_title = [card for card in self.cards.values() if card.card.title == self.which.value]
+        title = self.which.value
+        of_title = [card for card in self.cards.values() if card.card.title == title]
         labels = [card.card.label for card in of_title]
         _offer(self.side, [*labels, BOTH] if len(labels) > 1 else [])
         chosen = [card for card in of_title if self.side.value in (card.card.label, BOTH, None)]
         self._fill_bar(chosen)
-        if not chosen:
-            self.content.children = [W.HTML(f'<div class="wbp-empty">{text(self.tab.empty)}</div>')]
-        elif list(self.content.children) != [card.widget for card in chosen]:
-            self.content.children = [card.widget for card in chosen]
+        shown = [card.widget for card in chosen]
+        if title in self.kinds and (not chosen or self._line(self.kinds[title]).kind.form):
+            shown.insert(0, self._line(self.kinds[title]).widget)
+        elif not shown:
+            shown = [W.HTML(f'<div class="wbp-empty">{text(self.tab.empty)}</div>')]
+        if list(self.content.children) != shown:
+            self.content.children = shown
             for card in chosen:
                 card.show()
         part = chosen[0].card.part if chosen else None
@@ -148,18 +157,42 @@ class TabPage:
         """The fields of limits and the answer, made when there is the first result to ask."""
         return LimitsLine(self.bench)
 
+    def _line(self, kind: str) -> FormLine:
+        """Return the sentence and the button of a kind; made when it is first shown."""
+        if kind not in self.lines:
+            sentence = self.tab.empty if kind in self.tab.own else ""
+            self.lines[kind] = FormLine(self.bench, KINDS.named(kind), sentence)
+        return self.lines[kind]
+
     def _fill_bar(self, chosen: Sequence[CardWidget]) -> None:
-        """Put the switches, the buttons and the menu of a single card into one row."""
+        """Put the sentence of a single card, the switches and its menu into one row."""
         for card in chosen:
             card.place_menu(inside=len(chosen) > 1)
+        alone = chosen[0] if len(chosen) == 1 else None
         switches = [switch for switch in (self.which, self.side) if len(switch.options) > 1]
-        menu = [chosen[0].menu] if len(chosen) == 1 else []
-        self.bar.children = [*switches, *self.buttons.values(), *menu]
+        again = [self.again] if chosen and self._kind_of(chosen[0]) is not None else []
+        self.heading = W.HTML() if alone is None else alone.title
+        menu = [] if alone is None else [alone.menu]
+        self.bar.children = [self.heading, *switches, *again, *menu]
+
+    def _kind_of(self, card: CardWidget) -> str | None:
+        """Return the kind of result of a card that this view makes."""
+        kind = card.card.part.partition("/")[0]
+        return kind if kind in self.kinds.values() else None
+
+    def _again(self) -> None:
+        card = next(card for card in self.cards.values() if card.card.title == self.which.value)
+        kind = self._kind_of(card)
+        if kind is not None:
+            self.bench.run(kind)
 
     def turn_to(self, kind: str) -> None:
-        """Show the first card of a kind of result, if there is one."""
-        titles = [card.card.title for card in self.cards.values() if card.card.part.partition("/")[0] == kind]
-        if titles and self.which.value not in titles:
+        """Show a kind of result, or how to make it."""
+        of_kind = [
+            card.card.title for card in self.cards.values() if card.card.part.partition("/")[0] == kind
+        ]
+        titles = of_kind or [title for title, made in self.kinds.items() if made == kind]
+        if titles and self.which.value not in titles and titles[0] in self.which.options:
             self.which.value = titles[0]
 
     def hide(self) -> None:

@@ -38,5 +38,5 @@ FEATURE = Feature(
     button="Why B is slower",
     hint="What costs B its time against A, with a fix for each cause: both run again under ORT's profiler",
     step="A and B under ORT's profiler",
-    tabs=("accuracy",),
+    tabs=("Where time goes",),
 )

@@ -65,6 +65,6 @@ FEATURE = Feature(
     examine=examine,
     button="Roofline",
     hint="Measure what this machine can do, and set each node against it",
-    tabs=("roofline",),
+    tabs=("Where time goes",),
     key="node",
 )

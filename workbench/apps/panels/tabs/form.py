@@ -1,4 +1,4 @@
-"""The scenarios tab: sweep, load test, decoding, matrix and versions, each with the fields of its form."""
+"""The line of a kind of result: the button that makes it with its time, its fields, and the code."""
 
 from __future__ import annotations
 
@@ -9,60 +9,38 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.handlers import button, follow, on_change, own_changes
-from workbench.apps.panels.tabs.tab import Tab
+from workbench.apps.panels.markup import text
+from workbench.apps.panels.tabs.steps import time_words
 from workbench.core.feature import Feature
 from workbench.core.form import Field
-from workbench.features.base.registry import KINDS
 
 if TYPE_CHECKING:
     from workbench.apps.panels.tabs.axes import AxesField
 
-TITLE = "scenarios"
 NARROW, WIDE = 5, 15  # characters of an example: up to here a field is short, from here on it takes the rest
 
 
-class Scenarios:
-    """A line for each kind whose form stands in this tab; a menu chooses the one on the screen."""
-
-    def __init__(self, bench: Bench) -> None:
-        kinds = [KINDS.named(offer.name) for offer in KINDS.offered(TITLE) if offer.has_form]
-        self.lines = {kind.name: FormLine(bench, kind) for kind in kinds}
-        options = [(kind.button, kind.name) for kind in kinds]
-        self.menu = W.Dropdown(options=options, tooltip="Which scenario to measure", classes="wbp-scenario")
-        self.place = W.VBox([])
-        self.widget = W.HBox([self.menu, self.place], classes="wbp-forms")
-        self.state = bench.state
-        on_change(self.menu, partial(setattr, self.state, "scenario"))
-        follow(self.state, self.refresh, "scenario")
-
-    def refresh(self) -> None:
-        """Show the line of the chosen kind, with its button named by what there is."""
-        with own_changes():
-            self.menu.value = self.state.scenario
-        line = self.lines[self.state.scenario]
-        line.show()
-        self.place.children = [line.widget]
-
-
 class FormLine:
-    """The button that makes a kind of result, its fields, and the code that does the same."""
+    """What a kind of result is in a sentence, its fields, and the button that makes it."""
 
-    def __init__(self, bench: Bench, kind: Feature) -> None:
+    def __init__(self, bench: Bench, kind: Feature, sentence: str = "") -> None:
         self.bench, self.state, self.kind = bench, bench.state, kind
         self.status = W.HTML()
+        self.words = W.HTML(f'<div class="wbp-say">{text(sentence or f"{kind.hint}.")}</div>')
         self.run = button(kind.button, kind.hint, partial(bench.run, kind.name), self.status)
         self.copy = button(
             "Code", "Copy the code that makes this", self._copy, self.status, classes="wbp-quiet-link"
         )
         self.fields = {field.argument: self._field(field) for field in kind.form}
-        row = W.HBox([self.run, *self.fields.values(), self.copy], classes="wbp-tools")
-        self.widget = W.VBox([row, self.status])
+        row = W.HBox([*self.fields.values(), self.run, self.copy], classes="wbp-tools")
+        self.widget = W.VBox([self.words, row, self.status], classes="wbp-forms")
         follow(self.state, self.show, "forms", "job", "result", "parts_made")
 
     def show(self) -> None:
         """Show the texts that the state holds."""
-        again = " again" if self.state.has_part(self.kind.name) else ""
-        self.run.description = f"{self.kind.button}{again}"
+        made = self.state.has_part(self.kind.name)
+        time = time_words(self.state, self.kind.name)
+        self.run.description = f"{self.kind.button}{' again' if made else ''}{time}"
         self.run.disabled = self.state.job is not None
         texts = self.state.forms.get(self.kind.name, {})
         with own_changes():
@@ -89,13 +67,3 @@ class FormLine:
 
     def _copy(self) -> None:
         self.bench.page.copy(kind_code(self.kind, self.bench.request()), self.status)
-
-
-SCENARIOS = Tab(
-    TITLE,
-    "Choose a scenario above. Sweep measures all configs at several sizes, or at several values of a knob. "
-    "Matrix adds further models, and Versions other versions of ONNX Runtime. Load test lets several callers "
-    "run the configs at once. Decode runs a language model token by token.",
-    tools=Scenarios,
-    has_limits=True,
-)

@@ -1,0 +1,152 @@
+"""The answer, always in one place and of one height: what was found, why, and what to do next."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.handlers import button, follow
+from workbench.apps.panels.markup import error_html, note_html, text
+from workbench.apps.panels.tabs.answer_words import (
+    REPLACING,
+    bar_html,
+    doing_words,
+    empty_html,
+    failed_html,
+    last_words,
+    missing_words,
+    running_html,
+    step_words,
+    verdict_in_words,
+)
+from workbench.apps.panels.tabs.next_steps import Turn, next_steps
+from workbench.core.errors import Cancelled
+from workbench.core.text import counted
+from workbench.drawing.page.banner import verdict_html
+
+if TYPE_CHECKING:
+    from workbench.features.compare.result import Comparison
+
+STATE = ("result", "parts", "parts_made", "run_error", "model", "a", "b", "more", "job", "folded", "preview")
+
+
+class AnswerPlace:
+    """Shows the comparison on the screen, a running one, why the last run gave none, or how to begin."""
+
+    def __init__(self, bench: Bench, turn: Turn) -> None:
+        """`turn` selects a view by its title, and in it a kind of result."""
+        self.bench, self.state, self.turn = bench, bench.state, turn
+        self.words, self.line, self.why, self.offers = W.HTML(), W.HTML(), W.HTML(), W.HTML()
+        self.status = W.HTML()
+        self.words.add_class("wbp-answer-words")
+        self.line.add_class("wbp-answer-line")
+        self.why.add_class("wbp-why")
+        self.see = self._link("", "Show what says so", self._see)
+        self.show = self._link("show", "Set its model and its configs again, and show it", self._bring_back)
+        self.open = self._link("▾ answer", "Show the whole answer", partial(self.fold, False))
+        self.nexts = W.HBox([], classes="wbp-next")
+        row = W.HBox([self.why, self.see, self.show, self.nexts], classes="wbp-answer-row")
+        head = W.HBox([self.line, self.open], classes="wbp-answer-head")
+        self.widget = W.VBox([head, self.words, row, self.status], classes="wbp-answer")
+        self.was_cancelled = False
+        self.steps: list[tuple[str, str]] = []
+        self.view = ""  # the title of the view that shows the reason
+        self.state.observe(self._ended, names="job")
+        follow(self.state, self._show, *STATE)
+
+    def _link(self, label: str, hint: str, act: Any) -> W.Button:
+        return button(label, hint, act, self.status, classes="wbp-question")
+
+    def fold(self, folded: bool) -> None:
+        """Show one line, or the whole answer."""
+        (self.widget.add_class if folded else self.widget.remove_class)("wbp-folded")
+
+    def _ended(self, change: dict[str, Any]) -> None:
+        view, before = change["new"], change["old"]
+        if view is None or before is None:  # it begins or ends
+            self.was_cancelled = view is None and before is not None and before.cancelling
+
+    def _bring_back(self) -> None:
+        answer = self.state.folded[-1]
+        if answer.subject is None:
+            self.bench.show(answer.result)
+        else:
+            self.state.set_subject(answer)
+
+    def _see(self) -> None:
+        self.turn(self.view, "")
+
+    def _show(self) -> None:
+        state, result, view = self.state, self.state.result, self.state.job
+        runs = view is not None and view.name in REPLACING
+        if runs:
+            self.words.value = running_html(view)
+        elif result is not None:
+            self.words.value = verdict_html(result.record, shares=result.time_elsewhere())
+        elif state.run_error is not None and not isinstance(state.run_error, Cancelled):
+            self.words.value = failed_html("The run", state.run_error)
+        else:
+            self.words.value = empty_html(state)
+        self.line.value = f'<div class="wbp-say">{text(self._one_line())}</div>'
+        self.why.value, self.view = self._reason()
+        W.set_shown(self.see, bool(self.view))
+        self.see.description = self.view
+        W.set_shown(self.show, bool(last_words(state)) and view is None)
+        self._offer()
+
+    def _one_line(self) -> str:
+        view, result = self.state.job, self.state.result
+        if view is not None:
+            return step_words(view) if view.name in REPLACING else doing_words(view)
+        return last_words(self.state) or (
+            verdict_in_words(result.record) if result is not None else "No answer yet"
+        )
+
+    def _reason(self) -> tuple[str, str]:
+        """Return what stands below the answer: what runs or went wrong, or why, and where it is seen."""
+        state, view, result = self.state, self.state.job, self.state.result
+        if view is not None:
+            words = (
+                "" if view.name in REPLACING else f'<div class="wbp-doing">{text(doing_words(view))}</div>'
+            )
+            return f"{words}{bar_html(view)}" if words else "", ""
+        if state.run_error is not None and (result is not None or isinstance(state.run_error, Cancelled)):
+            return error_html(state.run_error), ""
+        if note := last_words(state) or missing_words(state):
+            return note_html(note), ""
+        if result is None:
+            return "", ""
+        stopped = (
+            f"Stopped on request, {counted(result.verdict.rounds, 'round')} kept. "
+            if self.was_cancelled
+            else ""
+        )
+        words, title = why_words(result)
+        reason = f"<b>Why:</b> {text(words)}" if words else ""
+        return f'<div class="wbp-say" role="status">{text(stopped)} {reason}</div>', title
+
+    def _offer(self) -> None:
+        """Offer the next steps; buttons that stay the same keep the focus."""
+        runs = self.state.job is not None
+        lead, steps = next_steps(self.bench, self.turn)
+        wanted = [(lead, ""), *((step.label, step.hint) for step in steps)]
+        if wanted != self.steps:
+            self.steps = wanted
+            self.offers.value = f'<span class="wbp-quiet">{text(lead)}</span>' if steps else ""
+            made = [button(step.label, step.hint, step.act, self.status) for step in steps]
+            self.nexts.children = [self.offers, *made]
+        for made in self.nexts.children[1:]:
+            made.disabled = runs
+
+
+def why_words(result: Comparison) -> tuple[str, str]:
+    """Return why it is so, and the title of the view that shows it; else what differs in the configs."""
+    if not result.record.verdicts or result.verdict.kind == "unknown":
+        return "", ""
+    if words := result.why:
+        slower = any(part.kind == "why slower" for part in result.parts)
+        return words, "Where time goes" if slower else "What ORT did"
+    before, after = result.runs[:2]
+    return before.config.diff(after.config).sentence(before.label, after.label), ""

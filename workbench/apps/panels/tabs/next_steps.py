@@ -1,0 +1,122 @@
+"""What to do next: questions about an answer with their time, samples to open, one experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.apps.panels.actions import MORE_S
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.presets import int8_cpu, int8_here
+from workbench.apps.panels.state import BenchState
+from workbench.apps.panels.tabs.steps import rounded, time_words
+from workbench.core.config import Config
+from workbench.core.models.samples import sample_names
+from workbench.core.text import one_line
+from workbench.features.base.registry import KINDS
+
+if TYPE_CHECKING:
+    from workbench.features.compare.result import Comparison
+
+FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
+IMPROVE_S = 120.0
+MOST = 2  # next steps of an answer
+_MOST_LETTERS = 40  # of a model's name
+Turn = Callable[[str, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A button beside the answer."""
+
+    label: str
+    hint: str
+    act: Callable[[], object]
+
+
+def next_steps(bench: Bench, turn: Turn) -> tuple[str, list[Step]]:
+    """Return a word for what is offered, and the offers."""
+    state = bench.state
+    if state.result is not None:
+        return "Next:", list(_about_answer(bench, turn))[:MOST]
+    if state.model is None:
+        samples = [name for name in FIRST if name in sample_names()]
+        return "Begin with a sample:", [
+            Step(name, f"Open {name}", partial(bench.load, name)) for name in samples
+        ]
+    if (experiment := experiment_for(state)) is not None:
+        question, b = experiment
+        return "Try first:", [Step(question, "Set this in B and compare", partial(_try, bench, b))]
+    return "", []
+
+
+def _about_answer(bench: Bench, turn: Turn) -> Iterator[Step]:
+    """Yield what would say more about the answer on the screen, the most wanted first."""
+    state, result = bench.state, bench.state.result
+
+    def asks(kind: str, question: str) -> Iterator[Step]:
+        if not state.has_part(kind):
+            offer = KINDS.named(kind).offer
+            act = partial(ask, bench, turn, kind)
+            yield Step(f"{question}{time_words(state, kind).removeprefix(',')}", f"{offer.hint}.", act)
+
+    if not result.record.verdicts or any(run.failure is not None for run in result.runs[:2]):
+        return
+    verdict = result.verdict
+    if (verdict.kind == "unknown" or verdict.provisional) and can_go_on(result):
+        seconds = rounded(state.budget_s or MORE_S)
+        yield Step(
+            f"Measure longer, {seconds}",
+            "Measure further rounds; the earlier ones are kept",
+            bench.measure_more,
+        )
+    if verdict.kind == "outputs differ":
+        yield from asks("first difference", "Where do they first differ?")
+    if len({run.config.precision for run in result.runs}) > 1:
+        yield from asks("accuracy", "Is the accuracy kept?")
+    if verdict.kind == "slower":
+        yield from asks("why slower", f"Why is {verdict.label} slower?")
+    yield from asks("explanation", "What did ORT do?")
+    yield from asks("profile", "Where does the time go?")
+    yield Step(
+        f"Find further gains, {rounded(IMPROVE_S)}",
+        "Try what the findings propose",
+        partial(turn, "Improve", ""),
+    )
+
+
+def ask(bench: Bench, turn: Turn, kind: str) -> None:
+    """Turn to the answer of a question; make it where there is none."""
+    turn(KINDS.named(kind).tabs[0], kind)
+    if not bench.state.has_part(kind):
+        bench.run(kind)
+
+
+def can_go_on(result: Comparison | None) -> bool:
+    """Return whether further rounds can say more: the baseline ran, and a candidate did."""
+    if result is None:
+        return False
+    baseline, *candidates = result.runs
+    return baseline.failure is None and any(run.failure is None for run in candidates)
+
+
+def _try(bench: Bench, b: Config) -> None:
+    bench.state.change(b=b)
+    bench.compare()
+
+
+def experiment_for(state: BenchState) -> tuple[str, Config] | None:
+    """Return a question about the open model and the B that answers it; None once the configs were set."""
+    if state.model is None or len(set(state.configs.values())) > 1:
+        return None
+    name = one_line(state.model.name, _MOST_LETTERS)
+    description = state.model.describe()
+    if description.quantized is None and not int8_here(state.model, None):
+        precision = int8_cpu(state.model).precision
+        return f"Does int8 pay on {name}? Compare", state.a.replace(precision=precision)
+    if state.a.level is None:
+        question = f"What are ORT's graph optimizations worth on {name}? Compare"
+        return question, state.a.replace(level="disabled")
+    return None

@@ -1,0 +1,187 @@
+"""The menu to share an answer: a page, a picture, a bundle, data, code, a notebook, a cell, a server."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Callable
+from functools import cached_property, partial
+from io import BytesIO
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.files import file_name
+from workbench.apps.panels.handlers import error_to, follow, shown_in
+from workbench.apps.panels.markup import note_html
+from workbench.apps.panels.menu import Menu
+from workbench.apps.panels.tabs.card import still_bundle
+from workbench.apps.panels.tabs.codebox import CodeBox
+from workbench.apps.panels.tabs.deploying import Deploying
+from workbench.core.config.literals import text_literal
+from workbench.core.errors import WorkbenchError
+
+_GROUPS = (  # name, then items: key, label, tooltip
+    ("Look", (
+        ("page", "Page", "One HTML file, beside the notebook and in your downloads: opens offline"),
+        ("picture", "Picture", "The figure with its verdict as a PNG in your downloads"),
+        ("cell", "Cell", "Answer and figure in a cell below that survives sharing"),
+    )),
+    ("Keep", (
+        ("bundle", "Bundle", "A file that wb.open reads anywhere, without model and ONNX Runtime"),
+        ("data", "Data", "Tables as CSV, configs, scripts, a picture: a new folder, and its zip"),
+    )),
+    ("Run", (
+        ("code", "Code", "The code that does exactly this, or plain ONNX Runtime"),
+        ("notebook", "Notebook", "Everything done here, as a notebook that runs again"),
+        ("server", "Server", "A folder with a server of one of the configs"),
+    )),
+)  # fmt: skip
+_WITHOUT_ANSWER = ("code", "notebook")  # what there is without a comparison
+
+
+class Share:
+    """The menu; what an item opens, and what came of it, stands in `shared`."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.status, self.place = W.HTML(), W.VBox([])
+        groups = [
+            {
+                "name": name,
+                "items": [{"key": key, "label": label, "hint": hint} for key, label, hint in items],
+            }
+            for name, items in _GROUPS
+        ]
+        self.menu = Menu(label="Share", name="share", groups=groups)
+        self.menu.on_act = self.choose
+        self.acts: dict[str, Callable[[], None]] = {
+            "page": self.export, "picture": self._picture, "cell": self._pin, "bundle": self._save,
+            "data": self.export_data, "code": self._code, "notebook": self._notebook, "server": self._server,
+        }  # fmt: skip
+        self.shared = W.VBox([self.place, self.status], classes="wbp-shared")
+        follow(self.state, self._show, "job")
+
+    @cached_property
+    def code(self) -> CodeBox:
+        """The code of the result; made when it is first asked for."""
+        return CodeBox(self.bench)
+
+    @cached_property
+    def server(self) -> Deploying:
+        """The form of a server; made when it is first asked for."""
+        return Deploying(self.bench)
+
+    def choose(self, key: str) -> None:
+        """Do what an item says; what was open is closed."""
+        with shown_in(self.status):
+            if key not in _WITHOUT_ANSWER and self.state.result is None:
+                raise WorkbenchError("There is no answer to share yet.", "Press Compare first.")
+            opened, self.place.children = self.place.children, ()
+            self.acts[key]()
+            if self.place.children == opened:  # asked for again: closed
+                self.place.children = ()
+
+    def _show(self) -> None:
+        self.menu.locked = self.state.job is not None
+
+    def _code(self) -> None:
+        self.code.show()
+        self.place.children = (self.code.widget,)
+
+    def _server(self) -> None:
+        self.place.children = (self.server.widget,)
+
+    @property
+    def name(self) -> str:
+        """The name of the files: that of the model."""
+        result, model = self.state.result, self.state.model
+        return file_name((result.record.model if result is not None else model).name)
+
+    def _pin(self) -> None:
+        bundle = partial(still_bundle, self.state.result)
+        self.bench.page.pin(self.bench.card_code("result"), bundle, self.status)
+
+    def _picture(self) -> None:
+        picture = partial(picture_of, self.state.result)
+        self.bench.page.download_made(f"{self.name}.png", "image/png", picture, self.status)
+
+    def _save(self) -> None:
+        """Save the bundle beside the notebook, and offer it as a download."""
+        self.status.value = note_html("Saving…")
+        path = Path(f"{self.name}.ortbench")
+        save = partial(self.state.result.save, path)
+        self.bench.in_background(lambda: (save(), path.read_bytes()), self._saved, error_to(self.status))
+
+    def _saved(self, written: tuple[Path, bytes]) -> None:
+        path, data = written
+        place = f"Saved as {path.absolute()}, which wb.open reads anywhere"
+        self._offer(place, path.name, "application/zip", data)
+
+    def _notebook(self) -> None:
+        name = f"{self.name if self.state.result or self.state.model else 'workbench'}.ipynb"
+        data = notebook_of(self.codes).encode("utf-8", "replace")
+        self.bench.page.download(name, "application/x-ipynb+json", data, self.status)
+
+    @property
+    def codes(self) -> list[str]:
+        """The code of every answer of this session, the one on the screen last."""
+        folded = [answer.code for answer in self.state.folded if answer.code]
+        return [*folded, self.bench.code("result")]
+
+    def export(self) -> None:
+        """Export as a job that can be cancelled: a page with large graphs takes seconds."""
+        self.status.value = note_html("Exporting…")
+        self.bench.export(Path(f"{self.name}.html"), self._exported, error_to(self.status))
+
+    def _exported(self, written: tuple[Path, bytes]) -> None:
+        path, data = written
+        self._offer(f"Written as {path.absolute()}", path.name, "text/html", data)
+
+    def export_data(self) -> None:
+        """Write the tables of the result into a new folder beside the bundle, and offer them as a zip."""
+        self.status.value = note_html("Exporting…")
+        export = partial(data_of, self.state.result, Path(self.name))
+        self.bench.in_background(export, self._data_written, error_to(self.status))
+
+    def _data_written(self, written: tuple[Path, bytes]) -> None:
+        folder, data = written
+        place = f"Written as {folder.absolute()}, by result.export({text_literal(str(folder))})"
+        self._offer(place, f"{folder.name}.zip", "application/zip", data)
+
+    def _offer(self, place: str, name: str, mime: str, data: bytes) -> None:
+        """Say where a file was written, and save its copy with the browser."""
+        self.status.value = note_html(f"{place}.")  # also where no page answers
+        self.bench.page.download(name, mime, data, self.status, before=f"{place};", fix=f"{place}.")
+
+
+def data_of(result: Any, path: Path) -> tuple[Path, bytes]:
+    """Export a result into the first new folder with this name; return the folder and its zip."""
+    names = chain([f"{path.name}-data"], (f"{path.name}-data-{number}" for number in count(2)))
+    folders = map(path.with_name, names)
+    folder: Path = result.export(next(folder for folder in folders if not folder.exists()))
+    buffer = BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
+        for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+            archive.write(file, file.relative_to(folder.parent))
+    return folder, buffer.getvalue()
+
+
+def picture_of(result: Any) -> bytes:
+    """Return the picture of a result as a PNG."""
+    return b64decode(still_bundle(result)["image/png"])
+
+
+def notebook_of(codes: list[str]) -> str:
+    """Return a notebook with a cell for each code."""
+    cells: list[dict[str, Any]] = [
+        {"cell_type": "code", "id": f"cell-{place}", "metadata": {}, "outputs": [], "execution_count": None,
+         "source": code}
+        for place, code in enumerate(codes, 1)
+    ]  # fmt: skip
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1)
