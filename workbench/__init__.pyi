@@ -47,6 +47,7 @@ from workbench.core.measure.limits import Limits as Limits
 from workbench.core.models import load as load
 from workbench.core.models.samples import samples as samples
 from workbench.apps.panels.app import Workbench as Workbench
+from workbench.apps.panels.magic import load_ipython_extension as load_ipython_extension
 from workbench.core.prepare.pictures import Pictures as Pictures
 from workbench.core.prepare.preparing import Prepared as Prepared, prepare as prepare
 from workbench.core.bundle.goal import Goal as Goal

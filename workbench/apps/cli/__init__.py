@@ -31,6 +31,7 @@ from workbench.apps.cli import (
     measuring,
     preparing,
     published,
+    scripts,
     showing,
     sweeping,
     tuning,
@@ -42,8 +43,8 @@ from workbench.core.errors import Cancelled, RunFailed, WorkbenchError, WorkerEr
 from workbench.core.text import printable
 
 COMMANDS = (  # in the order of the help
-    comparing, published, checking, measuring, load_testing, sweeping, decoding, matrix, versions, explaining,
-    evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting, describing,
+    comparing, published, scripts, checking, measuring, load_testing, sweeping, decoding, matrix, versions,
+    explaining, evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting, describing,
     cleaning, lab, lessons,
     features,  # the last, since the others may have a command by hand
 )  # fmt: skip

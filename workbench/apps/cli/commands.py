@@ -15,12 +15,17 @@ class CommandParser(argparse.ArgumentParser):
     """A parser of one command. `fill` adds its options when the command is chosen, not before."""
 
     fill: Callable[[argparse.ArgumentParser], None] | None = None
+    splits_rest = False  # `rest` is what stands behind "--"
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Add the options, then read the arguments."""
         fill, self.fill = self.fill, None
         if fill is not None:
             fill(self)
+        if self.splits_rest:
+            end = args.index("--") if "--" in args else len(args)
+            self.set_defaults(rest=args[end + 1 :])
+            args = args[:end]
         return super().parse_known_args(args, namespace)
 
 

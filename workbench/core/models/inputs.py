@@ -146,6 +146,14 @@ def read_npz(path: Path) -> dict[str, Any]:
         raise InputError(f"{label} is damaged: {shorten(str(error), 200)}", _FORM) from error
 
 
+def write_npz(path: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    """Write what `np.savez` writes, which takes no array called "file"."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+
+
 def make_inputs(
     feeds: Sequence[Mapping[str, Any]], made_by: str, seed: int | None, guesses: Iterable[str]
 ) -> Inputs:

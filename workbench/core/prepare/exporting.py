@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from workbench.core.config import Precision, StaticInt8
 from workbench.core.config.script_steps import EXAMPLES_FILE
 from workbench.core.errors import ConfigError, StorageError
+from workbench.core.models.inputs import write_npz
 from workbench.core.models.model import Model, copy_model
 from workbench.core.prepare.calibration import source_of
 
@@ -24,7 +24,7 @@ def write_folder(folder: Path, model: Model, script: str, examples: Examples) ->
         copy_model(model, folder)
         (folder / "script.py").write_text(script, "utf-8")
         if examples:
-            _write_npz(folder / EXAMPLES_FILE, examples)
+            write_npz(folder / EXAMPLES_FILE, examples)
     except FileExistsError as error:
         raise ConfigError(f"{folder} exists", "give a new folder: files in it stay as they are") from error
     except OSError as error:
@@ -55,11 +55,3 @@ def stacked_examples(model: Model, precision: Precision | None, data: Any) -> Ex
 def _shape(value: Any) -> tuple[int, ...]:
     """Return the shape of an array of numbers; nothing for texts, sequences and maps."""
     return value.shape if isinstance(value, np.ndarray) and value.dtype.kind != "O" else ()
-
-
-def _write_npz(path: Path, arrays: Examples) -> None:
-    """Write what `np.savez` writes, which takes no array called "file"."""
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, array, allow_pickle=False)

@@ -38,6 +38,7 @@ STORES = {
     "downloads": Store("cache/downloads", "models from the network; fetched again when needed"),
     "models": Store("cache/models", "models that were given as bytes or ModelProto"),
     "uploads": Store("cache/uploads", "models uploaded in the panels"),
+    "caught": Store("cache/caught", "inputs of sessions that `%%workbench` or `workbench run` caught"),
     "prepared": Store(
         "cache/prepared",
         f"quantized, fused and pre-optimized models; {_AGAIN}",
