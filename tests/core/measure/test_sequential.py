@@ -115,5 +115,8 @@ def test_a_part_that_a_final_look_spent_is_not_spent_again() -> None:
     assert error_at(90, looks=[80], regime=BUSY) == BUSY.spent_at[90]
 
 
-def test_student_t_against_scipy() -> None:
-    assert student_t(0.975, 4) == pytest.approx(scipy.stats.t.ppf(0.975, 4))
+@pytest.mark.parametrize("degrees", [*range(1, 12), 99, 400])
+@pytest.mark.parametrize("probability", [0.5, 0.9, 0.975, 0.9995, 1 - 1e-7])
+def test_student_t_against_scipy(probability: float, degrees: int) -> None:
+    theirs = float(scipy.stats.t.ppf(probability, degrees))
+    assert student_t(probability, degrees) == pytest.approx(theirs, rel=1e-8, abs=1e-12)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from importlib import import_module
 
-SHARED_MODULES = ("pandas", "plotly.graph_objects", "scipy.special")
+SHARED_MODULES = ("pandas", "plotly.graph_objects")
 _lock = threading.Lock()
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean
 
 from workbench.core.measure.regime import LOOKS, QUIET, Regime
@@ -116,10 +117,33 @@ def rounds_to_reach(
     return None
 
 
+@lru_cache(maxsize=4096)  # a search asks for the same quantiles again and again
 def student_t(probability: float, degrees: int) -> float:
-    from scipy.special import stdtrit  # 0.1 s to import, and only judged results need it
+    """Return the quantile of Student's distribution at a probability of at least a half."""
+    low, high = 0.0, 1.0
+    while _within(high, degrees) < 2 * probability - 1:
+        low, high = high, 2 * high
+    while low < (middle := (low + high) / 2) < high:
+        if _within(middle, degrees) < 2 * probability - 1:
+            low = middle
+        else:
+            high = middle
+    return high
 
-    return float(stdtrit(degrees, probability))
+
+def _within(t: float, degrees: int) -> float:
+    """Return the chance of -t to t: for whole degrees a finite sum, Abramowitz and Stegun 26.7.3 and 26.7.4."""
+    angle = math.atan2(t, math.sqrt(degrees))
+    odd = degrees % 2
+    term = total = 1.0
+    for k in range(1, (degrees - odd) // 2):
+        term *= math.cos(angle) ** 2 * (2 * k if odd else 2 * k - 1) / (2 * k + 1 if odd else 2 * k)
+        total += term
+    if not odd:
+        return math.sin(angle) * total
+    if degrees == 1:
+        return 2 * angle / math.pi
+    return 2 / math.pi * (angle + math.sin(angle) * math.cos(angle) * total)
 
 
 def total_error(finals: Sequence[int], regime: Regime = QUIET, *, repeats: int, seed: int = 0) -> float:

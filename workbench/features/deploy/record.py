@@ -13,6 +13,7 @@ from workbench.core.bundle.display import frame_of
 from workbench.core.bundle.kinds import check_seconds
 from workbench.core.bundle.run import median_of
 from workbench.core.config.config import Config
+from workbench.core.measure.sequential import student_t
 from workbench.core.text import counted, in_digits, in_mib, in_ms
 
 if TYPE_CHECKING:
@@ -196,9 +197,7 @@ def _interval(values: list[float | None]) -> MeanOfRounds | None:
         return None
     if len(known) < _LEAST_ROUNDS:
         return MeanOfRounds(fmean(known), None, None)
-    from scipy.special import stdtrit  # scipy.stats takes much longer to import
-
-    half = float(stdtrit(len(known) - 1, 0.975)) * stdev(known) / math.sqrt(len(known))
+    half = student_t(0.975, len(known) - 1) * stdev(known) / math.sqrt(len(known))
     return MeanOfRounds(fmean(known), fmean(known) - half, fmean(known) + half)
 
 
