@@ -132,7 +132,7 @@ def student_t(probability: float, degrees: int) -> float:
 
 
 def _within(t: float, degrees: int) -> float:
-    """Return the chance of -t to t: for whole degrees a finite sum, Abramowitz and Stegun 26.7.3 and 26.7.4."""
+    """Return the chance of -t to t: for whole degrees a finite sum (Abramowitz and Stegun 26.7.3, 26.7.4)."""
     angle = math.atan2(t, math.sqrt(degrees))
     odd = degrees % 2
     term = total = 1.0

@@ -6,11 +6,15 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, ClassVar
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import anywidget
 import traitlets as t
-from ipywidgets import DOMWidget
+
+if TYPE_CHECKING or find_spec("anywidget"):
+    from anywidget import AnyWidget as Widget
+else:
+    from traitlets import HasTraits as Widget  # where results are only read: pages and pictures, nothing live
 
 MOST_MODULE_BYTES = 50_000  # anywidget sends the module with every instance
 _PARTS = {"graph": ("layout", "column", "panes", "drawing")}  # files that a view needs besides its own
@@ -40,7 +44,7 @@ def _built(name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-class View(anywidget.AnyWidget):
+class View(Widget):
     """A canvas with data from Python. `selected` holds node names and is meant to be linked between views.
 
     A subclass names its file under `static/` and gives `still()` and `__str__`.
@@ -88,6 +92,8 @@ class View(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the live view, and a picture and a sentence for where it cannot run."""
+        from ipywidgets import DOMWidget
+
         widget = DOMWidget._repr_mimebundle_(self, **kwargs) or {}
         return {**widget, "text/plain": str(self), "image/png": self.still().to_png()}
 
