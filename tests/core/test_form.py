@@ -57,9 +57,9 @@ def test_versions_begin_with_this_environment() -> None:
         ("load test", "callers", "many", "callers: 'many' cannot be read"),
         ("load test", "duration_s", "2 s", "seconds: '2 s' cannot be read"),
         ("decoding", "tokens", "1.5", "tokens: '1.5' cannot be read"),
-        ("sweep", "sizes", "batch=", "is no axis to sweep"),
-        ("sweep", "sizes", "=1, 2", "is no axis to sweep"),
-        ("sweep", "sizes", "batch=1; batch=2", "is swept twice"),
+        ("sweep", "sizes", "batch=", "is no axis"),
+        ("sweep", "sizes", "=1, 2", "is no axis"),
+        ("sweep", "sizes", "batch=1; batch=2", "is there twice"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_the_name_of_its_field(

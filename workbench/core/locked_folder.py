@@ -22,7 +22,7 @@ _POLL_S = 0.1
 
 
 def locked_folder() -> tuple[Path, int | None]:
-    """Return a new folder and the descriptor of its lock; try another folder if a sweep removed the first."""
+    """Return a new folder and the descriptor of its lock; try another folder if another process removed the first."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         if fcntl is None:
@@ -34,7 +34,7 @@ def locked_folder() -> tuple[Path, int | None]:
         try:
             if try_lock(lock) and path.exists():
                 return path, lock
-        except OSError:  # a file system without locks: no sweep can lock and remove the folder either
+        except OSError:  # a file system without locks: none can lock and remove the folder either
             return path, lock
         os.close(lock)
 
@@ -69,7 +69,7 @@ def alone(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
         lock.release()
 
 
-def sweep(parent: Path) -> None:
+def remove_abandoned(parent: Path) -> None:
     """Remove folders of dead kernels, judged by the lock: process ids differ between containers."""
     for folder in parent.glob(f"{PREFIX}*-*"):
         owner = folder.name.removeprefix(PREFIX).split("-")[0]

@@ -16,7 +16,7 @@ _EXAMPLE = "workbench best mobilenetv2.ortbench --max-p99 10 --max-accuracy-drop
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
-    text = "say which config of a saved comparison, sweep or matrix keeps limits"
+    text = "say which config of a saved comparison or grid keeps limits"
     best = add_command(commands, "best", run, text, _EXAMPLE)
     add(best, "source")
     best.add_argument("--max-p50", type=float, metavar="MS", help="median of the latency")
@@ -29,13 +29,12 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the answer with its intervals: 0 is yes, 1 no, 3 not settled."""
     from workbench.features.compare.result import Comparison
-    from workbench.features.grid.matrix import Matrix
-    from workbench.features.grid.sweep import Sweep
+    from workbench.features.grid.result import Grid
 
     result: Any = opened(arguments.source)
-    if not isinstance(result, Comparison | Sweep | Matrix):
+    if not isinstance(result, Comparison | Grid):
         raise InputError(
-            f"{arguments.source} holds no configs to choose from", "name a comparison, a sweep or a matrix"
+            f"{arguments.source} holds no configs to choose from", "name a comparison, or a grid of sizes or models"
         )
     limits = read_limits(arguments)
     if not limits:

@@ -11,7 +11,7 @@ from types import TracebackType
 
 from workbench.core import home
 from workbench.core.errors import StorageError
-from workbench.core.locked_folder import PREFIX, locked_folder, sweep
+from workbench.core.locked_folder import PREFIX, locked_folder, remove_abandoned
 from workbench.core.text import path_text
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -33,7 +33,7 @@ class WorkerFolder:
 
     def __init__(self) -> None:
         try:
-            sweep(Path(tempfile.gettempdir()))
+            remove_abandoned(Path(tempfile.gettempdir()))
             self.path, self._lock = locked_folder()
         except OSError as error:
             raise no_room(error, temporary_file=True) or error from error

@@ -1,1 +1,1 @@
-"""Axes of settings times models: sweeps and matrices."""
+"""Axes of settings times models: grids."""

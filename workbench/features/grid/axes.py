@@ -1,4 +1,4 @@
-"""The axes of a sweep: free dimensions of the model by name, or knobs of the config."""
+"""The axes of a grid: free dimensions of the model by name, or knobs of the config."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def axes_of(model: Model, configs: Sequence[Config], asked: Mapping[str, Any]) -
     if len(points) > _MOST_POINTS or len(measured) > MOST_CONFIGS:
         raise ConfigError(
             f"{len(points):,} points with {len(measured):,} configs each are too many",
-            f"give at most {_MOST_POINTS} points and {MOST_CONFIGS} configs; sweep the rest another time",
+            f"give at most {_MOST_POINTS} points and {MOST_CONFIGS} configs; measure the rest another time",
         )
     axes = [GridAxis(name, "size", tuple(map(str, values))) for name, values in sizes.items()]
     axes += [
@@ -99,7 +99,7 @@ def _values(name: str, given: Any) -> tuple[Any, ...]:
     repeated = any(value in values[:index] for index, value in enumerate(values))
     if not 0 < len(values) <= MOST_VALUES or repeated:
         raise ConfigError(
-            f"{shorten(name)}={quoted(given)} is nothing to sweep",
+            f"{shorten(name)}={quoted(given)} is no axis",
             f"give 1 to {MOST_VALUES} values, each once: {shorten(name)}=(1, 8, 32)",
         )
     return values

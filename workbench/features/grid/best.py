@@ -162,7 +162,7 @@ class ConfigChoice:
     ) -> Best:
         """Return what is best within these limits: yes, no, or not settled.
 
-        Of a comparison: its fastest config. Of a matrix: that of each model. Of a sweep: the point with
+        Of a comparison: its fastest config. Of a matrix: that of each model. Over sizes: the point with
         most items a second.
         `max_accuracy_drop` is judged by what `accuracy()` kept: 0.01 is one point below the baseline's.
         """
