@@ -113,9 +113,7 @@ def axes(text: str) -> dict[str, list[Any]]:
         name, equals, listed = part.rpartition("=")
         values = axis_values(listed)
         if not (equals and name.strip() and values):
-            raise ConfigError(
-                f"{quoted(part)} is no axis", "give a name and its values: batch, and 1, 8, 32"
-            )
+            raise ConfigError(f"{quoted(part)} is no axis", "give a name and its values: batch, and 1, 8, 32")
         if name.strip() in read:
             raise ConfigError(f"{quoted(name.strip())} is there twice", "give all its values in one line")
         read[name.strip()] = values

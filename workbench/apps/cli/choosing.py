@@ -34,7 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     result: Any = opened(arguments.source)
     if not isinstance(result, Comparison | Grid):
         raise InputError(
-            f"{arguments.source} holds no configs to choose from", "name a comparison, or a grid of sizes or models"
+            f"{arguments.source} holds no configs to choose from",
+            "name a comparison, or a grid of sizes or models",
         )
     limits = read_limits(arguments)
     if not limits:
