@@ -22,7 +22,7 @@ _POLL_S = 0.1
 
 
 def locked_folder() -> tuple[Path, int | None]:
-    """Return a new folder and the descriptor of its lock; try another folder if another process removed the first."""
+    """Return a new folder and the descriptor of its lock; try again if another process removed the folder."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         if fcntl is None:
