@@ -117,15 +117,20 @@ def gather(folder: str | Path, exercise: str | None = None) -> Board:
     for content in opened:
         if content.hand_in.exercise == name and content.result.feature.name == kind:
             known = next((marks for marks in once if marks & content.marks), content.marks)
-            once[known] = _measured(content, name, OF_KIND[kind])
+            measured = _measured(content, name, OF_KIND[kind])
+            once |= {} if measured is None else {known: measured}
     rows = sorted(once.values(), key=lambda row: row.effect or row.low or row.high or 0.0)
     return Board(name, OF_KIND[kind], tuple(rows), len(found) - len(rows))
 
 
-def _measured(content: Opened, name: str, effect: Effect) -> Measured:
+def _measured(content: Opened, name: str, effect: Effect) -> Measured | None:
+    """Return what a hand-in measured; None of a record that is whole and makes no sense."""
     record: Any = content.result.record
-    size = effect.read(content.result)
     selected = None
+    try:
+        size = effect.read(content.result)
+    except Exception:  # noqa: BLE001 - of a stranger's record anything may follow
+        return None
     if content.result.feature.name == "study" and record.winner != record.candidates[0].label:
         selected = record.candidate(record.winner).ratio
     guess = content.hand_in.guess(GUESSES.get(name, ""))

@@ -136,8 +136,8 @@ def _noise(result: EqualConfigs | Comparison) -> Size:
 
 
 def _layout(levels: Levels) -> Size:
-    step = next(step for step in level_steps(levels).steps if step.after == "layout")
-    return _beyond_one(step.times, step.low, step.high)
+    steps = [step for step in level_steps(levels).steps if step.after == "layout"]
+    return _beyond_one(steps[0].times, steps[0].low, steps[0].high) if steps else Size(None, None, None)
 
 
 def _costly_fusion(passes: Measured) -> Size:

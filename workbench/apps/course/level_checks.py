@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from workbench.apps.course.decision import RUBRICS, Rubric
 from workbench.apps.course.exercise import budget_of_comparison, exercise, outputs_agree
 from workbench.core.config import Config
 from workbench.core.config.plan import LEVELS
@@ -88,3 +89,13 @@ def level_of_blocked_layout(answer: Any, *, levels: Levels) -> str | None:
 def _rank(config: Config) -> int:
     names: list[str | None] = [*LEVELS, None]  # None: ORT's default
     return names.index(config.level)
+
+
+RUBRICS["2"] = Rubric(
+    ("Level basic is as fast as all: 1.00 (0.99 to 1.02) times, outputs within 60 dB.",
+     "Basic is enough."),
+    ("All 63 nodes that level extended removes take 2 % of the time in the profile.",
+     "Fewer nodes are faster."),
+    ("A convolutional net needs level layout here, 2.4 times; a new version may fuse other patterns.",
+     "Other models may differ."),
+)  # fmt: skip

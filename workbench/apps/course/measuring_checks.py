@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.article import article_tables
+from workbench.apps.course.decision import RUBRICS, Rubric
 from workbench.apps.course.exercise import ANSWERS, budget_of_comparison, exercise, verdict_kind
 from workbench.apps.course.saved_pairs import saved_pairs
 from workbench.core.measure.sequential import interval
@@ -101,3 +102,13 @@ def contradictions(answer: Any) -> str | None:
             names = " and ".join(sorted(pair))
             return f"{names} can both be true: a condition that is not stated may differ."
     return None if len(pairs) >= 2 else "Two different pairs are wanted."
+
+
+RUBRICS["1"] = Rubric(
+    ("One thread is 1.07 (1.02 to 1.12) times as fast as the default, over 14 pairs of processes.",
+     "One thread is 7 % faster."),
+    ("Two threads of this small net wait for each other: 1.9 times the processor time for the same work.",
+     "Threads have overhead."),
+    ("A quiet machine, or a model of more than 5 ms a run, may turn the answer: compare again there.",
+     "It depends."),
+)  # fmt: skip

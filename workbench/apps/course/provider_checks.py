@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.article import article_table
+from workbench.apps.course.decision import RUBRICS, Rubric
 from workbench.apps.course.exercise import LEAST_SQNR_DB, OverBudget, exercise
 from workbench.apps.course.nets import split_graph
 from workbench.core.config import Config
@@ -103,3 +104,13 @@ def _agreement_db(planted: ModelProto, answer: ModelProto) -> float:
     noise = float(np.square(expected - computed, dtype=np.float64).sum())
     signal = float(np.square(expected, dtype=np.float64).sum())
     return math.inf if noise == 0 else 10 * math.log10(signal / noise)
+
+
+RUBRICS["8"] = Rubric(
+    ("0 of 155 nodes ran on CUDA here; the prediction for CoreML was 1 partition, 246 of 246 nodes.",
+     "CUDA did not work."),
+    ("The provider's library is absent: the session was made on the CPU, with one line in the log.",
+     "The GPU was not used."),
+    ("A prediction is no run: a driver or an operator of another version may place nodes otherwise.",
+     "It works on my machine."),
+)  # fmt: skip
