@@ -101,6 +101,8 @@ from workbench.features.variants.calls import threads as threads
 from workbench.features.variants.threads import Threads as Threads
 from workbench.features.load.call import load_test as load_test
 from workbench.features.load.result import LoadTest as LoadTest
+from workbench.features.replay import replay as replay
+from workbench.features.replay import Replay as Replay
 from workbench.features.decode.call import decode as decode
 from workbench.features.decode.result import Decoding as Decoding
 from workbench.features.profile.calls import peaks as peaks

@@ -46,6 +46,7 @@ from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineR
 from workbench.features.profile.roofline.peaks import PeakRow, PeakTable
 from workbench.features.profile.saved import record_of
 from workbench.features.profile.session_profile import Overhead, SessionProfile, read_profile
+from workbench.features.replay.record import ReplayRecord, ReplayRun, SizeSeen
 from workbench.features.tune.record import StudyCandidate, StudyRecord
 from workbench.features.tune.space import Space
 from workbench.features.variants.levels import LevelRow, LevelsRecord
@@ -256,6 +257,16 @@ def first_difference() -> FirstDifferenceRecord:
 
 
 @cache
+def replay() -> ReplayRecord:
+    sizes = (
+        SizeSeen("sequence=128", 2, 0.004, 0.003, 300 << 20, False),
+        SizeSeen("sequence=37", 1, 0.002, 0.001, 301 << 20, True),
+    )
+    run = ReplayRun("as they come", sizes, 290 << 20, (0.01, 0.008), (301 << 20, None))
+    return ReplayRecord("tiny", 3, 0.25, (run, ReplayRun("buckets", (), None, (), (), "no room")))
+
+
+@cache
 def sensitivity() -> SensitivityRecord:
     one = LayerSensitivity("/conv", ("/conv/Conv",), ("Conv",), 0.01, 1e-5, None, None, None)
     none = replace(one, name="/head", error=None, gain_s=None, problem="ONNX Runtime refused it")
@@ -422,6 +433,7 @@ def further() -> dict[str, Any]:
         "layer errors": wb.LayerErrors(layer_errors(), about()),
         "first difference": wb.FirstDifference(first_difference(), about()),
         "sensitivity": wb.Sensitivity(sensitivity(), about()),
+        "replay": wb.Replay(replay(), about()),
         "accuracy": wb.AccuracyTable(accuracy(), about()),
         "thread scaling": wb.Threads(threads(), about()),
         "memory settings": wb.MemorySettings(settings(), about()),
@@ -462,6 +474,7 @@ def every_kind() -> dict[str, Any]:
         "layer errors": wb.LayerErrors(layer_errors(), origin),
         "first difference": wb.FirstDifference(first_difference(), origin),
         "sensitivity": wb.Sensitivity(sensitivity(), origin),
+        "replay": wb.Replay(replay(), origin),
         "why slower": wb.WhySlower(why_slower(), origin),
         "load test": wb.LoadTest(load_test(), origin),
         "decoding": wb.Decoding(decoding(), origin),

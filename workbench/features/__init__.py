@@ -22,6 +22,7 @@ FEATURES = {  # in the order of sections and buttons
     "roofline": "workbench.features.profile.roofline.result",
     "thread scaling": "workbench.features.variants.threads",
     "load test": "workbench.features.load.result",
+    "replay": "workbench.features.replay",
     "decoding": "workbench.features.decode.result",
     "peaks": "workbench.features.profile.roofline.peaks_result",
     "findings": "workbench.features.findings.result",

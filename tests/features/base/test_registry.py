@@ -15,7 +15,10 @@ from workbench.features.base.written import written
 
 OFFERED = [kind for kind in KINDS if kind.button]
 GOLDEN = Path(__file__).parents[2] / "core" / "bundle" / "golden"
-EXAMPLES = {"versions": {"environments": "/x/ort117"}}  # forms with a field that must be filled
+EXAMPLES = {
+    "versions": {"environments": "/x/ort117"},
+    "replay": {"shapes": "16, 37"},
+}  # forms with a field that must be filled
 
 
 @pytest.mark.parametrize("kind", OFFERED, ids=lambda kind: kind.name)

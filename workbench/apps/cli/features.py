@@ -79,7 +79,8 @@ def _add_option(command: argparse.ArgumentParser, name: str, parameter: inspect.
     shown = (
         "" if default in (None, False, inspect.Parameter.empty) else f"default {default}".replace("%", "%%")
     )
-    command.add_argument(option, default=default, **{"help": shown or None, **how})
+    needed = {"required": True} if default is inspect.Parameter.empty else {"default": default}
+    command.add_argument(option, **needed, **{"help": shown or None, **how})
 
 
 def _reading(annotation: Any) -> dict[str, Any] | None:

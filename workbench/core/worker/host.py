@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
+from array import array
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -88,6 +89,20 @@ class Host:
         return sampling.block(
             self._in_turn(), seconds, min_runs, max_runs, pacing_s, slow_down, whole=len(self.calls)
         )
+
+    def do_requests(self, feeds: str) -> Any:
+        """Hold a feed for each size of a stream."""
+        self.calls = self.calls_of(read_values(Path(feeds)), bind=self.binds)
+        gc.freeze()
+        gc.disable()
+        return {"rss_bytes": usage.rss_bytes()}, b""
+
+    def do_replay(self, place: int) -> Any:
+        """Run one of these feeds; return its nanoseconds, and the memory after it."""
+        began = time.perf_counter_ns()
+        self.calls[place].run()
+        nanoseconds = time.perf_counter_ns() - began
+        return {"rss_bytes": usage.rss_bytes()}, array("q", [nanoseconds]).tobytes()
 
     def do_usage(self) -> Any:
         return {

@@ -35,7 +35,7 @@ def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
     shared = plan.get("shared", ())
     if "threads" in shared:
         options.use_per_session_threads = False
-    if "arena" in shared:
+    if {"arena", "arena as requested"} & set(shared):
         options.add_session_config_entry("session.use_env_allocators", "1")
     return options
 
@@ -98,9 +98,10 @@ def share(plan: dict[str, Any]) -> None:
     if "threads" in shared:
         make_pool = member(ort, "set_global_thread_pool_sizes", _OWN_RESOURCES)
         make_pool(*(plan["attributes"].get(f"{pool}_op_num_threads", 0) for pool in ("intra", "inter")))
-    if "arena" in shared:
+    if {"arena", "arena as requested"} & set(shared):
+        grown = member(ort, "OrtArenaCfg")({"arena_extend_strategy": 1}) if "arena" not in shared else None
         arena = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
-        member(ort, "create_and_register_allocator", _OWN_RESOURCES)(arena, None)
+        member(ort, "create_and_register_allocator", _OWN_RESOURCES)(arena, grown)
 
 
 def register(options: ort.SessionOptions, libraries: Sequence[str]) -> None:

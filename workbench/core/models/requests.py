@@ -1,0 +1,99 @@
+"""The sizes of a stream of requests: read from a list, a text or a file, and rounded up to buckets."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from workbench.core.errors import InputError
+from workbench.core.models.declared import declared_inputs
+from workbench.core.models.model import Model
+from workbench.core.models.sizes import free_dims, is_batch
+from workbench.core.stored_files import check_regular
+from workbench.core.text import listed, path_text, quoted, shorten
+
+Shape: TypeAlias = tuple[tuple[str, int], ...]  # dim and size
+MOST_REQUESTS = 100_000
+_MOST_FILE_BYTES = 16 << 20
+_FORM = "Give sizes such as 16, 37, 128; or a CSV file with a column for each dim and a row for each request"
+
+
+def requests_of(model: Model, shapes: Any) -> tuple[Shape, ...]:
+    """Return the sizes of each request in order."""
+    given = _written(shapes) if isinstance(shapes, (str, os.PathLike)) else list(shapes)
+    if not 0 < len(given) <= MOST_REQUESTS:
+        raise InputError(f"the stream has {len(given):,} requests", f"Give 1 to {MOST_REQUESTS:,}")
+    read = [shape if isinstance(shape, Mapping) else {_one_dim(model): shape} for shape in given]
+    for shape, asked in zip(read, given, strict=True):
+        if not shape or not _are_whole(shape.values()):
+            raise InputError(f"{quoted(asked)} is no size of a request", _FORM)
+    return tuple(tuple((str(dim), int(size)) for dim, size in shape.items()) for shape in read)
+
+
+def in_words(shape: Shape) -> str:
+    """Return a size as text: batch=1, sequence=37."""
+    return ", ".join(f"{shorten(dim)}={size}" for dim, size in shape)
+
+
+def padded(shape: Shape, buckets: Sequence[int] | Mapping[str, Sequence[int]] | None) -> Shape:
+    """Return the size rounded up to powers of two, or to the next of the buckets; above the last it stays."""
+
+    def up(dim: str, size: int) -> int:
+        steps = buckets.get(dim, ()) if isinstance(buckets, Mapping) else buckets
+        if steps is None:
+            return 1 << (size - 1).bit_length() if size else 0
+        return min((step for step in steps if step >= size), default=size)
+
+    return tuple((dim, up(dim, size)) for dim, size in shape)
+
+
+def extent(shapes: Iterable[Shape]) -> int:
+    """Return the products of the dims, added up."""
+    return sum(prod(size for _, size in shape) for shape in shapes)
+
+
+def covers(larger: Shape, shape: Shape) -> bool:
+    """Return whether one size is at least as large as another in every dim."""
+    sizes = dict(larger)
+    return all(sizes.get(dim, -1) >= size for dim, size in shape)
+
+
+def _written(text: str | os.PathLike[str]) -> list[Any]:
+    """Return the sizes of a text with commas, or of a CSV file."""
+    if isinstance(text, str) and _are_whole(parts := text.split(",")):
+        return parts
+    path = Path(text).expanduser()
+    try:
+        check_regular(path)
+        if path.stat().st_size > _MOST_FILE_BYTES:
+            raise ValueError("it is too large")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            head, *rows = [row for row in csv.reader(file) if row]
+        if len(head) == 1 and _are_whole(head):
+            return [size for row in (head, *rows) for size in row]
+        return [dict(zip(map(str.strip, head), row, strict=True)) for row in rows]
+    except OSError as error:
+        raise InputError(f"{path_text(path)} cannot be read: {error.strerror or error}", _FORM) from error
+    except (ValueError, csv.Error) as error:
+        raise InputError(f"{path_text(path)} is no list of sizes: {shorten(str(error))}", _FORM) from error
+
+
+def _are_whole(values: Iterable[Any]) -> bool:
+    """Return whether all are whole numbers, or texts of some."""
+    texts = [str(value).strip() for value in values]
+    return all(text.isascii() and text.isdigit() and len(text) < 10 for text in texts)
+
+
+def _one_dim(model: Model) -> str:
+    """Return the dim that a bare number sizes: the only free one, or the only one beside the batch."""
+    free = free_dims(declared_inputs(model.structure))
+    names = list(dict.fromkeys(dim or f"{name}.{axis}" for name, axis, dim in free))
+    names = [dim for dim in names if not is_batch(dim) and not set("+-*/ ") & set(dim)] or names
+    if len(names) != 1:
+        problem = f"{shorten(model.name)} has {len(names)} free dims to size: {listed(names)}"
+        raise InputError(problem, "Give each request by name, such as {'sequence': 37}")
+    return names[0]
