@@ -18,7 +18,8 @@ pytestmark = pytest.mark.usefixtures("own_home")
 
 @pytest.fixture
 def table(bench: wb.Workbench) -> KnobTable:
-    made = KnobTable(bench, lambda *_: None)
+    made = KnobTable(bench)
+    made.view.drawer = True
     settle(bench)
     return made
 
@@ -69,7 +70,8 @@ def test_the_next_kernel_offers_it_while_it_is_there(
     remember(environment(tmp_path / "ort119", onnxruntime="1.19.2"), ENVIRONMENTS)
     remember(environment(tmp_path / "gone", onnxruntime="1.18.0"), ENVIRONMENTS)
     (tmp_path / "gone" / "bin" / "python").unlink()
-    later = KnobTable(bench, lambda *_: None)
+    later = KnobTable(bench)
+    later.view.drawer = True
     settle(bench)
     assert [option for option in options(later) if "(ort119)" in option] == ["ONNX Runtime 1.19.2 (ort119)"]
     assert not [option for option in options(later) if "gone" in option]

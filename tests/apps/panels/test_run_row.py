@@ -1,68 +1,62 @@
-"""The run row: two buttons and a menu with every further result, each in the group of its tab."""
+"""The place of Compare, the line of Improve, and the modes."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 import workbench as wb
 from workbench.apps.panels.jobs import JobView
-from workbench.apps.panels.run_row import Menu, RunRow
-from workbench.features.base.registry import KINDS
+from workbench.apps.panels.run_row import RunRow
+from workbench.apps.panels.state import MODES
 
 
-@pytest.fixture
-def row() -> RunRow:
-    return wb.Workbench().panels.run_row
+def test_one_button_compares_and_stops_whatever_runs(bench: wb.Workbench) -> None:
+    row = RunRow(bench)
+    assert row.press.description == "Compare"
+    assert "at most 1 s" in row.time.value
+    bench.state.job = JobView("Profile A and B", "running", 1.0)
+    assert row.press.description == "Stop here"
+    assert "keeps what is known" in row.time.value
+    bench.state.job = JobView("Profile A and B", "running", 1.0, cancelling=True)
+    assert row.press.disabled
+    bench.state.job = None
+    assert (row.press.description, row.press.disabled) == ("Compare", False)
 
 
-def choose(menu: Menu, key: str) -> None:
-    """Send what the page sends when an item is chosen."""
-    menu._handle_custom_msg({"act": key}, [])
-
-
-def test_every_kind_that_can_be_made_has_a_button_or_an_item(row: RunRow) -> None:
-    items = [item["key"] for group in row.menu.groups for item in group["items"]]
-    assert len(items) == len(set(items))
-    assert {*items, "findings"} == {kind.name for kind in KINDS if kind.button}
-
-
-def test_groups_are_the_tabs_in_their_order(row: RunRow) -> None:
-    names = [group["name"] for group in row.menu.groups]
-    titles = wb.Workbench().panels.results.titles
-    assert names == [title for title in titles if title in names]
-    graph = next(group for group in row.menu.groups if group["name"] == "graph")
-    assert [item["label"] for item in graph["items"]] == ["Explain A and B"]
-
-
-def test_an_item_makes_its_result(row: RunRow, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
-    monkeypatch.setattr(row.bench, "run", made.append)
-    choose(row.menu, "explanation")
-    assert made == ["explanation"]
-
-
-def test_an_item_with_fields_turns_to_them(row: RunRow) -> None:
-    choose(row.menu, "load test")
-    results: Any = row.results
-    page = results.pages[results.tabs.selected_index]
-    assert page.tab.title == "scenarios"
-    assert page.tools.menu.value == "load test"
-    assert page.tools.place.children == (page.tools.lines["load test"].widget,)
-    page.tools.menu.value = "matrix"
-    assert row.state.scenario == "matrix"
-
-
-def test_the_error_of_an_item_stands_in_the_row(row: RunRow) -> None:
-    choose(row.menu, "profile")
+def test_an_error_stands_where_the_button_is() -> None:
+    row = RunRow(wb.Workbench())
+    row.press.click()
     assert "No model is open" in row.status.value
 
 
-def test_nothing_can_be_chosen_while_something_runs(row: RunRow) -> None:
-    row.state.job = JobView("Compare", "round 1", 1.0)
-    assert row.menu.locked
-    assert row.improve.disabled
-    assert not row.tune.disabled, "the tab tune can be read meanwhile"
-    row.state.job = None
-    assert not row.menu.locked
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mode_is_kept_in_the_state(bench: wb.Workbench, mode: str) -> None:
+    panels = bench.panels
+    bench.state.mode = mode
+    assert panels.modes.value == mode
+    assert (panels.improve.widget.layout.display == "none") == (mode != "improve")
+    panels.modes.value = "compare"
+    assert bench.state.mode == "compare"
+
+
+def test_improve_has_its_limits_in_the_form_of_its_kind(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row, made = bench.panels.improve, list[str]()
+    monkeypatch.setattr(bench, "run", made.append)
+    row.fields["max_accuracy_drop"].value = "1"
+    row.press.click()
+    assert bench.state.forms["improvement"] == {"max_accuracy_drop": "1"}
+    assert made == ["improvement"]
+    bench.state.forms = {"improvement": {"budget_s": "45"}}
+    assert row.fields["budget_s"].value == "45", "what was set elsewhere is shown"
+
+
+def test_the_projector_folds_the_settings_to_a_sentence(bench: wb.Workbench) -> None:
+    bench.b = wb.Config(level="basic")
+    bench.panels.projector.value = True
+    assert bench.state.projector
+    assert "basic" in bench.panels.told.value
+    bench.state.projector = False
+    assert not bench.panels.projector.value
+    assert bench.panels.told.value == ""

@@ -1,47 +1,85 @@
-"""All panels in their places: the model on top, the configs on the left, the results on the right."""
+"""All panels in their places, in one column: the model and the mode, the configs, what the mode shows."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.configure import Configure
-from workbench.apps.panels.handlers import follow
-from workbench.apps.panels.markup import bug_html
+from workbench.apps.panels.handlers import follow, on_change, own_changes
+from workbench.apps.panels.improve_row import ImproveRow
+from workbench.apps.panels.knobs.table import KnobTable
+from workbench.apps.panels.markup import bug_html, text
 from workbench.apps.panels.model_row import ModelRow
 from workbench.apps.panels.run_row import RunRow
-from workbench.apps.panels.tabs.results import MODES, Results
+from workbench.apps.panels.state import MODES
+from workbench.apps.panels.tabs.results import Results
+from workbench.core.bundle.display import config_in_words
+from workbench.core.text import one_line
 from workbench.drawing.page.banner import VERDICT_STYLE as VERDICT
 
 # JupyterLab's own colours, readable in its light and dark themes
-STYLE = f"<style>{W.static('panels.css')}\n{VERDICT}</style>"
+STYLE = f"<style>{W.static('panels.css')}\n{W.static('frame.css')}\n{VERDICT}</style>"
+_MOST_LETTERS = 60  # of a config
 
 
 class Layout:
     """Makes the panels and holds them."""
 
     def __init__(self, bench: Bench) -> None:
-        self.state = bench.state
+        self.bench, self.state = bench, bench.state
         self.results = Results(bench)
-        self.modes = W.ToggleButtons(options=[("Compare", "compare"), *MODES.items()], classes="wbp-pills")
-        self.modes.observe(lambda change: setattr(self.state, "mode", change["new"]), names="value")
-        self.model_row = ModelRow(bench, self.modes, self.results.share)
-        self.run_row = RunRow(bench)
-        self.configure = Configure(bench, self.run_row.widget)
-        self.bug = W.HTML()
-        bench.state.observe(self._show_bug, names="bug")
-        self.right = W.VBox([])
-        follow(self.state, self._place, "mode")
-        body = W.HBox([self.configure.widget, self.right], classes="wbp-body")
-        bridge = bench.page.bridge
-        rows = [self.model_row.widget, self.results.shared, body]
-        self.root = W.VBox([W.HTML(STYLE), *rows, self.bug, bridge], classes="wbp")
+        self.modes = W.ToggleButtons(
+            options=[(mode.capitalize(), mode) for mode in MODES], classes="wbp-modes"
+        )
+        self.projector = W.ToggleButton(
+            description="A⁺",
+            tooltip="Projector: large type, settings folded, ← → turn the views",
+            value=False,
+        )
+        self.model_row = ModelRow(bench)
+        self.run_row, self.table, self.improve = RunRow(bench), KnobTable(bench), ImproveRow(bench)
+        self.bug, self.told, self.body = W.HTML(), W.HTML(), W.VBox([], classes="wbp-body")
+        ends = W.HBox([self.modes, self.results.share, self.projector], classes="wbp-ends")
+        top = W.HBox([self.model_row.widget, ends], classes="wbp-top")
+        self.configs = W.HBox([self.table.widget, self.run_row.widget], classes="wbp-configs")
+        places = [top, self.results.shared, self.told, self.configs, self.improve.widget, self.body, self.bug]
+        self.root = W.VBox([W.HTML(STYLE), *places, bench.page.bridge], classes="wbp")
         bench.page.root = self.root.model_id
+        bench.state.observe(self._show_bug, names="bug")
+        bench.page.bridge.on_step = self._step
+        for switch, trait in ((self.modes, "mode"), (self.projector, "projector")):
+            on_change(switch, partial(setattr, self.state, trait))
+        follow(self.state, self._turn, "mode", "wide")
+        follow(self.state, self._project, "projector", "a", "b", "more")
 
-    def _place(self) -> None:
+    def _turn(self) -> None:
         results, mode = self.results, self.state.mode
-        self.modes.value = mode
+        with own_changes():
+            self.modes.value = mode
+        W.set_shown(self.configs, mode in ("compare", "explore") and not self.state.wide)
+        W.set_shown(self.improve.widget, mode == "improve")
         shown = {"improve": results.improve, "explore": results.explore, "results": results.history}
-        self.right.children = [shown[mode]] if mode in shown else [results.answer, results.views]
+        self.body.children = [shown[mode]] if mode in shown else [results.answer, results.views]
+
+    def _step(self, by: int) -> None:
+        """Turn to a neighbour of the view; 0 ends the projector."""
+        if by:
+            self.results.step(by)
+        else:
+            self.state.projector = False
+
+    def _project(self) -> None:
+        on = self.state.projector
+        with own_changes():
+            self.projector.value = on
+        (self.root.add_class if on else self.root.remove_class)("wbp-projector")
+        baseline, *others = [
+            f"<b data-label={label}>{label}</b> {text(one_line(config_in_words(config), _MOST_LETTERS))}"
+            for label, config in self.state.configs.items()
+        ]
+        told = f"{', '.join(others)} against {baseline} · ← → turn the views · Esc ends"
+        self.told.value = f'<div class="wbp-told">{told}</div>' if on else ""
 
     def _show_bug(self, change: dict[str, str]) -> None:
         self.bug.value = bug_html(change["new"]) if change["new"] else ""

@@ -14,26 +14,23 @@ from workbench.apps.panels.handlers import button, error_to, follow, on_change, 
 from workbench.apps.panels.markup import error_html, text
 from workbench.apps.server.links import LinkButton, netron_link
 from workbench.core.models.samples import card, sample_names
-from workbench.core.text import bytes_text
+from workbench.core.text import bytes_text, one_line
 
+MOST_LETTERS = 40  # of a model's name
 MOST_OFFERED = 40  # paths that complete a typed one
 
 
 class ModelRow:
     """Opens a model and says what it is."""
 
-    def __init__(self, bench: Bench, *further: W.Widget) -> None:
-        """`further` widgets stand at the end of the row."""
+    def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        names = [
-            (f"{name} ({card(name).family}, {bytes_text(card(name).bytes)})", name) for name in sample_names()
-        ]
         self.samples = W.Dropdown(
-            options=[("pick a sample…", ""), *names], value="", description="model",
+            options=[("pick a model…", "")], value="", description="model",
             tooltip="Models that come along: real architectures, small trained nets; nothing is downloaded",
         )  # fmt: skip
         self.path = W.Combobox(
-            placeholder="or a path, a URL, hf://org/repo/file.onnx", continuous_update=True,
+            placeholder="a path, a URL, hf://org/repo/file.onnx", continuous_update=True,
             tooltip="A file here, a URL or a file of a model hub. Recent ones and folders are offered.",
         )  # fmt: skip
         self.upload = W.FileUpload(
@@ -42,14 +39,16 @@ class ModelRow:
             classes="wbp-small",
         )  # fmt: skip
         self.status, self.headline = W.HTML(), W.HTML()
+        hint = "Open a file, a URL or a file of a model hub; or drop a file on the panels"
+        self.more = button("Open…", hint, self._unfold, self.status)
         hint = "Open the model at this path or URL"
         self.open = button("Open", hint, lambda: self.load(self.path.value.strip()), self.status)
         self.netron = LinkButton(None, "Netron")
         self.linked: Any = None  # the model that the Netron button opens
-        row = W.HBox(
-            [self.samples, self.path, self.open, self.upload, self.netron, *further], classes="wbp-model-row"
-        )
-        self.widget = W.VBox([row, self.headline, self.status], classes="wbp-model")
+        self.opening = W.HBox([self.path, self.open, self.upload, self.netron], classes="wbp-opening")
+        W.set_shown(self.opening, False)
+        row = W.HBox([self.samples, self.headline, self.more, self.opening], classes="wbp-model-row")
+        self.widget = W.VBox([row, self.status], classes="wbp-model")
         on_change(self.samples, self.load, status=self.status)
         on_change(self.path, self._complete, status=self.status)
         on_change(self.upload, self._uploaded, status=self.status)
@@ -61,6 +60,13 @@ class ModelRow:
         """Open a model by its name, path or URL."""
         if source:
             self.bench.load(source)
+
+    def _unfold(self) -> None:
+        """Show the field for a path, with the focus in it, or hide it again."""
+        opens = self.opening.layout.display == "none"
+        W.set_shown(self.opening, opens)
+        if opens:
+            self.path.focus()
 
     def _entered(self, typed: str) -> None:
         with shown_in(self.status):
@@ -87,12 +93,25 @@ class ModelRow:
         else:
             self.status.value = error_html(state.model_error) if state.model_error else ""
         with own_changes():
-            self.samples.value = state.source if state.source in sample_names() else ""
+            if list(self.samples.options) != (options := offered(state)):
+                self.samples.options = options
+            if state.opening is None:
+                self.samples.value = ""
         self.headline.value = headline(state)
         if state.model is not None and state.model is not self.linked:
+            W.set_shown(self.opening, False)
             self.linked = state.model
             link = partial(netron_link, state.model)  # a large model is written anew
             self.bench.in_background(link, self.netron.show, error_to(self.status), light=True)
+
+
+def offered(state: Any) -> list[tuple[str, str]]:
+    """Return the samples, and first the name of the model that is open."""
+    first = "pick a model…" if state.model is None else one_line(state.model.name, MOST_LETTERS)
+    names = [
+        (f"{name} ({card(name).family}, {bytes_text(card(name).bytes)})", name) for name in sample_names()
+    ]
+    return [(first, ""), *names]
 
 
 def headline(state: Any) -> str:

@@ -28,6 +28,9 @@ class Bridge(anywidget.AnyWidget):
         self.on_pick: Callable[[str], None] = lambda _: None  # gets the name of a point that was clicked
         self.on_open: Callable[[str], None] = lambda _: None  # gets the path that Enter was pressed behind
         self.on_files: Callable[[tuple[Mapping[str, Any], ...]], None] = lambda _: None  # gets dropped files
+        self.on_step: Callable[[int], None] = lambda _: (
+            None
+        )  # gets ±1 of an arrow of a projector, 0 of Escape
         self.on_msg(self._answer)
 
     def ask(self, then: Answered, *buffers: bytes, **content: Any) -> None:
@@ -40,6 +43,9 @@ class Bridge(anywidget.AnyWidget):
         """Hand over what a person did, or the first answer; two pages may show the panels."""
         if isinstance(content.get("pick"), str):
             self.on_pick(content["pick"])
+            return
+        if isinstance(content.get("step"), int):
+            self.on_step(content["step"])
             return
         if isinstance(content.get("open"), str):
             self.on_open(content["open"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from typing import Any as Anything
 
-from traitlets import Any, Bool, Dict, HasTraits, Instance, Int, Tuple, Unicode, observe
+from traitlets import Any, Bool, Dict, Enum, HasTraits, Instance, Int, Tuple, Unicode, observe
 
 from workbench.apps.panels.answers import MOST_FOLDED, NO_ANSWER, Answer, configs_of, is_file_of
 from workbench.apps.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
 
 SUBJECT = ("model", "a", "b", "more", "dims", "seed", "data", "calibration")  # what a result is about
+MODES = ("compare", "improve", "explore", "results")
 MOST_PAST = 200  # steps that undo remembers
 
 
@@ -49,7 +50,8 @@ class BenchState(HasTraits):
     pacing_s = Any(None, help="None: back to back")
     clock = Unicode("wall", help="wall, or cpu: processor time at one thread")
 
-    mode = Unicode("compare", help="what the panels are for now: compare, improve, explore, results")
+    mode = Enum(MODES, "compare", help="what the panels are for now")
+    projector = Bool(False, help="whether type is large and the settings are folded")
     wide = Bool(False, help="whether a view takes the whole width: configs and answer are folded")
 
     job = Any(None, help="JobView of the running job, or None")

@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 from workbench.apps.panels.knobs.row import SettingRow
-from workbench.apps.panels.options import described
 from workbench.core.config import Config, Option, Provider, catalogue
 from workbench.core.config.catalogue import RUN, SESSION
 from workbench.core.config.plan import AFFINITY, SPINNING
@@ -21,6 +20,7 @@ class OptionRow(SettingRow):
 
     owner: str = ""
     name: str = ""
+    absent: bool = False  # from this build of ORT
 
     def value(self, config: Config) -> Any:
         if self.owner in FIELDS:
@@ -74,8 +74,15 @@ def _row(option: Option) -> OptionRow:
         f"{owner} {option.name}",
         described(option),
         {default: None, **dict(zip(choices, texts, strict=True))},
-        section="advanced" if session else "providers",
+        group="advanced" if session else "providers",
         typed="" if texts else option.allowed,
         owner=option.owner,
         name=option.name,
+        absent=option.in_this_ort is False,
     )
+
+
+def described(option: Option) -> str:
+    """Return what an option does, which values it takes, and whether this ORT has it at all."""
+    absent = " Not in this build of ORT." if option.in_this_ort is False else ""
+    return f"{option.help} Values: {option.allowed}.{absent}"

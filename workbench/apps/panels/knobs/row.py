@@ -11,11 +11,10 @@ from typing import Any
 from workbench.core.config import Config, PreparedModel
 from workbench.core.config.fields import BY_FIELD
 from workbench.core.config.knob import Knob
+from workbench.core.config.name_kinds import Entries, FreeSizes
 from workbench.core.config.runtime import interpreter, name_of
 from workbench.core.errors import ConfigError
 from workbench.core.models.samples import sample_names
-
-OPEN_DETAILS = "more…"  # opens the section that holds the details
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +25,10 @@ class SettingRow:
     label: str
     help: str
     settings: Mapping[str, Any]
-    section: str = ""  # the section that holds the details
+    group: str = ""  # the heading that it stands under
     typed: str = ""  # what may be typed beside the settings; empty: nothing
-    more: bool = False  # whether a cell offers the section
+    more: bool = False  # whether further rows are opened below it
+    fields: tuple[str, ...] = ()  # of a config that it holds together
 
     def value(self, config: Config) -> Any:
         """Return what the config holds here."""
@@ -65,6 +65,10 @@ class SettingRow:
         """Return whether the config leaves the choice to ORT."""
         return bool(self.value(config) == self.value(_defaults()))
 
+    def has(self, config: Config) -> bool:  # noqa: ARG002 - of a row of a part
+        """Return whether the config has something here that can be set."""
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class KnobRow(SettingRow):
@@ -80,6 +84,9 @@ class KnobRow(SettingRow):
         return self.knob.words(value)
 
     def parse(self, text: str) -> Any:
+        if isinstance(self.knob, Entries | FreeSizes):
+            pairs = (pair.partition("=") for pair in text.split(","))
+            return {name.strip(): self.knob.parse_item(value.strip()) for name, _, value in pairs}
         return self.knob.parse(text)
 
     @property
@@ -126,8 +133,6 @@ class FileRow(SettingRow):
 @dataclass(frozen=True, slots=True)
 class FieldsRow(SettingRow):
     """A row of several fields that belong together; a value is a tuple of theirs."""
-
-    fields: tuple[str, ...] = ()
 
     def value(self, config: Config) -> Any:
         return tuple(getattr(config, field) for field in self.fields)

@@ -1,8 +1,7 @@
-"""The rows that always stand in the knob table, and those of other fields that some config sets."""
+"""The rows of the table of all settings, one for each knob or for several that belong together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -17,6 +16,7 @@ from workbench.apps.panels.knobs.row import (
 )
 from workbench.core.config import KNOBS, Config, Knob, Provider, catalogue, kinds, name_kinds, part_types
 from workbench.core.config.fields import BY_FIELD
+from workbench.core.config.parts import PartKnob
 from workbench.core.cpu import read_cpu, usable_cores
 
 # What ORT does with a field that nobody set; ORT's documentation and ours say so.
@@ -25,44 +25,41 @@ OFF = {"precision": "as in the file", "fusion": "off", "io_binding": "off"}
 MEMORY = ("memory_pattern", "memory_reuse", "cpu_arena")
 ENGINE = ("engine", "runtime")
 MOST_COUNTS = 16  # thread counts that a cell offers; any other can be typed
-_SECTIONS = {"disabled_passes": "passes"}  # of fields whose section is not called like their group
+_DETAILED = (
+    "precision",
+    "fusion",
+    "providers",
+    "disabled_passes",
+    "free_dimensions",
+    "session_entries",
+    "run_entries",
+)
+_ORDER = ("graph", "precision", "providers", "threads", "memory", "inputs", "advanced")  # of the groups
+_EXAMPLES = {
+    "providers": "a list: cuda, cpu",
+    "session_entries": "name=value, name=value",
+    "run_entries": "name=value, name=value",
+    "free_dimensions": "name=size, name=size",
+}
 
 
 @cache
 def standing_rows(environments: tuple[Environment, ...] = ()) -> tuple[SettingRow, ...]:
-    """Return the rows that are always there, in their order; a config can run on the `environments`."""
-    return (
-        _file(),
-        _row("level"),
-        _row("precision"),
-        _row("providers"),
-        _engine(environments),
-        _row("intra_op_threads", label="intra-op threads"),
-        _row("execution_mode"),
-        _row("spinning"),
-        _row("fusion"),
-        _memory(),
-        _row("io_binding"),
-    )
-
-
-def other_rows(configs: Iterable[Config]) -> tuple[SettingRow, ...]:
-    """Return the rows of the fields that some config sets and that have no standing row."""
-    standing = {row.key for row in standing_rows()} | {*MEMORY, *ENGINE}
-    changed = {field for config in configs for field in config.changed()} - standing
-    return tuple(_row(knob.field) for knob in KNOBS if knob.field in changed)
+    """Return all rows in their order; a config can run on the `environments`."""
+    several = {"memory_pattern": _memory(), "engine": _engine(environments)}
+    knobs = sorted(KNOBS, key=lambda knob: _ORDER.index(knob.group))
+    rows = [several.get(knob.field) or knob_row(knob.field) for knob in knobs]
+    hidden = {*MEMORY, "runtime"}
+    return (_file(), *(row for row in rows if row.key not in hidden))
 
 
 def found_rows(words: list[str], environments: tuple[Environment, ...] = ()) -> tuple[SettingRow, ...]:
-    """Return the rows of the knobs with every word in their name or help."""
-    fields = [
-        "memory" if knob.field in MEMORY else "engine" if knob.field in ENGINE else knob.field
-        for knob in KNOBS
-        if all(word in f"{knob.field} {knob.label} {knob.help}".casefold() for word in words)
-        and not isinstance(knob, name_kinds.Entries)
-    ]
-    several = {"memory": _memory(), "engine": _engine(environments)}
-    return tuple(several.get(field) or _row(field) for field in dict.fromkeys(fields))
+    """Return the rows with every word in their name or help; all of them without a word."""
+    return tuple(
+        row
+        for row in standing_rows(environments)
+        if all(word in f"{(row.key, *row.fields)} {row.label} {row.help}".casefold() for word in words)
+    )
 
 
 def default_threads() -> int:
@@ -71,37 +68,41 @@ def default_threads() -> int:
 
 
 @cache
-def _row(field: str, label: str = "") -> KnobRow:
+def knob_row(field: str) -> KnobRow:
+    """Return the row of a knob."""
     knob = BY_FIELD[field]
     kind = PrecisionKnobRow if field == "precision" else KnobRow
+    settings = settings_of(knob, getattr(Config(), field))
+    typed = "a number" if isinstance(knob, kinds.Count) else "" if len(settings) > 1 else "a value"
     return kind(
         field,
-        label or knob.label,
+        knob.label,
         f"{knob.help} When: {knob.when}",
-        _settings(knob),
-        section=_SECTIONS.get(field, knob.group),
-        typed="a number" if isinstance(knob, kinds.Count) else "",
-        more=not isinstance(knob, kinds.Choice | kinds.Flag | kinds.Switch | kinds.Count),
+        settings,
+        group=knob.group,
+        typed=_EXAMPLES.get(field, "names, with commas" if isinstance(knob, name_kinds.Texts) else typed),
+        more=field in _DETAILED,
     )
 
 
-def _settings(knob: Knob) -> dict[str, Any]:
+def settings_of(knob: Knob, default: Any) -> dict[str, Any]:
+    """Return the values that a cell offers for a knob, in words, the default first."""
     if knob.field == "providers":
         return {"default: CPU": (), **{card.alias: (Provider(card.alias),) for card in catalogue().providers}}
-    if knob.field in ("precision", "fusion"):
+    if knob.field in OFF and isinstance(knob, PartKnob):
         made = {kind.LABEL: _made(kind) for kind in part_types(knob.field).values()}
         return {OFF[knob.field]: None, **{label: part for label, part in made.items() if part is not None}}
-    if isinstance(knob, kinds.Switch):
-        return {"off": False, "on": True}
-    unset = {f"default: {IN_EFFECT[knob.field]}" if knob.field in IN_EFFECT else knob.unset: None}
+    words = f"default: {IN_EFFECT[knob.field]}" if knob.field in IN_EFFECT else knob.unset
+    if isinstance(knob, kinds.Count) and default is None:
+        words = f"default: {default_threads()}" if knob.field == "intra_op_threads" else "default"
+    first = {words if default in (None, ()) else knob.words(default): default}
     if isinstance(knob, kinds.Choice):
-        return {**unset, **{choice: choice for choice in knob.choices}}
-    if isinstance(knob, kinds.Flag):
-        return {**unset, "on": True, "off": False}
-    if isinstance(knob, kinds.Count):
-        unset = {f"default: {default_threads()}" if knob.field == "intra_op_threads" else "default": None}
-        return {**unset, **{str(count): count for count in range(1, min(usable_cores(), MOST_COUNTS) + 1)}}
-    return {knob.unset: getattr(Config(), knob.field)}
+        return first | {choice: choice for choice in knob.choices if choice != default}
+    if isinstance(knob, kinds.Flag | kinds.Switch):
+        return first | {word: on for word, on in (("on", True), ("off", False)) if on is not default}
+    if isinstance(knob, kinds.Count) and knob.group == "threads":
+        return first | {str(count): count for count in range(1, min(usable_cores(), MOST_COUNTS) + 1)}
+    return first
 
 
 def _made(kind: Any) -> Any:
@@ -117,7 +118,7 @@ def _file() -> FileRow:
         "The file that is loaded: the open model's own, or another one in its place, such as another export. "
         "When: two files are to be compared. More: outputs with other names, or of another net.",
         {"the open model": None},
-        section="precision",
+        group="precision",
         typed="a path, a URL or a sample",
         more=True,
     )
@@ -131,7 +132,7 @@ def _memory() -> FieldsRow:
         "no arena, no pattern": (False, None, False),
     }
     text = " ".join(BY_FIELD[field].help for field in MEMORY)
-    return FieldsRow("memory", "memory", text, settings, section="memory", more=True, fields=MEMORY)
+    return FieldsRow("memory", "memory", text, settings, group="memory", more=True, fields=MEMORY)
 
 
 @cache
@@ -142,7 +143,7 @@ def _engine(environments: tuple[Environment, ...]) -> EngineRow:
         BY_FIELD["engine"].label,
         text,
         choices(environments),
-        section="providers",
+        group="providers",
         typed="folder or Python of an environment",
         more=True,
         fields=ENGINE,

@@ -1,8 +1,10 @@
-"""The knob table: every config beside the others, with what differs from A marked."""
+"""The configs on the screen: their lines, the palette that changes them, and the table of all settings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import anywidget
@@ -12,32 +14,48 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.environments import Environments
 from workbench.apps.panels.handlers import follow, shown_in
-from workbench.apps.panels.knobs.inputs_line import inputs_line, measuring_line
-from workbench.apps.panels.knobs.option_row import found_options
-from workbench.apps.panels.knobs.row import OPEN_DETAILS, SettingRow
-from workbench.apps.panels.knobs.rows import found_rows, other_rows, standing_rows
+from workbench.apps.panels.knobs.details import detail_rows
+from workbench.apps.panels.knobs.option_row import OptionRow, found_options
+from workbench.apps.panels.knobs.provider_words import about, do_not_work, plugins
+from workbench.apps.panels.knobs.row import SettingRow
+from workbench.apps.panels.knobs.rows import found_rows, standing_rows
+from workbench.apps.panels.knobs.shared_row import named_dimensions, preview_line, shared_rows
+from workbench.apps.panels.markup import note_html, text
+from workbench.apps.panels.presets import PRESETS
 from workbench.apps.panels.request import LABELS
-from workbench.apps.panels.sections.providers import do_not_work
+from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config, Provider, catalogue
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted, one_line, quoted
 
 _NAMES = {"A": "A baseline", "B": "B candidate"}
-MOST_HITS = 12
+CHIEF = ("level", "precision", "providers", "intra_op_threads")  # in view in the line of each config
+MOST_HITS = 40
 _MOST_LETTERS = 200  # of a value in a cell
+_FOLLOWED = (
+    "a", "b", "more", "editing", "refused", "result", "parts", "preview", "model", "dims", "seed", "data",
+    "calibration", "budget_s", "smallest_effect", "pacing_s", "clock", "environments", "doctor",
+)  # fmt: skip
+_SAME, _SWAP, _ADD = "make it the same as A", "swap with A", "add a config like it"
+_COMMANDS = {_SAME: "Copy all settings of A", _SWAP: "A and this one change places", _ADD: "One more line"}
 
 
 class KnobView(anywidget.AnyWidget):
-    """Draws columns and rows in the page; what a person does arrives at `on_act` as a dict with an `act`."""
+    """Draws lines, palette and table in the page; what a person does arrives at `on_act` as a dict."""
 
     _esm = W.static("knobs.js")
 
     columns: t.List[Any] = t.List(help="label, name, and what can be done with each config").tag(sync=True)
     rows: t.List[Any] = t.List(help="a row for each knob; a cell for each column").tag(sync=True)
     hits: t.List[Any] = t.List(help="rows that the search found").tag(sync=True)
+    commands: t.List[Any] = t.List(help="key, label and hint of what changes a whole config").tag(sync=True)
     search = t.Unicode("").tag(sync=True)
+    found = t.Unicode("", help="the search that the hits answer").tag(sync=True)
     hit_count = t.Unicode("", help="how many rows the search found").tag(sync=True)
     total = t.Int(0, help="options that can be searched").tag(sync=True)
+    drawer = t.Bool(False, help="whether the table is on the screen").tag(sync=True)
+    undoes = t.Bool(False).tag(sync=True)
+    redoes = t.Bool(False).tag(sync=True)
 
     def __init__(self, on_act: Callable[[dict[str, Any]], None]) -> None:
         super().__init__()
@@ -52,47 +70,71 @@ class KnobView(anywidget.AnyWidget):
 class KnobTable:
     """Fills the view from the state, and puts what a person does into the state."""
 
-    def __init__(self, bench: Bench, open_section: Callable[[str, str], None]) -> None:
-        self.bench, self.state, self._open = bench, bench.state, open_section
-        self.status = W.HTML()
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.status, self.difference = W.HTML(), W.HTML()
         self.view = KnobView(self.act)
         self.view.total = len(catalogue().all_options)
-        self.widget = W.VBox([self.view, self.status], classes="wbp-knobs")
+        presets = [(preset.name, f"preset: {preset.name}", preset.hint) for preset in PRESETS]
+        self.view.commands = [
+            {"key": key, "label": label, "hint": hint, "last": key in _COMMANDS}
+            for key, label, hint in (*presets, *((name, name, hint) for name, hint in _COMMANDS.items()))
+        ]
+        self.widget = W.VBox([self.view, self.status, self.difference], classes="wbp-knobs")
         self.refused: dict[tuple[str, str], str] = {}  # (label, row) → the text that was refused
-        names = ["a", "b", "more", "editing", "refused", "result", "preview", "dims", "seed", "data"]
-        names += ["budget_s", "smallest_effect", "pacing_s", "clock", "environments", "doctor"]
-        self.state.observe(lambda _: self.refresh(), names=names)
+        self.opened: set[str] = set()  # keys of the rows whose details stand below them
+        self.state.observe(lambda _: self.refresh(), names=_FOLLOWED)
         self.state.observe(
             lambda _: bench.preview_inputs(), names=["model", "dims", "seed", "data", "result"]
         )
-        follow(self.view, self.refresh, "search")
+        follow(self.view, self.refresh, "search", "drawer")
+        follow(self.state, self._past, "past", "future")
         bench.preview_inputs()
         self.environments = Environments(bench)
 
+    def _past(self) -> None:
+        self.view.undoes, self.view.redoes = bool(self.state.past), bool(self.state.future)
+
     def act(self, content: dict[str, Any]) -> None:
         """Do what a person asked for in the page."""
+        state = self.state
         with shown_in(self.status):
-            label, row, text = (str(content.get(name, "")) for name in ("label", "row", "value"))
+            label, row, value = (str(content.get(name, "")) for name in ("label", "row", "value"))
             match content["act"]:
-                case "set" if text == OPEN_DETAILS:
-                    self._open(self.row(row).section, label)
                 case "set":
-                    self.set(label, row, text)
+                    self.set(label, row, value)
                 case "copy":
                     self.copy(label, row)
-                case "open":
-                    self._open(text, self.state.editing)
-                case "look" if self.state.doctor is None and self.state.job is None:
-                    self.bench.look_at_machine()
+                case "command":
+                    self.command(label, value)
+                case "details":
+                    self.opened = self.opened | {row} if value else self.opened - {row}
+                    self.look(row == "providers")
+                    self.refresh()
+                case "look":
+                    self.look(True)
                 case "edit":
-                    self.state.editing = label
+                    state.editing = label
                 case "duplicate":
-                    self.state.duplicate(label)
+                    state.duplicate(label)
                 case "drop":
-                    self.state.drop(label)
+                    state.drop(label)
+                case "undo":
+                    state.undo()
+                case "redo":
+                    state.redo()
+
+    def look(self, wanted: bool) -> None:
+        """Ask the doctor which providers work here, once."""
+        if wanted and self.state.doctor is None and self.state.job is None:
+            self.bench.look_at_machine()
 
     def set(self, label: str, row: str, text: str) -> None:
-        """Set a value by its words, or by a typed text."""
+        """Set a value by its words, or by a typed text; without a label, what is the same for all."""
+        if not label:
+            shared = next(one for one in shared_rows(self.state) if one.key == row)
+            shared.set(self.state, text.strip())
+            return
         knob_row = self.row(row)
         try:
             self.bench.turn(label, row, lambda config: knob_row.changed(config, text.strip()))
@@ -108,6 +150,21 @@ class KnobTable:
         value = knob_row.value(self.state.a)
         self.bench.turn(label, row, lambda config: knob_row.with_value(config, value))
 
+    def command(self, label: str, name: str) -> None:
+        """Replace a whole config; of a preset, say where it usually loses before it runs."""
+        state = self.state
+        if name == _SAME:
+            state.set_config(label, state.a)
+        elif name == _SWAP:
+            state.set_configs({**state.configs, "A": state.config(label), label: state.a})
+        elif name == _ADD:
+            state.duplicate(label)
+        else:
+            preset = next(preset for preset in PRESETS if preset.name == name)
+            state.set_config(label, preset.make(state.model))
+            caution = preset.caution(state.model, state.doctor)
+            self.status.value = note_html(f"⚠ {caution}" if caution else preset.hint)
+
     def row(self, key: str) -> SettingRow:
         """Return the row with a key."""
         hit = next((row for row in (*self.rows(), *self.hits()) if row.key == key), None)
@@ -117,27 +174,67 @@ class KnobTable:
             )
         return hit
 
-    def rows(self) -> tuple[SettingRow, ...]:
-        """Return the rows that stand in the table."""
-        return (*standing_rows(self.state.environments), *other_rows(self.state.configs.values()))
+    def rows(self) -> list[SettingRow]:
+        """Return the rows that stand in the table, each opened one with its details below it."""
+        configs, rows = self.state.configs.values(), list[SettingRow]()
+        for row in standing_rows(self.state.environments):
+            if row.key == "providers" and (found := plugins(self.state.doctor)):
+                row = replace(row, settings={**row.settings, **found})
+            rows += [row, *(self._details(row) if row.key in self.opened else ())]
+        shown = {row.key for row in rows}
+        changed = [row for row in found_options([]) if any(not row.is_default(config) for config in configs)]
+        return [*rows, *(row for row in changed if row.key not in shown)]
 
-    def hits(self) -> tuple[SettingRow, ...]:
-        """Return the rows that the search found; none for an empty text."""
+    def _details(self, row: SettingRow) -> tuple[SettingRow, ...]:
+        names = named_dimensions(self.state.model)
+        return detail_rows(row.key, self.state.configs.values(), fired_in(self.state), names)
+
+    def hits(self) -> list[SettingRow]:
+        """Return the rows that the search found, those not available ones last; without a word all knobs."""
         words = self.view.search.casefold().split()
-        return (*found_rows(words, self.state.environments), *found_options(words)) if words else ()
+        found = [*found_rows(words, self.state.environments), *(found_options(words) if words else ())]
+        return sorted(found, key=lambda row: bool(self._why_not(row)))
+
+    def _why_not(self, row: SettingRow) -> str:
+        """Return why what a row sets is not available here; empty if it is."""
+        if not isinstance(row, OptionRow):
+            return ""
+        reasons = do_not_work(self.state.doctor)
+        return reasons.get(row.owner) or ("not in this build of ONNX Runtime" if row.absent else "")
 
     def refresh(self) -> None:
         """Show the configs as they are now."""
-        if not self.state.refused:
+        state, view = self.state, self.view
+        if not state.refused:
             self.refused = {}
             self.status.value = ""
-        configs, hits, view = self.state.configs, self.hits(), self.view
+        configs, hits = state.configs, self.hits()
+        inner = {row.key for key in self.opened for row in self._details(knob_of(key, state))}
+        rows = [{**self._row_json(row, configs), "inner": row.key in inner} for row in self.rows()
+                if view.drawer or row.key in CHIEF or self._is_set(row, configs)]  # fmt: skip
+        if view.drawer:
+            rows += [row.to_json(state) for row in shared_rows(state)] + preview_line(state)
+            if "providers" in self.opened:
+                rows += [
+                    {"key": f"about/{name}", "label": name, "line": words, "help": "", "group": "providers",
+                     "cells": [], "inner": True}
+                    for name, words in about(state.doctor).items()
+                ]  # fmt: skip
+        view.rows = in_groups(rows)
         view.columns = [self._column(label) for label in configs]
-        lines = [inputs_line(self.state), *measuring_line(self.state)]
-        view.rows = [*(self._row_json(row, configs) for row in self.rows()), *lines]
         view.hits = [self._row_json(row, configs) for row in hits[:MOST_HITS]]
         more = f", {len(hits) - MOST_HITS} more: type another word" if len(hits) > MOST_HITS else ""
         view.hit_count = f"{counted(len(hits), 'option')}{more}" if view.search.strip() else ""
+        view.found = view.search
+        notes = "".join(f"<li>{text(note)}</li>" for config in configs.values() for note in config.notes())
+        lines = "<br>".join(map(text, difference_lines(state)))
+        self.difference.value = f'<div class="wbp-difference" role="status">{lines}</div>' + (
+            f'<ul class="wbp-note">{notes}</ul>' if notes else ""
+        )
+
+    def _is_set(self, row: SettingRow, configs: Mapping[str, Config]) -> bool:
+        refused = {key for _, key in self.state.refused}
+        return row.key in refused or not all(map(row.is_default, configs.values()))
 
     def _column(self, label: str) -> dict[str, Any]:
         return {
@@ -150,22 +247,19 @@ class KnobTable:
         }
 
     def _row_json(self, row: SettingRow, configs: dict[str, Config]) -> dict[str, Any]:
+        reasons = do_not_work(self.state.doctor) if row.key == "providers" else {}
         return {
             "key": row.key,
             "label": row.label,
             "help": row.help,
-            "options": [*row.settings, *([OPEN_DETAILS] if row.more else [])],
-            "apart": self._apart(row),
+            "group": row.group,
+            "options": [*row.settings],
+            "apart": {Provider(name).short_name: why for name, why in reasons.items()},
             "typed": row.typed,
+            "more": row.more,
+            "why": self._why_not(row),
             "cells": [self._cell(row, label, config, configs["A"]) for label, config in configs.items()],
         }
-
-    def _apart(self, row: SettingRow) -> dict[str, str]:
-        """Return which values of a row do not work here, with why."""
-        if row.key != "providers":
-            return {}
-        reasons = do_not_work(self.state.doctor)
-        return {Provider(name).short_name: why for name, why in reasons.items()}
 
     def _cell(self, row: SettingRow, label: str, config: Config, baseline: Config) -> dict[str, Any]:
         error = self.state.refused.get((label, row.key))
@@ -175,7 +269,41 @@ class KnobTable:
             "default": row.is_default(config),
             "differs": row.value(config) != row.value(baseline),
             "error": "" if error is None else one_line(str(error)),
+            "none": not row.has(config),
         }
+
+
+def knob_of(key: str, state: BenchState) -> SettingRow:
+    """Return the standing row with a key."""
+    return next(row for row in standing_rows(state.environments) if row.key == key)
+
+
+def in_groups(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with those of one group together; details keep their place."""
+    order = list(dict.fromkeys(row["group"] for row in rows if row["group"]))
+    group, keyed = "", []
+    for row in rows:
+        group = row["group"] or group
+        keyed.append((order.index(group) if group else 0, row))
+    return [row for _, row in sorted(keyed, key=lambda pair: pair[0])]
+
+
+def difference_lines(state: BenchState) -> list[str]:
+    """Return a sentence for each candidate that says what differs from A."""
+    baseline, *others = state.configs.items()
+    return [baseline[1].diff(config).sentence("A", label) for label, config in others]
+
+
+def fired_in(state: BenchState) -> Mapping[str, int]:
+    """Return how often each pass fired on this model, from the explanation of the config shown, or of any."""
+    explanations = state.held_parts("explanation")
+    if not explanations:
+        return {}
+    passes: Any = (explanations.get(state.editing) or next(iter(explanations.values()))).passes
+    counts: Counter[str] = Counter()
+    for fired in passes.fired if passes.followed else ():
+        counts[fired.name] += len(fired.change.added) or len(fired.change.removed) or 1
+    return counts if passes.followed else Counter(name for name, _ in passes.logged)
 
 
 def best_label(state: Any) -> str:

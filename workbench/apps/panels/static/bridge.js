@@ -1,7 +1,7 @@
 // What only the page can do: put a cell into the notebook, save a file, fill the clipboard, hear clicks in plots.
 // Python sends {id, kind, …} with a custom message; the answer is {id, ok} or {id, failed: "why"}. A click on a
 // point sends {pick: "its name"}, Enter behind a model's path sends {open: "the path"}, dropped files send
-// {files: [their names]} with their contents.
+// {files: [their names]} with their contents, an arrow in projector mode {step: ±1}, Escape there {step: 0}.
 
 function place(context, root) {
   const cells = context.model.toJSON().cells;
@@ -133,6 +133,17 @@ function hearModels(panels, model) {
   });
 }
 
+// In projector mode arrows turn the views, and Escape ends it.
+function hearProjector(panels, model) {
+  panels.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1, Escape: 0 }[event.key];
+    if (step === undefined || !panels.classList.contains("wbp-projector") || event.target.matches("input, select, textarea")) return;
+    model.send({ step });
+    event.preventDefault();
+    event.stopPropagation();
+  }, { capture: true });
+}
+
 function render({ model, el }) {
   const guard = () => {
     const panels = el.closest(".wbp");
@@ -145,6 +156,7 @@ function render({ model, el }) {
     new MutationObserver(tidy).observe(panels, { childList: true, subtree: true });
     tidy();
     hearModels(panels, model);
+    hearProjector(panels, model);
     panels.addEventListener("focusin", (event) => {
       if (event.target.matches("select, input, tr, canvas")) {
         event.target.setAttribute("data-lm-suppress-shortcuts", "true");

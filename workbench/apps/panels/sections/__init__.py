@@ -1,1 +1,0 @@
-"""The sections of the configure column, one module each, in the order in which they stand."""
