@@ -93,7 +93,7 @@ Scan and rules (`--parts speed`): 0.27 s and 0.03 s for 1,000 nodes; for 2 GB of
 """
 
 NO_FINDINGS = {  # what users ask about and no rule says, with the reason
-    "a busy machine": "a doubt of each comparison (*other load*); disturbed blocks are set aside",
+    "a busy machine": "a doubt of each comparison (*other load*); disturbed blocks are excluded",
     "two sessions measured in one process": "never done here: each session has a process of its own",
     "a profile taken for the latency": "never done here: the latency is measured without the profiler",
     "inputs of zeros or denormal numbers": "random inputs are normal numbers; your own are taken as they are",

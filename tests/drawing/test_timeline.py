@@ -40,9 +40,9 @@ def test_processes_are_not_joined_and_disturbed_blocks_are_hollow() -> None:
     first = figure.data[0]
     assert first.x == (0.025, 0.125, None, 1.025)
     assert first.marker.symbol == ("circle", "circle-open", "circle", "circle")
-    assert "set aside: others used 1.2 cores" in first.hovertext[1]
+    assert "excluded: others used 1.2 cores" in first.hovertext[1]
     assert figure.data[1].name == "B: no blocks"
-    assert figure.data[-1].name == "set aside"
+    assert figure.data[-1].name == "excluded"
     assert "B failed at load" in figure.layout.meta["title"][-1]
 
 

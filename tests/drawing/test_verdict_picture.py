@@ -138,7 +138,7 @@ def test_numbers_are_a_row_a_config_with_three_digits() -> None:
     assert table.heads[1:4] == ("median (ms)", "95 % interval", "p90 (ms)")
     row = table.rows[1]
     assert (row.label, row.cells[0], row.cells[5]) == ("B", "1.10", "760")
-    assert table.notes == ("B: 40 disturbed samples are set aside",)
+    assert table.notes == ("B: 40 samples are excluded because the machine was busy",)
 
 
 def test_a_narrow_table_of_numbers_has_a_row_for_each_head() -> None:

@@ -117,7 +117,7 @@ def _draw_samples(figure: go.Figure, row: Strip, scale: Scale, look: Look, middl
         if not values_s:
             continue
         aside = group == "aside"
-        what = f"{plain(row.label)}{', disturbed: set aside' if aside else ''}"
+        what = f"{plain(row.label)}{', excluded: machine busy' if aside else ''}"
         figure.add_scatter(
             x=[scale.of(value_s) for value_s in values_s],
             y=[round(middle + height, 3) for height in spread(len(values_s))],

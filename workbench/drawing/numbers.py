@@ -78,7 +78,7 @@ def _notes(run: Run, estimates: tuple[Figure, ...]) -> Iterator[str]:
     if blocks and all(block.disturbed for block in blocks):
         yield f"all samples of {run.label} were disturbed by other work"
     elif aside := sum(len(block.samples_s) for block in blocks if not run.counts(block)):
-        yield f"{run.label}: {aside:,} disturbed samples are set aside"
+        yield f"{run.label}: {aside:,} samples are excluded because the machine was busy"
 
 
 def _number(seconds: float | None, scale: Scale) -> str:

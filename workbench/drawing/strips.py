@@ -17,7 +17,7 @@ from workbench.drawing.scale import Scale, scale_of
 from workbench.drawing.thinning import MOST_POINTS, drawn_note, evenly, fair_shares
 
 FIGURES = (50.0, 90.0, 99.0)
-NEAR, NEAR_ASIDE = 0.99, 0.9  # shares of the samples, clean or set aside, that the view must hold…
+NEAR, NEAR_ASIDE = 0.99, 0.9  # shares of the samples, clean or excluded, that the view must hold…
 FAR_ROOM = 0.5  # …and the rest, too, unless it reaches further than half their width and would squeeze them
 ROW, AXIS = 104, 56  # pixels: of a run, of the axis below
 ABOVE, BELOW = 0.78, 0.42  # rows above the first and below the last
@@ -86,7 +86,7 @@ class LatencyData:
             "above: density; below: each sample; the line: median; the bar: its 95 % interval",
         ]
         if any(row.aside_s for row in rows):
-            parts.append("hollow samples were disturbed by other work and set aside")
+            parts.append("hollow samples are excluded because the machine was busy")
         parts += [f"all samples of {row.label} were disturbed by other work" for row in rows if row.all_aside]
         if self.view_s is not None:
             parts.append("double-click shows the samples beyond the edge")
@@ -130,7 +130,7 @@ def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyDa
 
 
 def samples(run: Run, *, disturbed: bool) -> list[float]:
-    """Return the samples of the blocks that were set aside, or of those that count, sorted."""
+    """Return the samples of the blocks that were excluded, or of those that count, sorted."""
     return sorted(
         sample for block in run.blocks if run.counts(block) is not disturbed for sample in block.samples_s
     )

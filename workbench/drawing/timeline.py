@@ -33,7 +33,7 @@ class BlockPoint:
     at_s: float
     median_s: float
     samples: int
-    reasons: tuple[str, ...]  # why it was set aside; untrusted; empty: it was not
+    reasons: tuple[str, ...]  # why it was excluded; untrusted; empty: it was not
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def timeline_data(record: ComparisonRecord, most: int = MOST_POINTS) -> Timeline
 
 
 def timeline_figure(record: ComparisonRecord) -> go.Figure:
-    """Draw block medians; lines join the blocks of a process, hollow points were set aside."""
+    """Draw block medians; lines join the blocks of a process, hollow points were excluded."""
     data = timeline_data(record)
     figure = new_figure()
     for index, course in enumerate(data.courses):
@@ -91,7 +91,7 @@ def timeline_figure(record: ComparisonRecord) -> go.Figure:
         )
     if any(moment.reasons for course in data.courses for moment in course.moments):
         marker = {"symbol": "circle-open", "size": 7, "color": TEXT}
-        figure.add_scatter(x=[None], y=[None], mode="markers", marker=marker, name="set aside")
+        figure.add_scatter(x=[None], y=[None], mode="markers", marker=marker, name="excluded")
     figure.update_xaxes(title_text="time since the comparison began (s)", showgrid=False, zeroline=False)
     medians = sorted(moment.median_s for course in data.courses for moment in course.moments)
     figure.update_yaxes(**latency_axis(data.scale, "median of a block", span(medians)))
@@ -137,7 +137,7 @@ def _hover(label: str, moment: BlockPoint | None, scale: Scale) -> str:
         return ""
     text = f"{plain(label)}: {scale.text(moment.median_s)}, median of {moment.samples:,}<br>"
     text += f"round {moment.round}, at {moment.at_s:.2f} s"
-    return text + "".join(f"<br>set aside: {plain(reason, _MOST_REASON)}" for reason in moment.reasons)
+    return text + "".join(f"<br>excluded: {plain(reason, _MOST_REASON)}" for reason in moment.reasons)
 
 
 def _note(data: TimelineData) -> str:

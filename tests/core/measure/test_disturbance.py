@@ -1,4 +1,4 @@
-"""Which blocks are set aside: from the scheduler's figures alone."""
+"""Which blocks are excluded: from the scheduler's figures alone."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def test_the_default_call_measures_each_pair_of_them_for_an_interval(tmp_path: P
 
 
 def test_a_machine_that_is_always_busy_gets_an_answer_from_all_rounds(tmp_path: Path) -> None:
-    """It used to end as unknown: all rounds were disturbed and set aside."""
+    """It used to end as unknown: all rounds were disturbed and excluded."""
     world = World({"A": 0.001, "B": 0.0005}, scatter=0.05, others_cores=1.0)
     measuring = world.compare(tmp_path, budget_s=40.0)
     assert measuring.verdicts[0].kind == "faster"

@@ -32,7 +32,7 @@ def _lines(record: ComparisonRecord) -> Iterator[str]:
     yield ""
     yield from columns([_HEADS, *(_row(run) for run in record.runs)], texts=2)
     yield ""
-    figures = [("", *_FIGURES), *((shorten(run.label), *_figures(run)) for run in record.runs)]
+    figures = [("(95 % interval)", *_FIGURES), *((shorten(run.label), *_figures(run)) for run in record.runs)]
     yield from columns(list(zip(*figures, strict=True)), texts=len(figures))
     yield ""
     for row in record.agreement[:MOST_OUTPUTS]:
@@ -71,7 +71,7 @@ def _row(run: Run) -> tuple[str, ...]:
 
 
 def _figures(run: Run) -> Iterator[str]:
-    """Format each percentile with its interval, or with the reason for a missing interval."""
+    """Format each percentile with its interval, if it has one."""
     for percentile in percentiles(run):
         yield _estimate(percentile, 1e3, " ms")
     yield _estimate(throughput(run), 1.0, " runs/s")
@@ -80,10 +80,10 @@ def _figures(run: Run) -> Iterator[str]:
 def _estimate(estimate: Figure, factor: float, unit: str) -> str:
     if estimate.value is None:
         return estimate.note
-    interval = estimate.note
-    if estimate.low is not None and estimate.high is not None:
-        interval = f"{in_digits(estimate.low * factor)} to {in_digits(estimate.high * factor)}"
-    return f"{in_digits(estimate.value * factor)}{unit} ({interval})"
+    value = f"{in_digits(estimate.value * factor)}{unit}"
+    if estimate.low is None or estimate.high is None:
+        return value
+    return f"{value} ({in_digits(estimate.low * factor)} to {in_digits(estimate.high * factor)})"
 
 
 def _cell(parts: Iterable[str]) -> str:
@@ -93,6 +93,5 @@ def _cell(parts: Iterable[str]) -> str:
 def _agreement(row: OutputAgreement) -> str:
     if row.agrees is None:
         return f"not known, {row.reason}"
-    sqnr = "" if row.sqnr_db is None else f"SQNR {row.sqnr_db:.0f} dB"
-    details = ", ".join(part for part in (row.reason, sqnr) if part)
-    return ("agrees" if row.agrees else "DIFFERS") + (f" ({details})" if details else "")
+    details = f" ({row.reason})" if row.reason else ""
+    return ("agrees" if row.agrees else "DIFFERS") + details

@@ -80,7 +80,7 @@ def other_load(runs: Sequence[Run], circumstances: Circumstances) -> Iterable[Do
         evidence = f"measured on a busy machine{busy}{longer}; {share}, and {effect}"
     else:
         used = "" if cores is None else f"; others used {cores:.1f} cores meanwhile"
-        evidence = f"{share} by other work and set aside{used}"
+        evidence = f"{len(disturbed)} of {len(blocks)} blocks are excluded because the machine was busy{used}"
     yield Doubt("other load", None, evidence, circumstances.load_fix)
 
 

@@ -93,7 +93,7 @@ def measured_record(record: Any) -> ComparisonRecord | None:
 
 
 def samples_frame(record: ComparisonRecord) -> pd.DataFrame:
-    """Return one row per sample, in the order measured; `counts` is False where its block was set aside."""
+    """Return one row per sample, in the order measured; `counts` is False where its block is excluded."""
     import pandas as pd
 
     columns = ["label", "round", "block", "block_start_s", "latency_s", "counts"]
