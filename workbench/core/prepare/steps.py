@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from workbench.core.config import Config, DynamicInt8, Float16, StaticInt8, WeightOnly
@@ -12,7 +13,9 @@ from workbench.core.prepare.calibration import Spooled
 from workbench.core.prepare.float16 import half
 from workbench.core.prepare.step import MODEL, ORT_MODEL, Answer, Step, Summary
 from workbench.core.prepare.transformer_fusion import transformer_fusion
+from workbench.core.rewrites.catalogue import BY_NAME
 from workbench.core.text import counted, in_gib
+from workbench.core.worker.packages import versions_of
 
 MOST_ORT_BYTES = 2**31 - 2**20
 _EXPLANATIONS = {
@@ -59,7 +62,19 @@ def rewritten(names: tuple[str, ...]) -> Step:
         nowhere = "no rewrite applies to this model: the file computes what it did"
         return ", ".join(counts), () if any(applied.values()) else (nowhere,)
 
-    return Step("model rewrites", "preparing.rewrite", lambda _: {"names": [*names]}, summarize)
+    packages = tuple(package for name in names if (package := BY_NAME[name].package))
+
+    def arguments(_model: Model) -> dict[str, Any]:
+        missing = [package for package in packages if find_spec(package) is None]
+        if missing:
+            raise PrepareError(
+                f"the package {missing[0]} is not installed in this environment, and the rewrite runs it",
+                f"pip install {' '.join(missing)}",
+            )
+        return {"names": [*names]}
+
+    versions = tuple(f"{name} {version}" for name, version in versions_of(packages).items())
+    return Step("model rewrites", "preparing.rewrite", arguments, summarize, depends_on=versions)
 
 
 def _times(count: int) -> str:

@@ -23,6 +23,7 @@ class Rewrite:
     module: str
     function: str
     help: str
+    package: str = ""  # that does it, and has to be installed
 
     def load(self) -> Callable[[onnx.ModelProto], int]:
         """Import the function; the catalogue itself needs no onnx."""
@@ -127,6 +128,34 @@ REWRITES = (
         "weights",
         "remove_unused_weights",
         "weights that no node reads leave the file",
+    ),
+    Rewrite(
+        "onnxslim",
+        "optimizers",
+        "run_onnxslim",
+        "the package onnxslim, if installed: folding, shape inference, fusions",
+        "onnxslim",
+    ),
+    Rewrite(
+        "onnxsim",
+        "optimizers",
+        "run_onnxsim",
+        "the package onnxsim, if installed: constants folded by running them, and fusions",
+        "onnxsim",
+    ),
+    Rewrite(
+        "onnxscript",
+        "optimizers",
+        "run_onnxscript",
+        "the package onnxscript, if installed: folding, inlining, rewrite rules",
+        "onnxscript",
+    ),
+    Rewrite(
+        "onnxoptimizer",
+        "optimizers",
+        "run_onnxoptimizer",
+        "the package onnxoptimizer, if installed: fusions and eliminations",
+        "onnxoptimizer",
     ),
 )
 BY_NAME = {rewrite.name: rewrite for rewrite in REWRITES}
