@@ -43,6 +43,8 @@ def test_units_are_milliseconds_mebibytes_and_shares(
     rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
     assert {row["limit"] for row in rows} == {"memory", "accuracy"}
     assert main(["best", path, "--max-memory", str(peak / 2**20 / 2)]) == 1
+    assert main(["best", path, "--max-file", "1000"]) == 0
+    assert main(["best", path, "--max-file", "0.000001"]) == 1
 
 
 def test_wrong_use_is_refused(bundle: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -214,14 +214,14 @@ def test_every_limit_has_a_field(bench: wb.Workbench) -> None:
     page = TunePage(bench)
     numbers = {
         "accuracy drop": "1", "error": "5", "memory": "64", "p99": "4", "load time": "2.5", "file": "8",
-        "speed-up": "1.5",
+        "speed-up": "1.5", "p50": "3", "throughput": "20",
     }  # fmt: skip
     for field in page.goal.limits.values():
         field.value = numbers[field.description]
     goal = page.choice.goal
     assert goal == Goal(
         max_accuracy_drop=0.01, max_error=0.05, max_memory_bytes=64 << 20, max_load_s=2.5, max_p99_s=0.004,
-        max_file_bytes=8 << 20, min_speedup=1.5,
+        max_file_bytes=8 << 20, min_speedup=1.5, max_p50_s=0.003, min_throughput=20.0,
     )  # fmt: skip
     assert None not in [getattr(goal, name) for name in Goal.__dataclass_fields__]
 

@@ -10,6 +10,7 @@ import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
 from workbench.core.bundle.kinds import Part
+from workbench.core.bundle.preparation import Preparation
 from workbench.core.errors import ConfigError
 from workbench.features.grid.best import BestLimits
 
@@ -65,6 +66,17 @@ def test_memory_and_accuracy_are_limits_too() -> None:
     result = wb.Comparison(ordinary(), parts=(Part("accuracy", examples.accuracy(), None),))
     assert result.best(max_accuracy_drop=0.03).label == "B"
     assert result.best(max_accuracy_drop=0.005).label == "A"
+
+
+def test_the_size_of_the_file_is_a_limit_too() -> None:
+    record = ordinary()
+    size = record.model.graph_bytes + record.model.external_bytes
+    prepared = replace(record.runs[1], preparation=Preparation((), None, 0.0, size // 4, None, ()))
+    result = wb.Comparison(replace(record, runs=(record.runs[0], prepared)))
+    passed = [contender.passed for contender in result.best(max_file_bytes=size // 2).contenders]
+    assert passed == [False, True]
+    assert result.best(max_file_bytes=size).answer == "yes"
+    assert result.best(max_file_bytes=1).answer == "no"
 
 
 def test_a_sweep_gives_the_point_with_most_items_a_second() -> None:

@@ -152,6 +152,10 @@ def test_throughput_with_callers_is_an_objective(tmp_path: Path, monkeypatch: py
     assert best.further[0].ratio < 1.0
     again = studied(asked(tmp_path, objective="throughput", further=("latency",), callers=8, earlier=record))
     assert again.candidate(record.best).rates[: len(best.rates)] == best.rates
+    goal = wb.Goal(min_throughput=301.0)
+    limited = studied(asked(tmp_path, objective="throughput", callers=8, goal=goal))
+    assert limited.best == "A"
+    assert "throughput 300 a second" in " ".join(candidate.reason for candidate in limited.candidates)
 
 
 def test_the_gain_of_another_objective_is_in_the_answer(tmp_path: Path) -> None:

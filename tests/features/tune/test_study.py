@@ -139,6 +139,28 @@ def test_a_config_beyond_a_limit_is_out(tmp_path: Path) -> None:
     assert record.candidates[0].state == "limit"
 
 
+@pytest.mark.parametrize(
+    ("goal", "reason"),
+    [
+        (wb.Goal(max_p50_s=0.0005), "p50"),
+        (wb.Goal(min_throughput=1800.0), "throughput"),
+    ],
+)
+def test_a_config_that_is_too_slow_for_a_limit_is_out(tmp_path: Path, goal: wb.Goal, reason: str) -> None:
+    record = studied(asked(tmp_path, goal=goal))
+    assert record.best == "A"
+    assert "no config keeps the limits" in record.ended
+    assert record.candidates[0].state == "limit"
+    assert reason in record.candidates[0].reason
+
+
+@pytest.mark.parametrize("goal", [wb.Goal(max_p50_s=0.0008), wb.Goal(min_throughput=1200.0)])
+def test_a_config_that_keeps_a_limit_beats_the_default_that_breaks_it(tmp_path: Path, goal: wb.Goal) -> None:
+    record = studied(asked(tmp_path, goal=goal))
+    assert record.best_config == wb.Config(intra_op_threads=1)
+    assert record.ended.startswith("the default breaks a limit")
+
+
 class CoolingWorld(PlanWorld):
     """A world in which the first session of each config loads slowly."""
 

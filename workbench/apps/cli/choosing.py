@@ -22,6 +22,7 @@ def add_to(commands: Commands) -> None:
     best.add_argument("--max-p50", type=float, metavar="MS", help="median of the latency")
     add(best, "--max-p99")
     best.add_argument("--max-memory", type=float, metavar="MIB", help="peak memory")
+    best.add_argument("--max-file", type=float, metavar="MIB", help="size of the model file")
     add(best, "--max-accuracy-drop", help="of a result that holds its accuracy")
     add(best, "--csv")
 
@@ -52,6 +53,7 @@ def read_limits(arguments: argparse.Namespace) -> dict[str, Any]:
         "max_p50_s": (arguments.max_p50, 1e-3),
         "max_p99_s": (arguments.max_p99, 1e-3),
         "max_memory_bytes": (arguments.max_memory, 2**20),
+        "max_file_bytes": (arguments.max_file, 2**20),
         "max_accuracy_drop": (arguments.max_accuracy_drop, 1),
     }
     return {name: value * unit for name, (value, unit) in in_units.items() if value is not None}

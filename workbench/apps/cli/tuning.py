@@ -32,6 +32,11 @@ def add_to(commands: Commands) -> None:
     tune.add_argument(
         "--max-error", type=percent, metavar="SHARE", help="try int8 too, with at most this error"
     )
+    tune.add_argument("--max-p50", type=float, metavar="MS", help="median of the latency")
+    tune.add_argument(
+        "--min-throughput", type=float, metavar="RATE",
+        help="runs a second; with --objective throughput those of the callers",
+    )  # fmt: skip
     tune.add_argument("--max-memory", type=float, metavar="MIB", help="peak memory that it may take")
     tune.add_argument("--max-load", type=float, metavar="S", help="seconds that loading may take")
     tune.add_argument("--max-file", type=float, metavar="MIB", help="size that its model file may have")
@@ -55,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         max_error=arguments.max_error,
         max_memory_bytes=None if memory is None else round(memory * 2**20),
         max_load_s=arguments.max_load,
+        max_p50_s=None if arguments.max_p50 is None else arguments.max_p50 / 1e3,
+        min_throughput=arguments.min_throughput,
         max_p99_s=None if p99 is None else p99 / 1e3,
         max_file_bytes=None if file is None else round(file * 2**20),
         min_speedup=arguments.min_speedup,

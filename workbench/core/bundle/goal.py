@@ -56,6 +56,8 @@ class Goal:
     max_p99_s: float | None = None
     max_file_bytes: int | None = None
     min_speedup: float | None = None  # what the best config should reach, in times of the defaults
+    max_p50_s: float | None = None
+    min_throughput: float | None = None  # runs a second: of the callers if throughput is an objective
 
     @property
     def allows_other_arithmetic(self) -> bool:

@@ -31,6 +31,7 @@ class BestLimits:
     max_p99_s: float | None = None
     max_memory_bytes: int | None = None
     max_accuracy_drop: float | None = None
+    max_file_bytes: int | None = None
 
     def __post_init__(self) -> None:
         given = {name: value for name, value in asdict(self).items() if value is not None}
@@ -159,6 +160,7 @@ class ConfigChoice:
         max_p99_s: float | None = None,
         max_memory_bytes: int | None = None,
         max_accuracy_drop: float | None = None,
+        max_file_bytes: int | None = None,
     ) -> Best:
         """Return what is best within these limits: yes, no, or not settled.
 
@@ -166,7 +168,7 @@ class ConfigChoice:
         most items a second.
         `max_accuracy_drop` is judged by what `accuracy()` kept: 0.01 is one point below the baseline's.
         """
-        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes, max_accuracy_drop)
+        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes, max_accuracy_drop, max_file_bytes)
         return Best(tuple(self._contenders(limits)))
 
 
@@ -214,6 +216,8 @@ def _checks(
             yield time_check(estimate, most_s)
     if limits.max_memory_bytes is not None:
         yield memory_check(run, limits.max_memory_bytes)
+    if limits.max_file_bytes is not None:
+        yield file_check(file_bytes(record, run), limits.max_file_bytes)
     if limits.max_accuracy_drop is not None:
         yield _accuracy(record, run, limits.max_accuracy_drop, accuracy)
 
@@ -239,6 +243,30 @@ def memory_check(run: Run, most: int) -> Check:
         return Check("memory", None, f"the memory is not known; {asked}")
     passed = True if max(peaks) <= most else False if min(peaks) > most else None
     return Check("memory", passed, f"peak memory {in_mib(min(peaks))} to {in_mib(max(peaks))}; {asked}")
+
+
+def rate_check(estimate: Figure, least: float) -> Check:
+    """Check a throughput by its interval, which settles it if it lies on one side of the limit."""
+    asked = f"at least {least:,.4g} a second asked for"
+    if estimate.value is None:
+        return Check(estimate.name, None, f"{estimate.name} is not known: {estimate.note}; {asked}")
+    low, high = estimate.low, estimate.high
+    passed = True if low is not None and low >= least else None
+    if high is not None and high < least:
+        passed = False
+    ends = " to ".join("open" if end is None else f"{end:,.4g}" for end in (low, high))
+    return Check(estimate.name, passed, f"{estimate.name} {estimate.value:,.4g} a second ({ends}); {asked}")
+
+
+def file_check(size: int, most: int) -> Check:
+    """Check the size of a model file, which is known exactly."""
+    return Check("file size", size <= most, f"its file has {in_mib(size)}; at most {in_mib(most)} asked for")
+
+
+def file_bytes(record: ComparisonRecord, run: Run) -> int:
+    """Return the size of the file that ORT loads, with its external data."""
+    model, prepared = record.model, run.preparation
+    return model.graph_bytes + model.external_bytes if prepared is None else prepared.file_bytes
 
 
 def _accuracy(record: ComparisonRecord, run: Run, most: float, accuracy: AccuracyRecord | None) -> Check:

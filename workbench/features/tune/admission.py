@@ -13,13 +13,12 @@ from workbench.core.errors import Cancelled, ConfigError, StorageError, Workbenc
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.candidates import make_candidate
 from workbench.core.models.fit import check_fit
-from workbench.core.text import in_mib
 from workbench.features.accuracy.accuracy import accuracy
 from workbench.features.explain.observe import observe
 from workbench.features.explain.provenance.same import graph_signature
 from workbench.features.grid.acceptance import Budget, accuracy_checks
+from workbench.features.grid.best import file_check
 from workbench.features.tune.entries import Accuracy, StudyEntry
-from workbench.features.tune.objectives import beyond
 from workbench.features.tune.record import State
 from workbench.features.tune.request import StudyRequest
 
@@ -74,8 +73,10 @@ class Admission:
         entry.accuracy = self._accuracy_of(config)
         if entry.accuracy.broken is not None:
             return "limit", entry.accuracy.broken
-        broken = beyond("its file has {}", entry.file_bytes, request.goal.max_file_bytes, in_mib)
-        return None if broken is None else ("limit", broken)
+        if entry.file_bytes is None or request.goal.max_file_bytes is None:
+            return None
+        check = file_check(entry.file_bytes, request.goal.max_file_bytes)
+        return None if check.passed else ("limit", check.reason)
 
     def prepared(self, entry: StudyEntry) -> Candidate:
         """Return the candidate, ready to measure."""

@@ -5,23 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from workbench.core.bundle.comparison import ComparisonRecord, Kind, Verdict
 from workbench.core.bundle.goal import OF_OUTPUTS, Goal, Objective
 from workbench.core.bundle.run import ProcessRecord, Run
 from workbench.core.measure.pairs import Pair, pairs_of
-from workbench.core.measure.percentiles import NEEDED, over_processes, percentile_of, percentiles
+from workbench.core.measure.percentiles import NEEDED, over_processes, percentile_of, percentiles, throughput
 from workbench.core.measure.regime import MIN_ROUNDS
 from workbench.core.measure.verdict import Criteria, judge
-from workbench.core.text import in_mib
 from workbench.features.grid.acceptance import Check
-from workbench.features.grid.best import memory_check, time_check
+from workbench.features.grid.best import file_check, memory_check, rate_check, time_check
 from workbench.features.load.record import LoadTestRecord
 
 MOST_LOSS = 20.0  # an error without end, as a number that a record can hold
 TOO_FEW = "a gain in the 99th percentile needs {:,} samples of either config: give a longer budget_s"
-Number = TypeVar("Number", int, float)
 Rates = Mapping[int, float]  # round → answers a second
 
 
@@ -99,28 +96,25 @@ class LimitCheck:
     is_beyond: bool  # whether the figure itself, without its interval, is beyond the limit
 
 
-def limit_checks(goal: Goal, run: Run, file_bytes: int | None) -> Iterator[LimitCheck]:
-    """Check each limit that a study has, as `result.best` does."""
+def limit_checks(
+    goal: Goal, run: Run, file_bytes: int | None, rates: Iterable[float] = ()
+) -> Iterator[LimitCheck]:
+    """Check each limit that a study has, as `result.best` does; `rates`: answers a second under load."""
     if file_bytes is not None and goal.max_file_bytes is not None:
-        broken = beyond("its file has {}", file_bytes, goal.max_file_bytes, in_mib)
-        yield LimitCheck(Check("file size", broken is None, broken or ""), broken is not None)
+        check = file_check(file_bytes, goal.max_file_bytes)
+        yield LimitCheck(check, check.passed is False)
     if goal.max_memory_bytes is not None:
         check = memory_check(run, goal.max_memory_bytes)
         yield LimitCheck(check, (run.peak_rss_bytes or 0) > goal.max_memory_bytes)
     load = over_processes("load time", [process.load_s for process in run.processes])
-    p99 = percentiles(run, (99.0,))[0]
-    for estimate, most_s in ((load, goal.max_load_s), (p99, goal.max_p99_s)):
+    p50, p99 = percentiles(run, (50.0, 99.0))
+    limits = ((load, goal.max_load_s), (p50, goal.max_p50_s), (p99, goal.max_p99_s))
+    for estimate, most_s in limits:
         if most_s is not None:
             yield LimitCheck(time_check(estimate, most_s), (estimate.value or 0.0) > most_s)
-
-
-def beyond(
-    text: str, value: Number | None, most: Number | None, in_unit: Callable[[Number], str | None]
-) -> str | None:
-    """Return in words that a value is beyond its limit; None if it is not, or not known."""
-    if value is None or most is None or value <= most:
-        return None
-    return f"{text.format(in_unit(value))}, at most {in_unit(most)} are allowed"
+    if (least := goal.min_throughput) is not None:
+        rate = over_processes("throughput", measured) if (measured := [*rates]) else throughput(run)
+        yield LimitCheck(rate_check(rate, least), (least if rate.value is None else rate.value) < least)
 
 
 _VALUES: dict[Objective, Callable[[ProcessRecord], float | None]] = {

@@ -28,12 +28,14 @@ class LimitsLine:
         self.p99 = self._field("p99", "ms at most", 1e-3)
         self.accuracy = self._field("accuracy drop", "% at most", 0.01)
         self.memory = self._field("memory", "MiB at most", W.MIB)
+        self.file = self._field("file", "MiB at most", W.MIB)
         self.copy = button(
             "Code", "Copy the code that asks this", self._copy, self.status, classes="wbp-quiet-link"
         )
         question = W.HTML("Within limits?", classes="wbp-words")
         row = W.HBox(
-            [question, self.p99, self.accuracy, self.memory, self.copy], classes="wbp-limit-fields wbp-tools"
+            [question, self.p99, self.accuracy, self.memory, self.file, self.copy],
+            classes="wbp-limit-fields wbp-tools",
         )
         self.widget = W.VBox([row, self.status, self.answer])
 
@@ -57,6 +59,7 @@ class LimitsLine:
         if not self.part:
             limits["max_accuracy_drop"] = drop
         limits["max_memory_bytes"] = self.memory.number
+        limits["max_file_bytes"] = self.file.number
         return {name: limit for name, limit in limits.items() if limit is not None}
 
     @property

@@ -18,7 +18,10 @@ _LIMITS = {  # argument of wb.Goal: label, example, unit, class in the style she
     "max_load_s": ("load time", "s at most", 1.0, ""),
     "max_file_bytes": ("file", "MiB at most", W.MIB, ""),
     "min_speedup": ("speed-up", "times wanted", 1.0, ""),
+    "max_p50_s": ("p50", "ms at most", 1e-3, ""),
+    "min_throughput": ("throughput", "a second at least", 1.0, "wbp-roomy"),
 }
+_FIRST = 3  # limits that are not folded
 
 
 class GoalFields:
@@ -36,10 +39,11 @@ class GoalFields:
             name: W.NumberField(label, example, unit, classes=classes)
             for name, (label, example, unit, classes) in _LIMITS.items()
         }
-        *limits, p99, load, file, speedup = self.limits.values()
+        fields = [*self.limits.values()]
+        limits, further = fields[:_FIRST], fields[_FIRST:]
         first = [self.objective, self.second, self.callers, *limits, self.budget]
         self.first = W.HBox(first, classes="wbp-tools")
-        self.further = W.HBox([p99, load, file, speedup], classes="wbp-tools")
+        self.further = W.HBox(further, classes="wbp-tools")
         for field in (self.objective, self.second):
             follow(field, self._fit, "value")
 
