@@ -154,6 +154,14 @@ def without_plotly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plotly.offline.get_plotlyjs", lambda: "/* plotly.js */")
 
 
+@pytest.fixture(autouse=True)
+def guesses_are_tried_in_real_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Offer guessed inputs as they are drawn in a test that starts no ONNX Runtime."""
+    if not any(map(request.node.get_closest_marker, ("real", "browser"))):
+        offer = "workbench.core.measure.finding_inputs.tried_inputs"
+        monkeypatch.setattr(offer, lambda _model, drawn, _given: drawn)
+
+
 class OrtGuard:
     """Fail a test without the mark `real` that starts ONNX Runtime, be it in a fixture of its module."""
 

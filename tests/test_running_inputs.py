@@ -54,7 +54,6 @@ def hidden_ids() -> ModelProto:
 @pytest.mark.real
 def test_sizes_that_run_are_found_named_and_known_from_then_on(tmp_path: Path) -> None:
     path = tiny.save(text_line("found"), tmp_path)
-    assert wb.load(path).inputs().shapes == (("x", "float32[1,3,224,224]"),)
     inputs = wb.measure(path, **QUICK).record.measured.inputs
     assert inputs.shapes == (("x", "float32[1,3,48,320]"),)
     (said,) = [guess for guess in inputs.guesses if guess.startswith("dim width")]
@@ -106,7 +105,35 @@ def test_where_nothing_runs_the_first_error_stays(tmp_path: Path) -> None:
     path = tiny.save(text_line("never", rows=4099), tmp_path)
     with pytest.raises(wb.RunFailed, match="to lines"):
         wb.measure(path, **QUICK)
-    assert wb.load(path).inputs().shapes == (("x", "float32[1,3,224,224]"),)
+    inputs = wb.load(path).inputs()
+    assert inputs.shapes == (("x", "float32[1,3,224,224]"),)
+    assert inputs.guesses[-1].startswith("tried: x float32[1,3,224,224] did not run, nor did other usual")
+
+
+@pytest.mark.real
+def test_a_guess_is_tried_before_it_is_offered(tmp_path: Path) -> None:
+    model = wb.load(tiny.save(text_line("offered"), tmp_path))
+    inputs = model.inputs()
+    assert inputs.shapes == (("x", "float32[1,3,48,320]"),)
+    assert "dim width made 320 (found by trying: x float32[1,3,224,224] did not run)" in inputs.guesses
+    assert model.inputs(seed=1).shapes == inputs.shapes
+    assert model.inputs(width=144).shapes == (("x", "float32[1,3,48,144]"),)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("source", "sizes"),
+    [("fixed", {}), ("digits-conv", {}), ("given", {"width": 7, "x.2": 9})],
+)
+def test_where_nothing_is_guessed_nothing_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, sizes: dict[str, int]
+) -> None:
+    monkeypatch.setattr("workbench.core.measure.finding_inputs.Worker", None)
+    node = helper.make_node("Relu", ["x"], ["y"], "relu")
+    fixed = tiny.model([node], [tiny.tensor("x", ["batch", 3, 4])], [tiny.tensor("y", None)], {})
+    made = {"fixed": fixed, "given": text_line("named")}
+    model = wb.load(tiny.save(made[source], tmp_path) if source in made else source)
+    assert model.inputs(dims=sizes).seed == 0
 
 
 @pytest.mark.real
@@ -125,4 +152,3 @@ def test_own_inputs_are_never_replaced(tmp_path: Path) -> None:
     path = tiny.save(text_line("own"), tmp_path)
     with pytest.raises(wb.RunFailed, match="to lines"):
         wb.measure(path, inputs={"x": np.zeros((1, 3, 20, 20), np.float32)}, **QUICK)
-    assert wb.load(path).inputs().shapes == (("x", "float32[1,3,224,224]"),)

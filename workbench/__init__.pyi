@@ -44,7 +44,7 @@ from workbench.core.errors import (
 )
 from workbench.features.remote.calls import on as on
 from workbench.core.measure.limits import Limits as Limits
-from workbench.core.models import load as load
+from workbench.core.measure.opening import load as load
 from workbench.core.models.samples import samples as samples
 from workbench.apps.panels.app import Workbench as Workbench
 from workbench.apps.panels.magic import load_ipython_extension as load_ipython_extension

@@ -9,7 +9,7 @@ import pytest
 
 import workbench as wb
 from tests.features.profile.traces import chain
-from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
+from workbench.features.cold_start.starts import FEWEST, REPEATS, ColdStartRecord, ProcessStart, are_close
 
 
 def start(load_s: float) -> ProcessStart:
@@ -44,6 +44,11 @@ def test_memory_that_prepacking_freed_is_not_said_to_hold_prepacked_weights() ->
     assert ("prepacked" in str(packed), "prepacked" in str(freed)) == (True, False)
 
 
+@pytest.mark.parametrize(("load_s", "close"), [(1.1, True), (2.0, False)])
+def test_starts_that_agree_need_no_third(load_s: float, close: bool) -> None:
+    assert are_close((start(1.0), start(load_s))) is close
+
+
 @pytest.mark.real
 def test_real_starts_of_three_kinds(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
@@ -52,6 +57,8 @@ def test_real_starts_of_three_kinds(tmp_path: Path) -> None:
     record = wb.cold_start(path, wb.Config(intra_op_threads=1), inputs=inputs).record
     frame = record.to_frame()
     assert frame["start"].tolist() == ["as_asked", "without_prepacking", "saved_ahead"]
+    (count,) = {len(starts) for starts in (record.as_asked, record.without_prepacking, record.saved_ahead)}
+    assert FEWEST <= count <= REPEATS
     times = ["process_s", "import_s", "load_s", "first_run_s", "steady_s"]
     assert (frame[times] > 0).all().all()
     sizes = ["bare_bytes", "import_bytes", "load_bytes", "run_bytes", "steady_bytes"]

@@ -12,6 +12,7 @@ import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.core.models import tiny
 from tests.factories.comparisons import ordinary
+from tests.test_running_inputs import text_line
 from workbench.apps.panels.knobs.details import pass_rows
 from workbench.apps.panels.knobs.option_row import option_rows
 from workbench.apps.panels.knobs.rows import MEMORY, default_threads, standing_rows
@@ -451,6 +452,15 @@ def test_the_size_of_an_unnamed_axis_is_given_by_input_and_axis(
     settle(bench)
     assert not any(row["key"].startswith("size/") for row in table.view.rows), "ORT knows them by name"
     assert "float32[1,3,48,192]" in row(table, "inputs")["line"]
+
+
+@pytest.mark.real
+def test_the_inputs_that_the_panels_offer_were_tried(
+    bench: wb.Workbench, table: KnobTable, tmp_path: Path
+) -> None:
+    bench.load(tiny.save(text_line("panels"), tmp_path), wait=True)
+    settle(bench)
+    assert "float32[1,3,48,320]" in row(table, "inputs")["line"]
 
 
 def test_a_preset_sets_only_what_differs_from_the_defaults() -> None:

@@ -31,7 +31,7 @@ def recent(name: str = RECENT_FILE) -> tuple[str, ...]:
 
 def open_model(source: Any, job: Job) -> Any:
     """Open, describe and remember a model, so that no panel waits for its description."""
-    from workbench.core.models import load  # and onnx with it
+    from workbench.core.measure.opening import load  # and onnx with it
 
     def progress(done: int, total: int | None) -> None:
         share = f" of {total / 1e6:,.0f}" if total else ""

@@ -115,7 +115,7 @@ def _of_sample(model: Model, name: str, most: int | None, batch: int | None) -> 
 
 def _random(model: Model, seed: int, most: int | None) -> Examples:
     count = min(RANDOM_FEEDS, most or RANDOM_FEEDS)
-    feeds = [model.inputs(seed=seed + turn).feeds[0] for turn in range(count)]
+    feeds = [model.draw(seed + turn).feeds[0] for turn in range(count)]
     return Examples(
         tuple(feeds), (1,) * count, None, f"random, seeds {seed} to {seed + count - 1}{as_run(model)}", None,
         real=False,

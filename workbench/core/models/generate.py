@@ -34,6 +34,7 @@ _SEQUENCE_ITEMS = 2
 _MOST_ITEMS = 4096  # in the sequences of all inputs: nested sequences double the items at each level
 _SMALL = 10  # integers of unknown use are drawn below this
 _COUNT = 8
+NOTHING_SAYS = "nothing says what they stand for"
 _FAR = 2**31 - 1  # the end of a Slice that takes everything
 _MASK = re.compile(r"mask")
 _POSITION = re.compile(r"position|(^|_)pos(_|$)")
@@ -206,7 +207,7 @@ class _Maker:
             return values.integers(self._rng, element, dims, 0, 256), "an image: drawn from 0 to 255"
         return (
             values.integers(self._rng, element, dims, 0, _SMALL),
-            f"{element_name(element)} drawn from 0 to {_SMALL - 1}; nothing says what they stand for",
+            f"{element_name(element)} drawn from 0 to {_SMALL - 1}; {NOTHING_SAYS}",
         )
 
     def _special(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import cached_property
 from html import escape
@@ -44,6 +44,7 @@ class Model:
         self.path = path
         self.usual_dims = dict(usual_dims or {})  # sizes that a sample is meant to run at
         self.fed: Inputs | None = None  # what stands for data where none are given
+        self.tried: Callable[[Model, Inputs, Mapping[str, Any]], Inputs] | None = None  # before an offer
         self.structure: ModelProto = structure or read_structure(path)  # without the data of large tensors
         self.graph_bytes = _size(path)
         self.external: tuple[ExternalFile, ...] = (
@@ -105,20 +106,27 @@ class Model:
 
         Dims are given by symbolic name (`batch=8`) or by input and axis (`**{"x.0": 8}`), values by the name
         of their input (`pixels=array`): its sizes then count for the other inputs too. `dims` takes them as a
-        mapping, whatever their names: `dims={"seed": 4}`.
+        mapping, whatever their names: `dims={"seed": 4}`. Sizes that had to be guessed are tried in a worker
+        process, once, and others that run are found where they do not.
         """
-        from workbench.core.models.generate import random_inputs
         from workbench.core.models.inputs import given_inputs
 
         given = {**(dims or {}), **given}
         if source is None:
-            return random_inputs(self.structure, self.name, seed, given, self.usual)
+            drawn = self.draw(seed, given)
+            return drawn if self.tried is None else self.tried(self, drawn, given)
         if given:
             raise InputError(
                 "Dims and single arrays go with random inputs only",
                 "Leave them out: your data have their own sizes",
             )
         return given_inputs(source, self.structure)
+
+    def draw(self, seed: int = 0, given: Mapping[str, Any] | None = None) -> Inputs:
+        """Make random inputs from what is known, without a try."""
+        from workbench.core.models.generate import random_inputs
+
+        return random_inputs(self.structure, self.name, seed, given or {}, self.usual)
 
     def record(self, cancel: threading.Event | None = None) -> ModelRecord:
         """Return the model's record. The first call reads the file for its hash."""

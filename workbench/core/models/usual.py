@@ -35,3 +35,5 @@ def sizes_in(structure: ModelProto, shapes: Iterable[tuple[str, str]]) -> dict[s
 
 NOTHING_USUAL = Usual()
 FOUND: dict[str, Usual] = {}  # by the hash of a model: what was found in this kernel
+# By the hash of a model and the given sizes: why the guessed inputs do not run; "" where they do.
+TRIED: dict[tuple[str, frozenset[tuple[str, int]]], str] = {}

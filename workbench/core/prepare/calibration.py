@@ -197,7 +197,7 @@ def _set_named(name: str, model: Model) -> CalibrationSource:
 
 def _random(model: Model, samples: int | None) -> CalibrationSource:
     count = samples or RANDOM_SAMPLES
-    feeds = (model.inputs(seed=seed).feeds[0] for seed in range(count))
+    feeds = (model.draw(seed).feeds[0] for seed in range(count))
     made_by = f"random, seeds 0 to {count - 1}{as_run(model)}"
     return CalibrationSource("random data, not representative", made_by, feeds, 0, representative=False)
 

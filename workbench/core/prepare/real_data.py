@@ -14,6 +14,8 @@ from workbench.core.prepare.replayed import replayed
 
 def inputs_from(model: Model, source: Any, *, seed: int = 0) -> Inputs:
     """Make inputs of all that `Model.inputs` takes, and of a folder, pictures, a dataset or a reader."""
+    if source is None:
+        return model.draw(seed)
     return _read(model, source, REAL_INPUTS) if _is_read_here(source) else model.inputs(source, seed=seed)
 
 

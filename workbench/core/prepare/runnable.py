@@ -54,7 +54,7 @@ def make_runnable(
         return Runnable(prepared, feeds)
     is_other_net = isinstance(config.precision, PreparedModel) and not config.precision.compare_outputs
     if is_other_net and not _fit(feeds, prepared.model):
-        return Runnable(prepared, prepared.model.inputs().feeds)
+        return Runnable(prepared, prepared.model.draw().feeds)
     return Runnable(prepared, cast_feeds(feeds, prepared.model))
 
 

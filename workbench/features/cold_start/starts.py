@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -30,7 +31,9 @@ _MEMORY = (
     ("first run", "run_bytes"),
     ("steady run", "steady_bytes"),
 )
-REPEATS = 3
+REPEATS = 3  # at most
+FEWEST = 2
+CLOSE = 0.15  # share of the time to the first answer that two starts may differ by
 STEADY_S = 0.1
 NO_PREPACKING = ("session.disable_prepacking", "1")
 
@@ -167,7 +170,10 @@ def measure_starts(
     limits: Limits | None = None,
     cancel: threading.Event | None = None,
 ) -> ColdStartRecord:
-    """Start processes in turns, so that a drift of the machine affects all ways alike."""
+    """Start processes in turns, so that a drift of the machine affects all ways alike.
+
+    The last turn is left out where the starts of each way agree.
+    """
     model, config, feeds = runnable.model.path, runnable.config, runnable.feeds
     limits = limits or Limits()
     bare = config.replace(session_entries=dict([*config.session_entries, NO_PREPACKING]))
@@ -185,10 +191,18 @@ def measure_starts(
             )
             run_job(execution, folder, optimized=saved, cancel=cancel)
             ways["saved_ahead"] = (saved, config.replace(level="disabled", disabled_passes=()))
-        for _ in range(repeats):
+        for turn in range(repeats):
+            if turn >= FEWEST and all(map(are_close, filter(None, starts.values()))):
+                break
             for way, (path, session_config) in ways.items():
                 starts[way].append(_start(path, session_config, folder / "feeds", limits, cancel))
     return ColdStartRecord(label, *(tuple(starts[way]) for way in WAYS))
+
+
+def are_close(starts: Sequence[ProcessStart]) -> bool:
+    """Return whether the starts of one way agree on the times to load and to the first answer."""
+    loads, answers = ([getattr(start, name) for start in starts] for name in ("load_s", "first_answer_s"))
+    return all(max(times) - min(times) <= CLOSE * min(answers) for times in (loads, answers))
 
 
 def _start(

@@ -10,6 +10,7 @@ from workbench.core.models.model import Model
 from workbench.core.worker.launch import call_job
 
 _TIMEOUT_S = 600.0
+_MOST_SCANS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,20 @@ class WeightScan:
         return sum(weight.size_bytes for weight in self.weights)
 
 
+_SCANS: dict[str, WeightScan] = {}  # by the hash of the file
+
+
 def scan_weights(model: Model, *, cancel: threading.Event | None = None) -> WeightScan:
-    """Read every weight once, in a worker with bounded memory."""
+    """Read every weight once, in a worker with bounded memory; the newest files are remembered."""
+    key = model.fingerprint(cancel)
+    if key not in _SCANS:
+        while len(_SCANS) >= _MOST_SCANS:
+            _SCANS.pop(next(iter(_SCANS)))
+        _SCANS[key] = _scan(model, cancel)
+    return _SCANS[key]
+
+
+def _scan(model: Model, cancel: threading.Event | None) -> WeightScan:
     body = call_job("weight_scan", {"model": str(model.path)}, timeout_s=_TIMEOUT_S, cancel=cancel)
     rows = [{**row, "dims": tuple(row["dims"])} for row in body["weights"]]
     weights = tuple(Weight(*(row[known.name] for known in fields(Weight))) for row in rows)

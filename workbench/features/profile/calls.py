@@ -46,8 +46,8 @@ def profile(
     """Run a model for a moment with ORT's profiler on, in a process of its own, and read what it wrote.
 
     The cost of the profiler is measured too and stands in the notes. `per_node_memory` turns the memory
-    pattern off, so that each node's own allocations show. `keep_trace` leaves ORT's file at that path, `keep`
-    adds the result to the history.
+    pattern off, so that each node's own allocations show; of such runs the cost is not measured. `keep_trace`
+    leaves ORT's file at that path, `keep` adds the result to the history.
 
     >>> import workbench as wb
     >>> wb.profile.__name__

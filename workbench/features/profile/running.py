@@ -56,13 +56,15 @@ def profile_execution(
 ) -> SessionProfile:
     """Run without the profiler, then with it. `keep_trace`: where to leave ORT's own file.
 
-    `on_log` gets the log of each of both processes.
+    `on_log` gets the log of each process. Memory by node is profiled alone.
     """
     with WorkerFolder() as folder:
         write_values(folder / "feeds", execution.feeds)
         named = replace(execution, model=named_model(execution.model, cancel))
         saved = folder / "optimized.onnx" if can_be_saved(execution.config) else None
-        plain = run_job(named, folder, cancel=cancel, on_log=on_log)
+        plain = None
+        if not execution.per_node_memory:
+            plain = run_job(named, folder, cancel=cancel, on_log=on_log)
         # The graph of this very session: what ORT inserts it may name otherwise in the next one.
         profiled = run_job(
             named, folder, trace_prefix=str(folder / "trace"), optimized=saved, cancel=cancel, on_log=on_log
@@ -76,7 +78,9 @@ def profile_execution(
             raise full_disk("profiling") or error from error
         if keep_trace is not None:
             shutil.copyfile(trace_path, keep_trace)
-    overhead = Overhead(tuple(plain["samples_s"]), tuple(profiled["samples_s"]))
+    overhead = None
+    if plain is not None:
+        overhead = Overhead(tuple(plain["samples_s"]), tuple(profiled["samples_s"]))
     return SessionProfile(
         trace, warmup_runs=execution.warmup_runs, overhead=overhead, optimized=graph, scopes=scopes
     )
