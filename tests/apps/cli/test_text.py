@@ -94,7 +94,7 @@ def test_percentiles_and_throughput_stand_with_their_intervals() -> None:
     record = replace(comparison(), runs=(replace(run("A"), processes=rounds), run("B", rounds=2)))
     rows = {line.split()[0]: line for line in in_full(record).splitlines() if line}
     assert "1.02 ms (1.014 to 1.025)" in rows["p50"]
-    assert "1 ms (no interval from 2 processes)" in rows["p50"]
+    assert rows["p50"].endswith("1 ms")  # of two processes, which give no interval
     assert "not enough samples: 240 of 662" in rows["p99"]
     assert "not enough samples: 12 of 662" in rows["p99"]
     assert "980.9 runs/s (980.9 to 980.9)" in rows["throughput"]
