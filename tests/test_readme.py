@@ -11,7 +11,7 @@ import pytest
 
 import workbench as wb
 from workbench.apps.cli import parser
-from workbench.apps.panels.tabs.results import TABS
+from workbench.apps.panels.tabs.results import MODES, VIEWS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -55,11 +55,11 @@ def test_every_command_is_listed() -> None:
     assert missing == []
 
 
-def test_every_tab_of_the_panels_is_listed() -> None:
-    table = PANELS.partition("## The tabs")[2].partition("## ")[0]
+def test_every_view_of_the_panels_is_listed() -> None:
+    table = PANELS.partition("## The views")[2].partition("## ")[0]
     rows = re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
     named = {name.strip() for row in rows for name in row.split(",")}
-    assert {*(tab.title for tab in TABS), "tune", "history"} <= named
+    assert {*(tab.title for tab in VIEWS), *MODES} <= named
 
 
 def test_the_calls_of_the_questions_take_a_budget_or_are_named_without_one() -> None:

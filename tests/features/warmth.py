@@ -48,6 +48,6 @@ def chart(record: WarmthRecord) -> Chart:
 
 
 FEATURE = Feature(
-    "warmth", WarmthRecord, result=Warmth, call=warmth, chart=chart, takes=("inputs",), tabs=("threads",),
+    "warmth", WarmthRecord, result=Warmth, call=warmth, chart=chart, takes=("inputs",), tabs=("Explore",),
     heading="How warm it became", button="Warmth", hint="How warm the machine becomes",
 )  # fmt: skip

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workbench.apps.panels.folded import clock_text, last_words, missing_words
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
@@ -16,6 +15,8 @@ from tests.core.models import tiny
 from tests.factories import results as examples
 from tests.factories.comparisons import failed, ordinary
 from workbench.apps.panels import reopening
+from workbench.apps.panels.jobs import JobView
+from workbench.apps.panels.tabs.answer_words import clock_text, last_words, missing_words
 from workbench.apps.panels.tabs.history import HistoryPage
 
 
@@ -35,7 +36,8 @@ def measured(bench: wb.Workbench) -> wb.Comparison:
 def test_another_model_folds_the_answer_to_one_line(bench: wb.Workbench, tmp_path: Path) -> None:
     result, panels = measured(bench), bench.panels
     assert bench.result is result
-    assert panels.folded.row.layout.display == "none"
+    place = panels.results.place
+    assert place.show.layout.display == "none"
     other = tmp_path / "other"
     other.mkdir()
     bench.load(str(tiny.save(tiny.conv_net(), other, "conv.onnx")), wait=True)
@@ -44,12 +46,12 @@ def test_another_model_folds_the_answer_to_one_line(bench: wb.Workbench, tmp_pat
     words, when = last_words(bench.state), clock_text(result.record.created_utc)
     assert words.startswith("last: tiny, ")
     assert words.endswith(f": 1.83× faster, {when}")
-    assert words in panels.folded.text.value
-    assert "1.83" not in panels.results.banner.verdict.value
-    assert "Pick a model" not in panels.results.banner.verdict.value
+    assert words in place.why.value
+    assert "1.83" not in place.words.value
+    assert "Pick a model" not in place.words.value
     bench.state.model = None
-    assert "Pick a model" in panels.results.banner.verdict.value
-    panels.folded.show.click()
+    assert "Pick a model" in place.words.value
+    place.show.click()
     assert bench.state.model.name == "tiny"
     assert bench.result is result
     assert last_words(bench.state) == ""
@@ -64,7 +66,7 @@ def test_other_configs_and_inputs_fold_it_and_setting_them_back_shows_it(bench: 
     assert bench.result is result, "undo brings it back"
     bench.state.seed = 7
     assert bench.result is None
-    bench.panels.folded.show.click()
+    bench.panels.results.place.show.click()
     assert bench.result is result
     assert bench.request().subject == asked
 
@@ -113,18 +115,18 @@ def test_a_model_of_the_same_name_is_not_the_same_model(bench: wb.Workbench) -> 
 
 def test_a_comparison_on_inputs_of_other_sizes_says_so(bench: wb.Workbench) -> None:
     model = bench.state.model
-    line = bench.panels.folded.text
+    line = bench.panels.results.place.why
     bench.show(of_model(model, inputs=model.inputs(batch=5).record()), wait=True)
     settle(bench)
     assert bench.result is not None
     assert "This was measured on random, seed 0; other inputs are set now." in line.value
     bench.show(of_model(model, inputs=model.inputs().record()), wait=True)
     settle(bench)
-    assert line.value == ""
+    assert "other inputs" not in line.value
 
 
 def test_a_comparison_whose_inputs_cannot_be_made_here_is_shown_and_says_why(bench: wb.Workbench) -> None:
-    model, banner = bench.state.model, bench.panels.results.banner
+    model, place = bench.state.model, bench.panels.results.place
     inputs = replace(model.inputs().record(), shapes=(("x", "float32[99999999999,4]"),))
     for is_open in (True, False):
         result = of_model(model, inputs=inputs)
@@ -135,8 +137,8 @@ def test_a_comparison_whose_inputs_cannot_be_made_here_is_shown_and_says_why(ben
         assert bench.result is result
         assert bench.state.model is not None
         assert not result.has_model
-        assert "1.83" in banner.verdict.value
-        assert "would take 1.6 TB" in banner.error.value
+        assert "1.83" in place.words.value
+        assert "would take 1.6 TB" in place.why.value
         assert bench.state.bug == ""
 
 
@@ -232,9 +234,26 @@ def test_opening_the_same_file_again_keeps_the_answer(bench: wb.Workbench) -> No
 
 
 def test_a_run_that_failed_is_not_measured_longer(bench: wb.Workbench) -> None:
-    result, more = measured(bench), bench.panels.results.banner.more
-    assert more.layout.display != "none"
-    runs = (result.runs[0], replace(failed("B", "no node would run on QNN"), config=result.runs[1].config))
-    none = wb.Comparison(replace(result.record, runs=runs))
-    bench.state.show_comparison(none, bench.request().subject)
-    assert more.layout.display == "none"
+    result, place = measured(bench), bench.panels.results.place
+    verdict = replace(result.verdict, kind="unknown", reason="too few rounds")
+    for runs, offered in (
+        (result.runs, True),
+        ((result.runs[0], replace(failed("B", "no node would run"), config=result.runs[1].config)), False),
+    ):
+        open_one = wb.Comparison(replace(result.record, runs=runs, verdicts=(verdict,)))
+        bench.state.show_comparison(open_one, bench.request().subject)
+        labels = [step.description for step in place.nexts.children[1:]]
+        assert any(label.startswith("Measure longer") for label in labels) == offered
+
+
+def test_an_answer_that_was_stopped_says_so(bench: wb.Workbench) -> None:
+    place = bench.panels.results.place
+    bench.state.job = JobView("Compare", "round 4", 4.0)
+    bench.state.job = JobView("Compare", "round 4", 5.0, cancelling=True)
+    bench.state.job = None
+    result = measured(bench)
+    assert f"Stopped on request, {result.verdict.rounds} rounds kept." in place.why.value
+    bench.state.job = JobView("Compare", "starting", 0.0)
+    bench.state.job = None
+    bench.state.show_comparison(of_model(bench.state.model), bench.request().subject)
+    assert "Stopped" not in place.why.value

@@ -18,9 +18,8 @@ from tests.factories.graphs import HOSTILE
 from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.tabs.finding_card import MOST_LINKS
 from workbench.apps.panels.tabs.finding_texts import gain_html, interval_text, outcome_html, steps_html
-from workbench.apps.panels.tabs.findings import FINDINGS, FindingsList
-from workbench.apps.panels.tabs.results import TABS
-from workbench.apps.panels.tabs.tab import TabPage
+from workbench.apps.panels.tabs.findings import FindingsList
+from workbench.apps.panels.tabs.improve import ImprovePage
 from workbench.core.errors import Cancelled
 from workbench.features.base.registry import KINDS
 from workbench.features.findings.fix_result import FixResult
@@ -28,16 +27,15 @@ from workbench.features.findings.improvement_result import ImprovementStep
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
 from workbench.features.findings.result import Finding, FixTarget
 
-PLACE = TABS.index(FINDINGS)
 LARGE = examples.findings().large[0]
 
 
-def tab(bench: wb.Workbench) -> tuple[TabPage, FindingsList]:
-    """Return the tab, selected and filled."""
-    bench.panels.results.tabs.selected_index = PLACE
+def tab(bench: wb.Workbench) -> tuple[ImprovePage, FindingsList]:
+    """Return the page of the mode improve, filled."""
+    bench.panels.results.turn("Improve")
     settle(bench)
-    page: Any = bench.panels.results.pages[PLACE]
-    return page, page.tools
+    page: Any = bench.panels.results.pages["Improve"]
+    return page, page.findings
 
 
 def holding(bench: wb.Workbench, record: FindingsRecord, subject: FixTarget | None = None) -> FindingsList:
@@ -65,10 +63,10 @@ def measured(verdict: bool = True) -> Any:
 
 
 def test_the_empty_tab_says_what_it_does_and_offers_both_buttons() -> None:
-    page, listed = tab(wb.Workbench())
-    assert [button.description for button in page.buttons.values()] == ["Find improvements"]
+    _, listed = tab(wb.Workbench())
+    assert listed.look.run.description == "Find improvements"
     assert listed.line.run.description == "Try all"
-    assert "the evidence, the fix and the gain to expect" in page.content.children[0].value
+    assert "the evidence, the fix and the gain to expect" in words(listed)
     assert listed.cards == []
     assert listed.list.children == ()
 
@@ -89,9 +87,8 @@ def test_large_findings_get_a_card_in_their_order_and_the_rest_is_folded(bench: 
 def test_findings_of_both_configs_stand_below_each_other(bench: wb.Workbench) -> None:
     parts = {f"findings/{label}": wb.Findings.made({"A": examples.findings()}) for label in "AB"}
     bench.state.show_parts(bench.state.request(), parts)
-    page, listed = tab(bench)
+    _, listed = tab(bench)
     assert [card.label for card in listed.cards] == ["A", "B"]
-    assert list(page.cards) == ["findings, A", "findings, B"]
 
 
 def test_no_text_of_a_finding_is_taken_for_markup(bench: wb.Workbench) -> None:
@@ -276,12 +273,11 @@ def test_the_code_names_the_evaluation_set_of_a_trained_sample(bench: wb.Workben
 def test_what_was_tried_stands_above_the_findings_and_can_be_used(bench: wb.Workbench) -> None:
     improvement = wb.Improvement(examples.improvement())
     bench.state.show_parts(bench.state.request(), {"improvement/B": improvement})
-    page, listed = tab(bench)
+    _, listed = tab(bench)
     text = words(listed)
     assert "2 fixes tried, 1 kept" in text
     assert "predicted 1.25×, measured at least 1.10×" in text
     assert "the end" in text
-    assert list(page.cards) == ["improvement, B"]
     (box,) = listed.list.children
     box.children[1].children[0].click()
     assert bench.b == improvement.config
@@ -333,8 +329,7 @@ def test_nothing_found_is_said_with_what_could_not_be_looked_for(bench: wb.Workb
     missing = (NotLooked("a", "no labels"), NotLooked("b", "no GPU"))
     record = replace(examples.findings(), findings=(), looked=tuple("abc"), not_looked=missing)
     bench.state.show_parts(bench.state.request(), {"findings/B": wb.Findings.made({"A": record})})
-    page, listed = tab(bench)
-    settle(bench)
+    _, listed = tab(bench)
     head, *rest = htmls(listed.list)
     expected = (
         "B · Nothing found that is worth your time</b>: 3 rules looked, 2 could not (no labels, no GPU)"
@@ -342,8 +337,6 @@ def test_nothing_found_is_said_with_what_could_not_be_looked_for(bench: wb.Workb
     assert expected in head
     assert "rules looked" not in "".join(rest), "the head has said it"
     assert "<summary>which rules could not look, and why</summary>" in "".join(rest)
-    (card,) = page.cards.values()
-    assert "There is nothing to draw." in "".join(htmls(card.widget)), "no table of no rows"
 
 
 def test_the_prediction_stands_beside_the_measurement() -> None:

@@ -12,7 +12,7 @@ import pytest
 import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
-from workbench.apps.panels.tabs.results import TABS
+from workbench.apps.panels.tabs.results import VIEWS
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.features.base.registry import KINDS
 
@@ -32,13 +32,13 @@ SECTIONS = ("levels", "ablation", "why-slower", "layer-errors", "sensitivity", "
 def titles(bench: wb.Workbench) -> dict[str, list[str]]:
     """Return the titles of the cards in each tab."""
     shown = {}
-    for place, tab in enumerate(TABS):
-        bench.panels.results.tabs.selected_index = place
+    for title in [*(tab.title for tab in VIEWS), "Explore"]:
+        bench.panels.results.turn(title)
         settle(bench)
-        page: Any = bench.panels.results.pages[place]
+        page: Any = bench.panels.results.pages[title]
         assert isinstance(page, TabPage)
-        assert all(bench.state.has_part(kind) for kind in page.buttons if kind in KINDS_OFFERED), tab.title
-        shown[tab.title] = list(page.cards)
+        assert all(bench.state.has_part(kind) for kind in page.kinds.values() if kind in KINDS_OFFERED), title
+        shown[title] = list(page.cards)
     return shown
 
 
@@ -134,7 +134,7 @@ def test_the_code_of_every_card_runs(bench: wb.Workbench) -> None:
 
 def codes(bench: wb.Workbench) -> list[str]:
     """Return the code of every card."""
-    shown = [bench.card_code(card.code, card.part) for tab in TABS for card in tab.all_cards(bench.state)]
+    shown = [bench.card_code(card.code, card.part) for tab in VIEWS for card in tab.all_cards(bench.state)]
     return list(dict.fromkeys(shown))
 
 

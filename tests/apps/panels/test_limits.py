@@ -25,16 +25,16 @@ def shown() -> wb.Workbench:
     return bench
 
 
-def page_of(bench: wb.Workbench, title: str = "latency") -> TabPage:
+def page_of(bench: wb.Workbench, title: str = "Timing") -> TabPage:
     results = bench.panels.results
     results.turn(title)
     settle(bench)
-    page: Any = results.pages[results.tabs.selected_index or 0]
+    page: Any = results.pages[results.shown]
     assert isinstance(page, TabPage)
     return page
 
 
-def line_of(bench: wb.Workbench, title: str = "latency") -> LimitsLine:
+def line_of(bench: wb.Workbench, title: str = "Timing") -> LimitsLine:
     page = page_of(bench, title)
     assert page.below.children == (page.limits.widget,)
     return page.limits
@@ -47,7 +47,7 @@ def ask(bench: wb.Workbench, field: Any, value: str) -> None:
 
 def test_there_is_no_line_without_a_result() -> None:
     bench = wb.Workbench()
-    for title in ("latency", "scenarios"):
+    for title in ("Timing", "Explore"):
         assert page_of(bench, title).below.children == ()
 
 
@@ -128,7 +128,7 @@ def test_the_code_is_copied_whole(shown: wb.Workbench) -> None:
 def test_a_sweep_and_a_matrix_are_asked_without_accuracy(shown: wb.Workbench, kind: str) -> None:
     made = examples.further()[kind]
     shown.result.add(made, "B")
-    line = line_of(shown, "scenarios")
+    line = line_of(shown, "Explore")
     assert line.accuracy.layout.display == "none"
     ask(shown, line.accuracy, "1")
     assert line.answer.value == ""
@@ -140,7 +140,7 @@ def test_a_sweep_and_a_matrix_are_asked_without_accuracy(shown: wb.Workbench, ki
 
 def test_other_scenarios_have_no_line(shown: wb.Workbench) -> None:
     shown.result.add(examples.further()["decoding"], "B")
-    assert page_of(shown, "scenarios").below.children == ()
+    assert page_of(shown, "Explore").below.children == ()
 
 
 def test_names_are_text_and_many_reasons_are_folded() -> None:

@@ -6,8 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from workbench.apps.panels.folded import clock_text
-from workbench.apps.panels.live import progress_html, strip_svg
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
@@ -15,10 +13,11 @@ from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from tests.factories.graphs import fused
 from workbench.apps.panels.jobs import Job, JobView
-from workbench.apps.panels.tabs.results import MARK, TABS
+from workbench.apps.panels.tabs.answer_words import clock_text, progress_html, running_html
+from workbench.apps.panels.tabs.results import MARK, VIEWS
 from workbench.core.measure.limits import Progress
 
-TITLES = [tab.title for tab in TABS]
+TITLES = [tab.title for tab in VIEWS]
 
 
 def measured(bench: wb.Workbench) -> wb.Comparison:
@@ -31,38 +30,44 @@ def measured(bench: wb.Workbench) -> wb.Comparison:
     return result
 
 
-def test_the_banner_says_round_time_ratio_interval_and_draws_samples() -> None:
-    job = Job("Compare")
-    job.tell(
-        Progress(
-            "sampling", 3, 4.0, 10.0, 0.4, 6.0, ordinary().verdicts, (("A", (0.002, 0.003)), ("B", (0.001,)))
-        )
-    )
-    html = progress_html(job.view())
-    assert "Compare: round 3: sampling" in html
-    assert "about 6 s left" in html
-    assert "so far 1.83× (1.79 to 1.88)" in html
-    assert html.count("<circle") == 3
-    assert "from 0 to 3 ms" in html
+SO_FAR = (("A", (0.002, 0.003)), ("B", (0.001, 0.001)))
 
 
-def test_without_samples_nothing_is_drawn_and_names_are_text() -> None:
-    assert strip_svg(()) == strip_svg((("A", ()),)) == ""
-    assert "<img" not in progress_html(JobView(HOSTILE, HOSTILE, 1.0))
+def view_of(name: str) -> JobView:
+    job = Job(name)
+    job.tell(Progress("sampling", 3, 4.0, 10.0, 0.4, 6.0, ordinary().verdicts, SO_FAR))
+    return job.view()
 
 
-@pytest.mark.parametrize("job", ["Compare", "Measure longer"])
-def test_the_banner_is_there_while_something_runs(bench: wb.Workbench, job: str) -> None:
-    live, folded = bench.panels.live, bench.panels.folded
-    assert live.widget.layout.display == "none"
-    bench.state.job = JobView(job, "round 1", 1.0)
-    assert live.widget.layout.display is None
-    assert "round 1" in live.progress.value
-    assert "wbp-dimmed" in folded.widget._dom_classes
-    bench.state.job = JobView("Roofline", "peaks", 1.0)
-    assert "wbp-dimmed" not in folded.widget._dom_classes, "its verdict stays"
+def test_a_running_comparison_has_the_ratio_so_far_on_the_scale_of_the_answer(bench: wb.Workbench) -> None:
+    place = bench.panels.results.place
+    before = place.words.value
+    bench.state.job = view_of("Compare")
+    assert "1.83× faster so far" in place.words.value
+    assert "round 3: sampling" in place.words.value
+    assert "about 6 s left" in place.words.value
+    assert "2.5 → 1 ms" in place.words.value
+    for part in ("v-axis", "v-tiles"):
+        assert part in before, "nothing appears that was not there"
+        assert part in place.words.value
     bench.state.job = None
-    assert "wbp-dimmed" not in folded.widget._dom_classes
+    assert place.words.value == before
+
+
+def test_other_jobs_leave_the_answer_and_say_what_they_do_below_it(bench: wb.Workbench) -> None:
+    measured(bench)
+    place = bench.panels.results.place
+    before = place.words.value
+    bench.state.job = view_of("Ablate")
+    assert place.words.value == before
+    assert "Ablate: round 3: sampling" in place.why.value
+    assert "so far 1.83× (1.79 to 1.88)" in place.why.value
+    assert all(step.disabled for step in place.nexts.children[1:])
+
+
+def test_names_of_what_runs_are_text() -> None:
+    assert "<img" not in progress_html(JobView(HOSTILE, HOSTILE, 1.0))
+    assert "<img" not in running_html(JobView(HOSTILE, HOSTILE, 1.0))
 
 
 def test_the_time_of_a_result_is_local_with_its_day_if_that_is_not_today() -> None:
@@ -86,18 +91,18 @@ def ended(bench: wb.Workbench, kind: str, parts: dict[str, Any], *, moved_to: in
 
 def test_the_results_turn_to_what_was_made(bench: wb.Workbench) -> None:
     levels = {"levels/B": wb.Levels(examples.levels())}
-    assert ended(bench, "levels", levels) == TITLES.index("fusions")
-    page: Any = bench.panels.results.pages[TITLES.index("fusions")]
+    assert ended(bench, "levels", levels) == TITLES.index("What ORT did")
+    page: Any = bench.panels.results.pages["What ORT did"]
     assert page.which.value == "levels"
     explained = {part.name: wb.Comparison(ordinary(), parts=(part,)).made(part.kind, part.label)
                  for part in examples.parts(fused()) if part.kind == "explanation"}  # fmt: skip
-    assert ended(bench, "explanation", explained) == TITLES.index("fusions"), "it stands there, too"
+    assert ended(bench, "explanation", explained) == TITLES.index("What ORT did"), "it stands there, too"
 
 
-@pytest.mark.parametrize("place", [TITLES.index("memory")])
+@pytest.mark.parametrize("place", [TITLES.index("Memory and start")])
 def test_a_person_who_went_elsewhere_finds_a_mark_at_the_tab(bench: wb.Workbench, place: int) -> None:
     results = bench.panels.results
     assert ended(bench, "levels", {"levels/B": wb.Levels(examples.levels())}, moved_to=place) == place
-    assert results.tabs.titles[TITLES.index("fusions")] == f"fusions{MARK}"
-    results.turn("fusions")
-    assert results.tabs.titles[TITLES.index("fusions")] == "fusions"
+    assert results.tabs.titles[TITLES.index("What ORT did")] == f"What ORT did{MARK}"
+    results.turn("What ORT did")
+    assert results.tabs.titles[TITLES.index("What ORT did")] == "What ORT did"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from html import unescape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import ipywidgets as W
+import nbformat
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
@@ -26,12 +28,13 @@ from workbench.apps.panels.table import TableWidget, cell
 from workbench.apps.panels.tabs.card import CardWidget
 from workbench.apps.panels.tabs.figure import PLOTLY, titled_figure
 from workbench.apps.panels.tabs.history import HistoryPage
+from workbench.apps.panels.tabs.share import Share
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.core.errors import Cancelled
 from workbench.drawing.page.banner import verdict_html
 from workbench.features.base.registry import KINDS
 
-THREADS = 8
+EXPLORE = "Explore"
 
 
 def shown(name: str = "tiny") -> wb.Workbench:
@@ -44,8 +47,8 @@ def shown(name: str = "tiny") -> wb.Workbench:
     return bench
 
 
-def page(bench: wb.Workbench, place: int) -> TabPage:
-    made: Any = bench.panels.results.pages[place]
+def page(bench: wb.Workbench, title: str = "Timing") -> TabPage:
+    made: Any = bench.panels.results.pages[title]
     return made
 
 
@@ -55,30 +58,31 @@ def only(card: CardWidget) -> W.Widget:
 
 
 def figure_of(latency: TabPage) -> Any:
-    """The title and the figure of the samples; the numbers stand below."""
-    return only(latency.cards["samples"]).children[0].children
+    """The figure of the samples; the numbers stand below."""
+    return only(latency.cards["samples"]).children[0]
 
 
 def test_a_result_is_drawn_in_the_selected_tab_alone() -> None:
     bench = shown()
-    latency = page(bench, 0)
+    latency = page(bench)
     assert list(latency.cards) == ["samples", "cumulative", "over time"]
-    _, output = figure_of(latency)
+    output = figure_of(latency)
     assert output.outputs[0]["data"][PLOTLY]["data"]
     assert not latency.cards["cumulative"].body.children, "a card that nobody looks at is not drawn"
-    bench.panels.results.tabs.selected_index = 1
+    bench.panels.results.turn("What ORT did")
     assert latency.content.children == ()
-    assert "Press Explain" in page(bench, 1).content.children[0].value
+    line = page(bench, "What ORT did").lines["explanation"]
+    assert line.run.description.startswith("Explain A and B")
 
 
 def test_a_figure_follows_the_width_of_its_place() -> None:
-    _, output = figure_of(page(shown(), 0))
+    output = figure_of(page(shown()))
     assert output.outputs[0]["data"][PLOTLY]["config"] == {"responsive": True, "displayModeBar": False}
 
 
 def test_every_figure_has_its_table() -> None:
     bench = shown()
-    latency = page(bench, 0)
+    latency = page(bench)
     for title in latency.cards:
         latency.which.value = title
         card = latency.cards[title]
@@ -142,7 +146,7 @@ def test_texts_of_strangers_are_text() -> None:
     assert "&lt;img" in html
     assert doubt == ()
     bench = shown(HOSTILE)
-    assert bench.panels.results.row.path.value == f"{file_name(HOSTILE)}.ortbench"
+    assert bench.panels.results.sharing.name == file_name(HOSTILE)
     assert "/" not in file_name("../../etc/passwd")
 
 
@@ -150,7 +154,7 @@ def test_pinning_asks_the_page_for_a_cell() -> None:
     bench = shown()
     asked: list[dict[str, Any]] = []
     bench.page.bridge.send = lambda content, _=None: asked.append(content)
-    card = page(bench, 0).cards["samples"]
+    card = page(bench).cards["samples"]
     card.pin.click()
     settle(bench)
     assert asked[0]["kind"] == "cell"
@@ -171,7 +175,7 @@ def test_the_verdict_is_pinned_with_its_picture() -> None:
     bench = shown()
     asked: list[dict[str, Any]] = []
     bench.page.bridge.send = lambda content, _=None: asked.append(content)
-    bench.panels.results.row.buttons["Pin verdict"].click()
+    bench.panels.results.sharing.choose("cell")
     settle(bench)
     assert {"image/png", "text/plain"} <= asked[0]["outputs"][0]["data"].keys()
 
@@ -247,74 +251,100 @@ def test_a_row_picked_after_delete_was_pressed_is_not_deleted() -> None:
     assert [entry.id for entry in wb.history().entries()] == [second]
 
 
-def test_saving_says_where_it_is_and_why_it_cannot_be(tmp_path: Path) -> None:
+Sent = list[tuple[dict[str, Any], Any]]
+
+
+def sharing(bench: wb.Workbench, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Share, Sent]:
+    """Return the menu of a notebook in this folder, and what its page is asked for."""
+    sent: Sent = []
+    monkeypatch.chdir(folder)
+    bench.page.bridge.send = lambda content, buffers=None: sent.append((content, buffers))
+    return bench.panels.results.sharing, sent
+
+
+def test_a_bundle_is_saved_beside_the_notebook_and_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bench = shown()
-    actions = bench.panels.results.row
-    for place, message in (
-        (tmp_path / "mine.ortbench", "Saved as"),
-        (tmp_path / "no" / "x.ortbench", "Fix:"),
-    ):
-        actions.path.value = str(place)
-        actions.buttons["Save"].click()
-        settle(bench)
-        assert message in actions.status.value
-    assert wb.open(tmp_path / "mine.ortbench").record == bench.result.record
+    share, sent = sharing(bench, tmp_path, monkeypatch)
+    share.choose("bundle")
+    settle(bench)
+    assert f"Saved as {tmp_path / 'tiny.ortbench'}" in share.status.value
+    assert wb.open(tmp_path / "tiny.ortbench").record == bench.result.record
+    assert sent[0][0]["name"] == "tiny.ortbench"
 
 
 @pytest.mark.usefixtures("without_plotly")
-def test_export_writes_a_page_beside_the_notebook_and_offers_it(tmp_path: Path) -> None:
+def test_a_page_is_written_beside_the_notebook_and_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bench = shown()
-    sent: list[tuple[dict[str, Any], Any]] = []
-    bench.page.bridge.send = lambda content, buffers=None: sent.append((content, buffers))
-    actions = bench.panels.results.row
-    actions.path.value = str(tmp_path / "mine.ortbench")
-    actions.buttons["Export HTML"].click()
-    assert actions.buttons["Export HTML"].disabled, "one at a time"
+    share, sent = sharing(bench, tmp_path, monkeypatch)
+    share.choose("page")
+    assert share.menu.locked, "one at a time"
     job = bench.jobs.running
     assert job is not None
     job.finished.wait()
     settle(bench)
     (asked, (data,)) = sent[0]
-    assert (asked["kind"], asked["name"], asked["mime"]) == ("download", "mine.html", "text/html")
-    assert (tmp_path / "mine.html").read_bytes() == data
+    assert (asked["kind"], asked["name"], asked["mime"]) == ("download", "tiny.html", "text/html")
+    assert (tmp_path / "tiny.html").read_bytes() == data
     assert data.lstrip().lower().startswith(b"<!doctype html")
     bench.page.bridge._answer(None, {"id": asked["id"], "ok": True}, None)
     settle(bench)
-    assert "mine.html is in your downloads" in actions.status.value
-    assert not actions.buttons["Export HTML"].disabled
-    assert actions.path.value == str(tmp_path / "mine.ortbench"), "the typed path stays"
+    assert "tiny.html is in your downloads" in share.status.value
+    assert not share.menu.locked
 
 
 @pytest.mark.usefixtures("coarse")
-def test_data_are_written_beside_the_bundle_into_a_new_folder_and_offered_as_a_zip(tmp_path: Path) -> None:
+def test_data_are_written_into_a_new_folder_and_offered_as_a_zip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bench = shown()
-    sent: list[tuple[dict[str, Any], Any]] = []
-    bench.page.bridge.send = lambda content, buffers=None: sent.append((content, buffers))
-    row = bench.panels.results.row
-    row.path.value = str(tmp_path / "mine.ortbench")
-    for name in ("mine-data", "mine-data-2"):
-        row.buttons["Export data"].click()
+    share, sent = sharing(bench, tmp_path, monkeypatch)
+    for name in ("tiny-data", "tiny-data-2"):
+        share.choose("data")
         settle(bench)
-        assert f"result.export(&quot;{tmp_path / name}&quot;)" in row.status.value
+        assert "Written as" in share.status.value
         asked, (data,) = sent[-1]
         assert (asked["kind"], asked["name"]) == ("download", f"{name}.zip")
         files = {path.relative_to(tmp_path).as_posix() for path in (tmp_path / name).rglob("*.*")}
         assert set(ZipFile(BytesIO(data)).namelist()) == files >= {f"{name}/index.json"}
-        bench.page.bridge._answer(None, {"id": asked["id"], "ok": True}, None)
-        settle(bench)
-        assert f"{name}.zip is in your downloads" in row.status.value
-    exported = wb.open(tmp_path / "mine-data" / "result.ortbench")
+    exported = wb.open(tmp_path / "tiny-data" / "result.ortbench")
     assert exported.record == bench.result.record
 
 
-def test_data_that_cannot_be_written_say_why(tmp_path: Path) -> None:
+def test_a_picture_and_a_notebook_are_downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = shown()
-    (tmp_path / "file").write_text("in the way")
-    row = bench.panels.results.row
-    row.path.value = str(tmp_path / "file" / "mine.ortbench")
-    row.buttons["Export data"].click()
+    share, sent = sharing(bench, tmp_path, monkeypatch)
+    share.choose("picture")
     settle(bench)
-    assert "cannot be written" in row.status.value
+    assert sent[0][1][0].startswith(b"\x89PNG")
+    share.choose("notebook")
+    asked, (data,) = sent[1]
+    assert asked["name"] == "tiny.ipynb"
+    book = nbformat.reads(data.decode(), as_version=4)
+    nbformat.validate(book)
+    assert book.cells[-1].source == bench.code("result")
+
+
+def test_code_and_server_open_below_the_menu_and_close_again() -> None:
+    bench = shown()
+    share = bench.panels.results.sharing
+    share.choose("code")
+    assert share.place.children == (share.code.widget,)
+    assert bench.code("result") in unescape(share.code.shown.value)
+    share.choose("server")
+    assert share.place.children == (share.server.widget,)
+    share.choose("server")
+    assert share.place.children == ()
+
+
+def test_without_an_answer_there_is_nothing_to_share_but_code() -> None:
+    bench = wb.Workbench()
+    share = bench.panels.results.sharing
+    share.choose("bundle")
+    assert "There is no answer to share yet" in share.status.value
 
 
 @pytest.mark.usefixtures("without_plotly")
@@ -338,18 +368,17 @@ def test_a_cancelled_export_leaves_the_file_that_was_there(tmp_path: Path) -> No
 
 
 def test_the_verdict_stands_once_above_the_figure_and_in_a_pinned_one() -> None:
-    card = page(shown(), 0).cards["samples"]
-    figure, numbers = only(card).children
-    title, output = figure.children
+    card = page(shown()).cards["samples"]
+    output, numbers = only(card).children
     assert numbers.value.count("<tr>") == 3, "a head, and a row for each config"
-    assert "faster" not in title.value
+    assert "1.83" not in card.title.value
     assert "title" not in output.outputs[0]["data"][PLOTLY]["layout"]
     assert "1.83× faster" in card.bundle()[PLOTLY]["layout"]["title"]["text"]
 
 
 def test_axes_side_by_side_keep_a_width_and_scroll() -> None:
     for figure, several in ((make_subplots(1, 2), True), (go.Figure(), False)):
-        _, output = titled_figure(figure, "words").children
+        _, output = titled_figure(figure, "words")
         assert ("wbp-several" in output._dom_classes) == several
 
 
@@ -362,16 +391,17 @@ def test_a_new_kind_of_result_has_its_button_and_its_card(
     KINDS.register("warmth", "tests.features.warmth")
     bench = wb.Workbench()
     bench.load(str(model), wait=True)
-    bench.panels.results.tabs.selected_index = THREADS
-    threads = page(bench, THREADS)
+    bench.panels.results.turn(EXPLORE)
+    threads = page(bench, EXPLORE)
     bench.run("warmth", wait=True)
     settle(bench)
     assert bench.state.run_error is None
     assert list(threads.cards) == ["warmth, B"]
-    assert "wbp-figure" in only(threads.cards["warmth, B"]).children[1]._dom_classes
+    assert threads.which.value == "warmth"
+    assert "wbp-figure" in only(threads.cards["warmth, B"])._dom_classes
     threads.cards["warmth, B"].turn.click()
     settle(bench)
     assert isinstance(only(threads.cards["warmth, B"]), TableWidget)
-    assert threads.buttons["warmth"].description == "Warmth again"
+    assert threads.again in threads.bar.children
     code = bench.card_code(threads.cards["warmth, B"].card.code, "warmth/B")
     assert 'result.add(wb.warmth(model, b), "B")' in code

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from workbench.apps.panels.tabs.scenarios import FormLine, Scenarios
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from workbench.apps.panels.jobs import wait_for
 from workbench.apps.panels.tabs.axes import AxesField
+from workbench.apps.panels.tabs.explore import EXPLORE
+from workbench.apps.panels.tabs.form import FormLine
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.core.errors import Cancelled
+from workbench.features.base.registry import KINDS
 
 LINES = ["sweep", "matrix", "versions", "load test", "decoding"]
 FUNCTIONS = {
@@ -42,7 +44,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 
 def line(bench: wb.Workbench, kind: str) -> FormLine:
-    return Scenarios(bench).lines[kind]
+    return FormLine(bench, KINDS.named(kind))
 
 
 def press(bench: wb.Workbench, pressed: FormLine) -> None:
@@ -52,13 +54,12 @@ def press(bench: wb.Workbench, pressed: FormLine) -> None:
     settle(bench)
 
 
-def test_every_kind_with_a_form_has_a_line(bench: wb.Workbench) -> None:
-    lines = Scenarios(bench).lines
-    assert list(lines) == LINES
-    assert [made.run.description for made in lines.values()] == [
+def test_every_kind_with_a_form_is_explored(bench: wb.Workbench) -> None:
+    assert [offer.name for offer in EXPLORE.offers if offer.has_form] == LINES
+    assert [line(bench, kind).run.description for kind in LINES] == [
         "Sweep", "Matrix", "Versions", "Load test", "Decode"
     ]  # fmt: skip
-    assert lines["load test"].fields["callers"].value == "1, 2, 4, 8"
+    assert line(bench, "load test").fields["callers"].value == "1, 2, 4, 8"
 
 
 def test_the_load_test_takes_what_was_typed(bench: wb.Workbench, calls: Calls) -> None:
@@ -146,12 +147,12 @@ def test_a_result_stands_in_the_tab_and_its_code_has_what_was_typed(
     bench.run("sweep", wait=True)
     settle(bench)
     results = bench.panels.results
-    results.turn("scenarios")
+    results.turn("Explore", "sweep")
     settle(bench)
-    page: Any = results.pages[results.tabs.selected_index or 0]
+    page: Any = results.pages["Explore"]
     assert isinstance(page, TabPage)
     assert list(page.cards) == ["sweep"]
-    assert page.buttons == {}, "each button stands in its line"
+    assert page.content.children[0] is page.lines["sweep"].widget, "the form stands above"
     bench.state.forms = {}
     assert 'sizes={"batch": [1, 2]}' in bench.card_code("result", "sweep")
     assert len(calls) == 1

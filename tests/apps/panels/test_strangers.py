@@ -31,8 +31,9 @@ def within(widget: W.Widget) -> Iterator[W.Widget]:
 def looked_at(bench: Any) -> Iterator[tuple[str, W.Widget]]:
     """All that the panels hold, tab by tab and card by card, as figure and as table."""
     results = bench.panels.results
-    for place, page in enumerate(results.pages):
-        results.tabs.selected_index = place
+    for turned in results.titles:
+        results.turn(turned)
+        page = results.pages[turned]
         settle(bench)
         for title, card in list(getattr(page, "cards", {}).items()):
             page.which.value = card.card.title

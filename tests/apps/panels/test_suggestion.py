@@ -6,28 +6,29 @@ from pathlib import Path
 
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from workbench.apps.panels.suggestion import FIRST, Suggestion, experiment_for
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.core.models import tiny
+from workbench.apps.panels.tabs.answer import AnswerPlace
+from workbench.apps.panels.tabs.next_steps import FIRST, experiment_for
 from workbench.core.models.samples import sample_names
 
 
-def labels(suggestion: Suggestion) -> list[str]:
-    return [button.description for button in suggestion.row.children[1:]]
+def labels(place: AnswerPlace) -> list[str]:
+    return [button.description for button in place.nexts.children[1:]]
 
 
 def test_without_a_model_samples_are_offered() -> None:
     bench = wb.Workbench()
-    suggestion = Suggestion(bench)
-    assert labels(suggestion) == list(FIRST)
+    place = bench.panels.results.place
+    assert labels(place) == list(FIRST)
     assert set(FIRST) <= set(sample_names())
-    suggestion.row.children[-1].click()
+    place.nexts.children[-1].click()
     assert bench.opening.running is not None
     bench.opening.running.finished.wait()
     settle(bench)
-    assert labels(suggestion) == ["What are ORT's graph optimizations worth on digits-conv? Compare"]
+    assert labels(place) == ["What are ORT's graph optimizations worth on digits-conv? Compare"]
 
 
 def test_a_small_model_is_asked_about_optimizations_and_never_after_a_person_chose(
@@ -53,11 +54,11 @@ def test_a_large_transformer_is_asked_about_int8() -> None:
 
 @pytest.mark.real
 def test_one_click_sets_b_and_compares(bench: wb.Workbench) -> None:
-    suggestion = Suggestion(bench)
-    suggestion.row.children[1].click()
+    place = bench.panels.results.place
+    place.nexts.children[1].click()
     job = bench.jobs.running
     assert job is not None
-    assert suggestion.row.children == ()
+    assert all(step.disabled for step in place.nexts.children[1:]), "one at a time"
     job.finished.wait()
     settle(bench)
     assert bench.result.runs[1].config == wb.Config(level="disabled")

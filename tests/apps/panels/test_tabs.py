@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +14,8 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
 from workbench.apps.panels.tabs.figure import PLOTLY, titled_figure
+from workbench.apps.panels.tabs.next_steps import ask
+from workbench.apps.panels.tabs.results import MODES
 from workbench.apps.panels.tabs.tab import BOTH, Tab, TabPage
 from workbench.apps.panels.tabs.thread_choice import ThreadChoice, knees
 from workbench.drawing.chart import Axis, Chart, Value, one_value, run_look
@@ -35,12 +36,12 @@ def turned(bench: wb.Workbench, title: str) -> TabPage:
     results = bench.panels.results
     results.turn(title)
     settle(bench)
-    page: Any = results.pages[results.tabs.selected_index or 0]
+    page: Any = results.pages[results.shown]
     return page
 
 
 def test_cards_about_a_and_b_share_a_switch(shown: wb.Workbench) -> None:
-    flame = turned(shown, "flame")
+    flame = turned(shown, "Where time goes")
     flame.which.value = "by operator"
     assert flame.side.options == ("A", "B", BOTH)
     assert list(flame.content.children) == [flame.cards["by operator, A"].widget]
@@ -53,13 +54,15 @@ def test_cards_about_a_and_b_share_a_switch(shown: wb.Workbench) -> None:
 
 
 def test_a_single_card_has_its_menu_in_the_bar(shown: wb.Workbench) -> None:
-    latency = turned(shown, "latency")
+    latency = turned(shown, "Timing")
     assert latency.bar.children[-1] is latency.cards["samples"].menu
     latency.which.value = "over time"
     assert latency.bar.children[-1] is latency.cards["over time"].menu
 
 
-@pytest.mark.parametrize("title", ["latency", "memory", "accuracy", "roofline", "flame", "fusions"])
+@pytest.mark.parametrize(
+    "title", ["Timing", "Memory and start", "Outputs", "Where time goes", "What ORT did"]
+)
 def test_a_tab_opens_on_a_picture(shown: wb.Workbench, title: str) -> None:
     page = turned(shown, title)
     first = next(iter(page.cards.values()))
@@ -68,17 +71,17 @@ def test_a_tab_opens_on_a_picture(shown: wb.Workbench, title: str) -> None:
 
 
 def test_what_differs_between_model_files_is_a_card_of_the_graph_tab(shown: wb.Workbench) -> None:
-    assert "model files, B" not in turned(shown, "graph").cards
+    assert "model files, B" not in turned(shown, "What ORT did").cards
     shown.show(wb.Comparison(ordinary(), parts=examples.parts()))
     shown.result.add(examples.further()["model files"], "B")
-    graph = turned(shown, "graph")
+    graph = turned(shown, "What ORT did")
     graph.forget()
     graph.show()
     graph.which.value = "model files"
     settle(shown)
     card = graph.cards["model files, B"]
-    title, output = card.body.children[0].children
-    assert "10 nodes before, 1,240 after" in title.value
+    (output,) = card.body.children
+    assert "10 nodes before, 1,240 after" in card.title.value
     assert output.outputs[0]["data"][PLOTLY]["data"]
     card.turn.click()
     settle(shown)
@@ -86,65 +89,76 @@ def test_what_differs_between_model_files_is_a_card_of_the_graph_tab(shown: wb.W
     assert card._code().endswith('result.files("B").figure()')
 
 
-def test_a_question_that_is_answered_turns_to_its_tab(shown: wb.Workbench) -> None:
+def test_a_next_step_turns_to_its_answer_and_makes_it_where_there_is_none(
+    shown: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results, made = shown.panels.results, list[str]()
+    monkeypatch.setattr(shown, "run", made.append)
+    ask(shown, results.turn, "explanation")
+    assert results.shown == "What ORT did"
+    assert made == []
+    ask(shown, results.turn, "first difference")
+    assert results.shown == "Outputs"
+    assert made == ["first difference"]
+    page: Any = results.pages["Outputs"]
+    assert page.which.value == "first difference"
+
+
+def test_what_is_not_made_yet_is_a_sentence_and_a_button(
+    shown: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(shown, "run", made.append)
+    memory = turned(shown, "Memory and start")
+    memory.which.value = "memory settings"
+    line = memory.lines["memory settings"]
+    assert memory.content.children == (line.widget,)
+    assert "each toggled alone" in line.words.value
+    assert line.run.description.startswith("Memory settings, about ")
+
+
+def test_a_mode_has_a_page_of_its_own_and_the_view_comes_back(shown: wb.Workbench) -> None:
     results = shown.panels.results
-    for link, title in zip(results.questions.links[1:4], ("accuracy", "flame", "fusions"), strict=True):
-        link.click()
-        assert results.tabs.titles[results.tabs.selected_index] == title
-    results.questions.why.click()
-    assert results.tabs.titles[results.tabs.selected_index] == "graph"
+    turned(shown, "Outputs")
+    for title, mode in MODES.items():
+        results.turn(title)
+        assert (shown.state.mode, results.shown) == (mode, title)
+    shown.state.mode = "compare"
+    assert results.shown == "Outputs"
+    results.step(1)
+    assert results.shown == "Memory and start"
+    results.step(1)
+    assert results.shown == "Timing"
 
 
-def test_a_question_shows_its_card_where_others_stand_in_the_tab(shown: wb.Workbench) -> None:
-    shown.result.add(examples.further()["ablation"], "B")
-    links = {link.description: link for link in shown.panels.results.questions.links}
-    fusions = turned(shown, "fusions")
-    for question, title in (("each pass", "ablation"), ("fusions", "fusions")):
-        links[question].click()
-        assert fusions.which.value == title
-
-
-@pytest.mark.usefixtures("without_plotly")
-def test_share_writes_a_page_with_one_click_and_says_where(shown: wb.Workbench, tmp_path: Path) -> None:
-    results = shown.panels.results
-    results.row.path.value = str(tmp_path / "mine.ortbench")
-    results.questions.share.click()
-    job = shown.jobs.running
-    assert job is not None
-    assert results.questions.share.disabled, "one at a time"
-    job.finished.wait()
-    settle(shown)
-    assert (tmp_path / "mine.html").is_file()
-    assert str(tmp_path / "mine.html") in results.row.status.value
-    assert results.row.menu.layout.display == "none", "no menu to read first"
-
-
-def test_further_ways_to_share_stand_in_a_menu(shown: wb.Workbench) -> None:
-    results = shown.panels.results
-    for display in ("none", None, "none"):
-        assert results.row.menu.layout.display == display
-        results.row.status.value = "what the menu has done"
-        results.questions.ways.click()
-    assert results.row.status.value, "it is open"
-    results.questions.ways.click()
-    assert not results.row.status.value, "a closed menu leaves nothing behind"
+def test_the_answer_folds_for_a_view_that_needs_the_room(shown: wb.Workbench) -> None:
+    place = shown.panels.results.place
+    assert "wbp-folded" not in place.widget._dom_classes
+    turned(shown, "What ORT did")
+    assert "wbp-folded" in place.widget._dom_classes
+    assert "1.83× faster" in place.line.value
+    place.open.click()
+    assert "wbp-folded" not in place.widget._dom_classes
+    turned(shown, "Timing")
+    shown.state.wide = True
+    assert "wbp-folded" in place.widget._dom_classes
 
 
 def test_a_tab_is_made_when_it_is_first_shown(shown: wb.Workbench) -> None:
     results = shown.panels.results
-    assert list(results.pages) == [0]
-    turned(shown, "memory")
+    assert list(results.pages) == ["Timing"]
+    turned(shown, "Memory and start")
     assert len(results.pages) == 2
 
 
 def test_a_switch_that_is_told_after_its_tab_was_left_draws_nothing(shown: wb.Workbench) -> None:
     """A page tells of a second press once the first is answered, and of a turn of the tabs at once."""
-    latency = turned(shown, "latency")
-    turned(shown, "graph")
+    latency = turned(shown, "Timing")
+    turned(shown, "What ORT did")
     latency.which.value = "over time"
     settle(shown)
     assert latency.content.children == (), "a figure would be drawn without a size"
-    turned(shown, "latency")
+    turned(shown, "Timing")
     assert latency.content.children == (latency.cards["over time"].widget,)
 
 
@@ -159,11 +173,11 @@ def test_a_tab_that_is_left_while_a_job_fills_it_ends_empty(
         return all_cards(tab, state)
 
     monkeypatch.setattr(Tab, "all_cards", slowly)
-    latency = turned(shown, "latency")
+    latency = turned(shown, "Timing")
     parts = {"thread scaling/B": wb.Threads(SCALING)}
     threads = [
         threading.Thread(target=setattr, args=(shown.state, "parts", parts)),
-        threading.Thread(target=shown.panels.results.turn, args=("history",)),
+        threading.Thread(target=shown.panels.results.turn, args=("Results",)),
     ]
     threads[0].start()
     filling.wait()
@@ -173,11 +187,6 @@ def test_a_tab_that_is_left_while_a_job_fills_it_ends_empty(
     for thread in threads:
         thread.join()
     assert latency.content.children == ()
-
-
-def test_before_a_comparison_there_are_no_questions() -> None:
-    questions = wb.Workbench().panels.results.questions
-    assert [link.layout.display for link in questions.links] == ["none"] * 7
 
 
 SCALING = examples.scaling(
@@ -227,7 +236,7 @@ def test_the_flame_shows_the_configs_that_were_profiled() -> None:
     assert bench.panels
     profile = wb.Profile.of(examples.profile(fused()), examples.about())
     bench.state.parts = {f"profile/{label}": profile for label in "BC"}
-    flame = turned(bench, "flame")
+    flame = turned(bench, "Where time goes")
     card = flame.cards["flame"]
     assert card.status.value == ""
     assert [run.label for run in card.drawn.shown] == ["B", "C"]
@@ -241,6 +250,6 @@ def test_the_flame_shows_the_configs_that_were_profiled() -> None:
 def test_a_figure_with_long_labels_keeps_a_width(label: str, scrolls: bool) -> None:
     rows = (one_value(label, Value(1.0, "1 ms", run_look(0))),)
     figure = chart_figure(Chart(("latency",), (Axis("latency (ms)"),), rows))
-    _, output = titled_figure(figure, "").children
+    _, output = titled_figure(figure, "")
     assert ("wbp-several" in output._dom_classes) is scrolls
     assert output.layout.min_height.endswith("px")

@@ -17,7 +17,7 @@ from tests.features.profile import traces
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.apps.panels.tabs.traces import TraceTools
 
-FLAME = 3
+FLAME = "Where time goes"
 
 
 @pytest.fixture
@@ -29,12 +29,13 @@ def bench(own_home: Path) -> wb.Workbench:
 def tools(bench: wb.Workbench, result: wb.Comparison) -> TraceTools:
     results = bench.panels.results
     bench.show(result)
-    results.tabs.selected_index = FLAME
+    results.turn(FLAME)
     settle(bench)
     page = results.pages[FLAME]
     assert isinstance(page, TabPage)
-    assert isinstance(page.tools, TraceTools)
-    return page.tools
+    (tools,) = page.tools
+    assert isinstance(tools, TraceTools)
+    return tools
 
 
 def test_without_a_profile_there_is_nothing_to_open(bench: wb.Workbench) -> None:

@@ -120,7 +120,7 @@ def test_the_answer_has_a_table_whose_configs_are_used(bench: wb.Workbench) -> N
     page.show()
     assert "every change alone" in page.answer.children[0].value
     bench.state.study = wb.Study(study())
-    _, _, row, table = page.answer.children
+    *_, row, table = page.answer.children
     row.children[1].click()
     assert bench.b == study().best_config
     table.picked = ["C"]
@@ -152,7 +152,7 @@ def test_the_candidates_and_the_front_so_far_are_shown_while_it_runs(
     job = bench.jobs.running
     assert job is not None
     bench.state.job = job.view()
-    state, _, _, table = page.answer.children
+    state, *_, table = page.answer.children
     assert "B leads with 1.3×, not confirmed yet. A stop now keeps 5 rounds in the history" in state.value
     table.on_act("B")
     assert bench.b == study().candidate("B").config
@@ -246,8 +246,8 @@ def test_a_point_that_is_clicked_picks_its_row(bench: wb.Workbench) -> None:
     page = TunePage(bench)
     page.show()
     bench.state.study = wb.Study(study())
-    _, figure, row, table = page.answer.children
-    plot = figure.children[1].outputs[0]["data"][PLOTLY]
+    _, _, figure, row, table = page.answer.children
+    plot = figure.outputs[0]["data"][PLOTLY]
     points = {name for trace in plot["data"] if trace.get("meta") == "candidates" for name in trace["ids"]}
     assert points == {"A", "B"}
     assert plot["layout"]["clickmode"] == "event+select"

@@ -16,10 +16,8 @@ from tests.conftest import is_worker
 
 T = TypeVar("T")
 
-TABS = (
-    "latency", "graph", "fusions", "flame", "memory", "accuracy", "findings",
-    "roofline", "threads", "scenarios", "tune", "history",
-)  # fmt: skip
+TABS = ("Timing", "Where time goes", "What ORT did", "Outputs", "Memory and start")
+MODES = ("Improve", "Explore", "Results")  # pages of their own
 SECTIONS = (
     "graph", "passes", "providers", "threads", "precision", "memory", "inputs", "advanced", "measuring",
 )  # fmt: skip
@@ -71,7 +69,7 @@ def tab(page: Page, name: str) -> None:
 def turned(page: Page, name: str) -> None:
     """Wait until the kernel has filled this tab."""
     expect(page.locator(".wbp-tabs [role=tab][aria-selected=true]")).to_have_text(name)
-    filled = page.locator(".wbp-page:visible").locator(".wbp-card, .wbp-empty, .wbt")
+    filled = page.locator(".wbp-page:visible").locator(".wbp-card, .wbp-empty, .wbp-forms, .wbt")
     expect(filled.first).to_be_visible()
 
 

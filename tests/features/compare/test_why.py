@@ -25,7 +25,7 @@ def test_the_difference_stands_where_the_verdict_does(tmp_path: Path) -> None:
     assert result.why in str(result)
     bench = wb.Workbench()
     bench.show(wb.open(result.save(tmp_path / "explained.ortbench")), wait=True)
-    assert result.why in unescape(bench.panels.results.banner.verdict.value)
+    assert result.why in unescape(bench.panels.results.place.why.value)
 
     same = why_in_words("B", *[result.explanation("A").record] * 2)
     assert same == "ONNX Runtime made the same 4 nodes of both: they differ in how they run"

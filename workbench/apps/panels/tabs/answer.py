@@ -114,18 +114,16 @@ class AnswerPlace:
             return f"{words}{bar_html(view)}" if words else "", ""
         if state.run_error is not None and (result is not None or isinstance(state.run_error, Cancelled)):
             return error_html(state.run_error), ""
-        if note := last_words(state) or missing_words(state):
+        if note := last_words(state):
             return note_html(note), ""
         if result is None:
             return "", ""
-        stopped = (
-            f"Stopped on request, {counted(result.verdict.rounds, 'round')} kept. "
-            if self.was_cancelled
-            else ""
-        )
+        rounds = counted(max((verdict.rounds for verdict in result.verdicts), default=0), "round")
+        stopped = f"Stopped on request, {rounds} kept. " if self.was_cancelled else ""
         words, title = why_words(result)
         reason = f"<b>Why:</b> {text(words)}" if words else ""
-        return f'<div class="wbp-say" role="status">{text(stopped)} {reason}</div>', title
+        said = f"{text(stopped)}{text(missing_words(state))} {reason}"
+        return f'<div class="wbp-say" role="status">{said}</div>', title
 
     def _offer(self) -> None:
         """Offer the next steps; buttons that stay the same keep the focus."""
@@ -143,10 +141,12 @@ class AnswerPlace:
 
 def why_words(result: Comparison) -> tuple[str, str]:
     """Return why it is so, and the title of the view that shows it; else what differs in the configs."""
-    if not result.record.verdicts or result.verdict.kind == "unknown":
+    if not result.record.verdicts:
         return "", ""
     if words := result.why:
         slower = any(part.kind == "why slower" for part in result.parts)
         return words, "Where time goes" if slower else "What ORT did"
+    if result.verdict.kind == "unknown":
+        return "", ""
     before, after = result.runs[:2]
     return before.config.diff(after.config).sentence(before.label, after.label), ""

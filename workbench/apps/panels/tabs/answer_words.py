@@ -55,7 +55,7 @@ def running_html(view: JobView) -> str:
     axis: RatioAxis | None = None if verdict is None else axis_of(verdict)
     head = "Measuring…"
     if verdict is not None and verdict.ratio is not None:
-        head = f"{factor(verdict.ratio, verdict.low, verdict.high)} so far"
+        head = f"{verdict.factor} {'slower' if verdict.ratio < 1 else 'faster'} so far"
     bar = bar_html(view)
     lines = f'<div class="wbp-doing">{text(step_words(view))}</div>{bar}'
     samples = dict(view.progress.samples) if view.progress is not None else {}

@@ -1,4 +1,4 @@
-"""The findings tab: what costs time or memory under A and B, and buttons that try each fix."""
+"""Findings: what costs time or memory under A and B, and buttons that try each fix."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from workbench.features.base.registry import KINDS
 from workbench.features.findings.improvement_record import ImprovementRecord
 from workbench.features.findings.record import FindingsRecord
 
-_EMPTY = (
-    "Find improvements looks at the graph that runs, its profile and its weights under A and B, and lists "
-    "what costs time, memory or accuracy here: the evidence, the fix and the gain to expect. That takes some "
-    "seconds; each finding then has a button that measures its fix. Try all does so for the config shown, "
-    "the largest gain first, keeps what was measured better, and takes about three minutes; it tries "
-    "int8 and 16-bit floats only where you allow the accuracy to drop."
+_LOOK = (
+    "Looks at the graph that runs, its profile and its weights under A and B, and lists what costs time, "
+    "memory or accuracy: the evidence, the fix and the gain to expect."
+)
+_TRY = (
+    "Tries each fix on the config shown, the largest gain first, and keeps what was measured better; int8 "
+    "and 16-bit floats only where you allow the accuracy to drop."
 )
 
 
@@ -32,9 +33,9 @@ class FindingsList:
         self.cards: list[FindingCard] = []
         self.held: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         self.list = W.VBox([])
-        self.line = FormLine(bench, KINDS.named("improvement"))
-        self.line.widget.add_class("wbp-forms")
-        self.widget = W.VBox([self.line.widget, self.list], classes="wbp-findings")
+        self.look = FormLine(bench, KINDS.named("findings"), _LOOK)
+        self.line = FormLine(bench, KINDS.named("improvement"), _TRY)
+        self.widget = W.VBox([self.look.widget, self.line.widget, self.list], classes="wbp-findings")
         self.state.observe(lambda _: self._follow(), names=["job", "tried", "selected"])
 
     def refresh(self) -> None:

@@ -87,8 +87,9 @@ class TabPage:
         self.kinds = {tab.title_of(offer.name): offer.name for offer in tab.offers}  # by their titles
         self.which = W.ToggleButtons(options=[], classes="wbp-pills")  # titles of the figures
         self.side = W.ToggleButtons(options=[], classes="wbp-pills")  # labels of the chosen title, and both
+        self.is_chosen = False  # a person pressed a pill, and it stays
         for switch in (self.which, self.side):
-            on_change(switch, lambda _: self._turn())
+            on_change(switch, lambda _: self._choose())
         self.again = button(
             "Again", "Make this once more", self._again, self.status, classes="wbp-quiet-link"
         )
@@ -117,11 +118,16 @@ class TabPage:
                 import_shared()
             cards = self.tab.all_cards(self.state)
             self.cards = {card.name: CardWidget(self.bench, card) for card in cards}
-            _offer(self.which, list(dict.fromkeys([*(card.title for card in cards), *self.kinds])))
+            titles = list(dict.fromkeys([*(card.title for card in cards), *self.kinds]))
+            _offer(self.which, titles, keep=self.is_chosen)
         self._turn()
         if stale:
             for tool in self.tools:
                 tool.refresh()
+
+    def _choose(self) -> None:
+        self.is_chosen = True
+        self._turn()
 
     def _turn(self) -> None:
         """Show the cards of the chosen title and side, or how to make them.
@@ -193,7 +199,10 @@ class TabPage:
         ]
         titles = of_kind or [title for title, made in self.kinds.items() if made == kind]
         if titles and self.which.value not in titles and titles[0] in self.which.options:
-            self.which.value = titles[0]
+            self.is_chosen = True
+            with own_changes():
+                self.which.value = titles[0]
+            self._turn()
 
     def hide(self) -> None:
         """Take everything out of the page; drawn cards are kept here."""
@@ -205,11 +214,11 @@ class TabPage:
         self.fresh = False
 
 
-def _offer(switch: W.ToggleButtons, options: list[str]) -> None:
-    """Give a switch its options; what was chosen stays chosen if it is still there."""
+def _offer(switch: W.ToggleButtons, options: list[str], *, keep: bool = True) -> None:
+    """Give a switch its options; what was chosen stays chosen if it is still there and `keep`."""
     if list(switch.options) == options:
         return
     last = switch.value
     with own_changes():
         switch.options = options
-        switch.value = last if last in options else (options[0] if options else None)
+        switch.value = last if keep and last in options else (options[0] if options else None)

@@ -107,8 +107,9 @@ class TunePage:
             state = W.HTML(note_html(stopping_in_words(study.record)) if is_running else "")
             figure = study.figure()
             figure.update_layout(clickmode="event+select")  # a point that is clicked stands out
-            drawn = titled_figure(figure, study.record.headline)
-            self.answer.children = [state, drawn, self._uses(study), self.table]
+            title, drawn = titled_figure(figure, study.record.headline)
+            heading = W.HTML(title, classes="wbp-heading")
+            self.answer.children = [state, heading, drawn, self._uses(study), self.table]
         self.shown = study
 
     def _candidates(self, study: Study) -> TableWidget:
