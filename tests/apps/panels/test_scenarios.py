@@ -55,7 +55,7 @@ def press(bench: wb.Workbench, pressed: FormLine) -> None:
 
 
 def test_every_kind_with_a_form_is_explored(bench: wb.Workbench) -> None:
-    assert [offer.name for offer in EXPLORE.offers if offer.has_form] == LINES
+    assert set(LINES) <= {offer.name for offer in EXPLORE.offers if offer.has_form}
     assert [line(bench, kind).run.description for kind in LINES] == [
         "Sweep", "Matrix", "Versions", "Load test", "Decode"
     ]  # fmt: skip
