@@ -9,7 +9,7 @@ from workbench.apps.cli.commands import Commands, add, add_command, add_subject
 from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import common, save, subject_of
 
-_EXAMPLE = "workbench compare-versions bert-base --environment ~/ort117 --environment ~/ort120"
+_EXAMPLE = "workbench compare-versions bert-base --environment 1.27.0 --environment ~/ort120"
 
 
 def add_to(commands: Commands) -> None:
@@ -19,7 +19,8 @@ def add_to(commands: Commands) -> None:
     add_subject(command)
     command.add_argument(
         "--environment", action="append", required=True, metavar="PATH",
-        help="an interpreter or a virtual environment, may be repeated; one alone is compared with this one",
+        help="a version, an interpreter or a virtual environment, may be repeated; "
+        "one alone is compared with this one",
     )  # fmt: skip
     add(command, "--npz", "--calibration", "--budget", "--csv", "--no-history", "--quiet")
     add(command, "--fail-if")

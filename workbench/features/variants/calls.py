@@ -21,6 +21,7 @@ from workbench.features.explain.explanation import explain
 from workbench.features.explain.observe import Observation, observe
 from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_of
 from workbench.features.profile.calls import profile
+from workbench.features.variants.environments import environment, is_version
 from workbench.features.variants.levels import Levels, level_configs, levels_of
 from workbench.features.variants.memory_settings import MemorySettings, settings_of, settings_seen
 from workbench.features.variants.threads import Threads, scaling_of, thread_configs
@@ -172,7 +173,8 @@ def compare_versions(
 ) -> Versions:
     """Say what changes with the version of ONNX Runtime: passes, nodes, placement, latency, outputs.
 
-    `environments` are interpreters, or folders of virtual environments, with ONNX Runtime 1.16 or newer and
+    `environments` are versions such as "1.27.0", whose environments are made once with venv and pip and kept
+    (`wb.storage()`); interpreters, or folders of virtual environments, with ONNX Runtime 1.16 or newer and
     Python 3.11 or newer; None is this one, which is the baseline where one environment alone is given. All
     run the same config, side by side, as in `wb.compare`.
 
@@ -183,11 +185,12 @@ def compare_versions(
     if isinstance(environments, (str, os.PathLike)) or not environments:
         raise ConfigError(
             f"environments={quoted(environments)} is no list of environments",
-            "give a list of interpreters or folders: wb.compare_versions(model, ['/path/to/env'])",
+            "give a list of versions, interpreters or folders: wb.compare_versions(model, ['1.27.0', None])",
         )
     places = [None, *environments] if len(environments) == 1 else list(environments)
     chosen, calibration = config or Config(), replayed(calibration)
-    runtimes = [None if place is None else os.fspath(place) for place in places]
+    named = [None if place is None else os.fspath(place) for place in places]
+    runtimes = [environment(name, cancel) if name and is_version(name) else name for name in named]
     configs = [chosen.replace(runtime=runtime) for runtime in runtimes]
     software = [software_of(candidate, cancel) for candidate in configs]
     loaded = load(model)

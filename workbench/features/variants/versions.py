@@ -198,9 +198,9 @@ FEATURE = Feature(
         Field(
             "environments",
             "environments",
-            "Interpreters or virtual environments with ONNX Runtime 1.16 or newer, beside this one",
+            "Versions, interpreters or virtual environments of ONNX Runtime 1.16 or newer, beside this one",
             names,
-            example="~/ort117, ~/ort122/bin/python",
+            example="1.27.0, ~/ort122/bin/python",
             required=True,
         ),
     ),

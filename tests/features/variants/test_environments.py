@@ -1,0 +1,102 @@
+"""Versions by number: their environments are made once, kept, listed, and refused with what to do."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from workbench.core.home import cache_folder
+
+REFUSED = """import sys
+print("ERROR: Could not find a version that satisfies the requirement onnxruntime==9.9.0 (from versions: {})")
+sys.exit(1)
+"""
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in for venv and pip: this interpreter with modules of ours of these names."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nshift\nname=$1\nshift\nexec "{sys.executable}" {folder}/$name.py "$@"\n')
+    python.chmod(0o755)
+    venv = (
+        "import pathlib, shutil, sys\n"
+        "place = pathlib.Path(sys.argv[1]) / 'bin'\n"
+        "place.mkdir(parents=True)\n"
+        f"shutil.copy({str(python)!r}, place / 'python')\n"
+    )
+    (folder / "venv.py").write_text(venv)
+    log = str(tmp_path / "asked.txt")
+    (folder / "pip.py").write_text(
+        f"import sys\nopen({log!r}, 'a').write(' '.join(sys.argv[1:]) + chr(10))\n"
+    )
+    monkeypatch.setattr("workbench.features.variants.environments.sys.executable", str(python))
+    return folder
+
+
+def environments_of(monkeypatch: pytest.MonkeyPatch, *places: str) -> list[str | None]:
+    """Ask for versions, and return the environments that would be measured."""
+    seen: list[str | None] = []
+
+    def software(config: wb.Config, _cancel: object) -> dict[str, str]:
+        seen.append(config.runtime)
+        if len(seen) == len(places):
+            raise wb.Cancelled("seen enough", "")
+        return {}
+
+    monkeypatch.setattr("workbench.features.variants.calls.software_of", software)
+    with pytest.raises(wb.Cancelled):
+        wb.compare_versions("digits-conv", list(places), keep=False)
+    return seen
+
+
+@pytest.mark.usefixtures("own_home")
+def test_an_environment_is_made_once_and_kept(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [str(cache_folder() / "versions" / name) for name in ("1.18.1", "1.27.0")]
+    for _ in range(2):
+        assert environments_of(monkeypatch, "1.18.1", "1.27.0") == places
+    asked = tools.parent.joinpath("asked.txt").read_text().splitlines()
+    assert [line.split()[-2:] for line in asked] == [
+        ["onnxruntime==1.18.1", "numpy<2"], ["onnxruntime==1.27.0", "numpy"],
+    ]  # fmt: skip
+    assert [row.entry_count for row in wb.storage().rows if row.name == "versions"] == [2]
+    assert wb.storage().remove("versions") > 0
+    assert not Path(places[0]).exists()
+
+
+@pytest.mark.parametrize(
+    ("known", "words", "fix"),
+    [
+        ("1.27.0, 1.31.1", "there is no ONNX Runtime 9.9.0 for this Python", "1.27.0, 1.31.1"),
+        (
+            "none",
+            "ONNX Runtime 9.9.0 is not kept on this machine, and pip reached no",
+            "pip install onnxruntime==9.9.0",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("own_home")
+def test_a_version_that_cannot_be_had(tools: Path, known: str, words: str, fix: str) -> None:
+    tools.joinpath("pip.py").write_text(REFUSED.format(known))
+    with pytest.raises(wb.WorkbenchError, match=words) as caught:
+        wb.compare_versions("digits-conv", ["9.9.0"], keep=False)
+    assert fix in caught.value.fix
+    assert not list((cache_folder() / "versions").iterdir()), "a half-made environment is not kept"
+
+
+def test_a_path_is_no_version(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:
+    assert environments_of(monkeypatch, "./1.18.1", "/x/1.18.1") == ["./1.18.1", "/x/1.18.1"]
+    assert not tools.parent.joinpath("asked.txt").exists()
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_two_versions_by_number_are_installed_and_compared() -> None:
+    result = wb.compare_versions("digits-conv", ["1.24.1", "1.27.0"], budget_s=1, progress=False, keep=False)
+    assert [row.onnxruntime for row in result.record.rows] == ["1.24.1", "1.27.0"]
+    assert all(row.latency_s for row in result.record.rows)

@@ -1,0 +1,95 @@
+"""Environments of ONNX Runtime by version: made once with venv and pip, kept, found again."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from workbench.core.background import check_cancel
+from workbench.core.config.runtime import interpreter
+from workbench.core.errors import ConfigError, WorkerError
+from workbench.core.home import cache_folder
+from workbench.core.stored_files import trim
+from workbench.core.text import one_line
+
+FOLDER = "versions"
+_NUMBER = re.compile(r"\d+\.\d+(\.\d+)?([abc]|rc|\.?dev)?\d*")
+_OFFERED = re.compile(r"\(from versions: ([^)]*)\)")
+_NUMPY_2 = (1, 19)  # the first that was built for it
+_TIMEOUT_S, _POLL_S = 900.0, 0.1
+
+
+def is_version(place: str) -> bool:
+    """Return whether a text is a version, and no path."""
+    return _NUMBER.fullmatch(place) is not None
+
+
+def order(version: str) -> tuple[int, ...]:
+    """Return what versions are sorted by."""
+    return tuple(map(int, re.findall(r"\d+", version)[:3]))
+
+
+def environment(version: str, cancel: threading.Event | None = None) -> str:
+    """Return the folder of the environment with this version; make it where it is not kept yet."""
+    place = cache_folder() / FOLDER / version
+    if not place.is_dir():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".", dir=place.parent, ignore_cleanup_errors=True) as folder:
+            made = Path(folder) / version
+            _run([sys.executable, "-m", "venv", str(made)], version, cancel)
+            numpy = "numpy" if order(version) >= _NUMPY_2 else "numpy<2"
+            pip = [interpreter(str(made)), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+            _run([*pip, f"onnxruntime=={version}", numpy], version, cancel)
+            if not place.is_dir():  # another process may have been quicker
+                made.rename(place)
+        trim(place.parent)
+    return str(place)
+
+
+def releases(first: str, last: str, cancel: threading.Event | None = None) -> list[str]:
+    """Return the releases for this Python from one to another, as pip knows them."""
+    pip = [interpreter(environment(first, cancel)), "-m", "pip", "index", "versions", "onnxruntime"]
+    text = _run(pip, f"{first} to {last}", cancel)
+    known = next((line for line in text.splitlines() if line.startswith("Available versions:")), "")
+    names = [name.strip() for name in known.partition(":")[2].split(",")]
+    low, high = sorted((order(first), order(last)))
+    between = {name for name in names if name and low < order(name) < high}
+    return [first, *sorted(between, key=order, reverse=order(first) > order(last)), last]
+
+
+def _run(command: list[str], version: str, cancel: threading.Event | None) -> str:
+    """Run one of Python's own tools; return what it printed."""
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=alone)
+        try:
+            ends = time.monotonic() + _TIMEOUT_S
+            while process.poll() is None:
+                check_cancel(cancel)
+                if time.monotonic() > ends:
+                    break
+                time.sleep(_POLL_S)
+        finally:
+            process.kill()
+            process.wait()
+        output.seek(0)
+        text = output.read().decode("utf-8", "replace")
+    if process.returncode == 0:
+        return text
+    offered = _OFFERED.search(text)
+    if offered is not None and offered[1] not in ("", "none"):
+        raise ConfigError(
+            f"there is no ONNX Runtime {version} for this Python {sys.version_info[0]}.{sys.version_info[1]}",
+            f"choose one of {one_line(offered[1], 400)}; or give the path of an environment that has it",
+        )
+    raise WorkerError(
+        f"ONNX Runtime {version} is not kept on this machine, and pip reached no package index",
+        f"once with a network: wb.compare_versions(model, [{version!r}]); or give an environment's path: "
+        f"python3 -m venv env && env/bin/pip install onnxruntime=={version}",
+    )
