@@ -101,7 +101,7 @@ def started_lab(
 
 
 def _configure(folder: Path, config: Mapping[str, Mapping[str, object]]) -> None:
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "jupyter_lab_config.json").write_text(json.dumps({"LabApp": {"expose_app_in_browser": True}}))
     (folder / "jupyter_server_config.json").write_text(json.dumps(config))
     for plugin, values in SETTINGS.items():

@@ -14,6 +14,7 @@ from workbench.apps.panels.model_row import ModelRow
 from workbench.apps.panels.run_row import RunRow
 from workbench.apps.panels.state import MODES
 from workbench.apps.panels.tabs.results import Results
+from workbench.apps.panels.without_anywidget import notice
 from workbench.core.bundle.display import config_in_words
 from workbench.core.text import one_line
 from workbench.drawing.page.banner import VERDICT_STYLE as VERDICT
@@ -44,7 +45,7 @@ class Layout:
         top = W.HBox([self.model_row.widget, ends], classes="wbp-top")
         self.configs = W.HBox([self.table.widget, self.run_row.widget], classes="wbp-configs")
         places = [top, self.results.shared, self.told, self.configs, self.improve.widget, self.body, self.bug]
-        self.root = W.VBox([W.HTML(STYLE), *places, bench.page.bridge], classes="wbp")
+        self.root = W.VBox([W.HTML(STYLE), notice(self.state), *places, bench.page.bridge], classes="wbp")
         bench.page.root = self.root.model_id
         bench.state.observe(self._show_bug, names="bug")
         bench.page.bridge.on_step = self._step

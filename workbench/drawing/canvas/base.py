@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
+from html import escape
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -92,10 +94,22 @@ class View(Widget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the live view, and a picture and a sentence for where it cannot run."""
-        from ipywidgets import DOMWidget
+        from ipywidgets import HTML, VBox
 
-        widget = DOMWidget._repr_mimebundle_(self, **kwargs) or {}
-        return {**widget, "text/plain": str(self), "image/png": self.still().to_png()}
+        picture = self.still().to_png()
+        shown = HTML(_LACKING.format(b64encode(picture).decode("ascii"), escape(str(self))))
+        box = VBox([self, shown.add_class("wbv-lacks")]).add_class("wbv-cell")
+        widget = box._repr_mimebundle_(**kwargs) or {}
+        return {**widget, "text/plain": str(self), "image/png": picture}
 
 
+# Where JupyterLab lacks anywidget no view draws its root, .wbv: its picture is shown then, with the reason.
+_LACKING = """<style>
+.wbv-lacks {{ visibility: hidden; height: 0; margin: 0; overflow: hidden;
+  animation: wbv-lacks 0s 4s forwards; }}
+@keyframes wbv-lacks {{ to {{ visibility: visible; height: auto; }} }}
+.wbv-cell:has(.wbv) > .wbv-lacks, .wbv-cell:not(:has(.wbv)) .jupyter-widgets-error-widget {{ display: none; }}
+</style><p><b>This JupyterLab lacks anywidget</b>, so this is a picture. Where it runs:
+<code>pip install anywidget</code>, then reload the page.</p>
+<img src="data:image/png;base64,{}" alt="{}" style="max-width: 100%">"""
 _OWN = ("header", "selected", "search", "badges", "height_px")

@@ -145,6 +145,7 @@ function hearProjector(panels, model) {
 }
 
 function render({ model, el }) {
+  el.classList.add("wbp-alive"); // without_anywidget.py: without this mark the panels say what is missing
   const guard = () => {
     const panels = el.closest(".wbp");
     if (!panels) return requestAnimationFrame(guard); // not in the page yet

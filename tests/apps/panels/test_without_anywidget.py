@@ -1,0 +1,40 @@
+"""The fields that stand in for the knob table where JupyterLab lacks anywidget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import workbench as wb
+from workbench.apps.panels.without_anywidget import FIELDS, notice
+
+
+def fields(widget: Any) -> dict[str, Any]:
+    return {getattr(field, "tooltip", ""): field for row in widget.children[1:] for field in row.children}
+
+
+def test_each_field_sets_its_config_and_follows_it() -> None:
+    bench = wb.Workbench()
+    shown = fields(notice(bench.state))
+    assert len([name for name in shown if name]) == 2 * len(FIELDS)
+    shown["B: precision"].value = "static int8"
+    shown["B: intra op threads"].value = "2 threads"
+    assert bench.b == wb.Config(precision=wb.StaticInt8(), intra_op_threads=2)
+    shown["A: level"].value = "basic"
+    assert bench.a == wb.Config(level="basic")
+    bench.b = wb.Config(intra_op_threads=4, level="all")
+    assert shown["B: intra op threads"].value == "4 threads"
+    assert shown["B: precision"].value == "float32"
+
+
+def test_a_value_that_no_field_has_is_kept() -> None:
+    bench = wb.Workbench()
+    shown = fields(notice(bench.state))
+    bench.b = wb.Config(intra_op_threads=3)
+    assert shown["B: intra op threads"].value is None
+    assert bench.b.intra_op_threads == 3
+
+
+def test_the_panels_hold_the_notice_in_plain_widgets() -> None:
+    (shown,) = [child for child in wb.Workbench().panels.root.children if "wbp-lacks" in child._dom_classes]
+    assert "pip install anywidget" in shown.children[0].value
+    assert {field._view_module for field in fields(shown).values()} == {"@jupyter-widgets/controls"}
