@@ -26,10 +26,10 @@ STYLE = f"""<style>
 TEXT = """<div role="alert">
 <p><b>This JupyterLab lacks anywidget.</b> Where it runs: <code>pip install anywidget</code>, then reload this
 page. The environment of this kernel has it already; JupyterLab needs it too.</p>
-<p>Without it these work: the model, the fields below, <code>bench.b = wb.Config(…)</code> in a cell, Compare and
-all other runs, every answer, every figure and table. These do not: the table of all settings, the live graph and
-flame (<code>bench.result.graph()</code> in a cell shows its picture), and the buttons that copy, download or add
-a cell (<code>bench.result.save("result.ortbench")</code> and
+<p>Without it these work: the model, the fields below, <code>bench.b = wb.Config(…)</code> in a cell, Compare
+and all other runs, every answer, every figure and table. These do not: the table of all settings, the live
+graph and flame (<code>bench.result.graph()</code> in a cell shows its picture), and the buttons that copy,
+download or add a cell (<code>bench.result.save("result.ortbench")</code> and
 <code>bench.result.export_html("page.html")</code> write files).</p>
 <p>Netron and speedscope need the workbench beside JupyterLab as well: <code>pip install ort-workbench</code>
 there, then restart JupyterLab.</p></div>"""
