@@ -144,9 +144,39 @@ def test_the_doctor_says_what_each_installed_plugin_offers() -> None:
     (plugin,) = (each for each in report.survey.plugins if each.package.startswith("nxrt-ep-cpu"))
     assert plugin.devices[0].startswith("cpu_ep: CPU of")
     assert plugin.package in str(report)
-    absent = replace(report, survey=replace(report.survey, plugins=(replace(plugin, devices=()),)))
-    assert "it has no device here" in str(absent)
+    nowhere = replace(plugin, devices=(), vendors=("Intel",))
+    absent = replace(report, survey=replace(report.survey, plugins=(nowhere,)))
+    assert "registered; it has no device here; its package names Intel" in str(absent)
     assert survey(report.machine).plugins == report.survey.plugins
+
+
+def test_the_default_space_of_a_search_tries_it(model: Path) -> None:
+    (axis,) = (axis for axis in wb.default_space(model).axes if axis.name == "providers")
+    assert PLUGIN in axis.options
+
+
+def test_what_if_says_how_to_see_it_run(model: Path) -> None:
+    explained = wb.explain(model, keep=False)
+    with pytest.raises(wb.WorkbenchError, match=r'Provider\("cpu_ep", library="auto"\)'):
+        explained.what_if("cpu_ep")
+
+
+def test_the_vendors_that_a_package_names_are_read_from_its_metadata(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "some_ep").mkdir()
+    (tmp_path / "some_ep" / "__init__.py").write_text(
+        "def get_library_path():\n    'for register_execution_provider_library'\n"
+    )
+    info = tmp_path / "some_ep-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: some-ep\nVersion: 1\nSummary: for Intel NPUs, not intelligent ones\n"
+    )
+    (info / "RECORD").write_text("some_ep/__init__.py,,\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    vendors = {package.requirement: package.vendors for package in plugin_packages()}
+    assert vendors["some-ep==1"] == ("Intel",)
 
 
 def test_outputs_of_a_plugin_that_rounds_differ_by_a_number(model: Path) -> None:

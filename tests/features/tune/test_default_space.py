@@ -42,6 +42,7 @@ def space_of(monkeypatch: pytest.MonkeyPatch, folder: Path, proto: onnx.ModelPro
     monkeypatch.setattr(spaces, "finding_axes", lambda *_, **__: {})
     working = changes.pop("working", ())
     monkeypatch.setattr(spaces, "working_providers", lambda *_, **__: working)
+    monkeypatch.setattr(spaces, "working_plugins", lambda *_: ())
     return spaces.default_space(model, model.inputs(**changes.pop("sizes", {})), **changes)
 
 

@@ -40,6 +40,7 @@ def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spaces, "observe", lambda *_, **__: NothingFires())
     monkeypatch.setattr(spaces, "finding_axes", lambda *_, **__: {})
     monkeypatch.setattr(spaces, "working_providers", lambda *_, **__: (TENSORRT, CUDA, OPENVINO))
+    monkeypatch.setattr(spaces, "working_plugins", lambda *_: ())
 
 
 def space_of(model: Model, goal: wb.Goal = GUARDED, **changes: Any) -> Space:

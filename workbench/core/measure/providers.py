@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,6 +55,25 @@ def working_providers(
         return ()
     others = [str(name) for name in names if name not in without]
     return tuple(name for name in others if try_provider(name, machine, python).state == "works")
+
+
+def working_plugins(python: str = sys.executable) -> tuple[str, ...]:
+    """Return the names of the providers that installed plugins offer here; a broken plugin offers none."""
+    try:
+        plugins = call_job("probe", {}, timeout_s=PROBE_TIMEOUT_S, python=python)["plugins"]
+    except (WorkerError, RunFailed, StorageError):
+        return ()
+    names: dict[str, None] = {}
+    for module, *_ in plugins:
+        with suppress(WorkerError, RunFailed):
+            names |= dict.fromkeys(device.partition(":")[0] for device in plugin_devices(module, python))
+    return tuple(names)
+
+
+def plugin_devices(module: str, python: str = sys.executable) -> tuple[str, ...]:
+    """Register an installed plugin in a process of its own, and return its devices: "cpu_ep: CPU of AMD"."""
+    answer = call_job("probe", {"plugin": module}, timeout_s=PROBE_TIMEOUT_S, python=python)
+    return tuple(map(str, answer["devices"]))
 
 
 def try_provider(name: str, machine: Machine, python: str = sys.executable) -> ProviderState:

@@ -48,7 +48,7 @@ def _about() -> dict[str, Any]:
             }
         ),
         "cuda": mismatched(metadata.requires(GPU_BUILD) or () if GPU_BUILD in installed else (), installed),
-        "plugins": [[package.module, package.requirement] for package in plugin_packages()],
+        "plugins": [[package.module, package.requirement, *package.vendors] for package in plugin_packages()],
         "available": ort.get_available_providers(),
         "devices": [
             [device.ep_name, device.device.type.name, device.device.vendor] for device in ort.get_ep_devices()

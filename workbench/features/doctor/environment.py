@@ -6,7 +6,7 @@ import sys
 
 from workbench.core.bundle.machine import Machine
 from workbench.core.errors import RunFailed, StorageError, WorkerError
-from workbench.core.measure.providers import PROBE_TIMEOUT_S, try_provider
+from workbench.core.measure.providers import PROBE_TIMEOUT_S, plugin_devices, try_provider
 from workbench.core.worker.launch import call_job
 from workbench.features.doctor.records import Device, Plugin, Survey
 
@@ -24,15 +24,14 @@ def survey(machine: Machine, python: str = sys.executable) -> Survey:
         providers=tuple(try_provider(str(name), machine, python) for name in facts["available"]),
         devices=tuple(Device(*(str(part) for part in device)) for device in facts["devices"]),
         problem=None,
-        plugins=tuple(_plugin(str(module), str(name), python) for module, name in facts["plugins"]),
+        plugins=tuple(_plugin(python, *map(str, plugin)) for plugin in facts["plugins"]),
         cuda=tuple((str(asked), str(installed)) for asked, installed in facts["cuda"]),
     )
 
 
-def _plugin(module: str, package: str, python: str) -> Plugin:
+def _plugin(python: str, module: str, package: str, *vendors: str) -> Plugin:
     """Register a plugin in a process of its own: one that crashes ends that process only."""
     try:
-        answer = call_job("probe", {"plugin": module}, timeout_s=PROBE_TIMEOUT_S, python=python)
+        return Plugin(package, plugin_devices(module, python), "", vendors)
     except (WorkerError, RunFailed) as error:
-        return Plugin(package, (), error.problem)
-    return Plugin(package, tuple(map(str, answer["devices"])), "")
+        return Plugin(package, (), error.problem, vendors)

@@ -34,6 +34,15 @@ class Plugin:
     package: str  # "nxrt-ep-cpu==0.1.0"
     devices: tuple[str, ...]  # "cpu_ep: CPU of AMD"
     problem: str  # empty when it could be registered
+    vendors: tuple[str, ...] = ()  # of devices that the package's metadata names
+
+    @property
+    def offers(self) -> str:
+        """What it has here, in words."""
+        if self.problem or self.devices:
+            return self.problem or "; ".join(self.devices)
+        wants = f"; its package names {' and '.join(self.vendors)}" if self.vendors else ""
+        return f"registered; it has no device here{wants}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +138,7 @@ class Doctor:
             fix = f"\nFix: {provider.fix}" if provider.fix else ""
             yield "providers", provider.name, provider.state + words + fix
         for plugin in survey.plugins:
-            offers = "; ".join(plugin.devices) or "registered; it has no device here"
-            yield "plugins", plugin.package, plugin.problem or offers
+            yield "plugins", plugin.package, plugin.offers
         for advice in self.advice:
             yield "advice", advice.topic, advice.text
 

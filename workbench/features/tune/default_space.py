@@ -16,7 +16,7 @@ from workbench.core.config import Config, DynamicInt8, StaticInt8, WeightOnly
 from workbench.core.config.provider import CPU
 from workbench.core.cpu import lacks_int8
 from workbench.core.measure.machine import read_machine
-from workbench.core.measure.providers import AZURE, working_providers
+from workbench.core.measure.providers import AZURE, working_plugins, working_providers
 from workbench.core.models import Inputs, Model
 from workbench.core.models.declared import declared_inputs
 from workbench.core.models.examples import trained_sample
@@ -73,6 +73,7 @@ def default_space(
     on_step("which providers work here")
     of_providers = ProviderAxes(
         names=working_providers(machine, base.interpreter, without=(CPU, AZURE)),
+        plugins=working_plugins(base.interpreter),
         model=model,
         machine=machine,
         cores=_cores(machine),

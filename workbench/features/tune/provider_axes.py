@@ -29,10 +29,12 @@ _CONTROL_FLOW = ("If", "Loop", "Scan")  # their bodies wait for values on the CP
 class ProviderAxes:
     """The axes of the providers in `names`, all of which work here.
 
-    `sizes` are those of all symbolic dims; None: some are open or guessed.
+    `sizes` are those of all symbolic dims; None: some are open or guessed. `plugins` are providers that
+    installed plugins offer here.
     """
 
     names: Sequence[str]
+    plugins: Sequence[str]
     model: Model
     machine: Machine
     cores: int
@@ -43,7 +45,8 @@ class ProviderAxes:
 
     def options(self) -> dict[str, tuple[Config, ...]]:
         """Return the options by axis; precision and fusion are those that pay on a GPU alone."""
-        axes: dict[str, list[Config]] = {"providers": [self._on(name) for name in self.names]}
+        plugins = [Config(providers=(Provider(name, library="auto"), Provider(CPU))) for name in self.plugins]
+        axes: dict[str, list[Config]] = {"providers": [*map(self._on, self.names), *plugins]}
         for provider, settings in (
             (CUDA, self._cuda()),
             (TENSORRT, self._tensorrt()),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import to_table
 from workbench.core.errors import ConfigError
+from workbench.core.plugin_packages import plugin_packages
 from workbench.features.explain.graph import Graph
 from workbench.features.explain.observe import KERNELS
 from workbench.features.explain.placement.partitions import (
@@ -256,7 +257,10 @@ def _table(provider: str) -> SupportTable:
         if wanted in (_folded(table.provider), _folded(table.name), _folded(table.variant)):
             return table
     known = ", ".join(table.name for table in support_tables())
-    raise ConfigError(f"there is no support table for {provider!r}", f"tables exist for: {known}")
+    config = f'wb.Config(providers=[wb.Provider("{provider}", library="auto"), "cpu"])'
+    real = f"; a plugin that is installed runs: wb.explain(model, {config})"
+    fix = f"tables exist for: {known}{real if plugin_packages() else ''}"
+    raise ConfigError(f"there is no support table for {provider!r}", fix)
 
 
 def _folded(name: str) -> str:
