@@ -19,6 +19,7 @@ from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.tabs.finding_card import MOST_LINKS
 from workbench.apps.panels.tabs.finding_texts import gain_html, interval_text, outcome_html, steps_html
 from workbench.apps.panels.tabs.findings import FindingsList
+from workbench.apps.panels.tabs.form import FormLine
 from workbench.apps.panels.tabs.improve import ImprovePage
 from workbench.core.errors import Cancelled
 from workbench.features.base.registry import KINDS
@@ -53,6 +54,13 @@ def htmls(widget: W.Widget) -> Iterator[str]:
         yield from htmls(child)
 
 
+def descendants(widget: W.Widget) -> Iterator[W.Widget]:
+    """Return a widget and all below it."""
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from descendants(child)
+
+
 def words(listed: FindingsList) -> str:
     return "\n".join(htmls(listed.widget))
 
@@ -62,10 +70,9 @@ def measured(verdict: bool = True) -> Any:
     return FixResult(LARGE, verdict, "B is 1.31 times as fast.", wb.Config(), wb.Comparison(ordinary()))
 
 
-def test_the_empty_tab_says_what_it_does_and_offers_both_buttons() -> None:
+def test_the_empty_tab_says_what_it_does_and_offers_to_look() -> None:
     _, listed = tab(wb.Workbench())
     assert listed.look.run.description == "Find improvements"
-    assert listed.line.run.description == "Try all"
     assert "the evidence, the fix and the gain to expect" in words(listed)
     assert listed.cards == []
     assert listed.list.children == ()
@@ -279,7 +286,8 @@ def test_what_was_tried_stands_above_the_findings_and_can_be_used(bench: wb.Work
     assert "predicted 1.25×, measured at least 1.10×" in text
     assert "the end" in text
     (box,) = listed.list.children
-    box.children[1].children[0].click()
+    use = next(child for child in descendants(box) if getattr(child, "description", "") == "Use as B")
+    use.click()
     assert bench.b == improvement.config
 
 
@@ -309,7 +317,7 @@ def test_try_all_may_lose_as_much_accuracy_as_the_boxes_say(
         return wb.Improvement(examples.improvement())
 
     monkeypatch.setattr("workbench.features.findings.calls.improve", improve)
-    line = tab(bench)[1].line
+    line = FormLine(bench, KINDS.named("improvement"))
     drop, seconds = (line.fields[name] for name in ("max_accuracy_drop", "budget_s"))
     drop.value, seconds.value = "1", "60"
     bench.run("improvement", wait=True)

@@ -11,6 +11,7 @@ from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.tabs.finding_card import FindingCard
 from workbench.apps.panels.tabs.finding_texts import head_html, rest_html, steps_html
 from workbench.apps.panels.tabs.form import FormLine
+from workbench.drawing.page.banner import verdict_html
 from workbench.features.base.registry import KINDS
 from workbench.features.findings.improvement_record import ImprovementRecord
 from workbench.features.findings.record import FindingsRecord
@@ -18,10 +19,6 @@ from workbench.features.findings.record import FindingsRecord
 _LOOK = (
     "Looks at the graph that runs, its profile and its weights under A and B, and lists what costs time, "
     "memory or accuracy: the evidence, the fix and the gain to expect."
-)
-_TRY = (
-    "Tries each fix on the config shown, the largest gain first, and keeps what was measured better; int8 "
-    "and 16-bit floats only where you allow the accuracy to drop."
 )
 
 
@@ -34,8 +31,7 @@ class FindingsList:
         self.held: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         self.list = W.VBox([])
         self.look = FormLine(bench, KINDS.named("findings"), _LOOK)
-        self.line = FormLine(bench, KINDS.named("improvement"), _TRY)
-        self.widget = W.VBox([self.look.widget, self.line.widget, self.list], classes="wbp-findings")
+        self.widget = W.VBox([self.look.widget, self.list], classes="wbp-findings")
         self.state.observe(lambda _: self._follow(), names=["job", "tried", "selected"])
 
     def refresh(self) -> None:
@@ -62,7 +58,9 @@ class FindingsList:
         changed = record.config != record.start
         hint = "Put the config at the end of the steps into B"
         row = W.HBox([button("Use as B", hint, use, status)] if changed else [], classes="wbp-tools")
-        return W.VBox([W.HTML(steps_html(label, record)), row, status], classes="wbp-improvement")
+        proven = [] if record.comparison is None else [W.HTML(verdict_html(record.comparison))]
+        steps = W.HTML(steps_html(label, record))
+        return W.VBox([*proven, row, steps, status], classes="wbp-improvement")
 
     def _found(self, label: str, record: FindingsRecord) -> list[W.Widget]:
         """Return the widgets of one config's findings."""

@@ -145,8 +145,8 @@ class TabPage:
         shown = [card.widget for card in chosen]
         if title in self.kinds and (not chosen or self._line(self.kinds[title]).kind.form):
             shown.insert(0, self._line(self.kinds[title]).widget)
-        elif not shown:
-            shown = [W.HTML(f'<div class="wbp-empty">{text(self.tab.empty)}</div>')]
+        if not self.cards and (not shown or title not in self.tab.own.values()):
+            shown.insert(0, W.HTML(f'<div class="wbp-empty">{text(self.tab.empty)}</div>'))
         if list(self.content.children) != shown:
             self.content.children = shown
             for card in chosen:
