@@ -40,7 +40,7 @@ def test_a_row_a_run_with_every_sample_and_the_marks() -> None:
     assert figure.layout.title.text.startswith("<b>B is 1.83× faster (95 % CI 1.79 to 1.88)</b>")
     assert figure.layout.xaxis.title.text == "latency of one run (ms)"
     assert texts(figure)[0].endswith("<b>A</b></span><br>ORT defaults")
-    assert "hollow samples were disturbed" in more(figure)
+    assert "hollow samples are excluded" in more(figure)
 
 
 def test_below_a_banner_it_needs_no_verdict_of_its_own() -> None:

@@ -9,10 +9,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from workbench.core.errors import InputError, RunFailed
 from workbench.core.text import path_text
+from workbench.core.worker.folder import WorkerFolder
 from workbench.features.caught.catching import catching
 from workbench.features.caught.record import CaughtSession, caught_sessions
 
@@ -22,8 +22,8 @@ def run_script(script: str | os.PathLike[str], arguments: Sequence[str] = ()) ->
     path = Path(script).expanduser()
     if not path.is_file():
         raise InputError(f"{path_text(path)} is no file", "give the path of a Python script")
-    with TemporaryDirectory(prefix="workbench-") as folder:
-        answer = Path(folder) / "sessions.json"
+    with WorkerFolder() as folder:
+        answer = folder / "sessions.json"
         command = [sys.executable, "-m", __name__, str(answer), str(path), *arguments]
         code = subprocess.run(command, stdout=2, check=False).returncode
         if code:

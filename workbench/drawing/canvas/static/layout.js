@@ -88,14 +88,14 @@ function layersOf(count, ahead, rank) {
   return layer.map((one, item) => (!makers[item].length && next[item] < Infinity ? next[item] - 1 : one));
 }
 
-// Passes by barycentre; the order with the fewest crossings is kept.
+// Barycentre sweeps; the order with the fewest crossings is kept.
 function order(rows) {
   const number = () => { for (const row of rows) row.forEach((one, at) => { one.at = at; }); };
   const state = () => rows.map((row) => [...row]);
   number();
   let best = state(), fewest = crossings(rows);
-  for (let pass = 0; pass < 8 && fewest > 0; pass++) {
-    const down = pass % 2 === 0;
+  for (let sweep = 0; sweep < 8 && fewest > 0; sweep++) {
+    const down = sweep % 2 === 0;
     for (let i = 1; i < rows.length; i++) {
       const row = rows[down ? i : rows.length - 1 - i];
       for (const one of row) {
