@@ -16,10 +16,11 @@ KNOBS = """([width, state]) => {
   place.style.width = `${width}px`;
   const root = document.createElement('div');
   place.replaceChildren(root);
-  const stop = renderKnobs({model: {get: (name) => state[name], on() {}, off() {}, send() {}}, el: root});
-  const selects = [...root.querySelectorAll('select')];
+  const stop = renderKnobs({model: {get: (name) => state[name], on() {}, off() {}, send() {}, set() {}, save_changes() {}}, el: root});
+  root.querySelectorAll('.wbk-link').forEach((link) => link.click());
+  const selects = [...root.querySelectorAll('.wbk-drawer select')];
   const shown = () => selects.map((select) => select.selectedOptions[0].textContent);
-  const heads = [...root.querySelectorAll('.wbk-name')].map((head) => head.textContent);
+  const heads = [...root.querySelectorAll('.wbk-drawer .wbk-name')].map((head) => head.textContent);
   const before = shown(), values = selects.map((select) => select.value);
   selects[0].focus();
   const listed = [...selects[0].options].map((option) => option.textContent);
@@ -39,21 +40,22 @@ def knobs_of(labels: str) -> dict[str, Any]:
         for label in labels
     ]
     cell = {"value": "default: 2", "default": True, "differs": False, "error": ""}
-    row = {"key": "threads", "label": "intra-op threads", "help": "", "options": VALUES, "typed": ""}
-    rows = [{**row, "cells": [cell for _ in labels]}]
+    row = {"label": "intra-op threads", "help": "", "options": VALUES, "typed": "", "group": ""}
+    chief = ("intra_op_threads", "level", "precision", "providers")
+    rows = [{**row, "key": key, "cells": [cell for _ in labels]} for key in chief]
     return {"columns": columns, "rows": rows, "hits": [], "hit_count": "", "total": 293, "search": ""}
 
 
-@pytest.mark.parametrize(("width", "labels"), [(240, "AB"), (380, "ABCD")])
+@pytest.mark.parametrize(("width", "labels"), [(280, "AB"), (460, "ABCD")])
 def test_narrow_cells_show_the_value_and_an_open_list_all(widget_page: Page, width: int, labels: str) -> None:
     drawn = widget_page.evaluate(KNOBS, [width, knobs_of(labels)])
     assert drawn["heads"] == list(labels)
-    assert drawn["before"] == drawn["after"] == ["2" for _ in labels]
-    assert drawn["values"] == ["default: 2" for _ in labels]
+    assert drawn["before"] == drawn["after"] == ["2" for _ in labels] * 4
+    assert drawn["values"] == ["default: 2" for _ in labels] * 4
     assert drawn["listed"] == VALUES
 
 
 def test_roomy_cells_say_that_the_value_is_the_default(widget_page: Page) -> None:
-    drawn = widget_page.evaluate(KNOBS, [380, knobs_of("AB")])
+    drawn = widget_page.evaluate(KNOBS, [900, knobs_of("AB")])
     assert drawn["heads"] == ["A config", "B config"]
-    assert drawn["before"] == drawn["after"] == ["default: 2", "default: 2"]
+    assert drawn["before"] == drawn["after"] == ["default: 2", "default: 2"] * 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import onnx
 import pytest
 from onnx import helper
@@ -13,19 +15,21 @@ from tests.browser.harness.book import Book
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import (
-    MENU,
-    SECTIONS,
+    PRESS,
+    STOP,
     TABS,
     TAKEN,
+    all_settings,
     button,
+    change,
     compared,
     each_card,
     knob,
     make,
-    menu_item,
+    place_of,
+    share,
     stopped,
     tab,
-    turned,
     until,
     workers,
 )
@@ -37,16 +41,14 @@ START = "import workbench as wb\nbench = wb.Workbench('digits-conv')\nbench.stat
 # Nothing is settled of equal configs this exactly: it runs until it is cancelled.
 ENDLESS = START.format(budget=600.0).replace("bench.state", "bench.state.smallest_effect = 1e-6\nbench.state")
 CLICKS = 5
-# Presses a button and, as soon as possible, Cancel. A short run may be over before the page shows it:
-# then there is nothing to cancel.
-START_AND_CANCEL = """async (name) => {
-  const all = () => [...document.querySelectorAll('.wbp button')];
+# Presses a button and, as soon as possible, what stops it. A short run may be over before the page shows it:
+# then there is nothing to stop.
+START_AND_STOP = """async (name) => {
+  const all = () => [...document.querySelectorAll('.wbp button')].filter((element) => element.checkVisibility());
   const find = (name) => all().find((element) => element.textContent.trim() === name);
-  find(name).click();
-  for (let frame = 0; frame < 120 && find('Cancel').disabled; frame += 1) {
-    await new Promise(requestAnimationFrame);
-  }
-  find('Cancel').click();
+  (find(name) ?? find('Again')).click();
+  for (let frame = 0; frame < 120 && !find('Stop here'); frame += 1) await new Promise(requestAnimationFrame);
+  find('Stop here')?.click();
 }"""
 # Items of the menu whose middle something else covers or whose list cuts them.
 HIDDEN_ITEMS = """() => [...document.querySelectorAll('.wbm-list button')].filter((item) => {
@@ -73,33 +75,39 @@ def with_model(book: Book) -> Book:
 
 
 def answered_ms(page: Page) -> list[float]:
-    """How long a section takes to open or close after a click, some times."""
+    """How long the kernel takes to answer a click that opens or closes the passes, some times."""
+    all_settings(page)
     took: list[float] = page.evaluate(
         """async (clicks) => {
           const took = [];
-          const all = [...document.querySelectorAll('.wbp-section-button')];
-          const section = all.find((element) => element.textContent.includes('memory'));
+          const rows = () => document.querySelectorAll('.wbk-drawer tr').length;
+          const all = [...document.querySelectorAll('.wbk-row')];
+          const passes = all.find((element) => element.textContent === 'disabled passes');
           for (let click = 0; click < clicks; click += 1) {
-            const before = section.textContent;
+            const before = rows();
             const began = performance.now();
-            section.click();
-            while (section.textContent === before) await new Promise(requestAnimationFrame);
+            passes.click();
+            while (rows() === before) await new Promise(requestAnimationFrame);
             took.push(performance.now() - began);
           }
           return took;
         }""",
         CLICKS,
     )
+    page.keyboard.press("Escape")
     return took
 
 
 def test_enter_opens_a_path_and_a_dropped_file_opens(show: Show, lab: Lab) -> None:
     page = with_model(show(START.format(budget=1.0))).page
     file = tiny.save(tiny.mlp(), lab.folder)
+    button(page, "Open…").click()
     path = page.locator(".wbp-model-row input[list]")
+    expect(path).to_be_focused()
     path.fill(str(file))
     path.press("Enter")
     expect(page.locator(".wbp-headline")).to_contain_text("tiny")
+    expect(path).to_be_hidden()
     page.evaluate(DROP, [*file.read_bytes()])
     expect(page.locator(".wbp-headline")).to_contain_text("dropped")
 
@@ -116,7 +124,7 @@ def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
     knob(page, "level").select_option("basic")
     expect(page.locator(".wbp-difference")).to_contain_text("level (basic")
     expect(page.locator(".wbp-doing")).to_contain_text("round")
-    button(page, "Cancel").click()
+    button(page, STOP).click()
     stopped(page)
 
 
@@ -126,7 +134,7 @@ def test_cancel_leaves_no_process(show: Show, name: str) -> None:
     page = with_model(show(ENDLESS)).page
     button(page, name).click() if name == "Compare" else make(page, name)
     until(page, lambda: bool(workers()))
-    button(page, "Cancel").click()
+    button(page, STOP).click()
     stopped(page)
     assert not workers()
     expect(button(page, "Compare")).to_be_enabled()
@@ -139,9 +147,11 @@ def test_a_short_run_is_cancelled_or_done_and_the_verdict_stays(show: Show) -> N
     button(page, "Compare").click()
     compared(page)
     verdict = page.locator(".wbp-verdict").inner_text()
-    button(page, "share as…").click()
-    for name in ("Explain A and B", "Profile A and B", "Export HTML"):
-        page.evaluate(START_AND_CANCEL, name)
+    for name in ("Explain A and B", "Profile A and B"):
+        view, figure, pressed = place_of(name)
+        tab(page, view)
+        page.evaluate(PRESS, figure)
+        page.evaluate(START_AND_STOP, pressed)
         expect(button(page, "Compare")).to_be_enabled()
         expect(page.locator(".wbp-progress")).to_have_count(0)
         until(page, lambda: not workers())
@@ -160,7 +170,7 @@ def test_two_reloads_in_mid_run_find_it_again(show: Show) -> None:
         expect(page.locator(".wbp-doing")).to_contain_text("round")
         before = page.locator(".wbp-doing").inner_text()
         expect(page.locator(".wbp-doing")).not_to_have_text(before)  # it moves on
-    button(page, "Cancel").click()
+    button(page, STOP).click()
     stopped(page)
 
 
@@ -189,15 +199,11 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
     expect(page.locator(".wbp-headline")).to_contain_text("<img src=x")
     button(page, "Compare").click()
     compared(page)
-    for name, place in (("Explain A and B", "graph"), ("Profile A and B", "flame")):
+    for name in ("Explain A and B", "Profile A and B"):
         make(page, name)
-        tab(page, place)
-        expect(page.locator(".wbp-page:visible .wbp-pills button").first).to_be_visible()
+        expect(page.locator(".wbp-progress")).to_have_count(1)
         expect(page.locator(".wbp-progress")).to_have_count(0)
-    button(page, "Find improvements").click()
-    tab(page, "findings")
-    expect(page.locator(".wbp-findings:visible")).to_contain_text("rules looked")
-    expect(page.locator(".wbp-progress")).to_have_count(0)  # its end turns to its tab
+        expect(page.locator(".wbp-page:visible .wbp-card").first).to_be_visible()
     for name in TABS:
         tab(page, name)
         assert page.locator(TAKEN).count() == 0, name
@@ -211,10 +217,16 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
 @pytest.mark.parametrize("width", [1400, 460])
 def test_it_is_accessible_and_fits(show: Show, pages: Pages, theme: str, width: int) -> None:
     page = opened(show, width=width, theme=theme).page
-    if width < 760:
-        page.locator(".wbp-fold").click()
-    for name in SECTIONS:
-        page.locator(".wbp-section-button", has_text=name).click()
+    all_settings(page)
+    for name in ("providers", "disabled passes", "free dimensions"):
+        page.locator(".wbk-row", has_text=re.compile(f"^{name}$")).click()
+    expect(page.locator(".wbk-inner").first).to_be_visible()
+    assert faults(page, ".wbp") == []
+    page.keyboard.press("Escape")
+    button(page, "+ change… in B").click()
+    expect(page.locator(".wbk-list [role=option]").first).to_be_visible()
+    assert faults(page, ".wbp") == []
+    page.keyboard.press("Escape")
     button(page, "Compare").click()
     compared(page)
     expect(page.locator(".wbp-tabs .js-plotly-plot .main-svg").first).to_be_visible()
@@ -226,24 +238,57 @@ def test_it_is_accessible_and_fits(show: Show, pages: Pages, theme: str, width: 
     assert beyond <= 1, "something sticks out"
 
 
-def test_the_menu_of_results_is_used_by_keys_alone(show: Show) -> None:
+def test_the_menu_share_is_used_by_keys_alone(show: Show) -> None:
     page = opened(show, width=1440, height=900).page
-    opener, listed = button(page, MENU), page.locator(".wbm-list")
+    opener, listed = button(page, "share"), page.locator(".wbm-list")
     opener.focus()
     page.keyboard.press("Enter")
-    expect(menu_item(page, "Measure alone")).to_be_focused()
+    expect(listed.get_by_role("menuitem").first).to_be_focused()
     expect(listed).to_be_in_viewport(ratio=1)
     assert page.evaluate(HIDDEN_ITEMS) == []
     page.keyboard.press("ArrowUp")
-    expect(menu_item(page, "Decode…")).to_be_focused()
-    page.keyboard.press("r")
-    expect(menu_item(page, "Roofline")).to_be_focused()
+    expect(listed.get_by_role("menuitem").last).to_be_focused()
+    page.keyboard.press("b")
+    expect(listed.get_by_role("menuitem", name="Bundle")).to_be_focused()
     assert faults(page, ".wbp") == []
     page.keyboard.press("Escape")
     expect(listed).to_be_hidden()
     expect(opener).to_be_focused()
-    make(page, "Sweep…")
-    turned(page, "scenarios")
+    share(page, "Code")
+    expect(page.locator(".wbp-code")).to_be_visible()
+
+
+def test_the_palette_changes_any_knob_and_the_chip_leaves_it(show: Show) -> None:
+    page = opened(show, width=1440, height=900).page
+    opener, chips = button(page, "+ change… in B"), page.locator("[data-label=B] .wbk-chip")
+    change(page, "spinning", "off")
+    expect(opener).to_be_focused()
+    expect(chips).to_have_text(["spinning: off×"])
+    change(page, "denormal_as_zero", "on")
+    expect(chips).to_have_count(2)
+    page.keyboard.press("Control+z")
+    expect(chips).to_have_count(1)
+    button(page, "leave spinning of B at its default").click()
+    expect(chips).to_have_count(0)
     opener.click()
-    page.locator(".wbp-headline").click()
-    expect(listed).to_be_hidden()
+    page.keyboard.type("migraphx")
+    expect(page.locator(".wbk-list .wbk-apart").first).to_contain_text("not in this")
+    page.keyboard.press("Escape")
+    expect(page.locator(".wbk-palette")).to_be_hidden()
+    change(page, "preset: throughput", "")
+    expect(chips).to_have_text(["spinning: off×"])
+    expect(knob(page, "intra-op threads")).to_have_value("1")
+
+
+def test_arrows_turn_the_views_of_a_projector_and_escape_ends_it(show: Show) -> None:
+    page = opened(show, width=1440, height=900).page
+    shown = page.locator(".wbp-tabs [role=tab][aria-selected=true]")
+    button(page, "A⁺").click()
+    expect(page.locator(".wbp-told")).to_contain_text("against A")
+    expect(page.locator(".wbk-lines")).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    expect(shown).to_have_text("Where time goes")
+    page.keyboard.press("ArrowLeft")
+    expect(shown).to_have_text("Timing")
+    page.keyboard.press("Escape")
+    expect(page.locator(".wbk-lines")).to_be_visible()

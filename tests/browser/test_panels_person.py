@@ -12,7 +12,7 @@ import workbench as wb
 from tests.browser.conftest import Show
 from tests.browser.harness.book import Book
 from tests.browser.harness.chromium import Pages
-from tests.browser.harness.panels import TABS, Keys, button, compared, knob, make, tab, workers
+from tests.browser.harness.panels import TABS, Keys, button, compared, knob, make, share, tab, workers
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 
@@ -20,7 +20,7 @@ START = "import workbench as wb\nbench = wb.Workbench()\nbench.state.budget_s = 
 B = wb.Config(level="basic", intra_op_threads=1, precision=wb.DynamicInt8())
 
 
-MAKES = (("Explain A and B", "graph"), ("Profile A and B", "flame"))  # what is made stands in this tab
+MAKES = (("Explain A and B", "What ORT did"), ("Profile A and B", "Where time goes"))  # and its view
 
 
 def difference(page: Page) -> Locator:
@@ -31,7 +31,7 @@ def shows_something(page: Page, name: str) -> None:
     """The tab is filled, and nothing in it failed."""
     filled = page.locator(".wbp-page:visible")
     expect(filled).not_to_be_empty()
-    if name in ("latency", "graph", "fusions", "flame"):
+    if name in ("Timing", "What ORT did", "Where time goes"):
         expect(filled.locator(".wbp-card").locator("canvas, .main-svg, .plot-img").first).to_be_visible()
     expect(page.locator(".wbp-progress")).to_have_count(0)
     expect(filled.locator(".wbp-error")).to_have_count(0)
@@ -102,19 +102,18 @@ def test_a_person_with_a_mouse(show: Show, pages: Pages, tmp_path: Path) -> None
         shows_something(page, name)
         pages.picture(page, f"panels-{name}")
 
-    button(page, "Copy as Python").click()
+    share(page, "Code")
     same_configs(page.locator(".wbp-code").inner_text())
-    tab(page, "latency")
+    tab(page, "Timing")
     page.locator(".wbp-page:visible").get_by_role("button", name="Pin", exact=True).click()
     expect(page.locator(".wbp-card")).to_contain_text("Pinned below")
     assert "wb.history().open" in book.cell(1).inner_text()
-    button(page, "share as…").click()
-    button(page, "Pin verdict").click()
+    share(page, "Cell")
     expect(book.cell(2)).to_be_visible()
-    button(page, "Save").click()
-    expect(page.locator(".wbp-note", has_text="Saved as")).to_be_visible()
+    share(page, "Bundle")
+    expect(page.locator(".wbp-note", has_text="digits-conv.ortbench")).to_be_visible()
     with page.expect_download() as download:
-        button(page, "Export HTML").click()
+        share(page, "Page")
     book.save()
     assert not workers()
     reopened(book, pages, book.lab.folder / "digits-conv.ortbench", downloaded(download.value, tmp_path))
@@ -132,14 +131,16 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
     page.keyboard.type("basic")
     expect(difference(page)).to_contain_text("level (basic")
     expect(level).to_be_focused()
-    keys.press("▸ passes")
-    first = page.locator(".wbt input[type=checkbox]").first
-    keys.reach(first)
-    page.keyboard.press("Space")
+    keys.press("+ change… in B")
+    page.keyboard.type("disabled passes")
+    expect(page.locator(".wbk-list [aria-selected=true]")).to_contain_text("disabled passes")
+    page.keyboard.press("Enter")
+    page.keyboard.type("ConstantFolding")
+    page.keyboard.press("Enter")
     expect(difference(page)).to_contain_text("disabled passes")
-    keys.press("↶", "Shift+Tab")
+    page.keyboard.press("Control+z")
     expect(difference(page)).not_to_contain_text("disabled passes")
-    keys.reach(knob(page, "intra-op threads"))
+    keys.reach(knob(page, "intra-op threads"), "Shift+Tab")
     page.keyboard.type("1")
     expect(difference(page)).to_contain_text("intra-op threads (1")
     keys.reach(knob(page, "precision"), "Shift+Tab")
@@ -148,11 +149,11 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
     keys.press("Compare")
     compared(page)
     for name, shown in MAKES:
-        keys.make(name, "Shift+Tab" if shown == "flame" else "Tab")
-        keys.turn(shown)
+        keys.make(name, "Tab" if shown == "What ORT did" else "Shift+Tab")
+        expect(page.locator(".wbp-progress")).to_have_count(0)
         shows_something(page, shown)
 
-    keys.press("Copy as Python", "Shift+Tab")
+    keys.share("Code")
     keys.press("Copy")
     expect(page.locator(".wbp-note", has_text="Copied")).to_be_visible()
     copied: str = page.evaluate("navigator.clipboard.readText()")
@@ -161,15 +162,14 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
     for name in TABS[1:]:
         keys.turn(name)
         shows_something(page, name)
-    keys.turn("latency")
-    shows_something(page, "latency")
+    keys.turn("Timing")
+    shows_something(page, "Timing")
     keys.press("Pin")
     expect(page.locator(".wbp-card")).to_contain_text("Pinned below")
-    keys.press("share as…", "Shift+Tab")
-    keys.press("Save")
-    expect(page.locator(".wbp-note", has_text="Saved as")).to_be_visible()
+    keys.share("Bundle")
+    expect(page.locator(".wbp-note", has_text="digits-conv.ortbench")).to_be_visible()
     with page.expect_download() as download:
-        keys.press("Export HTML")
+        keys.share("Page")
     page.keyboard.press("Control+s")
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     assert not workers()

@@ -13,21 +13,31 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.harness.chromium import PATIENCE_MS
 from tests.conftest import is_worker
+from workbench.apps.panels.tabs import results
+from workbench.apps.panels.tabs.explore import EXPLORE
 
 T = TypeVar("T")
 
-TABS = ("Timing", "Where time goes", "What ORT did", "Outputs", "Memory and start")
-MODES = ("Improve", "Explore", "Results")  # pages of their own
-SECTIONS = (
-    "graph", "passes", "providers", "threads", "precision", "memory", "inputs", "advanced", "measuring",
-)  # fmt: skip
-MENU = "more results"  # of everything that has no button of its own
+VIEWS = ("Timing", "Where time goes", "What ORT did", "Outputs", "Memory and start")
+MODES = ("Improve", "Explore", "Results")  # beside Compare, in which the views stand
+TABS = (*VIEWS, *MODES)
+CHIEF = ("level", "precision", "providers", "intra-op threads")  # in the line of each config
+STOP = "Stop here"
 VERDICTS = re.compile("faster|slower|tie|Not settled yet|failed|did not run|Outputs differ")
+MOST_CONTROLS, VIEW_TOP = 45, 250  # in view of Compare; pixels of a view without scrolling, at 1440 × 900
+# The names of the controls of the panels that the screen shows.
+IN_VIEW = """() => [...document.querySelectorAll(
+    '.wbp :is(button, input, select, textarea, a[href], summary, [role=tab], [tabindex="0"])')]
+  .filter((place) => {
+    const box = place.getBoundingClientRect();
+    return !place.disabled && place.checkVisibility({visibilityProperty: true}) && box.width > 1 && box.top < innerHeight;
+  }).map((place) => (place.ariaLabel || place.textContent || place.title || place.tagName).trim().slice(0, 40))"""
 MOST_TABS = 300  # keys until a place is reached; far more than there are places
 # What an attempt in a name would leave in the page if it were taken for markup, in HTML or in SVG.
 TAKEN = "img[src='x'], [onerror], a[href^='javascript'], [*|href^='javascript'], svg a"
 CARDS, PILLS = ".wbp-page:visible .wbp-card", ".wbp-page:visible .wbp-pills button:visible"
 DRAWN = "canvas, .main-svg, .plot-img, table, .wbp-fusion, .wbp-note, .wbp-error"  # one of these is in a card
+FILLED = ".wbp-card, .wbp-empty, .wbt, .wbp-forms, .wbp-findings"
 DRAWING = "drawing…"
 # Presses a pill by its name, if it is there and another one is chosen; cards that come after it have no mark.
 PRESS = """(name) => {
@@ -41,35 +51,77 @@ PRESS = """(name) => {
 
 
 def button(page: Page, name: str) -> Locator:
-    found = page.locator(".wbp").get_by_role("button", name=name, exact=True)
-    return found.first if name == "Cancel" else found  # the banner of what runs has one, too
+    return page.locator(".wbp").get_by_role("button", name=name, exact=True)
 
 
 def knob(page: Page, name: str, label: str = "B") -> Locator:
-    """Return the control of a knob of the config with this label."""
-    return page.locator(".wbk").get_by_label(f"{name}, {label}", exact=True)
+    """Return the control of a knob of the config with this label; open all settings where it is there."""
+    if name not in CHIEF:
+        all_settings(page)
+    place = ".wbk-lines" if name in CHIEF else ".wbk-drawer"
+    return page.locator(place).get_by_label(f"{name}, {label}" if label else name, exact=True)
 
 
-def menu_item(page: Page, name: str) -> Locator:
-    """Return an item of the menu of further results, which may be closed."""
-    return page.locator(".wbm-list button", has_text=re.compile(f"^{re.escape(name)}$"))
+def all_settings(page: Page) -> None:
+    """Open the drawer of all settings, if it is closed."""
+    if not page.locator(".wbk-drawer").is_visible():
+        button(page, "all settings").click()
+
+
+def change(page: Page, name: str, value: str) -> None:
+    """Change a knob, an option or the whole of B by the palette."""
+    button(page, "+ change… in B").click()
+    page.keyboard.type(name)
+    found = page.locator(".wbk-list [role=option]").filter(has_text=name).first
+    expect(found).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    if value:
+        expect(page.get_by_role("combobox", name=re.compile(" of B$"))).to_be_focused()
+        page.keyboard.type(value)
+        page.keyboard.press("Enter")
+    expect(page.locator(".wbk-palette")).to_be_hidden()
+
+
+def share(page: Page, name: str) -> None:
+    """Choose an item of the menu Share."""
+    button(page, "share").click()
+    page.locator(".wbm-list button", has_text=re.compile(f"^{re.escape(name)}$")).click()
+
+
+def place_of(name: str) -> tuple[str, str, str]:
+    """Return where a result is made: the title of its view, of its figure there, and the name of its button."""
+    tab, offer = next(
+        (tab, offer) for tab in (*results.VIEWS, EXPLORE) for offer in tab.offers if offer.button == name
+    )
+    return tab.title, tab.title_of(offer.name), offer.button
 
 
 def make(page: Page, name: str) -> None:
-    """Choose a result in the menu below Compare."""
-    button(page, MENU).click()
-    menu_item(page, name).click()
+    """Make a result where its view offers it."""
+    view, figure, pressed = place_of(name)
+    tab(page, view)
+    page.evaluate(PRESS, figure)
+    page.locator(".wbp-page:visible").get_by_role(
+        "button", name=re.compile(f"^{pressed}|^Again$")
+    ).first.click()
 
 
 def tab(page: Page, name: str) -> None:
-    page.locator(".wbp-tabs").get_by_role("tab", name=name, exact=True).click()
+    """Turn to a view, or to a mode."""
+    wanted = name if name in MODES else "Compare"
+    switch = page.locator(".wbp-modes button", has_text=wanted)
+    if "mod-active" not in (switch.get_attribute("class") or ""):
+        switch.click()
+    if name in VIEWS:
+        page.locator(".wbp-tabs").get_by_role("tab", name=name, exact=True).click()
     turned(page, name)
 
 
 def turned(page: Page, name: str) -> None:
-    """Wait until the kernel has filled this tab."""
-    expect(page.locator(".wbp-tabs [role=tab][aria-selected=true]")).to_have_text(name)
-    filled = page.locator(".wbp-page:visible").locator(".wbp-card, .wbp-empty, .wbp-forms, .wbt")
+    """Wait until the kernel has filled this view, or this mode."""
+    chosen = ".wbp-modes .mod-active" if name in MODES else ".wbp-tabs [role=tab][aria-selected=true]"
+    expect(page.locator(chosen)).to_have_text(name)
+    filled = page.locator(".wbp-page:visible").locator(FILLED)
     expect(filled.first).to_be_visible()
 
 
@@ -137,21 +189,37 @@ class Keys:
         self.reach(place, key)
         self.page.keyboard.press("Enter")
 
-    def make(self, name: str, key: str = "Tab") -> None:
-        """Choose a result in the menu below Compare."""
-        self.press(MENU, key)
-        self.reach(menu_item(self.page, name), "ArrowDown")
+    def share(self, name: str) -> None:
+        """Choose an item of the menu Share."""
+        self.press("share", "Shift+Tab")
+        self.reach(self.page.locator(".wbm-list").get_by_role("menuitem", name=name, exact=True), "ArrowDown")
         self.page.keyboard.press("Enter")
 
-    def turn(self, name: str) -> None:
-        """Turn to a tab of the results; the focus must be on one of the tabs, or before them."""
-        tabs = self.page.locator(".wbp-tabs").get_by_role("tab")
-        if not tabs.evaluate_all("all => all.includes(document.activeElement)"):
-            self.reach(self.page.locator(".wbp-tabs [role=tab][tabindex='0']"))
-        wanted = tabs.get_by_text(name, exact=True)
-        for _ in TABS:
-            if wanted.evaluate("e => e.closest('[role=tab]') === document.activeElement"):
-                break
-            self.page.keyboard.press("ArrowRight")
-        self.page.keyboard.press("Enter")
+    def make(self, name: str, key: str = "Tab") -> None:
+        """Make a result where its view offers it."""
+        view, figure, pressed = place_of(name)
+        self.turn(view, key)
+        pill = self.page.locator(PILLS).get_by_text(figure, exact=True)
+        if pill.count() and "mod-active" not in (pill.get_attribute("class") or ""):
+            self.reach(pill)
+            self.page.keyboard.press("Enter")
+        self.press(pressed)
+
+    def turn(self, name: str, key: str = "Shift+Tab") -> None:
+        """Turn to a view or a mode; a key that leads to the switches from where the focus is."""
+        mode = self.page.locator(".wbp-modes button", has_text=name if name in MODES else "Compare")
+        if "mod-active" not in (mode.get_attribute("class") or ""):
+            self.reach(mode, key)
+            self.page.keyboard.press("Enter")
+            key = "Tab"
+        if name in VIEWS:
+            tabs = self.page.locator(".wbp-tabs").get_by_role("tab")
+            if not tabs.evaluate_all("all => all.includes(document.activeElement)"):
+                self.reach(self.page.locator(".wbp-tabs [role=tab][tabindex='0']"), key)
+            wanted = tabs.get_by_text(name, exact=True)
+            for _ in VIEWS:
+                if wanted.evaluate("e => e.closest('[role=tab]') === document.activeElement"):
+                    break
+                self.page.keyboard.press("ArrowRight")
+            self.page.keyboard.press("Enter")
         turned(self.page, name)

@@ -13,6 +13,7 @@ from workbench.apps.panels.markup import bug_html, text
 from workbench.apps.panels.model_row import ModelRow
 from workbench.apps.panels.run_row import RunRow
 from workbench.apps.panels.state import MODES
+from workbench.apps.panels.tabs.answer_words import progress_html
 from workbench.apps.panels.tabs.results import Results
 from workbench.apps.panels.without_anywidget import notice
 from workbench.core.bundle.display import config_in_words
@@ -40,6 +41,7 @@ class Layout:
         )
         self.model_row = ModelRow(bench)
         self.run_row, self.table, self.improve = RunRow(bench), KnobTable(bench), ImproveRow(bench)
+        self.running = W.HTML(classes="wbp-running")
         self.bug, self.told, self.body = W.HTML(), W.HTML(), W.VBox([], classes="wbp-body")
         ends = W.HBox([self.modes, self.results.share, self.projector], classes="wbp-ends")
         top = W.HBox([self.model_row.widget, ends], classes="wbp-top")
@@ -52,6 +54,7 @@ class Layout:
         for switch, trait in ((self.modes, "mode"), (self.projector, "projector")):
             on_change(switch, partial(setattr, self.state, trait))
         follow(self.state, self._turn, "mode", "wide")
+        follow(self.state, self._run, "job")
         follow(self.state, self._project, "projector", "a", "b", "more")
 
     def _turn(self) -> None:
@@ -61,7 +64,13 @@ class Layout:
         W.set_shown(self.configs, mode in ("compare", "explore") and not self.state.wide)
         W.set_shown(self.improve.widget, mode == "improve")
         shown = {"improve": results.improve, "explore": results.explore, "results": results.history}
-        self.body.children = [shown[mode]] if mode in shown else [results.answer, results.views]
+        answer = [results.answer, results.views]
+        self.body.children = [self.running, shown[mode]] if mode in shown else answer
+
+    def _run(self) -> None:
+        """Show what runs where no answer stands."""
+        job = self.state.job
+        self.running.value = "" if job is None else progress_html(job)
 
     def _step(self, by: int) -> None:
         """Turn to a neighbour of the view; 0 ends the projector."""
