@@ -18,8 +18,12 @@ WIDE = 80_000  # of an MLP whose file is large enough for int8 to be suggested
 
 # Places of the parts of the bench, kept from the click on; what ends elsewhere is listed.
 WATCH_SHIFTS = """() => {
-  const parts = ['.wbp-top', '.wbk-lines', '.wbp-compare', '.wbp-tabs'].map((name) => document.querySelector(name));
-  const place = (part) => { const box = part.getBoundingClientRect(); return [box.left, box.top, box.width]; };
+  const find = (name) => document.querySelector(name);
+  const parts = ['.wbp-top', '.wbk-lines', '.wbp-compare', '.wbp-tabs'].map(find);
+  const place = (part) => {
+    const {left, top, width} = part.getBoundingClientRect();
+    return [left, top, width];
+  };
   const before = parts.map(place);
   window.shifts = [];
   const look = () => {

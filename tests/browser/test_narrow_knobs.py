@@ -16,7 +16,8 @@ KNOBS = """([width, state]) => {
   place.style.width = `${width}px`;
   const root = document.createElement('div');
   place.replaceChildren(root);
-  const stop = renderKnobs({model: {get: (name) => state[name], on() {}, off() {}, send() {}, set() {}, save_changes() {}}, el: root});
+  const model = {get: (name) => state[name], on() {}, off() {}, send() {}, set() {}, save_changes() {}};
+  const stop = renderKnobs({model, el: root});
   root.querySelectorAll('.wbk-link').forEach((link) => link.click());
   const selects = [...root.querySelectorAll('.wbk-drawer select')];
   const shown = () => selects.map((select) => select.selectedOptions[0].textContent);

@@ -44,7 +44,7 @@ CLICKS = 5
 # Presses a button and, as soon as possible, what stops it. A short run may be over before the page shows it:
 # then there is nothing to stop.
 START_AND_STOP = """async (name) => {
-  const all = () => [...document.querySelectorAll('.wbp button')].filter((element) => element.checkVisibility());
+  const all = () => [...document.querySelectorAll('.wbp button')].filter((place) => place.checkVisibility());
   const find = (name) => all().find((element) => element.textContent.trim() === name);
   (find(name) ?? find('Again')).click();
   for (let frame = 0; frame < 120 && !find('Stop here'); frame += 1) await new Promise(requestAnimationFrame);

@@ -30,8 +30,9 @@ IN_VIEW = """() => [...document.querySelectorAll(
     '.wbp :is(button, input, select, textarea, a[href], summary, [role=tab], [tabindex="0"])')]
   .filter((place) => {
     const box = place.getBoundingClientRect();
-    return !place.disabled && place.checkVisibility({visibilityProperty: true}) && box.width > 1 && box.top < innerHeight;
-  }).map((place) => (place.ariaLabel || place.textContent || place.title || place.tagName).trim().slice(0, 40))"""
+    const seen = place.checkVisibility({visibilityProperty: true}) && box.width > 1 && box.top < innerHeight;
+    return seen && !place.disabled;
+  }).map((place) => (place.ariaLabel || place.textContent || place.title).trim().slice(0, 40))"""
 MOST_TABS = 300  # keys until a place is reached; far more than there are places
 # What an attempt in a name would leave in the page if it were taken for markup, in HTML or in SVG.
 TAKEN = "img[src='x'], [onerror], a[href^='javascript'], [*|href^='javascript'], svg a"
@@ -51,7 +52,9 @@ PRESS = """(name) => {
 
 
 def button(page: Page, name: str) -> Locator:
-    return page.locator(".wbp").get_by_role("button", name=name, exact=True)
+    """Return the button with this name; a mode is no button here."""
+    found = page.locator(".wbp").get_by_role("button", name=name, exact=True)
+    return found.and_(page.locator(":not(.wbp-modes *)"))
 
 
 def knob(page: Page, name: str, label: str = "B") -> Locator:
@@ -89,10 +92,9 @@ def share(page: Page, name: str) -> None:
 
 
 def place_of(name: str) -> tuple[str, str, str]:
-    """Return where a result is made: the title of its view, of its figure there, and the name of its button."""
-    tab, offer = next(
-        (tab, offer) for tab in (*results.VIEWS, EXPLORE) for offer in tab.offers if offer.button == name
-    )
+    """Return where a result is made: the titles of its view and of its figure, the name of its button."""
+    offered = [(tab, offer) for tab in (*results.VIEWS, EXPLORE) for offer in tab.offers]
+    tab, offer = next((tab, offer) for tab, offer in offered if offer.button == name)
     return tab.title, tab.title_of(offer.name), offer.button
 
 

@@ -254,7 +254,7 @@ class Palette {
     const words = this.input.value.toLowerCase().split(/\s+/).filter(Boolean);
     const has = (text) => words.every((word) => text.toLowerCase().includes(word));
     if (!this.row) {
-      const commands = this.model.get("commands").filter(({ label, hint }) => has(`${label} ${hint}`));
+      const commands = this.model.get("commands").filter(({ label }) => has(label));
       const rows = this.model.get("hits").filter(({ key }) => words.length || !(key in CHIEF)).map((row) => ({ ...row, row }));
       const [available, apart] = [rows.filter(({ why }) => !why), rows.filter(({ why }) => why)];
       return [...commands.filter(({ last }) => !last), ...available, ...commands.filter(({ last }) => last), ...apart];
