@@ -61,6 +61,7 @@ UNPLANTED = {  # rules that no flaw shows on this machine's CPU, with the reason
     **dict.fromkeys(
         ("pass-costs-time", "threads-past-the-knee", "spinning-while-idle", "slow-first-run"), TIMES
     ),
+    "float-zero-points": "no quantizer of ONNX Runtime writes them; seen in hand-made models",
     "attention-not-fused": "the sound texts have it too: ORT fuses the attention of one kind of export",
     "arena-holds-memory": "growing inputs made it hold 1.92 to 2.00 times its peak, and 2 is the threshold",
     "prepacking-doubles-weights": "ORT frees what it packed; seen on one model only",

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
+import workbench as wb
 from benchmarks.graphs import explained_of
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
@@ -283,3 +286,40 @@ def test_random_inputs_where_values_decide() -> None:
     assert say("random-values-decide", evidence(nodes)) == []
     plain = [("n", "Relu", ("x",), 90)]
     assert say("random-values-decide", evidence(plain, random_inputs=True)) == []
+
+
+def four_bits(zero_points: str) -> onnx.ModelProto:
+    """Return a product of 4-bit weights whose zero points are floats, or packed, two in a byte."""
+    rng = np.random.default_rng(0)
+    packed = np.full((64, 1), 0x88, np.uint8) if zero_points == "packed" else np.full((64, 2), 8, np.float32)
+    constants = {
+        "w": rng.integers(0, 256, (64, 2, 16), dtype=np.uint8),
+        "scales": rng.random((64, 2), dtype=np.float32),
+        "zeros": packed,
+    }
+    product = helper.make_node(
+        "MatMulNBits", ["x", *constants], ["y"], "product", domain="com.microsoft",
+        K=64, N=64, bits=4, block_size=32, accuracy_level=4,
+    )  # fmt: skip
+    built = helper.make_graph(
+        [product],
+        "four_bits",
+        [helper.make_tensor_value_info("x", FLOAT, [4, 64])],
+        [helper.make_tensor_value_info("y", FLOAT, [4, 64])],
+        [numpy_helper.from_array(values, name) for name, values in constants.items()],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(built, opset_imports=opsets, ir_version=8)
+
+
+@pytest.mark.real
+def test_zero_points_in_float_keep_four_bits_slow() -> None:
+    found = {
+        kind: [item for item in wb.findings(four_bits(kind)).record.findings
+               if item.id == "float-zero-points"]
+        for kind in ("float", "packed")
+    }  # fmt: skip
+    (item,) = found["float"]
+    assert item.nodes == ("product",)
+    assert "packed" in item.fix.text
+    assert found["packed"] == []
