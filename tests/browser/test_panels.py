@@ -112,6 +112,14 @@ def test_enter_opens_a_path_and_a_dropped_file_opens(show: Show, lab: Lab) -> No
     expect(page.locator(".wbp-headline")).to_contain_text("dropped")
 
 
+def test_where_the_page_has_anywidget_it_does_not_say_that_it_lacks_it(show: Show) -> None:
+    book = show("import workbench as wb", "wb.Workbench()")
+    expect(book.output(1).locator(".wbp-alive")).to_be_attached()
+    expect(book.output(1).locator(".wbp-lacks")).to_be_hidden()
+    display = book.output(1).locator(".wbp-lacks").evaluate("node => getComputedStyle(node).display")
+    assert display == "none", "it stays hidden, however long the page is open"
+
+
 def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
     """Each is answered in mid-run; how soon is in `python -m benchmarks.panels clicks`."""
     page = with_model(show(ENDLESS)).page
