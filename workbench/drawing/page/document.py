@@ -57,6 +57,7 @@ class Document:
             '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_policy(code)}">\n'
             '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
+            '<link rel="icon" href="data:,">\n'  # else a browser asks the server for one
             f"<title>{escape(self.title)}</title>\n<style>{_static('page.css')}\n{VERDICT}</style>"
         )
         return (
