@@ -26,7 +26,7 @@ OUTSIDE = """() => {
 
 
 @pytest.mark.parametrize("width", [1440, 1024])
-@pytest.mark.parametrize("name", ["latency", "scenarios"])
+@pytest.mark.parametrize("name", ["Timing", "Explore"])
 def test_a_limit_that_is_typed_is_answered_below_the_line(
     show: Show, lab: Lab, pages: Pages, width: int, name: str
 ) -> None:

@@ -13,7 +13,7 @@ from benchmarks.looks import drawn_or_failed
 from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
-from tests.browser.harness.panels import tab, until
+from tests.browser.harness.panels import PILLS, tab, until
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from workbench.core.errors import WorkbenchError
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 Theme: TypeAlias = Literal["light", "dark"]
 LEAST = 4.5  # WCAG 2.2, AA, for text of any size
-TABS = ("latency",)
+TABS = ("Timing",)
 SHOWN = "import workbench as wb\nbench = wb.Workbench()\nbench.show(wb.open({path!r}))\nbench"
 # The lowest contrast of the words in the figures of this part of the page, and whose it is.
 FAINTEST = """within => {
@@ -91,11 +91,12 @@ def test_words_of_figures_in_the_panels(show: Show, pages: Pages, bundle: Path, 
         expect(page.locator(".wbp-page:visible .main-svg text").first).to_be_visible()
         readable(page, ".wbp-page")
         pages.picture(page, f"contrast-{theme}-{name}")
-    tab(page, "fusions")
+    tab(page, "What ORT did")
+    page.locator(PILLS).get_by_text("fusions", exact=True).click()
     expect(page.locator(".wbp-page:visible .wbt-picked").first).to_be_visible()
     pages.picture(page, f"contrast-{theme}-fusions")
     assert faults(page, ".wbp-page") == [], "the picked row, too"
-    tab(page, "graph")
+    page.locator(PILLS).get_by_text("graph", exact=True).click()
     page.wait_for_function(FIRST_SHADE, arg=theme == "light")
 
 

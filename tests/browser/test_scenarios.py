@@ -10,7 +10,7 @@ from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import button, tab
+from tests.browser.harness.panels import PILLS, button, tab
 from tests.factories import results as examples
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -26,10 +26,9 @@ HEADS = "nodes => nodes.map((node) => node.textContent)"
 def test_the_fields_fit_and_a_sweep_runs_by_what_was_typed(show: Show, pages: Pages, width: int) -> None:
     page = show(SOURCE, width=width).page
     expect(page.locator(".wbp-headline")).to_contain_text("digits-conv")
-    tab(page, "scenarios")
-    field = page.locator(".wbp-forms")
-    scenario = field.get_by_role("combobox").first
-    scenario.select_option("Load test")
+    tab(page, "Explore")
+    field = page.locator(".wbp-forms:visible")
+    page.locator(PILLS).get_by_text("load test", exact=True).click()
     expect(field.get_by_label("callers")).to_have_value("1, 2, 4, 8")
     pages.picture(page, f"scenarios-{width}")
     assert faults(page, ".wbp-forms") == []
@@ -39,7 +38,7 @@ def test_the_fields_fit_and_a_sweep_runs_by_what_was_typed(show: Show, pages: Pa
     assert beyond <= 1, "something sticks out"
     if width < 760:
         return
-    scenario.select_option("Sweep")
+    page.locator(PILLS).get_by_text("sweep", exact=True).click()
     over = field.get_by_label("over")
     over.fill("batch")
     over.press("Tab")

@@ -46,7 +46,7 @@ CUT_PLACEHOLDERS = """width => {
 def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab) -> None:
     study = wb.Study(examples.study()).save(lab.folder / "picked.ortbench")
     page = show(SOURCE.format(study=str(study))).page
-    tab(page, "tune")
+    tab(page, "Improve")
     picked = page.locator(".wbp-page .wbt-picked")
     expect(picked).to_have_count(0)
 

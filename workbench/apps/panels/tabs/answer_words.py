@@ -55,7 +55,7 @@ def running_html(view: JobView) -> str:
     axis: RatioAxis | None = None if verdict is None else axis_of(verdict)
     head = "Measuring…"
     if verdict is not None and verdict.ratio is not None:
-        head = f"{verdict.factor} {'slower' if verdict.ratio < 1 else 'faster'} so far"
+        head = so_far_words(verdict)
     bar = bar_html(view)
     lines = f'<div class="wbp-doing">{text(step_words(view))}</div>{bar}'
     samples = dict(view.progress.samples) if view.progress is not None else {}
@@ -69,6 +69,15 @@ def provisional(view: JobView) -> Verdict | None:
     """Return the verdict so far about the first candidate whose outputs agree."""
     verdicts = () if view.progress is None else view.progress.verdicts
     return next((item for item in verdicts if item.kind != "outputs differ" and item.ratio is not None), None)
+
+
+def so_far_words(verdict: Verdict) -> str:
+    """Return the speed so far; both ends where faster and slower are still possible."""
+    ratio, low, high = verdict.ratio, verdict.low, verdict.high
+    if ratio is None or (low is not None and high is not None and low < 1 < high):
+        ends = factor_ends(low, high).strip(" ()").replace(" to ", "× and ")
+        return f"between {ends}× so far" if ends else "open so far"
+    return f"{verdict.factor} {'slower' if ratio < 1 else 'faster'} so far"
 
 
 def step_words(view: JobView) -> str:

@@ -57,7 +57,7 @@ def spread_words(record: ComparisonRecord) -> str:
     if after.min() > before.max():
         return f"Every one of {label}'s runs is slower than {base}'s slowest"
     share = float((after < np.median(before)).mean())
-    return f"{share:.0%} of {label}'s runs are faster than {base}'s median"
+    return f"{share * 100:.0f} % of {label}'s runs are faster than {base}'s median"
 
 
 def numbers(record: ComparisonRecord) -> str:
