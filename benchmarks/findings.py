@@ -59,7 +59,8 @@ UNPLANTED = {  # rules that no flaw shows on this machine's CPU, with the reason
          "quantized-layers-in-float"), OTHER_CPU,
     ),
     **dict.fromkeys(
-        ("pass-costs-time", "threads-past-the-knee", "spinning-while-idle", "slow-first-run"), TIMES
+        ("pass-costs-time", "threads-past-the-knee", "spinning-while-idle", "slow-first-run",
+         "far-below-its-roof"), TIMES
     ),
     "float-zero-points": "no quantizer of ONNX Runtime writes them; seen in hand-made models",
     "attention-not-fused": "the sound texts have it too: ORT fuses the attention of one kind of export",

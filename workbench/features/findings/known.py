@@ -13,6 +13,7 @@ from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.accuracy.sensitivity_record import SensitivityRecord
 from workbench.features.explain.explanation import Explained
 from workbench.features.memory.by_node import MemoryRecord
+from workbench.features.profile.roofline.node_limits import RooflineRecord
 from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.variants.threads import ThreadScalingRecord
 from workbench.features.variants.worth import WorthRecord
@@ -36,6 +37,7 @@ class Known:
     layers: LayerErrorsRecord | None = None
     sensitivity: SensitivityRecord | None = None
     worth: WorthRecord | None = None
+    roofline: RooflineRecord | None = None
     accuracy: AccuracyRecord | None = None
     label: str = "A"  # of the config in the comparison, the accuracy and the agreement
     pacing_s: float | None = None  # the pause before each run

@@ -25,6 +25,7 @@ FAMILIES = (
     "gpu",
     "engines",
     "threads",
+    "roofs",
     "loading",
     "ort_warnings",
 )

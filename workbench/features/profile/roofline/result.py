@@ -63,6 +63,7 @@ FEATURE = Feature(
     call="workbench.features.profile.calls:roofline",
     takes=("inputs", "seed", "calibration"),
     examine=examine,
+    fact="roofline",
     button="Roofline",
     hint="Measure what this machine can do, and set each node against it",
     tabs=("Where time goes",),
