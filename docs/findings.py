@@ -13,10 +13,13 @@ HEAD = """# Findings
 whether time, memory or accuracy is lost, and what would fix it. `finding.try_fix()` measures one fix
 against the config as it is and returns `kept`, `reason`, `verdict`, `agreement`, `config` and `model_file`;
 `wb.improve(model)` and `workbench improve MODEL` try them all, largest gain first, and keep what was
-measured better. A fix for memory, loading or accuracy is kept only where it costs no time. At the end
+measured better. A fix for memory, loading or accuracy is kept only where it costs no time.
+
+At the end
 `wb.improve` measures the first config against the last one again, a single fix in further rounds of its own
 comparison; if that says slower, that the outputs differ, or contradicts the steps, it goes back to the first
 one. `budget_s` bounds all of it; what there was no time for is listed with its predicted gain.
+
 A rule that needs a measurement that was not made (a cold start, a thread scan) is
 listed as such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for what a
 config loses in accuracy and for fixes that change the arithmetic (`max_accuracy_drop=`,
@@ -76,7 +79,9 @@ With three further models, which the table leaves out, 25 of 31 (81 %; the goal 
 called *sure* or *likely*, 2 of 6 of those called *maybe*. Three rules were changed after this run:
 convolutions of one dimension gained 1.59 times on another processor and lose here, so the rule says *maybe*
 now; a Loop is expected to be 18 times slower than its product, not 11, and measured again 11.5 and 14.1
-were predicted, 14.7 (13.8 to 15.6) and 15.0 (9.5 to 23.6) measured. What too many threads cost depends on
+were predicted, 14.7 (13.8 to 15.6) and 15.0 (9.5 to 23.6) measured.
+
+What too many threads cost depends on
 the machine, the net and what else runs: on another machine 4 threads on two quiet cores cost 1.67 and 1.75
 times, 8 threads 5.7 times, and beside other programs 0.52 and 1.09 were measured. The rule predicted from
 that 5.7; after this run it predicts 1.75, the median of what was measured in quiet, still as *maybe*, with

@@ -35,7 +35,12 @@ def test_a_page_reads_well(page: str) -> None:
     assert sentences(text)
     assert median(map(words, sentences(text))) <= MEDIAN
     assert [sentence for sentence in sentences(text) if words(sentence) > LONGEST] == []
-    assert [part for part in paragraphs(text) if words(part) > PARAGRAPH] == []
+
+
+def test_no_paragraph_of_any_page_is_long() -> None:
+    pages = [*sorted(ROOT.glob("docs/**/*.md")), *map(ROOT.joinpath, TUTORIAL)]
+    parts = [part for page in pages for part in paragraphs(markdown(page.relative_to(ROOT).as_posix()))]
+    assert [part for part in parts if words(part) > PARAGRAPH] == []
 
 
 def test_a_how_to_page_is_a_question_with_its_call_and_its_command() -> None:
