@@ -75,6 +75,14 @@ def test_convolutions_could_run_in_int8_where_the_processor_can() -> None:
     assert finding.fix.config == Config(precision=StaticInt8())
     assert finding.gain.share == pytest.approx(0.9 * (1 - 1 / 2.5))
     assert say("static-int8-opportunity", evidence(nodes, machine=machine(flags=("avx2",)))) == []
+    costly = [("c", "Conv", ("x", "w"), 60), ("m", "Mul", ("c",), 5), ("d", "Div", ("m",), 5)]
+    rest = ("r", "Relu", ("d",), 30)
+    (less,) = say("static-int8-opportunity", evidence([*costly, rest]))
+    assert less.gain.share == pytest.approx(0.6 * (1 - 1 / 2.5) - 0.05 * 2.0 - 0.05 * 1.3)
+    casts = ("e", "HardSwish", ("d",), 30)
+    assert say("static-int8-opportunity", evidence([*costly, casts])) == [], (
+        "the casts cost more than it gains"
+    )
     assert say("static-int8-opportunity", evidence(nodes, config=Config(precision=DynamicInt8()))) == []
 
 
