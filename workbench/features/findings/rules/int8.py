@@ -16,7 +16,7 @@ from workbench.features.findings.registry import rule
 
 OPPORTUNITY_SHARE = 0.30
 STATIC_FASTER = 2.5
-# What static int8 changes beside the convolutions, as shares of the float32 time of these nodes. Measured on a
+# What static int8 changes beside the convolutions, as shares of the float32 time of these nodes. Seen on a
 # text detector, a text classifier and efficientnet-b0: the casts around a Div took 1.9 to 2.1 times the Div,
 # QLinearMul and QLinearSigmoid 1.2 to 3.1 times the float operators, and the reorders were gone.
 _LEFT_IN_FLOAT = ("Div", "HardSigmoid", "HardSwish", "Erf", "Pow", "Sqrt", "Tanh", "Exp")
