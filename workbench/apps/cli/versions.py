@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from workbench.apps.cli.checks import of_comparison
 from workbench.apps.cli.commands import Commands, add, add_command, add_subject
@@ -22,15 +23,24 @@ def add_to(commands: Commands) -> None:
         help="a version, an interpreter or a virtual environment, may be repeated; "
         "one alone is compared with this one",
     )  # fmt: skip
+    command.add_argument(
+        "--bisect", action="store_true", help="find the release in which outputs or latency changed"
+    )
+    command.add_argument("--report", type=Path, metavar="FILE", help="write what an issue needs, in Markdown")
     add(command, "--npz", "--calibration", "--budget", "--csv", "--no-history", "--quiet")
     add(command, "--fail-if")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print what changed, and save."""
+    from workbench.core.bundle.atomic import write_atomically
     from workbench.features.variants.calls import compare_versions
 
     model, config, inputs = subject_of(arguments)
-    result = compare_versions(model, arguments.environment, config, inputs=inputs, **common(arguments))
+    result = compare_versions(
+        model, arguments.environment, config, inputs=inputs, bisect=arguments.bisect, **common(arguments)
+    )
+    if arguments.report is not None:
+        write_atomically(arguments.report, result.report().encode())
     print_sentences(arguments, result)
     return save(result, arguments, of_comparison(result.record.comparison, arguments.fail_if))

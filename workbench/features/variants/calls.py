@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workbench.core.config import Config
@@ -12,6 +13,7 @@ from workbench.core.cpu import usable_cores
 from workbench.core.errors import Cancelled, ConfigError, WorkbenchError
 from workbench.core.measure.limits import Progress
 from workbench.core.models import Model, load
+from workbench.core.models.operators import count_operators
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
 from workbench.core.text import quoted
@@ -21,11 +23,13 @@ from workbench.features.explain.explanation import explain
 from workbench.features.explain.observe import Observation, observe
 from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_of
 from workbench.features.profile.calls import profile
-from workbench.features.variants.environments import environment, is_version
+from workbench.features.variants.bisecting import bisected
+from workbench.features.variants.environments import environment, is_version, releases
 from workbench.features.variants.levels import Levels, level_configs, levels_of
 from workbench.features.variants.memory_settings import MemorySettings, settings_of, settings_seen
 from workbench.features.variants.threads import Threads, scaling_of, thread_configs
 from workbench.features.variants.versions import (
+    OpTime,
     VersionRow,
     Versions,
     VersionsRecord,
@@ -164,6 +168,7 @@ def compare_versions(
     environments: Sequence[str | os.PathLike[str] | None],
     config: Config | None = None,
     *,
+    bisect: bool = False,
     inputs: Feeds = None,
     budget_s: float | None = None,
     calibration: Any = None,
@@ -178,6 +183,10 @@ def compare_versions(
     Python 3.11 or newer; None is this one, which is the baseline where one environment alone is given. All
     run the same config, side by side, as in `wb.compare`.
 
+    `bisect` finds the release in which outputs or latency changed: between two versions, all releases that
+    pip offers for this Python; of three or more, these. Each step is a comparison of `budget_s`. The result
+    compares the neighbours, and `.report()` is what an issue needs, in Markdown.
+
     >>> import workbench as wb
     >>> wb.compare_versions.__name__
     'compare_versions'
@@ -189,15 +198,45 @@ def compare_versions(
         )
     places = [None, *environments] if len(environments) == 1 else list(environments)
     chosen, calibration = config or Config(), replayed(calibration)
+    loaded = load(model)
+
+    def measured(places: Sequence[str | None]) -> VersionsRecord:
+        return _measured(
+            loaded, places, chosen, inputs=inputs, budget_s=budget_s, calibration=calibration,
+            progress=progress, cancel=cancel,
+        )  # fmt: skip
+
     named = [None if place is None else os.fspath(place) for place in places]
-    runtimes = [environment(name, cancel) if name and is_version(name) else name for name in named]
+    if not bisect:
+        return kept(Versions(measured(named)), keep)
+    numbers = [name for name in named if name is not None and is_version(name)]
+    if len(numbers) != len(named):
+        raise ConfigError(
+            "bisect=True searches between versions, and not all of these are some",
+            "give two versions: wb.compare_versions(model, ['1.20.1', '1.27.0'], bisect=True)",
+        )
+    known = numbers if len(numbers) > 2 else releases(numbers[0], numbers[1], cancel)
+    record = bisected(known, measured)
+    times = []
+    for row, run in zip(record.rows, record.comparison.runs, strict=True):
+        table = profile(
+            loaded, run.config, inputs=inputs, calibration=calibration, cancel=cancel, keep=False
+        ).by("op_type")
+        columns = zip(*(table[name].tolist() for name in ("op_type", "calls", "self_s")), strict=True)
+        times += [OpTime(row.name, str(kind), float(calls), float(own)) for kind, calls, own in columns]
+    operators = tuple(count_operators(loaded.structure).most_common())
+    return kept(Versions(replace(record, operators=operators, profiles=tuple(times))), keep)
+
+
+def _measured(
+    loaded: Model, places: Sequence[str | None], chosen: Config, *, calibration: Any,
+    cancel: threading.Event | None, **options: Any,
+) -> VersionsRecord:  # fmt: skip
+    """Compare one config on several environments."""
+    runtimes = [environment(name, cancel) if name and is_version(name) else name for name in places]
     configs = [chosen.replace(runtime=runtime) for runtime in runtimes]
     software = [software_of(candidate, cancel) for candidate in configs]
-    loaded = load(model)
-    comparison = compare(
-        loaded, *configs, inputs=inputs, budget_s=budget_s, calibration=calibration,
-        progress=progress, cancel=cancel, keep=False,
-    )  # fmt: skip
+    comparison = compare(loaded, *configs, calibration=calibration, cancel=cancel, keep=False, **options)
     rows: list[VersionRow] = []
     for run, versions in zip(comparison.runs, software, strict=True):
         observation: Observation | None = None
@@ -209,4 +248,4 @@ def compare_versions(
         except WorkbenchError as error:
             problem = error.problem
         rows.append(version_row(comparison.record, run, versions, observation, problem))
-    return kept(Versions(VersionsRecord(loaded.name, tuple(rows), comparison.record)), keep)
+    return VersionsRecord(loaded.name, tuple(rows), comparison.record)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.kinds import about_comparison
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
@@ -26,7 +29,9 @@ from workbench.features.variants.variant import ComparedRecord, Variant, check_c
 if TYPE_CHECKING:
     import pandas as pd
 
+Changed = Literal["outputs", "latency", "nothing"]
 _HERE = "this environment"
+_STEP = ("release", "has the change", "settled", "times as fast")
 MOST_NAMES = 6
 
 
@@ -46,6 +51,27 @@ class VersionRow(Variant):
 
 
 @dataclass(frozen=True, slots=True)
+class BisectStep:
+    """A release measured beside the first one, and whether it has the change."""
+
+    release: str
+    is_changed: bool
+    is_settled: bool  # False: the interval holds the middle of the change, or outputs were not compared
+    ratio: Estimate  # the first release's time over its own
+    outputs_agree: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpTime:
+    """The own time of one operator in a run, on the environment of a label."""
+
+    name: str
+    op_type: str
+    nodes: float
+    self_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class VersionsRecord(ComparedRecord):
     """One model and config on several versions, measured in one comparison."""
 
@@ -55,6 +81,10 @@ class VersionsRecord(ComparedRecord):
     )
 
     rows: tuple[VersionRow, ...]
+    changed: Changed | None = None  # None: no release was searched for
+    steps: tuple[BisectStep, ...] = ()
+    operators: tuple[tuple[str, int], ...] = ()  # of the model's file
+    profiles: tuple[OpTime, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per environment, with what changed from the first one."""
@@ -80,7 +110,20 @@ class VersionsRecord(ComparedRecord):
             environment = f"ONNX Runtime {shorten(row.onnxruntime)}, {shorten(row.environment)}"
             line = f"{row.name} ({environment}): {nodes}, {latency}"
             lines.append("; ".join([line, *_differences(first, row)] if row is not first else [line]))
-        return "\n".join(lines)
+        return "\n".join([*([self.found] if self.found else []), *lines])
+
+    @property
+    def found(self) -> str:
+        """What the search found, in words; empty where none was asked for."""
+        if self.changed is None:
+            return ""
+        first, last = (shorten(row.onnxruntime) for row in (self.rows[0], self.rows[-1]))
+        if self.changed == "nothing":
+            return f"No change of outputs or latency is proved between {first} and {last}"
+        doubt = "" if all(step.is_settled for step in self.steps) else "; not every step was settled"
+        return (
+            f"The {self.changed} changed from {first} to {last}, in {counted(len(self.steps), 'step')}{doubt}"
+        )
 
 
 def software_of(config: Config, cancel: threading.Event | None = None) -> dict[str, str]:
@@ -178,6 +221,50 @@ class Versions(Measured):
     def _in_words(self) -> str:
         verdicts = (headline(verdict) for verdict in self.record.comparison.verdicts)
         return "\n".join([str(self.record), *verdicts])
+
+    def report(self) -> str:
+        """Return what an issue needs, in Markdown: structure, profile, config and machine, no weights."""
+        record = self.record
+        compared, rows = record.comparison, record.rows
+        machine = compared.machine
+        cores = f"{machine.usable_cores} usable of {machine.logical_cores} cores"
+        kinds = dict.fromkeys(time.op_type for time in record.profiles)
+        times = {(time.op_type, time.name): time for time in record.profiles}
+        profile = [
+            [
+                kind,
+                *(in_ms(times[kind, row.name].self_s) if (kind, row.name) in times else "" for row in rows),
+            ]
+            for kind in kinds
+        ]
+        return "\n".join([
+            f"# {_plain(record.found or self.title)}", "",
+            *(f"- {_plain(line)}" for line in self._in_words().splitlines()),
+            f"- Config: {_plain(config_in_words(compared.runs[0].config.replace(runtime=None)))}",
+            f"- Machine: {_plain(machine.cpu)}, {cores}, {_plain(machine.platform)}",
+            f"- Python {_plain(rows[0].python)}, NumPy {_plain(rows[0].numpy)}",
+            f"- Inputs: {', '.join(_plain(f'{name} {kind}') for name, kind in compared.inputs.shapes)}",
+            *_markdown("Operators of the file", ["operator", "count"], record.operators),
+            *_markdown("Own time of a run", ["operator", *(row.onnxruntime for row in rows)], profile),
+            *_markdown("Releases measured beside the first", _STEP, [_step(step) for step in record.steps]),
+            "",
+        ])  # fmt: skip
+
+
+def _step(step: BisectStep) -> Sequence[object]:
+    return step.release, step.is_changed, step.is_settled, step.ratio.factor
+
+
+def _plain(value: object) -> str:
+    """Return a text for Markdown without markup or links: it may be a stranger's."""
+    return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", one_line(str(value), 200))
+
+
+def _markdown(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return a section with a table, or nothing where it has no rows."""
+    lines = [f"| {' | '.join(map(_plain, row))} |" for row in rows]
+    head = f"| {' | '.join(map(_plain, heads))} |"
+    return ["", f"## {title}", "", head, "|---" * len(heads) + "|", *lines] if lines else []
 
 
 def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
