@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -53,6 +54,14 @@ def option_rows() -> tuple[OptionRow, ...]:
     own = {*SPINNING, AFFINITY}  # these have knobs of their own
     settable = [option for option in catalogue().all_options if option.instead is None]
     return tuple(_row(option) for option in settable if not (option.owner == SESSION and option.name in own))
+
+
+def entries_have_rows(row: SettingRow, configs: Mapping[str, Config]) -> bool:
+    """Return whether a row holds entries, each of which has a row of its own."""
+    if row.key not in FIELDS.values():
+        return False
+    names = {name for config in configs.values() for name, _ in row.value(config)}
+    return names <= {one.name for one in option_rows()}
 
 
 def found_options(words: list[str]) -> tuple[OptionRow, ...]:

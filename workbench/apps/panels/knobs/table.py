@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +14,9 @@ from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.environments import Environments
 from workbench.apps.panels.handlers import follow, shown_in
 from workbench.apps.panels.knobs.details import detail_rows
-from workbench.apps.panels.knobs.option_row import OptionRow, found_options
+from workbench.apps.panels.knobs.option_row import OptionRow, entries_have_rows, found_options
 from workbench.apps.panels.knobs.provider_words import about, do_not_work, plugins
+from workbench.apps.panels.knobs.reading import best_label, difference_lines, fired_in, in_groups
 from workbench.apps.panels.knobs.row import SettingRow
 from workbench.apps.panels.knobs.rows import found_rows, standing_rows
 from workbench.apps.panels.knobs.shared_row import named_dimensions, preview_line, shared_rows
@@ -258,6 +258,7 @@ class KnobTable:
             "typed": row.typed,
             "more": row.more,
             "why": self._why_not(row),
+            "chips": not entries_have_rows(row, configs),
             "cells": [self._cell(row, label, config, configs["A"]) for label, config in configs.items()],
         }
 
@@ -267,7 +268,7 @@ class KnobTable:
         return {
             "value": one_line(row.shown(config) if error is None or typed is None else typed, _MOST_LETTERS),
             "default": row.is_default(config),
-            "differs": row.value(config) != row.value(baseline),
+            "differs": row.has(config) and row.has(baseline) and row.value(config) != row.value(baseline),
             "error": "" if error is None else one_line(str(error)),
             "none": not row.has(config),
         }
@@ -276,41 +277,3 @@ class KnobTable:
 def knob_of(key: str, state: BenchState) -> SettingRow:
     """Return the standing row with a key."""
     return next(row for row in standing_rows(state.environments) if row.key == key)
-
-
-def in_groups(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows with those of one group together; details keep their place."""
-    order = list(dict.fromkeys(row["group"] for row in rows if row["group"]))
-    group, keyed = "", []
-    for row in rows:
-        group = row["group"] or group
-        keyed.append((order.index(group) if group else 0, row))
-    return [row for _, row in sorted(keyed, key=lambda pair: pair[0])]
-
-
-def difference_lines(state: BenchState) -> list[str]:
-    """Return a sentence for each candidate that says what differs from A."""
-    baseline, *others = state.configs.items()
-    return [baseline[1].diff(config).sentence("A", label) for label, config in others]
-
-
-def fired_in(state: BenchState) -> Mapping[str, int]:
-    """Return how often each pass fired on this model, from the explanation of the config shown, or of any."""
-    explanations = state.held_parts("explanation")
-    if not explanations:
-        return {}
-    passes: Any = (explanations.get(state.editing) or next(iter(explanations.values()))).passes
-    counts: Counter[str] = Counter()
-    for fired in passes.fired if passes.followed else ():
-        counts[fired.name] += len(fired.change.added) or len(fired.change.removed) or 1
-    return counts if passes.followed else Counter(name for name, _ in passes.logged)
-
-
-def best_label(state: Any) -> str:
-    """Return the label of the fastest config of the comparison; empty if that is not settled."""
-    result = state.result
-    if result is None:
-        return ""
-    verdicts: Iterable[Any] = result.record.verdicts
-    faster = [verdict for verdict in verdicts if verdict.kind == "faster" and verdict.bound is not None]
-    return max(faster, key=lambda verdict: verdict.bound).label if faster else ""

@@ -362,7 +362,7 @@ class ConfigLine {
       cell.node.dataset.head = CHIEF[key];
       return cell.node;
     });
-    const changed = rows.filter((row) => !(row.key in CHIEF) && !row.inner && row.cells[place] && !row.shared && !row.cells[place].default);
+    const changed = rows.filter((row) => !(row.key in CHIEF) && !row.inner && row.chips && row.cells[place] && !row.cells[place].default);
     const chips = changed.map((row) => this.chip(row, row.cells[place]));
     for (const key of [...this.chips.keys()]) if (!changed.some((row) => row.key === key)) this.chips.delete(key);
     const last = column.label === columns[columns.length - 1].label;
