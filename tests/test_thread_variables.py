@@ -78,3 +78,21 @@ def test_a_measurement_and_a_load_test_say_where_the_threads_came_from(
     assert f"{INTRA}=3" in str(loaded)
     saved = wb.open(loaded.save(tmp_path / "load.ortbench"))
     assert saved.record.runs[0].threads_from == (f"{INTRA}=3",)
+
+
+@pytest.mark.real
+def test_a_deployment_may_leave_its_threads_to_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(INTRA, raising=False)
+    model = tiny.save(tiny.mlp(), tmp_path)
+    config = wb.Config(intra_op_threads=2)
+    wb.deploy(model, config, tmp_path / "open", threads_from_environment=True)
+    text = (tmp_path / "open" / "session.py").read_text("utf-8")
+    assert "intra_op_num_threads" not in text
+    compile(text, "session.py", "exec")
+    assert text.index(f'os.environ.setdefault("{INTRA}", "2")') < text.index("import onnxruntime")
+    wb.deploy(model, config, tmp_path / "fixed")
+    assert "intra_op_num_threads = 2" in (tmp_path / "fixed" / "session.py").read_text("utf-8")
+    with pytest.raises(wb.WorkbenchError, match="Triton sets the threads"):
+        wb.deploy(model, config, tmp_path / "triton", "triton", threads_from_environment=True)

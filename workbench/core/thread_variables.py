@@ -12,7 +12,7 @@ from workbench.core.text import shorten
 
 OBEYED_SINCE = (1, 29)  # ONNX Runtime 1.28 reads no such variable
 CONFIG, DEFAULT = "config", "ORT's default"
-_VARIABLES = {  # of a session option; ORT reads each where the option is 0
+VARIABLES = {  # of a session option; ORT reads each where the option is 0
     "intra_op_num_threads": "ORT_INTRA_OP_NUM_THREADS",
     "inter_op_num_threads": "ORT_INTER_OP_NUM_THREADS",
 }
@@ -25,8 +25,13 @@ def thread_origins(attributes: Mapping[str, object], *, obeyed: bool) -> tuple[s
     variable is returned with its value, printable and cut.
     """
     parallel = attributes.get("execution_mode") == "ExecutionMode.ORT_PARALLEL"
-    options = list(_VARIABLES) if parallel else ["intra_op_num_threads"]
+    options = list(VARIABLES) if parallel else ["intra_op_num_threads"]
     return tuple(CONFIG if attributes.get(option) else _left_open(option, obeyed) for option in options)
+
+
+def obeys(version: str) -> bool:
+    """Return whether an ORT of this version reads the variables."""
+    return tuple(int(part) for part in version.split(".")[:2]) >= OBEYED_SINCE
 
 
 def variables_of(origins: Iterable[str]) -> tuple[str, ...]:
@@ -35,6 +40,6 @@ def variables_of(origins: Iterable[str]) -> tuple[str, ...]:
 
 
 def _left_open(option: str, obeyed: bool) -> str:
-    name = _VARIABLES[option]
+    name = VARIABLES[option]
     value = os.environ.get(name, "") if obeyed else ""
     return f"{name}={shorten(value)}" if value.strip("0") else DEFAULT

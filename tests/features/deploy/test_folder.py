@@ -170,7 +170,7 @@ def test_a_folder_that_holds_something_is_left_alone(model: Model, tmp_path: Pat
 def test_nothing_is_left_of_a_deployment_that_failed(
     model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("workbench.features.deploy.folder.session_file", fail)

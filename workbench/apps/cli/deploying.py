@@ -22,6 +22,8 @@ def add_to(commands: Commands) -> None:
     deploy.add_argument("--kind", choices=("python", "triton"), default="python")
     deploy.add_argument("--name", help="of the model in the server's addresses; default: that of the model")
     deploy.add_argument("--fallback", action="store_true", help="start without a provider that is missing")
+    text = "ORT_INTRA_OP_NUM_THREADS sets the threads; the config's are the default"
+    deploy.add_argument("--threads-from-environment", action="store_true", help=text)
     deploy.add_argument("--concurrency", type=int, default=1, metavar="N", help="runs at once")
     deploy.add_argument("--check", action="store_true", help="start it, compare outputs and latency")
 
@@ -40,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         inputs=inputs,
         calibration=arguments.calibration,
         fallback=arguments.fallback,
+        threads_from_environment=arguments.threads_from_environment,
         concurrency=arguments.concurrency,
     )
     if arguments.check:

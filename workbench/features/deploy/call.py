@@ -35,6 +35,7 @@ def deploy(
     seed: int = 0,
     calibration: Any = None,
     fallback: bool = False,
+    threads_from_environment: bool = False,
     concurrency: int | LoadTest = 1,
     max_queue: int = 256,
     max_body_bytes: int = 64 << 20,
@@ -46,8 +47,9 @@ def deploy(
     `kind` is "python", a server of the Open Inference Protocol with exact requirements and a Dockerfile, or
     "triton", a model repository. The prepared model travels with it. `fallback=False` makes the server refuse
     to start when an execution provider of the config does not. `concurrency` is the number of runs at once,
-    or a load test of this config, whose best number of callers is taken. With `runtime=` in the config the
-    requirements are the versions of that environment.
+    or a load test of this config, whose best number of callers is taken. With `threads_from_environment`
+    ORT's variables (`ORT_INTRA_OP_NUM_THREADS`) set the threads; those of the config are the default. With
+    `runtime=` in the config the requirements are the versions of that environment.
     `result.check()` starts the server and compares it with the measured config.
 
     >>> import workbench as wb
@@ -56,6 +58,9 @@ def deploy(
     """
     if isinstance(concurrency, LoadTest):
         concurrency = concurrency.best_callers(config)
+    if threads_from_environment and kind == "triton":
+        fix = 'leave it out, or write a server in Python: kind="python"'
+        raise ConfigError("Triton sets the threads of a session in its own file", fix)
     if kind not in KINDS:
         raise ConfigError(f"kind={quoted(kind)} is no kind of deployment", f"give one of {', '.join(KINDS)}")
     for label, number in (("concurrency", concurrency), ("max_queue", max_queue)):
@@ -76,6 +81,7 @@ def deploy(
         max_queue=max_queue,
         max_body_bytes=int(max_body_bytes),
         timeout_s=timeout_s,
+        threads_from_environment=threads_from_environment,
     )
     target = Path(folder).expanduser()
     record = write_deployment(runnable.prepared, runnable.feeds[0], target, kind, serving, cancel)

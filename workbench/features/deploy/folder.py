@@ -23,6 +23,7 @@ from workbench.core.models.model import copy_model
 from workbench.core.plugin_packages import plugin_packages
 from workbench.core.prepare.preparing import Prepared
 from workbench.core.text import path_text
+from workbench.core.thread_variables import obeys
 from workbench.features.deploy import texts, triton
 from workbench.features.deploy.contract import Contract, contract_of
 from workbench.features.deploy.record import DeployedFile, DeploymentRecord
@@ -37,6 +38,9 @@ MAX_ELEMENTS = 1 << 20  # of a tensor in JSON or of texts, each an object of Pyt
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
+LIMITS = ("max_body_bytes", "max_queue", "timeout_s", "concurrency")
+
+
 @dataclass(frozen=True, slots=True)
 class Serving:
     """How the server runs: the user's choices, written into the deployment."""
@@ -47,6 +51,7 @@ class Serving:
     max_queue: int
     timeout_s: float
     concurrency: int
+    threads_from_environment: bool = False
 
 
 def file_name(name: str) -> str:
@@ -94,7 +99,7 @@ def _python(
     providers = _providers(prepared)
     notes = tuple(prepared.notes)
     plan = _with_libraries(session_plan(prepared.config), target)
-    limits = {field: value for field, value in asdict(serving).items() if field not in ("name", "fallback")}
+    limits = {field: value for field, value in asdict(serving).items() if field in LIMITS}
     limits |= {"max_json_bytes": _MAX_JSON_BYTES, "max_elements": MAX_ELEMENTS}
     document = {
         "name": serving.name,
@@ -109,8 +114,16 @@ def _python(
         "limits": limits,
     }
     (target / "deployment.json").write_text(json.dumps(document, indent=2) + "\n", "utf-8")
-    (target / "session.py").write_text(session_file(plan), "utf-8")
-    packages = texts.environment(prepared.asked.interpreter)
+    packages, from_environment = (
+        texts.environment(prepared.asked.interpreter),
+        serving.threads_from_environment,
+    )
+    if from_environment and packages.onnxruntime and not obeys(packages.versions[packages.onnxruntime]):
+        raise DeployError(
+            f"ONNX Runtime {packages.versions[packages.onnxruntime]} reads no variable for its threads",
+            "deploy with 1.29 or newer, or leave threads_from_environment out",
+        )
+    (target / "session.py").write_text(session_file(plan, threads_from_environment=from_environment), "utf-8")
     finds_plugins = "auto" in dict(plan.plugins).values()
     plugins = [package.requirement for package in plugin_packages() if finds_plugins]
     requirements = "\n".join((*texts.requirements(providers, packages), *plugins)) + "\n"

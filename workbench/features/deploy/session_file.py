@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.core.config.plan import SessionPlan
 from workbench.core.config.script import options_of, session_of
+from workbench.core.thread_variables import VARIABLES
 
 _HEAD = '''"""The session of this deployment: the options that were measured, as plain onnxruntime calls."""
 
@@ -14,6 +17,8 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime is imported
 import onnxruntime as ort
 
 '''
+_IMPORT = "\nimport onnxruntime"
+_DEFAULT = 'os.environ.setdefault("{}", "{}")  # set it where the server starts to change it\n'
 _LIBRARIES = """from pathlib import Path
 
 LIBRARIES = Path(__file__).with_name("libraries")
@@ -40,18 +45,24 @@ def run(session, feeds):
 '''
 
 
-def session_file(plan: SessionPlan) -> str:
+def session_file(plan: SessionPlan, *, threads_from_environment: bool = False) -> str:
     """Return Python with `make_session(model)` and `run(session, feeds)`.
 
+    `threads_from_environment` leaves the threads of the plan to ORT's variables, and gives each its default.
     The libraries of the plan are names in the folder `libraries` beside the file.
     """
+    defaults = ""
+    if threads_from_environment:
+        threads = {name: value for name, value in plan.attributes if name in VARIABLES}
+        plan = replace(plan, attributes=tuple(item for item in plan.attributes if item[0] not in threads))
+        defaults = "".join(_DEFAULT.format(VARIABLES[name], value) for name, value in threads.items())
     libraries = plan.custom_ops or any(library != "auto" for _, library in plan.plugins)
     options = options_of(plan, "LIBRARIES")
     made = [line for line in session_of(plan, "model") if not line.startswith("print(")]
     run_options = [f"RUN_OPTIONS.add_run_config_entry({key!r}, {text!r})\n" for key, text in plan.run_entries]
     return "".join(
         [
-            _HEAD,
+            _HEAD.replace(_IMPORT, defaults + _IMPORT),
             _LIBRARIES if libraries else "",
             "RUN_OPTIONS = ort.RunOptions()\n",
             *run_options,
