@@ -202,16 +202,12 @@ class LocalBench:
         began_s = self.elapsed_s
         group = [self._ready(label) for label in (BASELINE, *labels)]
         names = f"{len(labels)} candidates" if labels else "the default"
-
-        def report_step(step: str) -> None:
-            self.report(f"{names}, {step}")
-
         outcomes = Round(
             self._surroundings,
             self._limits,
             self.rounds,
             self._rng,
-            report_step,
+            lambda step: self.report(f"{names}, {step}"),
             began=self._began,
             pacing_s=self._request.pacing_s,
             sampling_s=SAMPLING_S * len(group),
