@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -22,7 +22,7 @@ from workbench.core.worker.values import write_values
 from workbench.features.tune.admission import Admission
 from workbench.features.tune.entries import StudyEntry, StudyTally, entries_of, measured_before
 from workbench.features.tune.file_watch import FileWatch
-from workbench.features.tune.objectives import LimitCheck, Sides, limit_checks
+from workbench.features.tune.objectives import Sides, limit_checks
 from workbench.features.tune.record import Stage, State, StudyCandidate, StudyRecord
 from workbench.features.tune.request import StudyRequest
 from workbench.features.tune.standings import BASELINE, Gains
@@ -246,7 +246,7 @@ class LocalBench:
         if differing:
             self._out(entry, "outputs differ", f"{differing[0].output}: {differing[0].reason}")
             return
-        checks = [*self.limit_checks(self.measured(label), label)]
+        checks = [*limit_checks(self._request.goal, self.measured(label), entry.file_bytes, entry.rates)]
         (self._doubtful.add if any(limit.is_beyond for limit in checks) else self._doubtful.discard)(label)
         run = self.evidence.run(label, "all")
         if broken := [limit.check.reason for limit in checks if limit.check.passed is False]:
@@ -257,11 +257,6 @@ class LocalBench:
             rates = self.entries[BASELINE].rates, entry.rates
             sides = Sides(self.sizes(label), rates, entry.accuracy.change, entry.accuracy.error)
             self._tally.take(label, self.evidence.run(BASELINE, "all"), run, sides)
-
-    def limit_checks(self, run: Run, label: str) -> Iterator[LimitCheck]:
-        """Check the limits on a run of the default or of a candidate."""
-        entry = self.entries[label]
-        return limit_checks(self._request.goal, run, entry.file_bytes, entry.rates.values())
 
     def sizes(self, label: str) -> tuple[int, int]:
         """Return the file sizes of the default and of this candidate."""

@@ -13,7 +13,7 @@ from workbench.core.measure.percentiles import NEEDED
 from workbench.core.text import counted, factor
 from workbench.features.grid.acceptance import Check
 from workbench.features.tune.bench import LocalBench
-from workbench.features.tune.objectives import TOO_FEW, objective_pairs
+from workbench.features.tune.objectives import TOO_FEW, limit_checks, objective_pairs
 from workbench.features.tune.request import StudyRequest
 from workbench.features.tune.standings import BASELINE
 
@@ -45,7 +45,7 @@ def conclusion_of(
 ) -> tuple[str, str]:
     """Return the label of the answer and why it is the answer."""
     default_is_in = BASELINE in bench.gains()
-    of_default = _checks(bench, BASELINE, None if proof is None else confirmations[-1].runs[0])
+    of_default = _checks(request, bench, BASELINE, None if proof is None else confirmations[-1].runs[0])
     if winner == BASELINE or proof is None:
         if not default_is_in:
             return BASELINE, f"no config keeps the limits: {bench.entries[BASELINE].reason}"
@@ -58,7 +58,7 @@ def conclusion_of(
         return BASELINE, (unreached(request, bench, 1.0) or better) + _with_open(_reasons(of_default, None))
     entry = bench.entries[winner]
     record = confirmations[-1]
-    kept = _checks(bench, winner, record.runs[1])
+    kept = _checks(request, bench, winner, record.runs[1])
     broken, not_settled = _reasons(kept, False), _reasons(kept, None)
     if default_is_in and all(check.passed for check in of_default):  # which keeps them for sure
         broken = broken or not_settled
@@ -96,15 +96,16 @@ def is_open(request: StudyRequest, bench: LocalBench, winner: str, record: Compa
         pairs = objective_pairs("p99", record.runs[0], record.runs[1], bench.sizes(winner))
         if len(pairs) < CONFIRM_P99:
             return True
-    return any(check.passed is None for check in _checks(bench, winner, record.runs[1]))
+    return any(check.passed is None for check in _checks(request, bench, winner, record.runs[1]))
 
 
-def _checks(bench: LocalBench, label: str, fresh: Run | None) -> list[Check]:
+def _checks(request: StudyRequest, bench: LocalBench, label: str, fresh: Run | None) -> list[Check]:
     """Check the limits on all that was measured of a config."""
     run = bench.measured(label)
     if fresh is not None:
         run = replace(run, processes=(*run.processes, *fresh.processes))
-    return [limit.check for limit in bench.limit_checks(run, label)]
+    entry = bench.entries[label]
+    return [limit.check for limit in limit_checks(request.goal, run, entry.file_bytes, entry.rates)]
 
 
 def _reasons(checks: list[Check], passed: bool | None) -> str:

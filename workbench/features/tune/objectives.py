@@ -96,10 +96,9 @@ class LimitCheck:
     is_beyond: bool  # whether the figure itself, without its interval, is beyond the limit
 
 
-def limit_checks(
-    goal: Goal, run: Run, file_bytes: int | None, rates: Iterable[float] = ()
-) -> Iterator[LimitCheck]:
-    """Check each limit that a study has, as `result.best` does; `rates`: answers a second under load."""
+def limit_checks(goal: Goal, run: Run, file_bytes: int | None, by_round: Rates) -> Iterator[LimitCheck]:
+    """Check each limit that a study has, as `result.best` does."""
+    rates = [*by_round.values()]
     if file_bytes is not None and goal.max_file_bytes is not None:
         check = file_check(file_bytes, goal.max_file_bytes)
         yield LimitCheck(check, check.passed is False)
@@ -113,7 +112,7 @@ def limit_checks(
         if most_s is not None:
             yield LimitCheck(time_check(estimate, most_s), (estimate.value or 0.0) > most_s)
     if (least := goal.min_throughput) is not None:
-        rate = over_processes("throughput", measured) if (measured := [*rates]) else throughput(run)
+        rate = over_processes("throughput", rates) if rates else throughput(run)
         yield LimitCheck(rate_check(rate, least), (least if rate.value is None else rate.value) < least)
 
 
