@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from workbench.apps.panels.folded import verdict_in_words
 
 import workbench as wb
 from benchmarks.zoo import figures_of
@@ -18,6 +17,7 @@ from workbench.apps.cli import main
 from workbench.apps.cli.checks import of_levels
 from workbench.apps.course.effect import EFFECTS
 from workbench.apps.course.proof import Speed
+from workbench.apps.panels.tabs.answer_words import verdict_in_words
 from workbench.apps.panels.tabs.history_rows import SHOWN_COLUMNS, row_of
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.estimate import Estimate

@@ -33,6 +33,7 @@ FINER = Config(precision=DynamicInt8(per_channel=True))
 MODEL: Any = SimpleNamespace(
     name="chain",
     inputs=lambda *_, **__: None,
+    draw=lambda *_, **__: None,
     fingerprint=lambda _: "sha",
     structure=SimpleNamespace(SerializeToString=lambda: b""),
     with_inputs=lambda _: MODEL,
