@@ -128,7 +128,7 @@ def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
     assert len(answered_ms(page)) == CLICKS
     for name in TABS:
         tab(page, name)
-        expect(page.locator(".wbp-page:visible")).not_to_be_empty()
+        expect(page.locator(".wbp-page:visible").first).not_to_be_empty()
     knob(page, "level").select_option("basic")
     expect(page.locator(".wbp-difference")).to_contain_text("level (basic")
     expect(page.locator(".wbp-doing")).to_contain_text("round")

@@ -29,7 +29,7 @@ def difference(page: Page) -> Locator:
 
 def shows_something(page: Page, name: str) -> None:
     """The tab is filled, and nothing in it failed."""
-    filled = page.locator(".wbp-page:visible")
+    filled = page.locator(".wbp-page:visible").first
     expect(filled).not_to_be_empty()
     if name in ("Timing", "What ORT did", "Where time goes"):
         expect(filled.locator(".wbp-card").locator("canvas, .main-svg, .plot-img").first).to_be_visible()

@@ -205,7 +205,11 @@ class Keys:
         if pill.count() and "mod-active" not in (pill.get_attribute("class") or ""):
             self.reach(pill)
             self.page.keyboard.press("Enter")
-        self.press(pressed)
+        named = re.compile(f"^{re.escape(pressed)}")
+        place = self.page.locator(".wbp-page:visible").get_by_role("button", name=named).first
+        expect(place).to_be_enabled()
+        self.reach(place)
+        self.page.keyboard.press("Enter")
 
     def turn(self, name: str, key: str = "Shift+Tab") -> None:
         """Turn to a view or a mode; a key that leads to the switches from where the focus is."""

@@ -214,6 +214,7 @@ class BenchState(HasTraits):
         self.run_error = None
         if subject is None:
             self.set_subject(answer)
+            self.mode = "compare"
         if answer.is_about(self.request().subject):
             self._show(answer, self.folded)
         else:
