@@ -135,6 +135,7 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
     page.keyboard.type("disabled passes")
     expect(page.locator(".wbk-list [aria-selected=true]")).to_contain_text("disabled passes")
     page.keyboard.press("Enter")
+    expect(page.get_by_role("combobox", name="disabled passes of B")).to_be_focused()
     page.keyboard.type("ConstantFolding")
     page.keyboard.press("Enter")
     expect(difference(page)).to_contain_text("disabled passes")
