@@ -101,10 +101,10 @@ def gather(folder: str | Path, exercise: str | None = None) -> Board:
 
     A measurement that several files hold counts once. Nothing in the board names a student.
     """
-    found = open_all(Path(folder).expanduser())
-    opened = [content for content in found.values() if isinstance(content, Opened)]
-    drawn = {name for name, one in exercises().items() if one.evidence in OF_KIND}
-    counts = Counter(one.hand_in.exercise for one in opened if one.hand_in.exercise in drawn)
+    files = open_all(Path(folder).expanduser())
+    opened = [content for content in files.values() if isinstance(content, Opened)]
+    drawn = {name for name, exercise in exercises().items() if exercise.evidence in OF_KIND}
+    counts = Counter(file.hand_in.exercise for file in opened if file.hand_in.exercise in drawn)
     if exercise is None and not counts:
         raise ConfigError(
             "the folder holds no hand-in with a ratio", f"exercises that have one: {listed(drawn)}"
@@ -120,7 +120,7 @@ def gather(folder: str | Path, exercise: str | None = None) -> Board:
             measured = _measured(content, name, OF_KIND[kind])
             once |= {} if measured is None else {known: measured}
     rows = sorted(once.values(), key=lambda row: row.effect or row.low or row.high or 0.0)
-    return Board(name, OF_KIND[kind], tuple(rows), len(found) - len(rows))
+    return Board(name, OF_KIND[kind], tuple(rows), len(files) - len(rows))
 
 
 def _measured(content: Opened, name: str, effect: Effect) -> Measured | None:

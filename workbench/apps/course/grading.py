@@ -121,12 +121,12 @@ def grade(folder: str | Path, exercise: str | None = None, *, due: str | datetim
     Later than `due` is late, by the clock of the student's machine.
     """
     root = Path(folder).expanduser()
-    found = open_all(root)
+    contents = open_all(root)
     wanted = None if exercise is None else handed_in(exercise)[0]
     deadline = _time(due)
-    opened = {path: content for path, content in found.items() if isinstance(content, Opened)}
+    opened = {path: content for path, content in contents.items() if isinstance(content, Opened)}
     rows: dict[Path, Graded] = {}
-    for path, content in found.items():
+    for path, content in contents.items():
         student, late = student_of(path.relative_to(root))
         row = Graded(student, one_line(path.relative_to(root).as_posix(), 200), DAMAGED, "", late=late)
         if isinstance(content, Opened):

@@ -111,12 +111,12 @@ def _tried(
     load_s: float = LOAD_S,
 ) -> Usual | None:
     """Try the guess, then others; return those that run in its place, and remember what came of it."""
-    found, refused = _search(model, given, config, cancel, load_s)
-    if found is not None:
-        FOUND[model.fingerprint(cancel)] = found
+    working, refused = _search(model, given, config, cancel, load_s)
+    if working is not None:
+        FOUND[model.fingerprint(cancel)] = working
     problem = f"tried: {refused} did not run, nor did other usual sizes; give sizes or data"
-    TRIED[_key(model, given)] = problem if refused and found is None else ""
-    return found
+    TRIED[_key(model, given)] = problem if refused and working is None else ""
+    return working
 
 
 def _search(

@@ -61,35 +61,35 @@ class Catcher:
         """Return what is known of a session; read its model and config where it is new."""
         with self._lock:
             if session not in self._by_session:
-                self._by_session[session] = seen = _seen(session, disabled_passes)
-                self.seen.append(seen)
+                self._by_session[session] = watched = _seen(session, disabled_passes)
+                self.seen.append(watched)
             return self._by_session[session]
 
     def keep(self, session: Any, feed: Feed | str | None) -> None:
         """Count a run, and keep its feed; a text says why the feed could not be read."""
-        seen = self.see(session)
+        watched = self.see(session)
         with self._lock:
-            seen.run_count += 1
+            watched.run_count += 1
             if isinstance(feed, str):
-                seen.unread = feed
+                watched.unread = feed
             elif feed is None:
-                seen.cut = True
-            elif (key := _digest(feed)) not in seen.feeds:
+                watched.cut = True
+            elif (key := _digest(feed)) not in watched.feeds:
                 size = sum(array.nbytes for array in feed.values())
-                if len(seen.feeds) == MOST_FEEDS or seen.feed_bytes + size > MOST_BYTES:
-                    seen.cut = True
+                if len(watched.feeds) == MOST_FEEDS or watched.feed_bytes + size > MOST_BYTES:
+                    watched.cut = True
                 else:
-                    seen.feeds[key] = feed
-                    seen.feed_bytes += size
+                    watched.feeds[key] = feed
+                    watched.feed_bytes += size
 
     def copied(self, session: Any, feed: Any) -> Feed | str | None:
         """Return a copy of a feed, None beyond the bounds, or a text that says why it cannot be read."""
-        seen = self.see(session)
-        if seen.run_count >= MOST_RUNS or len(seen.feeds) == MOST_FEEDS:
+        watched = self.see(session)
+        if watched.run_count >= MOST_RUNS or len(watched.feeds) == MOST_FEEDS:
             return None
         if not isinstance(feed, Mapping):
             return "they were bound to devices"
-        copies, size = {}, seen.feed_bytes
+        copies, size = {}, watched.feed_bytes
         for name, value in feed.items():
             array = None if value is None else _array(value)
             if isinstance(array, str):

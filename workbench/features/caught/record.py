@@ -52,28 +52,28 @@ class CaughtSession:
 def caught_sessions(catcher: Catcher) -> tuple[CaughtSession, ...]:
     """Return the sessions that were caught; their feeds, and models given as bytes, are kept as files."""
     calls = f"not read back: what SessionOptions.{listed(sorted(catcher.calls))} set" if catcher.calls else ""
-    return tuple(_caught(seen, [calls] if calls else []) for seen in catcher.seen)
+    return tuple(_caught(watched, [calls] if calls else []) for watched in catcher.seen)
 
 
-def _caught(seen: SeenSession, notes: list[str]) -> CaughtSession:
-    model, inputs, notes = None, None, [*seen.problems, *notes]
+def _caught(watched: SeenSession, notes: list[str]) -> CaughtSession:
+    model, inputs, notes = None, None, [*watched.problems, *notes]
     try:
-        model = seen.source if isinstance(seen.source, str) else _kept_model(seen.source)
-        inputs = _kept_feeds(seen.feeds) if seen.feeds else None
+        model = watched.source if isinstance(watched.source, str) else _kept_model(watched.source)
+        inputs = _kept_feeds(watched.feeds) if watched.feeds else None
     except WorkbenchError as error:
         notes.append(error.problem)
     except OSError as error:
         notes.append(f"its feeds cannot be kept: {error.strerror or error}")
-    if not seen.run_count:
+    if not watched.run_count:
         notes.append("it never ran, so its inputs are guessed")
     elif inputs is None:
         notes.append(
-            f"its inputs are guessed: its feeds are not known ({seen.unread or 'too large to keep'})"
+            f"its inputs are guessed: its feeds are not known ({watched.unread or 'too large to keep'})"
         )
-    elif seen.cut or seen.unread:
+    elif watched.cut or watched.unread:
         notes.append("of its further runs no feeds were kept")
-    count = len(seen.feeds) if inputs else 0
-    return CaughtSession(model, seen.config, inputs, seen.run_count, count, tuple(notes))
+    count = len(watched.feeds) if inputs else 0
+    return CaughtSession(model, watched.config, inputs, watched.run_count, count, tuple(notes))
 
 
 def _kept_model(content: bytes) -> str | None:

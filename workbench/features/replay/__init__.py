@@ -180,8 +180,8 @@ class _Way:
                 again, sizes = zip(*(self._send(shape) for _ in range(AGAIN)), strict=True)
                 is_covered = any(covers(other, shape) for other in largest)
                 largest += [] if is_covered else [shape]
-                seen = in_words(shape), counts[shape], first_s, median(again), sizes[-1], is_covered
-                self._seen[shape] = shown.SizeSeen(*seen)
+                measured = in_words(shape), counts[shape], first_s, median(again), sizes[-1], is_covered
+                self._seen[shape] = shown.SizeSeen(*measured)
         self._pass_s.append(whole_s)
         self._pass_bytes.append(rss)
 

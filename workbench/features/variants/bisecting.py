@@ -31,8 +31,8 @@ def bisected(releases: Sequence[str], measure: Callable[[list[str]], VersionsRec
         steps.append(_step(releases[middle], row, changed, last))
         low, high = (low, middle) if steps[-1].is_changed else (middle, high)
     neighbours = changed != "nothing" and (low, high) != (0, len(releases) - 1)
-    found = measure([releases[low], releases[high]]) if neighbours else ends
-    return replace(found, changed=changed, steps=tuple(steps))
+    halves = measure([releases[low], releases[high]]) if neighbours else ends
+    return replace(halves, changed=changed, steps=tuple(steps))
 
 
 def _measured(record: VersionsRecord) -> VersionRow:
