@@ -62,9 +62,7 @@ class TunePage:
         self.is_visible = False
         self._partial: Study | None = None  # of the running search
         self._picked_of = ""  # id of the study whose rows the table has
-        self.widget = W.VBox(
-            [self.goal.first, row, self.fold, self.status, self.axes, self.answer], classes="wbp-page"
-        )
+        self.widget = W.VBox([self.goal.first, row, self.fold, self.status, self.axes, self.answer])
         follow(self.state, self._offer, "space")
         follow(self.state, self._count, "a", "dims", "seed", "data", "calibration", "pacing_s")
         self.goal.observe(lambda _: self._count())
