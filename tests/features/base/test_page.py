@@ -41,7 +41,7 @@ class Reader(HTMLParser):
         self.loading += [
             f"{tag} {name}"
             for name, value in attrs
-            if name in ("src", "href") and not (value or "").startswith("#")
+            if name in ("src", "href") and not (value or "").startswith(("#", "data:,"))
         ]
 
     def handle_data(self, data: str) -> None:
