@@ -57,6 +57,7 @@ def test_the_panels_and_netron(notebook: Lab, pages: Pages, tmp_path: Path) -> N
     page.keyboard.press("Shift+Enter")
     panels = page.locator(".jp-Cell-outputArea .wbp")
     expect(panels).to_contain_text("classic")
+    panels.get_by_role("button", name="Open…").click()
     with page.expect_popup() as popup:
         panels.get_by_role("link", name="Netron").click()
     expect(popup.value).to_have_title("classic.onnx")

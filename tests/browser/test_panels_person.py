@@ -110,7 +110,9 @@ def test_a_person_with_a_mouse(show: Show, pages: Pages, tmp_path: Path) -> None
     assert "wb.history().open" in book.cell(1).inner_text()
     share(page, "Cell")
     expect(book.cell(2)).to_be_visible()
-    share(page, "Bundle")
+    with page.expect_download() as bundle:
+        share(page, "Bundle")
+    assert bundle.value.suggested_filename == "digits-conv.ortbench"
     expect(page.locator(".wbp-note", has_text="digits-conv.ortbench")).to_be_visible()
     with page.expect_download() as download:
         share(page, "Page")
@@ -167,7 +169,9 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
     shows_something(page, "Timing")
     keys.press("Pin")
     expect(page.locator(".wbp-card")).to_contain_text("Pinned below")
-    keys.share("Bundle")
+    with page.expect_download() as bundle:
+        keys.share("Bundle")
+    assert bundle.value.suggested_filename == "digits-conv.ortbench"
     expect(page.locator(".wbp-note", has_text="digits-conv.ortbench")).to_be_visible()
     with page.expect_download() as download:
         keys.share("Page")

@@ -93,7 +93,7 @@ function render({ model, el: root }) {
   const lock = () => {
     const locked = model.get("locked");
     opener.setAttribute("aria-disabled", String(locked)); // a disabled button would lose the focus
-    opener.title = locked ? "Something runs: cancel it first" : "Every further result, by its tab";
+    opener.title = locked ? "Something runs: stop it first" : "What is shown, as a page, a file or code";
     if (locked) close(false);
   };
   model.on("change:locked", lock);
