@@ -15,7 +15,6 @@ from tests.browser.harness.book import Book
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import (
-    PRESS,
     STOP,
     TABS,
     TAKEN,
@@ -26,7 +25,7 @@ from tests.browser.harness.panels import (
     each_card,
     knob,
     make,
-    place_of,
+    maker,
     share,
     stopped,
     tab,
@@ -43,10 +42,10 @@ ENDLESS = START.format(budget=600.0).replace("bench.state", "bench.state.smalles
 CLICKS = 5
 # Presses a button and, as soon as possible, what stops it. A short run may be over before the page shows it:
 # then there is nothing to stop.
-START_AND_STOP = """async (name) => {
+START_AND_STOP = """async (pressed) => {
   const all = () => [...document.querySelectorAll('.wbp button')].filter((place) => place.checkVisibility());
   const find = (name) => all().find((element) => element.textContent.trim() === name);
-  (find(name) ?? find('Again')).click();
+  pressed.click();
   for (let frame = 0; frame < 120 && !find('Stop here'); frame += 1) await new Promise(requestAnimationFrame);
   find('Stop here')?.click();
 }"""
@@ -77,6 +76,7 @@ def with_model(book: Book) -> Book:
 def answered_ms(page: Page) -> list[float]:
     """How long the kernel takes to answer a click that opens or closes the passes, some times."""
     all_settings(page)
+    expect(page.locator(".wbk-row", has_text=re.compile("^disabled passes$"))).to_be_visible()
     took: list[float] = page.evaluate(
         """async (clicks) => {
           const took = [];
@@ -129,11 +129,13 @@ def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
     for name in TABS:
         tab(page, name)
         expect(page.locator(".wbp-page:visible").first).not_to_be_empty()
+    tab(page, "Timing")
     knob(page, "level").select_option("basic")
     expect(page.locator(".wbp-difference")).to_contain_text("level (basic")
     expect(page.locator(".wbp-doing")).to_contain_text("round")
     button(page, STOP).click()
-    stopped(page)
+    expect(page.locator(".wbp-progress")).to_have_count(0)
+    expect(page.locator(".wbp-why")).to_contain_text("last: digits-conv")  # it is not about what is set now
 
 
 @pytest.mark.parametrize("name", ["Compare", "Level by level", "Ablate"])
@@ -156,10 +158,7 @@ def test_a_short_run_is_cancelled_or_done_and_the_verdict_stays(show: Show) -> N
     compared(page)
     verdict = page.locator(".wbp-verdict").inner_text()
     for name in ("Explain A and B", "Profile A and B"):
-        view, figure, pressed = place_of(name)
-        tab(page, view)
-        page.evaluate(PRESS, figure)
-        page.evaluate(START_AND_STOP, pressed)
+        maker(page, name).evaluate(START_AND_STOP)
         expect(button(page, "Compare")).to_be_enabled()
         expect(page.locator(".wbp-progress")).to_have_count(0)
         until(page, lambda: not workers())

@@ -37,15 +37,16 @@ MOST_TABS = 300  # keys until a place is reached; far more than there are places
 # What an attempt in a name would leave in the page if it were taken for markup, in HTML or in SVG.
 TAKEN = "img[src='x'], [onerror], a[href^='javascript'], [*|href^='javascript'], svg a"
 CARDS, PILLS = ".wbp-page:visible .wbp-card", ".wbp-page:visible .wbp-pills button:visible"
+FORMS = ".wbp-page:visible .wbp-forms"  # of a pill whose result is not made yet
 DRAWN = "canvas, .main-svg, .plot-img, table, .wbp-fusion, .wbp-note, .wbp-error"  # one of these is in a card
 FILLED = ".wbp-card, .wbp-empty, .wbt, .wbp-forms, .wbp-findings"
 DRAWING = "drawing…"
-# Presses a pill by its name, if it is there and another one is chosen; cards that come after it have no mark.
+# Presses a pill by its name, if it is there and another one is chosen; what comes after it has no mark.
 PRESS = """(name) => {
   const pills = [...document.querySelectorAll('.wbp-page .wbp-pills button')];
   const pill = pills.find((place) => place.textContent === name && place.checkVisibility());
   if (!pill || pill.classList.contains('mod-active')) return false;
-  document.querySelectorAll('.wbp-card').forEach((card) => card.toggleAttribute('data-before', true));
+  document.querySelectorAll('.wbp-card, .wbp-forms').forEach((it) => it.toggleAttribute('data-before', true));
   pill.click();
   return true;
 }"""
@@ -98,14 +99,18 @@ def place_of(name: str) -> tuple[str, str, str]:
     return tab.title, tab.title_of(offer.name), offer.button
 
 
-def make(page: Page, name: str) -> None:
-    """Make a result where its view offers it."""
+def maker(page: Page, name: str) -> Locator:
+    """Return the button that makes a result, where its view offers it."""
     view, figure, pressed = place_of(name)
     tab(page, view)
     page.evaluate(PRESS, figure)
-    page.locator(".wbp-page:visible").get_by_role(
-        "button", name=re.compile(f"^{pressed}|^Again$")
-    ).first.click()
+    named = re.compile(f"^{re.escape(pressed)}|^Again$")
+    return page.locator(".wbp-page:visible").get_by_role("button", name=named).first
+
+
+def make(page: Page, name: str) -> None:
+    """Make a result where its view offers it."""
+    maker(page, name).click()
 
 
 def tab(page: Page, name: str) -> None:
@@ -134,14 +139,19 @@ def drawn(page: Page, cards: str = CARDS) -> None:
 
 
 def each_card(page: Page) -> Iterator[str]:
-    """Press the pills of the tab that is shown; yield each when its card is drawn, first the chosen one."""
-    if not page.locator(CARDS).count():
-        return
-    drawn(page)
+    """Press the pills of the tab that is shown; yield each when its card is drawn, first the chosen one.
+
+    A pill whose result is not made yet shows the button that makes it.
+    """
+    if page.locator(CARDS).count():
+        drawn(page)
     yield "as it opens"
     for name in page.locator(PILLS).all_text_contents():
         if page.evaluate(PRESS, name):
-            drawn(page, f"{CARDS}:not([data-before])")
+            new = page.locator(f"{CARDS}:not([data-before]), {FORMS}:not([data-before])")
+            expect(new.first).to_be_visible()
+            if page.locator(CARDS).count():
+                drawn(page, f"{CARDS}:not([data-before])")
             yield name
 
 
