@@ -22,7 +22,7 @@ BEYOND = """() => {
   const kinds = 'button, input, select, a, img, canvas, .wbp-verdict, .main-svg';
   const elements = [...panels.querySelectorAll(kinds)];
   return elements.filter((element) => element.offsetParent && element.getBoundingClientRect().right > edge)
-    .map((element) => `${element.tagName} ${element.className} ${element.textContent.slice(0, 40)}`);
+    .map((element) => `${element.tagName} ${element.placeholder ?? ''} ${element.textContent.slice(0, 40)}`);
 }"""
 NODES = 12_000
 
