@@ -41,6 +41,8 @@ FORMS = ".wbp-page:visible .wbp-forms"  # of a pill whose result is not made yet
 DRAWN = "canvas, .main-svg, .plot-img, table, .wbp-fusion, .wbp-note, .wbp-error"  # one of these is in a card
 FILLED = ".wbp-card, .wbp-empty, .wbt, .wbp-forms, .wbp-findings"
 DRAWING = "drawing…"
+# Marks the pages of the mode that is left; the kernel puts others in their place, which have no mark.
+LEAVE = "() => document.querySelectorAll('.wbp-page').forEach((it) => it.toggleAttribute('data-left', true))"
 # Presses a pill by its name, if it is there and another one is chosen; what comes after it has no mark.
 PRESS = """(name) => {
   const pills = [...document.querySelectorAll('.wbp-page .wbp-pills button')];
@@ -118,6 +120,7 @@ def tab(page: Page, name: str) -> None:
     wanted = name if name in MODES else "Compare"
     switch = page.locator(".wbp-modes button", has_text=wanted)
     if "mod-active" not in (switch.get_attribute("class") or ""):
+        page.evaluate(LEAVE)
         switch.click()
     if name in VIEWS:
         page.locator(".wbp-tabs").get_by_role("tab", name=name, exact=True).click()
@@ -128,7 +131,7 @@ def turned(page: Page, name: str) -> None:
     """Wait until the kernel has filled this view, or this mode."""
     chosen = ".wbp-modes .mod-active" if name in MODES else ".wbp-tabs [role=tab][aria-selected=true]"
     expect(page.locator(chosen)).to_have_text(name)
-    filled = page.locator(".wbp-page:visible").locator(FILLED)
+    filled = page.locator(".wbp-page:visible:not([data-left])").locator(FILLED)
     expect(filled.first).to_be_visible()
 
 
