@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import button, compared, make, tab
+from tests.browser.harness.panels import PILLS, button, compared, make, tab
 from tests.browser.test_panels import START, answered_ms, opened
 from tests.core.models.long import layers
 
@@ -55,6 +55,7 @@ def test_twelve_thousand_nodes_are_opened_explained_and_drawn(show: Show, pages:
     expect(page.locator(".wbp-doing")).to_contain_text("Explain")
     assert answered_ms(page), "clicks are answered meanwhile"
     expect(page.locator(".wbp-progress")).to_have_count(0)
+    page.locator(PILLS).get_by_text("graph", exact=True).click()
     expect(page.locator(".wbp-page:visible canvas").first).to_be_visible()
     expect(page.locator(".wbp-page:visible .wbp-error")).to_have_count(0)
     pages.picture(page, "panels-12000")
