@@ -34,6 +34,7 @@ NARROW = 700  # a narrower window has no side bar
 DRAWN = 900  # ms that canvases and figures may take to settle once their tab is filled
 MOST_TOLD = 600  # letters of the end of an error
 SHEET = 1560  # pixels of a contact sheet, which is as high as wide
+SHOWN = ".wbp-views, .wbp-body:not(:has(.wbp-views))"  # the views of Compare, or all that a mode shows
 THEMED = "light => document.body.dataset.jpThemeLight === String(light)"
 TROUBLE = """() => {
   const panels = document.querySelector('.wbp'), edge = panels.getBoundingClientRect().right + 1;
@@ -62,7 +63,7 @@ def pictures(page: Page, stem: str, width: int, tabs: Sequence[str], folder: Pat
         place = page.locator(".wbp-page:visible")
         expect(place.locator(".wbp-note", has_text="drawing…")).to_have_count(0)
         page.wait_for_timeout(DRAWN)
-        yield written(page.locator(".wbp-tabs").screenshot(), folder / f"{stem}-{title}.png")
+        yield written(page.locator(SHOWN).screenshot(), folder / f"{stem}-{title}.png")
         for trouble in page.evaluate(TROUBLE):
             print(f"{stem}-{title}: {trouble}", flush=True)
         expand = place.get_by_text("Expand", exact=True)

@@ -1,4 +1,4 @@
-"""Make docs/workbench.png, the workbench with a fresh comparison, and docs/panels/TAB.png, one picture a tab.
+"""Make docs/workbench.png, the workbench with a fresh comparison, and docs/panels/TAB.png, one each tab.
 
 `python -m docs.screenshot` measures on this machine, which should have no other load.
 `python -m docs.screenshot BUNDLE` shows a saved comparison of a sample, and makes here what it lacks.
@@ -30,6 +30,7 @@ TALLEST = 760  # pixels of a tab's picture
 SCALE = 1.5
 DRAWN = 1_500  # ms that canvases and figures may take to settle once their tab is filled
 PANELS = ".jp-Cell-outputArea .wbp"
+SHOWN = ".wbp-views, .wbp-body:not(:has(.wbp-views))"  # the views of Compare, or all that a mode shows
 MEASURED = """
 import workbench as wb
 bench = wb.Workbench()
@@ -81,7 +82,9 @@ def main(arguments: list[str] | None = None) -> None:
             panels.scroll_into_view_if_needed()
             save(panels.screenshot(), TARGET, MOST_BYTES)
             for title in TABS:
-                save(picture_of(page, title), FOLDER / f"{title}.png", MOST_TAB_BYTES)
+                save(
+                    picture_of(page, title), FOLDER / f"{title.lower().replace(' ', '-')}.png", MOST_TAB_BYTES
+                )
             pages.close()
             lab.stop_kernels()
 
@@ -92,9 +95,9 @@ def picture_of(page: Page, title: str) -> bytes:
     shown = page.locator(".wbp-page:visible")
     expect(shown.locator(".wbp-note", has_text="drawing…")).to_have_count(0)
     page.wait_for_timeout(DRAWN)
-    tabs = page.locator(".wbp-tabs")
-    tabs.scroll_into_view_if_needed()
-    return tabs.screenshot()
+    place = page.locator(SHOWN)
+    place.scroll_into_view_if_needed()
+    return place.screenshot()
 
 
 def save(shot: bytes, target: Path, most_bytes: int) -> None:
