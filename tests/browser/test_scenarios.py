@@ -48,7 +48,7 @@ def test_the_fields_fit_and_a_sweep_runs_by_what_was_typed(show: Show, pages: Pa
     button(page, "Sweep").click()
     expect(page.locator(".wbp-page:visible .wbp-card .main-svg").first).to_be_visible()
     expect(button(page, "Sweep again")).to_be_enabled()
-    expect(page.locator(".wbp-page:visible .wbp-card")).to_contain_text("2 points of batch")
+    expect(page.locator(".wbp-page:visible .wbp-heading")).to_contain_text("2 points of batch")
     pages.picture(page, "scenarios-sweep")
 
 
