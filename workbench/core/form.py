@@ -43,9 +43,7 @@ def values_of(form: tuple[Field, ...], texts: Mapping[str, str]) -> dict[str, An
         if text.strip():
             values[field.argument] = field.value(text)
         elif field.required:
-            raise ConfigError(
-                f"the field {field.label} is empty, in the tab scenarios", f"fill it: {field.example}"
-            )
+            raise ConfigError(f"the field {field.label} is empty", f"fill it: {field.example}")
     return values
 
 

@@ -48,7 +48,8 @@ def test_all_that_the_buttons_make_is_in_the_bundle_the_page_and_the_history(
     bench: wb.Workbench, tmp_path: Path
 ) -> None:
     bench.b = wb.Config(precision=wb.DynamicInt8())
-    bench.state.forms = {"versions": {"environments": sys.executable}, "load test": {"duration_s": "0.2"}}
+    bench.state.forms = {"versions": {"environments": sys.executable}, "load test": {"duration_s": "0.2"},
+                         "replay": {"shapes": "1, 2, 1"}}  # fmt: skip
     bench.compare(wait=True)
     for kind in KINDS_OFFERED:
         bench.run(kind, wait=True)

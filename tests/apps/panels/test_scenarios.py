@@ -44,7 +44,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 
 def line(bench: wb.Workbench, kind: str) -> FormLine:
-    return FormLine(bench, KINDS.named(kind))
+    return FormLine(bench, KINDS.named(kind).offer)
 
 
 def press(bench: wb.Workbench, pressed: FormLine) -> None:

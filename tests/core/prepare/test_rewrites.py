@@ -484,8 +484,8 @@ def chain(path: Path, *, external: bool = False) -> Path:
 @pytest.mark.parametrize("external", [False, True])
 def test_all_rewrites_of_a_file_and_the_script_that_does_the_same(external: bool, tmp_path: Path) -> None:
     path = chain(tmp_path / "model.onnx", external=external)
-    config = wb.Config(rewrites=tuple(catalogue.BY_NAME))
-    prepared = wb.prepare(path, config)
+    own = tuple(name for name, rewrite in catalogue.BY_NAME.items() if not rewrite.package)
+    prepared = wb.prepare(path, wb.Config(rewrites=own))
     assert prepared.steps[0].did == (
         "weights-out-of-inputs applied 1 time, constants-to-initializers applies nowhere, "
         "loop-to-product applies nowhere, einsum-spelled-out applies nowhere, "

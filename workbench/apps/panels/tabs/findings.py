@@ -30,7 +30,7 @@ class FindingsList:
         self.cards: list[FindingCard] = []
         self.held: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         self.list = W.VBox([])
-        self.look = FormLine(bench, KINDS.named("findings"), _LOOK)
+        self.look = FormLine(bench, KINDS.named("findings").offer, _LOOK)
         self.widget = W.VBox([self.look.widget, self.list], classes="wbp-findings")
         self.state.observe(lambda _: self._follow(), names=["job", "tried", "selected"])
 

@@ -11,8 +11,9 @@ from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.handlers import button, follow, on_change, own_changes
 from workbench.apps.panels.markup import text
 from workbench.apps.panels.tabs.steps import time_words
-from workbench.core.feature import Feature
+from workbench.core.feature import Offer
 from workbench.core.form import Field
+from workbench.features.base.registry import KINDS
 
 if TYPE_CHECKING:
     from workbench.apps.panels.tabs.axes import AxesField
@@ -21,9 +22,12 @@ NARROW, WIDE = 5, 15  # characters of an example: up to here a field is short, f
 
 
 class FormLine:
-    """What a kind of result is in a sentence, its fields, and the button that makes it."""
+    """What a kind of result is in a sentence, its fields, and the button that makes it.
 
-    def __init__(self, bench: Bench, kind: Feature, sentence: str = "") -> None:
+    A kind is imported for its fields and its code alone: a fresh page shows some that are not made yet.
+    """
+
+    def __init__(self, bench: Bench, kind: Offer, sentence: str = "") -> None:
         self.bench, self.state, self.kind = bench, bench.state, kind
         self.status = W.HTML()
         self.words = W.HTML(f'<div class="wbp-say">{text(sentence or f"{kind.hint}.")}</div>')
@@ -31,7 +35,8 @@ class FormLine:
         self.copy = button(
             "Code", "Copy the code that makes this", self._copy, self.status, classes="wbp-quiet-link"
         )
-        self.fields = {field.argument: self._field(field) for field in kind.form}
+        self.form = KINDS.named(kind.name).form if kind.has_form else ()
+        self.fields = {field.argument: self._field(field) for field in self.form}
         row = W.HBox([*self.fields.values(), self.run, self.copy], classes="wbp-tools")
         self.widget = W.VBox([self.words, row, self.status], classes="wbp-forms")
         follow(self.state, self.show, "forms", "job", "result", "parts_made")
@@ -44,7 +49,7 @@ class FormLine:
         self.run.disabled = self.state.job is not None
         texts = self.state.forms.get(self.kind.name, {})
         with own_changes():
-            for field in self.kind.form:
+            for field in self.form:
                 self.fields[field.argument].value = texts.get(field.argument, field.text)
 
     def _field(self, field: Field) -> W.TextField | AxesField:
@@ -66,4 +71,4 @@ class FormLine:
         self.state.forms = {**forms, self.kind.name: {**forms.get(self.kind.name, {}), argument: text}}
 
     def _copy(self) -> None:
-        self.bench.page.copy(kind_code(self.kind, self.bench.request()), self.status)
+        self.bench.page.copy(kind_code(KINDS.named(self.kind.name), self.bench.request()), self.status)

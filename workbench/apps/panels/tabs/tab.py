@@ -143,7 +143,7 @@ class TabPage:
         chosen = [card for card in of_title if self.side.value in (card.card.label, BOTH, None)]
         self._fill_bar(chosen)
         shown = [card.widget for card in chosen]
-        if title in self.kinds and (not chosen or self._line(self.kinds[title]).kind.form):
+        if title in self.kinds and (not chosen or self._line(self.kinds[title]).form):
             shown.insert(0, self._line(self.kinds[title]).widget)
         if not self.cards and (not shown or title not in self.tab.own.values()):
             shown.insert(0, W.HTML(f'<div class="wbp-empty">{text(self.tab.empty)}</div>'))
@@ -167,7 +167,8 @@ class TabPage:
         """Return the sentence and the button of a kind; made when it is first shown."""
         if kind not in self.lines:
             sentence = self.tab.empty if kind in self.tab.own else ""
-            self.lines[kind] = FormLine(self.bench, KINDS.named(kind), sentence)
+            offer = next(offer for offer in KINDS.offers if offer.name == kind)
+            self.lines[kind] = FormLine(self.bench, offer, sentence)
         return self.lines[kind]
 
     def _fill_bar(self, chosen: Sequence[CardWidget]) -> None:
