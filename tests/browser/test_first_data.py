@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import TABS, VIEWS, tab
+from tests.browser.harness.panels import PILLS, TABS, VIEWS, tab
 from tests.browser.harness.places import MOST, WAYS, first_data, source_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -80,6 +80,8 @@ def test_a_figure_stays_when_the_height_of_the_window_changes(show: Show, lab: L
 def test_the_inspector_of_the_graph_is_on_the_screen(show: Show, lab: Lab) -> None:
     page = show(source_of(lab.folder, "tie"), width=1440, height=900).page
     tab(page, "What ORT did")
+    page.locator(PILLS).filter(has_text="graph").click()
+    page.locator(".wbp-page .wbv-details:visible").scroll_into_view_if_needed()
     page.wait_for_function(INSPECTOR)
 
 
