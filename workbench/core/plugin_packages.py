@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module, metadata
 from pathlib import Path
 
-VENDORS = ("AMD", "Apple", "Intel", "NVIDIA", "Qualcomm")
+_VENDORS = ("AMD", "Apple", "Intel", "NVIDIA", "Qualcomm")
 LOCATES = re.compile(r"^def ((?:get_)?library_path)\(", re.MULTILINE)  # as ONNX Runtime asks of such packages
 
 
@@ -43,6 +43,6 @@ def plugin_packages() -> tuple[PluginPackage, ...]:
             if "execution_provider_library" in text and (function := LOCATES.search(text)):
                 requirement = f"{package.name}=={package.version}"
                 words = str(package.metadata).casefold()
-                named = tuple(name for name in VENDORS if re.search(rf"\b{name.casefold()}\b", words))
+                named = tuple(name for name in _VENDORS if re.search(rf"\b{name.casefold()}\b", words))
                 packages.append(PluginPackage(requirement, file.parts[0], function[1], named))
     return tuple(packages)

@@ -27,7 +27,7 @@ GOLDEN = 0.6180339887498949  # its multiples spread evenly whatever their number
 CURVE_POINTS = 120  # of a density
 LEAST_SAMPLES = 8  # fewer are dots and no shape
 NARROWEST = 0.002  # of the median: the curve of equal samples is a peak that can be seen
-TAIL = 0.01  # share of the samples at each end that the curve may leave out
+_TAIL = 0.01  # share of the samples at each end that the curve may leave out
 BANDWIDTH = 0.9  # Silverman's rule of thumb, "Density Estimation" (1986), equation 3.31
 
 
@@ -202,7 +202,7 @@ def density(samples: Sequence[float], *, log: bool = False) -> tuple[tuple[float
         return ()
     with np.errstate(all="ignore"):  # a stranger's bundle may hold 1e308
         scaled = np.log(values) if log else values
-        first, low, middle, high, last = np.quantile(scaled, [TAIL, 0.25, 0.5, 0.75, 1 - TAIL])
+        first, low, middle, high, last = np.quantile(scaled, [_TAIL, 0.25, 0.5, 0.75, 1 - _TAIL])
         spread = min(scaled.std(), (high - low) / 1.34) or scaled.std()
         least = NARROWEST if log else NARROWEST * abs(middle)
         width = max(BANDWIDTH * spread * len(scaled) ** -0.2, least)

@@ -26,7 +26,7 @@ ON_SCALE = ("10.a",)  # the guess is a size of the effect itself
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class BoardRow:
     """One hand-in of the class: what was guessed, and what was measured."""
 
     guess: str | int | float | None
@@ -45,7 +45,7 @@ class Measured:
 class Board(Exportable):
     """All hand-ins of an exercise, the largest effect last. Made by `gather`."""
 
-    def __init__(self, exercise: str, effect: Effect, rows: tuple[Measured, ...], left_out: int) -> None:
+    def __init__(self, exercise: str, effect: Effect, rows: tuple[BoardRow, ...], left_out: int) -> None:
         self.exercise, self.effect, self.rows, self.left_out = exercise, effect, rows, left_out
 
     def to_frame(self) -> pd.DataFrame:
@@ -113,7 +113,7 @@ def gather(folder: str | Path, exercise: str | None = None) -> Board:
     if name not in drawn:
         raise ConfigError(f"exercise {name} measures no ratio", f"name one of {listed(sorted(drawn), None)}")
     kind = exercises()[name].evidence
-    once: dict[frozenset[str], Measured] = {}
+    once: dict[frozenset[str], BoardRow] = {}
     for content in opened:
         if content.hand_in.exercise == name and content.result.feature.name == kind:
             known = next((marks for marks in once if marks & content.marks), content.marks)
@@ -123,7 +123,7 @@ def gather(folder: str | Path, exercise: str | None = None) -> Board:
     return Board(name, OF_KIND[kind], tuple(rows), len(files) - len(rows))
 
 
-def _measured(content: Opened, name: str, effect: Effect) -> Measured | None:
+def _measured(content: Opened, name: str, effect: Effect) -> BoardRow | None:
     """Return what a hand-in measured; None of a record that is whole and makes no sense."""
     record: Any = content.result.record
     selected = None
@@ -134,4 +134,4 @@ def _measured(content: Opened, name: str, effect: Effect) -> Measured | None:
     if content.result.feature.name == "study" and record.winner != record.candidates[0].label:
         selected = record.candidate(record.winner).ratio
     guess = content.hand_in.guess(GUESSES.get(name, ""))
-    return Measured(guess, size.value, size.low, size.high, size.present, selected)
+    return BoardRow(guess, size.value, size.low, size.high, size.present, selected)

@@ -23,10 +23,10 @@ from workbench.core.text import counted, one_line, quoted
 from workbench.features.base.registry import KINDS
 from workbench.features.base.result import Result
 
-MOST_FILES = 10_000
+_MOST_FILES = 10_000
 RIGHT, WRONG, OVER, COPIED = "right", "wrong", "over budget", "copied"
 OTHER, DAMAGED, REPLACED, MISSING = "other exercise", "cannot be opened", "replaced", "nothing handed in"
-COLUMNS = (  # five of Moodle's grading worksheet; Canvas calls the first two ID and Student
+_COLUMNS = (  # five of Moodle's grading worksheet; Canvas calls the first two ID and Student
     "Identifier", "Full name", "Grade", "Maximum Grade", "Feedback comments", "Exercise", "Status",
     "Handed in", "Late", "File", "Note", "Should", "Because", "Unless",
 )  # fmt: skip
@@ -89,7 +89,7 @@ class Grades(tuple[Graded, ...]):
         """Return a row for each student and exercise, as learning platforms import it."""
         target = io.StringIO()
         writer = csv.writer(target, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        writer.writerow(_COLUMNS)
         for row in self._counting():
             grade = "" if row.grade is None else f"{row.grade * points:g}"
             decision = (*row.decision, "", "", "")[:3]
@@ -157,9 +157,9 @@ def open_all(root: Path) -> dict[Path, Opened | WorkbenchError]:
     if not root.is_dir():
         raise ConfigError(f"{quoted(str(root))} is no folder", "give the folder with what students handed in")
     files = sorted(root.rglob("*.ortbench"))
-    if len(files) > MOST_FILES:
+    if len(files) > _MOST_FILES:
         raise ConfigError(
-            f"{root} holds more than {MOST_FILES:,} bundles", "give the folder of one assignment"
+            f"{root} holds more than {_MOST_FILES:,} bundles", "give the folder of one assignment"
         )
     return {path: _opened(path) for path in files}
 

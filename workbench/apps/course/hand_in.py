@@ -25,9 +25,9 @@ from workbench.core.text import listed, one_line, quoted
 from workbench.features.base.result import Result, packed
 
 NOTE = "course"  # the name of the note in the bundle
-FOLDER = "hand-in"
+_FOLDER = "hand-in"
 MOST_NUMBER = 1e15  # of an answer
-MOST_LETTERS = 10_000  # of a note; a decision has three sentences
+_MOST_LETTERS = 10_000  # of a note; a decision has three sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def hand_in(
     answer: Any = None,
     *,
     decision: Decision | None = None,
-    folder: str | os.PathLike[str] = FOLDER,
+    folder: str | os.PathLike[str] = _FOLDER,
 ) -> HandedIn:
     """Write a result with the answer to an exercise into a file for the teacher, and say where it is.
 
@@ -118,7 +118,7 @@ def hand_in(
         () if decision is None else decision.sentences,
     )
     note = encode(made, Columns()).decode("utf-8")
-    if len(note) > MOST_LETTERS:
+    if len(note) > _MOST_LETTERS:
         raise ConfigError(f"answer and decision have {len(note):,} letters", "write less")
     path = Path(folder).expanduser() / f"exercise-{exercise.replace('.', '')}.ortbench"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +128,7 @@ def hand_in(
 def read_hand_in(bundle: Bundle) -> HandIn:
     """Return what was handed in with a bundle; a BundleError where there is nothing, or nonsense."""
     note = dict(bundle.notes).get(NOTE)
-    if note is None or len(note) > MOST_LETTERS:
+    if note is None or len(note) > _MOST_LETTERS:
         raise BundleError("It was saved, but not handed in.", "Write it with wb.course.hand_in.")
     made = decode(HandIn, note.encode("utf-8"), Columns(foreign=[]))
     try:

@@ -88,8 +88,8 @@ class Layout:
             f"<b data-label={label}>{label}</b> {text(one_line(config_in_words(config), _MOST_LETTERS))}"
             for label, config in self.state.configs.items()
         ]
-        told = f"{', '.join(others)} against {baseline} · ← → turn the views · Esc ends"
-        self.told.value = f'<div class="wbp-told">{told}</div>' if on else ""
+        sentence = f"{', '.join(others)} against {baseline} · ← → turn the views · Esc ends"
+        self.told.value = f'<div class="wbp-told">{sentence}</div>' if on else ""
 
     def _show_bug(self, change: dict[str, str]) -> None:
         self.bug.value = bug_html(change["new"]) if change["new"] else ""

@@ -16,7 +16,7 @@ from workbench.apps.server.links import LinkButton, netron_link
 from workbench.core.models.samples import card, sample_names
 from workbench.core.text import bytes_text, one_line
 
-MOST_LETTERS = 40  # of a model's name
+_MOST_LETTERS = 40  # of a model's name
 MOST_OFFERED = 40  # paths that complete a typed one
 
 
@@ -107,7 +107,7 @@ class ModelRow:
 
 def offered(state: Any) -> list[tuple[str, str]]:
     """Return the samples, and first the name of the model that is open."""
-    first = "pick a model…" if state.model is None else one_line(state.model.name, MOST_LETTERS)
+    first = "pick a model…" if state.model is None else one_line(state.model.name, _MOST_LETTERS)
     names = [
         (f"{name} ({card(name).family}, {bytes_text(card(name).bytes)})", name) for name in sample_names()
     ]

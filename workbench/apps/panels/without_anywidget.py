@@ -16,7 +16,7 @@ from workbench.core.config.plan import LEVELS
 
 ALIVE = "wbp-alive"  # set by bridge.js
 SECONDS = 4
-STYLE = f"""<style>
+_STYLE = f"""<style>
 .wbp-lacks {{ display: block; visibility: hidden; max-height: 0; overflow: hidden;
   animation: wbp-lacks 0s {SECONDS}s forwards; }}
 @keyframes wbp-lacks {{ to {{ visibility: visible; max-height: none; overflow: visible; }} }}
@@ -50,7 +50,7 @@ def notice(state: BenchState) -> Any:
     rows = [
         W.HBox([W.HTML(trait.upper()), *(_field(state, trait, name) for name in FIELDS)]) for trait in "ab"
     ]
-    return W.VBox([W.HTML(STYLE + TEXT), *rows], classes="wbp-lacks")
+    return W.VBox([W.HTML(_STYLE + TEXT), *rows], classes="wbp-lacks")
 
 
 def _field(state: BenchState, trait: str, name: str) -> Any:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 200  # characters in a cell: a name can be a megabyte
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet computes: OWASP, "CSV Injection"
-FLOATS = frozenset(("ratio", "low", "high", "speedup", "worth", "relative_error"))  # columns of numbers
+_FLOATS = frozenset(("ratio", "low", "high", "speedup", "worth", "relative_error"))  # columns of numbers
 ABSENT = "not known"
 FILE = "prepared file"  # says itself what it is: not "precision prepared file"
 
@@ -68,7 +68,7 @@ def frame_of(
 def typed(frame: pd.DataFrame) -> pd.DataFrame:
     """Give each column the type that its name stands for, even if every value is absent."""
     names = [str(name) for name in frame]
-    floats = [name for name in names if name in FLOATS or name.endswith(("_ms", "_s", "_low", "_high"))]
+    floats = [name for name in names if name in _FLOATS or name.endswith(("_ms", "_s", "_low", "_high"))]
     wholes = [name for name in names if name == "nodes" or name.endswith("_bytes")]
     return frame.astype({**dict.fromkeys(floats, "float64"), **dict.fromkeys(wholes, "Int64")})
 

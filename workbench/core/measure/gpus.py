@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.core.bundle.machine import Gpu
 
-VENDORS = {"0x1002": "AMD", "0x8086": "Intel"}
+_VENDORS = {"0x1002": "AMD", "0x8086": "Intel"}
 
 
 def read_gpus() -> tuple[Gpu, ...]:
@@ -46,7 +46,7 @@ def drm_gpus(folder: Path) -> tuple[Gpu, ...]:
     gpus = []
     for card in sorted(folder.glob("card[0-9]*")):
         device = card / "device"
-        vendor = VENDORS.get(_text(device / "vendor") or "")
+        vendor = _VENDORS.get(_text(device / "vendor") or "")
         if vendor is None or "-" in card.name:  # card0-HDMI-1 is a connector, not a card
             continue
         name = _text(device / "product_name") or f"{vendor} GPU {_text(device / 'device') or ''}".strip()

@@ -9,7 +9,7 @@ from workbench.core.bundle.run import ProcessRecord
 from workbench.core.measure.pairs import MIN_CLEAN_CYCLES
 from workbench.core.measure.rounds import WARM_UP_FLOOR_RUNS
 
-LEAST_SHARE = 0.2  # of the warm-up and of the sampling; less than that measures a process that is cold
+_LEAST_SHARE = 0.2  # of the warm-up and of the sampling; less than that measures a process that is cold
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ def shortened(round_s: float, processes: Sequence[ProcessRecord], room_s: float)
         return Pace(fixed_s + steps_s + sum(times_s), share)
 
     wanted = (room_s - fixed_s - steps_s) / flexible_s if flexible_s else 1.0
-    pace = at(min(1.0, max(LEAST_SHARE, wanted)))
-    return pace if pace.round_s <= room_s else at(LEAST_SHARE)
+    pace = at(min(1.0, max(_LEAST_SHARE, wanted)))
+    return pace if pace.round_s <= room_s else at(_LEAST_SHARE)
 
 
 def _parts(process: ProcessRecord) -> tuple[tuple[float, float, float], ...]:

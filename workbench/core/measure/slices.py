@@ -24,7 +24,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 UNLIKE = 16.0  # ratio of two neighbours' magnitudes: 4 of 8 bits of a common scale
 LEAST_ELEMENTS = 16  # of a channel, over all runs: of fewer, being equal or small can be chance
 MOST_CHANNELS = 4096  # of an axis that is looked at
-LEAST_SHARE = 1e-4  # of the output's largest magnitude; rounding of float32 sums reaches smaller channels
+_LEAST_SHARE = 1e-4  # of the output's largest magnitude; rounding of float32 sums reaches smaller channels
 LEAST_VARIATION = 0.05  # of the own magnitude; below it, values count as constant
 LEAST_PROBABILITY = 0.01  # a smaller one may become 0
 EQUAL = 1e-6  # of the magnitude: rounding
@@ -132,7 +132,7 @@ class _Axis:
             return []
         sizes, new = self._sizes(), np.maximum(np.abs(self._new_low), np.abs(self._new_high))
         varied = self._high - self._low > LEAST_VARIATION * sizes
-        varied &= sizes > LEAST_SHARE * sizes.max()
+        varied &= sizes > _LEAST_SHARE * sizes.max()
         varied &= ~self._probable() | (self._high >= LEAST_PROBABILITY)
         lost = np.flatnonzero(varied & (self._new_high - self._new_low <= EQUAL * new))
         constants = self._new_high[lost]
@@ -158,7 +158,7 @@ class _Axis:
         if len(starts) == 2:
             return []
         parts = [self._part(axis, first, end - 1) for first, end in itertools.pairwise(starts)]
-        least = LEAST_SHARE * float(sizes.max())
+        least = _LEAST_SHARE * float(sizes.max())
         return [part for part in parts if max(-part.low, part.high) > least]
 
     def _sizes(self) -> Array:

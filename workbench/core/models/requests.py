@@ -17,7 +17,7 @@ from workbench.core.stored_files import check_regular
 from workbench.core.text import listed, path_text, quoted, shorten
 
 Shape: TypeAlias = tuple[tuple[str, int], ...]  # dim and size
-MOST_REQUESTS = 100_000
+_MOST_REQUESTS = 100_000
 _MOST_FILE_BYTES = 16 << 20
 _FORM = "Give sizes such as 16, 37, 128; or a CSV file with a column for each dim and a row for each request"
 
@@ -25,8 +25,8 @@ _FORM = "Give sizes such as 16, 37, 128; or a CSV file with a column for each di
 def requests_of(model: Model, shapes: Any) -> tuple[Shape, ...]:
     """Return the sizes of each request in order."""
     given = _written(shapes) if isinstance(shapes, (str, os.PathLike)) else list(shapes)
-    if not 0 < len(given) <= MOST_REQUESTS:
-        raise InputError(f"the stream has {len(given):,} requests", f"Give 1 to {MOST_REQUESTS:,}")
+    if not 0 < len(given) <= _MOST_REQUESTS:
+        raise InputError(f"the stream has {len(given):,} requests", f"Give 1 to {_MOST_REQUESTS:,}")
     read = [shape if isinstance(shape, Mapping) else {_one_dim(model): shape} for shape in given]
     for shape, asked in zip(read, given, strict=True):
         if not shape or not _are_whole(shape.values()):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 VERDICT_STYLE = files("workbench.drawing.page").joinpath("static", "verdict.css").read_text("utf-8")
 _MOST_LETTERS = 2_000  # of a reason; ORT's message of a failure fits
 WIDTH, HEIGHT, LEFT, RIGHT, MIDDLE = 340, 82, 30, 310, 42  # pixels of the axis
-ARROW = 12  # pixels of a ratio beyond its ends
+_ARROW = 12  # pixels of a ratio beyond its ends
 
 
 def verdict_html(
@@ -132,7 +132,7 @@ def _marks(axis: RatioAxis, effect: str, x: Callable[[float], float]) -> Iterato
         yield f'<rect class="v-mark v-{effect}" x="{low}" y="{MIDDLE - 7}" width="{width}" height="14"/>'
     at = x(axis.place(axis.ratio))
     if axis.is_beyond:
-        tip = at + (ARROW if axis.ratio > 1 else -ARROW)
+        tip = at + (_ARROW if axis.ratio > 1 else -_ARROW)
         points = f"{tip},{MIDDLE} {at},{MIDDLE - 8} {at},{MIDDLE + 8}"
         yield f'<polygon class="v-mark v-{effect}" points="{points}"/>'
     else:

@@ -27,7 +27,7 @@ from workbench.features.accuracy.record import AccuracyRecord, DataRecord, Outpu
 Outputs: TypeAlias = Mapping[str, Any]
 
 PART_BYTES = 32 << 20  # of feeds or outputs that are held at once, more only where one run has more
-MOST_RUNS = 256  # in a part
+_MOST_RUNS = 256  # in a part
 REPORTED_SHARE = 0.05  # of the runs, before the remaining time is estimated
 MOST_DISK_BYTES = 4 << 30  # of the baseline's outputs, which wait for the candidates
 
@@ -204,7 +204,7 @@ class _Evaluation:
             stop = min(len(self.examples.feeds), start + count)
             yield range(start, stop)
             start = stop
-            count = max(1, min(MOST_RUNS, int(PART_BYTES / max(1.0, self._last_bytes))))
+            count = max(1, min(_MOST_RUNS, int(PART_BYTES / max(1.0, self._last_bytes))))
 
     def _metric_rows(self, part: range, outputs: Sequence[Outputs]) -> list[Any]:
         if self.metric is None or self.examples.labels is None:

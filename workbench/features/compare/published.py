@@ -16,7 +16,7 @@ from workbench.features.base.running import Feeds
 from workbench.features.compare.call import compare
 from workbench.features.compare.result import Comparison
 
-MOST_FILES = 24
+_MOST_FILES = 24
 OTHER_ARITHMETIC = ("q4", "q8", "int4", "int8", "quant", "fp16", "float16", "bnb", "half", "qdq", "opt")
 HUB = "hf://"
 
@@ -86,9 +86,9 @@ def of_hub(address: str) -> dict[str, str]:
 
 
 def _checked(files: dict[str, str], where: str) -> dict[str, str]:
-    if not 2 <= len(files) <= MOST_FILES:
+    if not 2 <= len(files) <= _MOST_FILES:
         raise ModelError(
-            f"{where} has {counted(len(files), 'file')} of models, and 2 to {MOST_FILES} can be compared",
+            f"{where} has {counted(len(files), 'file')} of models, and 2 to {_MOST_FILES} can be compared",
             "Give a folder that holds the files to compare, or name them: wb.compare(first, second, …)",
         )
     return files

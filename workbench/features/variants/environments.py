@@ -18,7 +18,7 @@ from workbench.core.home import cache_folder
 from workbench.core.stored_files import trim
 from workbench.core.text import one_line
 
-FOLDER = "versions"
+_FOLDER = "versions"
 _NUMBER = re.compile(r"\d+\.\d+(\.\d+)?([abc]|rc|\.?dev)?\d*")
 _OFFERED = re.compile(r"\(from versions: ([^)]*)\)")
 _NUMPY_2 = (1, 19)  # the first that was built for it
@@ -37,7 +37,7 @@ def order(version: str) -> tuple[int, ...]:
 
 def environment(version: str, cancel: threading.Event | None = None) -> str:
     """Return the folder of the environment with this version; make it where it is not kept yet."""
-    place = cache_folder() / FOLDER / version
+    place = cache_folder() / _FOLDER / version
     if not place.is_dir():
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".", dir=place.parent, ignore_cleanup_errors=True) as folder:

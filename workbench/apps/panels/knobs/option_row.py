@@ -61,7 +61,7 @@ def entries_have_rows(row: SettingRow, configs: Mapping[str, Config]) -> bool:
     if row.key not in FIELDS.values():
         return False
     names = {name for config in configs.values() for name, _ in row.value(config)}
-    return names <= {one.name for one in option_rows()}
+    return names <= {option.name for option in option_rows()}
 
 
 def found_options(words: list[str]) -> tuple[OptionRow, ...]:

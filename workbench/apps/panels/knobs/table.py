@@ -132,7 +132,7 @@ class KnobTable:
     def set(self, label: str, row: str, text: str) -> None:
         """Set a value by its words, or by a typed text; without a label, what is the same for all."""
         if not label:
-            shared = next(one for one in shared_rows(self.state) if one.key == row)
+            shared = next(line for line in shared_rows(self.state) if line.key == row)
             shared.set(self.state, text.strip())
             return
         knob_row = self.row(row)
@@ -178,8 +178,8 @@ class KnobTable:
         """Return the rows that stand in the table, each opened one with its details below it."""
         configs, rows = self.state.configs.values(), list[SettingRow]()
         for row in standing_rows(self.state.environments):
-            if row.key == "providers" and (found := plugins(self.state.doctor)):
-                row = replace(row, settings={**row.settings, **found})
+            if row.key == "providers" and (known := plugins(self.state.doctor)):
+                row = replace(row, settings={**row.settings, **known})
             rows += [row, *(self._details(row) if row.key in self.opened else ())]
         shown = {row.key for row in rows}
         changed = [row for row in found_options([]) if any(not row.is_default(config) for config in configs)]
@@ -192,8 +192,8 @@ class KnobTable:
     def hits(self) -> list[SettingRow]:
         """Return the rows that the search found, those not available ones last; without a word all knobs."""
         words = self.view.search.casefold().split()
-        found = [*found_rows(words, self.state.environments), *(found_options(words) if words else ())]
-        return sorted(found, key=lambda row: bool(self._why_not(row)))
+        hits = [*found_rows(words, self.state.environments), *(found_options(words) if words else ())]
+        return sorted(hits, key=lambda row: bool(self._why_not(row)))
 
     def _why_not(self, row: SettingRow) -> str:
         """Return why what a row sets is not available here; empty if it is."""

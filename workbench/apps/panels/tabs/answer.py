@@ -122,8 +122,8 @@ class AnswerPlace:
         stopped = f"Stopped on request, {rounds} kept. " if self.was_cancelled else ""
         words, title = why_words(result)
         reason = f"<b>Why:</b> {text(words)}" if words else ""
-        said = f"{text(stopped)}{text(missing_words(state))} {reason}"
-        return f'<div class="wbp-say" role="status">{said}</div>', title
+        sentence = f"{text(stopped)}{text(missing_words(state))} {reason}"
+        return f'<div class="wbp-say" role="status">{sentence}</div>', title
 
     def _offer(self) -> None:
         """Offer the next steps; buttons that stay the same keep the focus."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 
 _MOST_LETTERS = 60  # of a config, and of a model's name
-NAMES = ("median", TAIL, "memory", "time to load", "file")  # of the tiles
+_NAMES = ("median", TAIL, "memory", "time to load", "file")  # of the tiles
 REPLACING = ("Compare", "Measure longer")  # jobs that end in another verdict
 
 
@@ -39,13 +39,13 @@ def empty_html(state: BenchState) -> str:
     if state.model is not None and state.a == state.b:
         steps = "Change something in B, and press"
     lines = f"{steps} <b>Compare</b>: both configs are measured in turns, and the answer stands here."
-    tiles = [Tile(name, "A → B") for name in NAMES]
+    tiles = [Tile(name, "A → B") for name in _NAMES]
     return hero_html("empty", "Which is faster?", lines, tiles, axis_html(None, "none"), "v-quiet")
 
 
 def failed_html(name: str, error: Exception) -> str:
     """Return why a run gave nothing, in the place of a verdict."""
-    tiles = [Tile(name, ABSENT) for name in NAMES]
+    tiles = [Tile(name, ABSENT) for name in _NAMES]
     return hero_html("failed", f"{name} gave no answer", error_html(error), tiles, "", "v-error")
 
 
@@ -61,7 +61,7 @@ def running_html(view: JobView) -> str:
     samples = dict(view.progress.samples) if view.progress is not None else {}
     medians = [median(values) * 1e3 for values in list(samples.values())[:2] if values]
     known = f"{' → '.join(in_digits(value, 3) for value in medians)} ms" if len(medians) == 2 else ABSENT
-    tiles = [Tile(NAMES[0], known), *(Tile(name, ABSENT) for name in NAMES[1:])]
+    tiles = [Tile(_NAMES[0], known), *(Tile(name, ABSENT) for name in _NAMES[1:])]
     return hero_html("running", head, lines, tiles, axis_html(axis, "none"), "v-quiet")
 
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
 IMPROVE_S = 120.0
-MOST = 2  # next steps of an answer
+_MOST = 2  # next steps of an answer
 _MOST_LETTERS = 40  # of a model's name
 Turn = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NextStep:
     """A button beside the answer."""
 
     label: str
@@ -36,38 +36,38 @@ class Step:
     act: Callable[[], object]
 
 
-def next_steps(bench: Bench, turn: Turn) -> tuple[str, list[Step]]:
+def next_steps(bench: Bench, turn: Turn) -> tuple[str, list[NextStep]]:
     """Return a word for what is offered, and the offers."""
     state = bench.state
     if state.result is not None:
-        return "Next:", list(_about_answer(bench, turn))[:MOST]
+        return "Next:", list(_about_answer(bench, turn))[:_MOST]
     if state.model is None:
         samples = [name for name in FIRST if name in sample_names()]
         return "Begin with a sample:", [
-            Step(name, f"Open {name}", partial(bench.load, name)) for name in samples
+            NextStep(name, f"Open {name}", partial(bench.load, name)) for name in samples
         ]
     if (experiment := experiment_for(state)) is not None:
         question, b = experiment
-        return "Try first:", [Step(question, "Set this in B and compare", partial(_try, bench, b))]
+        return "Try first:", [NextStep(question, "Set this in B and compare", partial(_try, bench, b))]
     return "", []
 
 
-def _about_answer(bench: Bench, turn: Turn) -> Iterator[Step]:
+def _about_answer(bench: Bench, turn: Turn) -> Iterator[NextStep]:
     """Yield what would say more about the answer on the screen, the most wanted first."""
     state, result = bench.state, bench.state.result
 
-    def asks(kind: str, question: str) -> Iterator[Step]:
+    def asks(kind: str, question: str) -> Iterator[NextStep]:
         if not state.has_part(kind):
             offer = KINDS.named(kind).offer
             act = partial(ask, bench, turn, kind)
-            yield Step(f"{question}{time_words(state, kind).removeprefix(',')}", f"{offer.hint}.", act)
+            yield NextStep(f"{question}{time_words(state, kind).removeprefix(',')}", f"{offer.hint}.", act)
 
     if not result.record.verdicts or any(run.failure is not None for run in result.runs[:2]):
         return
     verdict = result.verdict
     if (verdict.kind == "unknown" or verdict.provisional) and can_go_on(result):
         seconds = rounded(state.budget_s or MORE_S)
-        yield Step(
+        yield NextStep(
             f"Measure longer, {seconds}",
             "Measure further rounds; the earlier ones are kept",
             bench.measure_more,
@@ -80,7 +80,7 @@ def _about_answer(bench: Bench, turn: Turn) -> Iterator[Step]:
         yield from asks("why slower", f"Why is {verdict.label} slower?")
     yield from asks("explanation", "What did ORT do?")
     yield from asks("profile", "Where does the time go?")
-    yield Step(
+    yield NextStep(
         f"Find further gains, {rounded(IMPROVE_S)}",
         "Try what the findings propose",
         partial(turn, "Improve", ""),

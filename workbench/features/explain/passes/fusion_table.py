@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Place = tuple[str, ...]  # keys of nodes
 Fused = dict[str, list[tuple[Place, tuple[str, ...]]]]  # pattern → (source nodes, passes) of each fused place
-ARROW = " → "  # in the name of a pattern that no rule of ours looks for
+_ARROW = " → "  # in the name of a pattern that no rule of ours looks for
 NOT_KNOWN = "ORT does not say why"
 # Patterns that ORT's optimizer script knows.
 TRANSFORMERS = ("attention", "gelu", "layer norm", "skip layer norm")
@@ -74,7 +74,7 @@ def _row(pattern: str, fused: Mapping[str, Fused], explained: Mapping[str, Expla
         listed[group.label] += group.count
     could = max(listed.values(), default=0)
     for label, record in explained.items():
-        if ARROW in pattern and listed[label] < could:
+        if _ARROW in pattern and listed[label] < could:
             groups.append(_fewer(label, could - listed[label], passes, record))
     return FusionRow(
         pattern,
@@ -113,7 +113,7 @@ def _pattern(sources: Place, op_type: str, explained: Explained) -> str:
     """Name a pattern by its operators, as in `Add + MatMul → Gemm`."""
     kinds = Counter(explained.source.by_key[key].kind for key in sources if key in explained.source.by_key)
     terms = (f"{count} {kind}" if count > 1 else kind for kind, count in sorted(kinds.items()))
-    return f"{' + '.join(terms)}{ARROW}{op_type.rpartition('::')[2]}"
+    return f"{' + '.join(terms)}{_ARROW}{op_type.rpartition('::')[2]}"
 
 
 def _missed(pattern: str, label: str, explained: Explained) -> list[NotFused]:

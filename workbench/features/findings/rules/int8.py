@@ -35,7 +35,7 @@ QDQ_SHARE = 0.10
 _FEW_ROWS = 16
 _LEAST_SHARE = 0.03
 ZERO_POINTS = 3  # the input of MatMulNBits
-FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16)
+_FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16)
 
 
 @rule(
@@ -220,7 +220,7 @@ def _has_float_zero_points(evidence: Evidence, name: str) -> bool:
     if node is None or made is None or len(node.inputs) <= ZERO_POINTS or integer(made, "bits", 4) != 4:
         return False
     info = evidence.info(node.inputs[ZERO_POINTS])
-    return info is not None and info.element in FLOATS
+    return info is not None and info.element in _FLOATS
 
 
 def _static_saving_s(evidence: Evidence) -> float:

@@ -15,7 +15,7 @@ from workbench.features.findings.rules.layout import NCHWC
 from workbench.features.profile.roofline.node_limits import NodeLimit
 
 FAR_BELOW = 0.1  # of the peak for the node's arithmetic, or of the memory's where that binds it
-LEAST_SHARE = 0.05  # of a run
+_LEAST_SHARE = 0.05  # of a run
 LEAST_CALL_S = (
     250e-6  # a shorter one is mostly the start of kernel and threads, or what disturbed the profile
 )
@@ -76,7 +76,7 @@ def far_below_its_roof(evidence: Evidence) -> FindingRecords:
         return
     by_cause: dict[tuple[str, str], list[NodeLimit]] = defaultdict(list)
     for node in sorted(roofline.nodes, key=lambda node: -node.time_s):
-        if node.time_s > LEAST_SHARE * roofline.run_s and _is_far_below(node):
+        if node.time_s > _LEAST_SHARE * roofline.run_s and _is_far_below(node):
             by_cause[_cause_of(evidence, node)].append(node)
     for (cause, advice), nodes in by_cause.items():
         names = ", ".join(dict.fromkeys(node.op_type for node in nodes))

@@ -19,7 +19,7 @@ from workbench.features.profile.roofline.node_limits import INT8, NodeLimit, Roo
 _MOST_POINTS = 1500
 SMALLEST, LARGEST = 5, 30  # pixels; the area is the time
 _PLOT_PIXELS = 380
-TICKS = [float(f"{step}e{decade}") for decade in range(-3, 5) for step in (1, 2, 5)]  # operations a byte
+_TICKS = [float(f"{step}e{decade}") for decade in range(-3, 5) for step in (1, 2, 5)]  # operations a byte
 MOST_NAMED, MOST_NAME = 3, 22  # nodes with a name, letters of it above the plots
 LETTER, NAME_PIXELS = 13, 110  # of the names in a plot: a letter's size, the widest name
 NAME_ROOM = (150.0, 270.0)  # pixels of a plot in a narrow column, where names have the least room
@@ -44,7 +44,7 @@ def roofline_figure(roofs: RooflineRecord | Mapping[str, RooflineRecord]) -> go.
             shown.add(key)
     figure.update_xaxes(type="log", dtick=1)
     if len(runs) == 1:  # has room for more; plotly would write 0.2 and 0.5 as 2 and 5
-        figure.update_xaxes(tickvals=TICKS, ticktext=[f"{tick:g}" for tick in TICKS])
+        figure.update_xaxes(tickvals=_TICKS, ticktext=[f"{tick:g}" for tick in _TICKS])
     figure.update_yaxes(type="log", dtick=1)
     name_axes(figure, len(runs), "operations a byte moved (1/byte)", "operations a second (GOP/s)")
     unseen = sum(len(roofline.nodes) - len(drawn[label]) for label, roofline in runs.items())
