@@ -13,6 +13,7 @@ import workbench as wb
 from tests.features.profile.traces import chain, looped, make, value
 from workbench.core.errors import RunFailed
 from workbench.features.cold_start import cold_start
+from workbench.features.cold_start.starts import FEWEST, REPEATS
 from workbench.features.profile.roofline.node_limits import roofline
 from workbench.features.profile.roofline.peaks import PeakRow
 from workbench.features.variants.calls import threads
@@ -62,7 +63,7 @@ def test_subgraphs_have_costs_and_limits_too(tmp_path: Path) -> None:
 def test_cold_starts_carry_the_labels_of_a_comparison(model: Path) -> None:
     (only,) = cold_start(model, wb.Config(intra_op_threads=1)).starts
     assert only.label == "A"
-    assert len(only.as_asked) == len(only.saved_ahead) == 3
+    assert len(only.as_asked) == len(only.saved_ahead) in (FEWEST, REPEATS)
 
 
 @pytest.mark.real
