@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from sample_models import FOLDER, TRAINED
-from sample_models.train_vit import Block
+from sample_models.train_vit import EncoderBlock
 from sample_models.training import SEED, export_trained, publish, target
 
 _NAME = "char-gpt"
@@ -27,7 +27,7 @@ class CharGpt(nn.Module):
         super().__init__()
         self.letters = nn.Embedding(_VOCABULARY, WIDTH)
         self.places = nn.Embedding(CONTEXT, WIDTH)
-        self.blocks = nn.Sequential(*(Block(WIDTH, HEADS, causal=True) for _ in range(DEPTH)))
+        self.blocks = nn.Sequential(*(EncoderBlock(WIDTH, HEADS, causal=True) for _ in range(DEPTH)))
         self.drop = nn.Dropout(0.2)
         self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, _VOCABULARY)
 

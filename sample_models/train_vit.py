@@ -22,7 +22,7 @@ PATCH, TOKENS, WIDTH, HEADS, DEPTH = 8, 64, 96, 4, 4
 _EPOCHS = 30
 
 
-class Block(nn.Module):
+class EncoderBlock(nn.Module):
     """Attention and a feed-forward part, each after a norm. `causal` masks later tokens."""
 
     def __init__(self, width: int, heads: int, causal: bool = False) -> None:
@@ -54,7 +54,7 @@ class Vit(nn.Module):
         super().__init__()
         self.patches = nn.Conv2d(1, WIDTH, PATCH, PATCH)
         self.places = nn.Parameter(0.02 * torch.randn(1, TOKENS, WIDTH))
-        self.blocks = nn.Sequential(*(Block(WIDTH, HEADS) for _ in range(DEPTH)))
+        self.blocks = nn.Sequential(*(EncoderBlock(WIDTH, HEADS) for _ in range(DEPTH)))
         self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 10)
 
     def forward(self, pixels: torch.Tensor) -> torch.Tensor:

@@ -20,7 +20,7 @@ def bert_base(attention: Attention = "eager") -> Blueprint:
     """Return BERT-base uncased: 12 layers, 12 heads, width 768."""
     tokens = torch.randint(0, 30522, (2, 128))
     return Blueprint(
-        build=lambda: Plain(transformers.BertModel(_settled(transformers.BertConfig(), attention))),
+        build=lambda: TokensFirst(transformers.BertModel(_settled(transformers.BertConfig(), attention))),
         inputs={
             "input_ids": tokens,
             "attention_mask": torch.ones_like(tokens),
@@ -42,7 +42,9 @@ def distilbert(attention: Attention = "eager") -> Blueprint:
     tokens = torch.randint(0, 30522, (2, 128))
     config = transformers.DistilBertConfig()
     return Blueprint(
-        build=lambda: Plain(transformers.DistilBertForSequenceClassification(_settled(config, attention))),
+        build=lambda: TokensFirst(
+            transformers.DistilBertForSequenceClassification(_settled(config, attention))
+        ),
         inputs={"input_ids": tokens, "attention_mask": torch.ones_like(tokens)},
         outputs=("logits",),
         dynamic={"input_ids": TOKENS, "attention_mask": TOKENS, "logits": {0: "batch"}},
@@ -54,7 +56,7 @@ def gpt2(attention: Attention = "eager") -> Blueprint:
     tokens = torch.randint(0, 50257, (2, 256))
     config = transformers.GPT2Config(use_cache=False)
     return Blueprint(
-        build=lambda: Plain(transformers.GPT2LMHeadModel(_settled(config, attention))),
+        build=lambda: TokensFirst(transformers.GPT2LMHeadModel(_settled(config, attention))),
         inputs={"input_ids": tokens, "attention_mask": torch.ones_like(tokens)},
         outputs=("logits",),
         dynamic={"input_ids": TOKENS, "attention_mask": TOKENS, "logits": TOKENS},
@@ -99,7 +101,7 @@ def llama_small(attention: Attention = "eager") -> Blueprint:
     )
 
 
-class Plain(nn.Module):
+class TokensFirst(nn.Module):
     """A transformers model with positional inputs: the token ids first."""
 
     def __init__(self, model: nn.Module) -> None:

@@ -17,7 +17,7 @@ from workbench.core.bundle.comparison import (
     Protocol,
     Verdict,
 )
-from workbench.core.bundle.machine import Gpu, Machine, Versions
+from workbench.core.bundle.machine import Gpu, Machine, SoftwareVersions
 from workbench.core.bundle.run import Block, Failure, LogLine, ProcessRecord, Run
 from workbench.core.config import Config, Provider
 
@@ -71,7 +71,7 @@ def comparison(identity: str = "01-abc", candidate: Run | None = None) -> Compar
         machine=Machine(
             "A CPU", ("avx2", "fma"), None, 2, 2, 1.5, 8 << 30, None, (Gpu("GPU", None, "1.2"),), "Linux-x86"
         ),
-        versions=Versions("0.1.0", "3.11.7", "1.31.1", "1.19.0", "2.3.0"),
+        versions=SoftwareVersions("0.1.0", "3.11.7", "1.31.1", "1.19.0", "2.3.0"),
         protocol=Protocol(10.0, 0.01, None, 0.02, 0.05, 7, True, 9.5, 6.25),
         runs=(run(), candidate or run("B", CONFIGS[1])),
         agreement=(

@@ -22,14 +22,14 @@ from tests.factories.records import CONFIGS, comparison, failed_run, names, run
 from workbench.core.bundle import database
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.database import reading, writing
-from workbench.core.bundle.history import History
+from workbench.core.bundle.history import RecordHistory
 from workbench.core.errors import HistoryError
-from workbench.features.base.history import History as ResultHistory
+from workbench.features.base.history import History
 
 
 @pytest.fixture
-def history(tmp_path: Path) -> History:
-    return History(tmp_path / "history.sqlite")
+def history(tmp_path: Path) -> RecordHistory:
+    return RecordHistory(tmp_path / "history.sqlite")
 
 
 def made(
@@ -39,16 +39,16 @@ def made(
     return replace(base, created_utc=created_utc, model=replace(base.model, name=model))
 
 
-def test_an_empty_history_makes_no_file(history: History, tmp_path: Path) -> None:
+def test_an_empty_history_makes_no_file(history: RecordHistory, tmp_path: Path) -> None:
     assert len(history) == 0
     assert history
     assert history.entries() == []
-    assert ResultHistory(history.path).to_frame().empty
+    assert History(history.path).to_frame().empty
     assert "0 records" in history._repr_html_()
     assert names(tmp_path) == []
 
 
-def test_kept_and_reopened(history: History) -> None:
+def test_kept_and_reopened(history: RecordHistory) -> None:
     record = comparison("20261121-080000-abc", run("B", CONFIGS[2]))
     assert history.add(record, b"graph", note="first") == record.id
     assert history.open(record.id) == record
@@ -65,7 +65,7 @@ def test_kept_and_reopened(history: History) -> None:
     assert entry.bundle_bytes > 1000
 
 
-def test_the_history_keeps_paths_that_a_bundle_hides(history: History) -> None:
+def test_the_history_keeps_paths_that_a_bundle_hides(history: RecordHistory) -> None:
     failure = replace(failed_run().failure, problem=f"{Path.cwd()}/x.onnx is bad")  # type: ignore[type-var]
     record = comparison(candidate=replace(failed_run(), failure=failure))
     history.add(record)
@@ -74,19 +74,19 @@ def test_the_history_keeps_paths_that_a_bundle_hides(history: History) -> None:
 
 def test_the_default_is_in_the_data_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
-    history = History()
+    history = RecordHistory()
     history.add(comparison())
     assert history.path == tmp_path / "data" / "history.sqlite"
     assert str(history.path) in repr(history)
 
 
-def test_the_same_twice_is_kept_once(history: History) -> None:
+def test_the_same_twice_is_kept_once(history: RecordHistory) -> None:
     history.add(made("a"))
     history.add(made("a"))
     assert len(history) == 1
 
 
-def test_another_of_the_same_id_is_refused(history: History) -> None:
+def test_another_of_the_same_id_is_refused(history: RecordHistory) -> None:
     history.add(made("a"))
     with pytest.raises(HistoryError, match="already has another record 'a'") as caught:
         history.add(made("a", model="other"))
@@ -94,7 +94,7 @@ def test_another_of_the_same_id_is_refused(history: History) -> None:
     assert history.open("a") == made("a")
 
 
-def test_the_same_record_compressed_by_another_zlib_is_the_same(history: History) -> None:
+def test_the_same_record_compressed_by_another_zlib_is_the_same(history: RecordHistory) -> None:
     history.add(made("a"))
     with contextlib.closing(sqlite3.connect(history.path)) as connection, connection:
         (blob,) = connection.execute("SELECT bundle FROM records").fetchone()
@@ -115,13 +115,13 @@ def test_the_same_record_compressed_by_another_zlib_is_the_same(history: History
      ("note", "CAST(x'ff41' AS TEXT)"), ("cpu", "x'00'")],
 )  # fmt: skip
 def test_one_damaged_row_leaves_the_history_listed_and_can_be_deleted(
-    history: History, column: str, value: str
+    history: RecordHistory, column: str, value: str
 ) -> None:
     for identity in ("good", "bad"):
         history.add(made(identity))
     with contextlib.closing(sqlite3.connect(history.path)) as connection, connection:
         connection.execute(f"UPDATE records SET {column} = {value} WHERE id = 'bad'")
-    opened = ResultHistory(history.path)
+    opened = History(history.path)
     assert {entry.id for entry in opened.entries(since="1960-01-01")} == {"good", "bad"}
     assert set(opened.to_frame()["id"]) == {"good", "bad"}
     assert "2 records" in repr(opened)
@@ -130,7 +130,7 @@ def test_one_damaged_row_leaves_the_history_listed_and_can_be_deleted(
     assert [entry.id for entry in opened.entries()] == ["good"]
 
 
-def test_open_by_the_start_of_an_id(history: History) -> None:
+def test_open_by_the_start_of_an_id(history: RecordHistory) -> None:
     for identity in ("abc", "abd", "ab", "x%_y"):
         history.add(made(identity))
     assert history.open("abc").id == "abc"
@@ -146,7 +146,7 @@ def test_open_by_the_start_of_an_id(history: History) -> None:
             history.open(nothing)  # type: ignore[arg-type]
 
 
-def test_delete(history: History) -> None:
+def test_delete(history: RecordHistory) -> None:
     for identity in ("abc", "abd"):
         history.add(made(identity))
     with pytest.raises(HistoryError, match="start of 2 ids"):
@@ -157,14 +157,14 @@ def test_delete(history: History) -> None:
         history.delete("abc")
 
 
-def test_annotate(history: History) -> None:
+def test_annotate(history: RecordHistory) -> None:
     history.add(made("a"))
     history.annotate("a", "with the fan off \udcff")
     assert history.entries(text="FAN")[0].note == "with the fan off ?"
 
 
 @pytest.fixture
-def filled(history: History) -> History:
+def filled(history: RecordHistory) -> RecordHistory:
     history.add(made("one", "2026-01-01T00:00:00+00:00", "BERT base"))
     history.add(made("two", "2026-06-01T00:00:00+00:00", "ResNet-50"), note="on the train")
     history.add(made("three", "2026-03-01T12:00:00+02:00", "bert tiny"))
@@ -188,26 +188,26 @@ def filled(history: History) -> History:
         ({"text": "nowhere"}, []),
     ],
 )
-def test_filters(choice: dict[str, str], found: list[str], filled: History) -> None:
+def test_filters(choice: dict[str, str], found: list[str], filled: RecordHistory) -> None:
     assert [entry.id for entry in filled.entries(**choice)] == found  # type: ignore[arg-type]
-    frame = ResultHistory(filled.path).to_frame(**choice)  # type: ignore[arg-type]
+    frame = History(filled.path).to_frame(**choice)  # type: ignore[arg-type]
     assert frame.id.tolist() == found
     assert frame.ratio.dtype == "float64"
 
 
-def test_a_time_that_is_none(filled: History) -> None:
+def test_a_time_that_is_none(filled: RecordHistory) -> None:
     with pytest.raises(HistoryError, match="'last week' is not a time"):
         filled.entries(since="last week")
 
 
-def test_absent_stays_absent(history: History) -> None:
+def test_absent_stays_absent(history: RecordHistory) -> None:
     verdict = replace(comparison().verdict, kind="unknown", ratio=None, low=None, high=None)
     history.add(replace(comparison("a"), verdicts=(verdict,)))
     assert history.entries()[0].ratio is None
-    assert ResultHistory(history.path).to_frame().ratio.isna().all()
+    assert History(history.path).to_frame().ratio.isna().all()
 
 
-def test_names_of_strangers_are_escaped(history: History) -> None:
+def test_names_of_strangers_are_escaped(history: RecordHistory) -> None:
     history.add(made("a", model="<img src=x onerror=alert(1)>"), note="<script>")
     html = history._repr_html_()
     assert "<img" not in html
@@ -215,7 +215,7 @@ def test_names_of_strangers_are_escaped(history: History) -> None:
     assert "&lt;img" in html
 
 
-def test_a_long_history_shows_its_newest(history: History) -> None:
+def test_a_long_history_shows_its_newest(history: RecordHistory) -> None:
     with writing(history.path, 1.0) as connection:
         row = ("2026-01-01", "comparison", "m", "h", "tie", 1.0, 0.9, 1.1, "cpu", "", 0, b"")
         for at in range(300):
@@ -228,14 +228,14 @@ def test_a_long_history_shows_its_newest(history: History) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), st.text())
 @settings(max_examples=amount(25))
 def test_any_name_and_note(tmp_path_factory: pytest.TempPathFactory, name: str, note: str) -> None:
-    history = History(tmp_path_factory.mktemp("any") / "h.sqlite")
+    history = RecordHistory(tmp_path_factory.mktemp("any") / "h.sqlite")
     history.add(made("a", model=name), note=note)
     assert history.open("a").model.name == name
     assert history.entries(model=name)[0].id == "a"
 
 
 def test_a_history_that_is_being_created_meanwhile_is_not_taken_for_a_stranger(
-    history: History, monkeypatch: pytest.MonkeyPatch
+    history: RecordHistory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process creates the tables between our looks at the file's id and at its tables."""
     history.path.touch()
@@ -246,7 +246,7 @@ def test_a_history_that_is_being_created_meanwhile_is_not_taken_for_a_stranger(
             if sql == "PRAGMA user_version" and not tried:
                 tried.append(sql)
                 with contextlib.suppress(HistoryError):  # held off by our look: it would try again
-                    History(history.path, patience_s=0.0).add(made("theirs"))
+                    RecordHistory(history.path, patience_s=0.0).add(made("theirs"))
             return super().execute(sql, *values)
 
     connect = sqlite3.connect
@@ -262,7 +262,7 @@ def test_a_history_that_is_being_created_meanwhile_is_not_taken_for_a_stranger(
     assert "ours" in {entry.id for entry in history.entries()}
 
 
-def test_a_record_that_was_added_survives_a_power_cut(history: History) -> None:
+def test_a_record_that_was_added_survives_a_power_cut(history: RecordHistory) -> None:
     """The module as it is shipped waits for the disk; other tests do not."""
     spec = importlib.util.spec_from_file_location("shipped_database", database.__file__)
     assert spec is not None
@@ -274,7 +274,7 @@ def test_a_record_that_was_added_survives_a_power_cut(history: History) -> None:
     assert level == 2, "FULL"
 
 
-def test_threads_may_share_one(history: History) -> None:
+def test_threads_may_share_one(history: RecordHistory) -> None:
     def add(start: int) -> None:
         for at in range(5):
             history.add(made(f"id-{start}-{at}"))
@@ -287,7 +287,7 @@ def test_threads_may_share_one(history: History) -> None:
     assert len(history) == 30
 
 
-def test_in_a_plain_console_the_newest_stand_under_one_another(history: History) -> None:
+def test_in_a_plain_console_the_newest_stand_under_one_another(history: RecordHistory) -> None:
     assert repr(history) == f"History: no record yet in {history.path}"
     for number in range(12):
         history.add(made(f"2026112{number % 10}-08{number:02}00-abc", model="bad \x1b[31m name"))
@@ -304,7 +304,7 @@ def test_a_ratio_that_the_verdict_refuses_is_not_shown(
     tmp_path: Path, kind: Literal["unknown", "outputs differ"]
 ) -> None:
     verdict = replace(comparison().verdict, kind=kind, low=5.6e-19, high=1.75e15)
-    history = History(tmp_path / "history.sqlite")
+    history = RecordHistory(tmp_path / "history.sqlite")
     history.add(replace(comparison(), verdicts=(verdict,)))
     (entry,) = history.entries()
     assert (entry.verdict, entry.ratio, entry.low, entry.high) == (kind, None, None, None)

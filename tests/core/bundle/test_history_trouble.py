@@ -21,15 +21,15 @@ from tests.amount import amount
 from tests.core.bundle import forks
 from tests.factories.records import bulky, comparison, names
 from workbench.core.bundle import database
-from workbench.core.bundle.history import History
+from workbench.core.bundle.history import RecordHistory
 from workbench.core.errors import HistoryError
 
 REPOSITORY = Path(__file__).parents[3]
 ADD_MANY = """
 import sys
 from tests.factories.records import comparison
-from workbench.core.bundle.history import History
-history, name = History(sys.argv[1]), sys.argv[2]
+from workbench.core.bundle.history import RecordHistory
+history, name = RecordHistory(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)
 sys.stdin.readline()
 for at in range(20):
@@ -68,7 +68,7 @@ def problem_of(action: Any) -> tuple[str, str]:
 
 
 def test_the_journal_fits_the_disk(path: Path, journal: str) -> None:
-    History(path).add(comparison())
+    RecordHistory(path).add(comparison())
     assert journal_of(path) == journal
     assert names(path.parent) == [path.name]
 
@@ -76,9 +76,9 @@ def test_the_journal_fits_the_disk(path: Path, journal: str) -> None:
 def test_a_history_that_moved_to_a_shared_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for networked, journal in ((False, "wal"), (True, "delete"), (False, "wal")):
         monkeypatch.setattr(database, "is_networked", lambda _folder, answer=networked: answer)
-        History(path).add(comparison(f"id-{journal}-{networked}-{len(History(path))}"))
+        RecordHistory(path).add(comparison(f"id-{journal}-{networked}-{len(RecordHistory(path))}"))
         assert journal_of(path) == journal
-    assert len(History(path)) == 3
+    assert len(RecordHistory(path)) == 3
 
 
 def test_where_wal_is_impossible(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,8 +89,8 @@ def test_where_wal_is_impossible(path: Path, monkeypatch: pytest.MonkeyPatch) ->
         return connect(f"{address}&vfs=unix-dotfile", **options)
 
     monkeypatch.setattr(database.sqlite3, "connect", on_a_poor_disk)
-    History(path).add(comparison())
-    assert History(path).open("01") == comparison()
+    RecordHistory(path).add(comparison())
+    assert RecordHistory(path).open("01") == comparison()
     monkeypatch.undo()
     assert journal_of(path) == "delete"
 
@@ -112,7 +112,7 @@ def test_two_processes_at_once_lose_nothing(path: Path) -> None:
     for writer in writers:
         writer.communicate("go\n")
     assert [writer.returncode for writer in writers] == [0, 0]
-    history = History(path)
+    history = RecordHistory(path)
     assert len(history) == 40
     assert all(history.open(entry.id).id == entry.id for entry in history.entries())
 
@@ -122,12 +122,12 @@ def test_killed_at_every_line_of_an_add(path: Path, journal: str) -> None:
     old, new = comparison("old"), comparison("new")
     folder = path.parent / "written"
     folder.mkdir()
-    kept = History(folder / path.name)
+    kept = RecordHistory(folder / path.name)
     kept.add(old)
     states = forks.states_at_lines(lambda: kept.add(new), folder, path.parent / "states")
     counts = []
     for state in states:
-        killed = History(state / path.name)
+        killed = RecordHistory(state / path.name)
         ids = [entry.id for entry in killed.entries()]
         assert ids in (["old"], ["new", "old"]), state.name
         assert [killed.open(identity) for identity in ids] == [{"old": old, "new": new}[name] for name in ids]
@@ -142,7 +142,7 @@ def test_killed_at_every_line_of_an_add(path: Path, journal: str) -> None:
 @pytest.mark.thorough
 def test_killed_from_outside_at_many_moments(path: Path, journal: str) -> None:
     turns = amount(8, 4)
-    history = History(path)
+    history = RecordHistory(path)
     samples = bulky("x", 5, 4000)
     draw = random.Random(11)
     promised: set[str] = set()
@@ -169,7 +169,7 @@ def test_killed_from_outside_at_many_moments(path: Path, journal: str) -> None:
 
 def test_killed_with_half_of_its_pages_written(path: Path, journal: str) -> None:
     """The file itself is then broken, and the next reader must put it right from the journal."""
-    history = History(path)
+    history = RecordHistory(path)
     history.add(comparison("before"))
 
     def write_half() -> None:
@@ -190,7 +190,7 @@ def test_killed_with_half_of_its_pages_written(path: Path, journal: str) -> None
 
 
 def test_a_full_disk(path: Path, journal: str) -> None:
-    history = History(path)
+    history = RecordHistory(path)
     history.add(comparison("before"))
 
     def fill() -> tuple[str, str]:
@@ -207,8 +207,8 @@ def test_a_full_disk(path: Path, journal: str) -> None:
 
 
 def test_a_locked_file(path: Path, journal: str) -> None:
-    History(path).add(comparison("before"))
-    impatient = History(path, patience_s=0.01)
+    RecordHistory(path).add(comparison("before"))
+    impatient = RecordHistory(path, patience_s=0.01)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         for use in (lambda: impatient.add(comparison("new")), *([impatient.entries] * (journal == "delete"))):
@@ -232,12 +232,12 @@ def public_folder() -> Iterator[Path]:
 
 def test_a_read_only_folder_can_be_read_but_not_written(public_folder: Path, journal: str) -> None:
     path = public_folder / "history.sqlite"
-    History(path).add(comparison())
+    RecordHistory(path).add(comparison())
     path.chmod(0o444)
     public_folder.chmod(0o555)
 
     def use() -> Any:
-        history = History(path)
+        history = RecordHistory(path)
         assert history.open("01") == comparison()
         return [len(history), *problem_of(lambda: history.add(comparison("new")))]
 
@@ -254,22 +254,22 @@ def test_the_history_of_a_read_only_home_can_be_listed(
     public_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WORKBENCH_HOME", str(public_folder))
-    History().add(comparison())
+    RecordHistory().add(comparison())
     folder = public_folder / "data"
     (folder / "history.sqlite").chmod(0o444)
     folder.chmod(0o555)
-    ids = forks.call_unprivileged(lambda: [entry.id for entry in History().entries()])
+    ids = forks.call_unprivileged(lambda: [entry.id for entry in RecordHistory().entries()])
     folder.chmod(0o755)
-    assert ids == [entry.id for entry in History().entries()] != []
+    assert ids == [entry.id for entry in RecordHistory().entries()] != []
 
 
 def test_no_folder_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "file"))
-    assert "WORKBENCH_HOME" in problem_of(History)[1]
-    assert "cannot be used" in problem_of(lambda: History(tmp_path / "no" / "h").add(comparison()))[0]
-    assert "cannot be used" in problem_of(lambda: History(tmp_path).add(comparison()))[0]
-    assert "cannot be used" in problem_of(History(tmp_path).entries)[0]
+    assert "WORKBENCH_HOME" in problem_of(RecordHistory)[1]
+    assert "cannot be used" in problem_of(lambda: RecordHistory(tmp_path / "no" / "h").add(comparison()))[0]
+    assert "cannot be used" in problem_of(lambda: RecordHistory(tmp_path).add(comparison()))[0]
+    assert "cannot be used" in problem_of(RecordHistory(tmp_path).entries)[0]
 
 
 USES = [
@@ -286,7 +286,7 @@ USES = [
 @pytest.mark.parametrize("content", [b"<html>", b"SQLite format 3\0" + b"\xff" * 5000, bytes(4096)])
 def test_a_file_that_is_no_database_is_left_as_it_is(path: Path, content: bytes, use: Any) -> None:
     path.write_bytes(content)
-    problem, fix = problem_of(lambda: use(History(path)))
+    problem, fix = problem_of(lambda: use(RecordHistory(path)))
     assert str(path) in problem
     assert "set_aside()" in fix
     assert path.read_bytes() == content
@@ -299,7 +299,7 @@ def test_the_database_of_another_program_is_left_as_it_is(path: Path, use: Any) 
         connection.execute("CREATE TABLE theirs (x)")
         connection.commit()
     before = path.read_bytes()
-    problem, fix = problem_of(lambda: use(History(path)))
+    problem, fix = problem_of(lambda: use(RecordHistory(path)))
     assert "another program" in problem
     assert "WORKBENCH_HOME" in fix
     assert path.read_bytes() == before
@@ -307,11 +307,11 @@ def test_the_database_of_another_program_is_left_as_it_is(path: Path, use: Any) 
 
 @pytest.mark.parametrize("use", USES)
 def test_a_history_of_a_later_version_is_left_as_it_is(path: Path, use: Any) -> None:
-    History(path).add(comparison())
+    RecordHistory(path).add(comparison())
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 9")
     before = path.read_bytes()
-    problem, fix = problem_of(lambda: use(History(path)))
+    problem, fix = problem_of(lambda: use(RecordHistory(path)))
     assert "has version 9; this workbench knows versions 1 to 1" in problem
     assert "Update ort-workbench" in fix
     assert path.read_bytes() == before
@@ -319,15 +319,15 @@ def test_a_history_of_a_later_version_is_left_as_it_is(path: Path, use: Any) -> 
 
 def test_an_empty_file_is_an_empty_history(path: Path) -> None:
     path.touch()
-    assert len(History(path)) == 0
-    History(path).add(comparison())
-    assert len(History(path)) == 1
+    assert len(RecordHistory(path)) == 0
+    RecordHistory(path).add(comparison())
+    assert len(RecordHistory(path)) == 1
 
 
 def test_set_aside_keeps_everything_and_starts_afresh(path: Path) -> None:
     path.write_bytes(b"damaged")
     path.with_name(path.name + "-wal").write_bytes(b"log")
-    history = History(path)
+    history = RecordHistory(path)
     moved = history.set_aside()
     assert moved.read_bytes() == b"damaged"
     assert moved.with_name(moved.name + "-wal").read_bytes() == b"log"
@@ -344,7 +344,7 @@ def test_damage_in_the_middle_is_told_or_harmless(tmp_path: Path) -> None:
     path = tmp_path / "h.sqlite"
     whole = {f"id-{at}": comparison(f"id-{at}") for at in range(8)}
     for record in whole.values():
-        History(path).add(record)
+        RecordHistory(path).add(record)
     intact = path.read_bytes()
     draw = random.Random(3)
     told = 0
@@ -353,9 +353,9 @@ def test_damage_in_the_middle_is_told_or_harmless(tmp_path: Path) -> None:
         at, length = draw.randrange(len(intact)), draw.choice((1, 8, 300))
         path.write_bytes(intact[:at] + draw.randbytes(length) + intact[at + length :])
         try:
-            for entry in History(path).entries():
-                History(path).open(entry.id)
-            History(path).add(comparison("new"))
+            for entry in RecordHistory(path).entries():
+                RecordHistory(path).open(entry.id)
+            RecordHistory(path).add(comparison("new"))
         except HistoryError as error:
             told += bool(error.fix)
         for suffix in ("-wal", "-shm", "-journal"):
@@ -364,7 +364,7 @@ def test_damage_in_the_middle_is_told_or_harmless(tmp_path: Path) -> None:
 
 
 def test_one_broken_record_leaves_the_others(path: Path) -> None:
-    history = History(path)
+    history = RecordHistory(path)
     history.add(comparison("good"))
     history.add(comparison("broken"))
     with contextlib.closing(sqlite3.connect(path)) as connection:
@@ -377,7 +377,7 @@ def test_one_broken_record_leaves_the_others(path: Path) -> None:
 
 
 def test_nothing_stays_open(path: Path) -> None:
-    history = History(path)
+    history = RecordHistory(path)
     history.add(comparison())
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     for at in range(5):
@@ -396,7 +396,7 @@ def test_nothing_stays_open(path: Path) -> None:
     ],
 )
 def test_what_no_workbench_put_there_is_refused(statement: str, path: Path) -> None:
-    history = History(path)
+    history = RecordHistory(path)
     history.add(comparison("01-a"))
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
@@ -411,7 +411,7 @@ def test_what_no_workbench_put_there_is_refused(statement: str, path: Path) -> N
 
 def test_a_trigger_with_a_name_of_sqlites_own_is_refused(path: Path) -> None:
     """SQL cannot make one, but whoever writes the file can."""
-    history = History(path)
+    history = RecordHistory(path)
     history.add(comparison("01-a"))
     trigger = "CREATE TRIGGER sqlite_t AFTER INSERT ON records BEGIN UPDATE records SET note = 'x'; END"
     with contextlib.closing(sqlite3.connect(path)) as connection:

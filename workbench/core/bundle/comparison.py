@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.core.bundle.display import config_in_words
-from workbench.core.bundle.machine import Machine, Versions
+from workbench.core.bundle.machine import Machine, SoftwareVersions
 from workbench.core.bundle.run import Run, runs_to_html
 from workbench.core.errors import ConfigError
 from workbench.core.text import bounded, factor, factor_ends
@@ -156,7 +156,7 @@ class ComparisonRecord:
     model: ModelRecord
     inputs: InputsRecord
     machine: Machine
-    versions: Versions
+    versions: SoftwareVersions
     protocol: Protocol
     runs: tuple[Run, ...]  # the baseline first
     agreement: tuple[OutputAgreement, ...]

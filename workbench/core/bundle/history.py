@@ -25,7 +25,7 @@ _IN_CONSOLE = 10  # rows in the repr
 _SHOWN = 20  # rows in a cell; to_frame() returns all
 
 
-class History:
+class RecordHistory:
     """The records stored in `path`. Each call opens and closes the file, so threads may share the object."""
 
     kinds: Kinds = COMPARISONS

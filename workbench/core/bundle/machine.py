@@ -36,7 +36,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Versions:
+class SoftwareVersions:
     """The software that took part. `onnxruntime` is what the worker reported."""
 
     workbench: str

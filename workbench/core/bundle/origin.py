@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from workbench.core.bundle.comparison import InputsRecord, ModelRecord
-from workbench.core.bundle.machine import Machine, Versions
+from workbench.core.bundle.machine import Machine, SoftwareVersions
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
 
@@ -24,7 +24,7 @@ class Origin:
     config: Config | None
     inputs: InputsRecord | None
     machine: Machine | None
-    versions: Versions | None
+    versions: SoftwareVersions | None
 
 
 def new_id(now: datetime) -> str:

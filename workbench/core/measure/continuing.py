@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.limits import INTEGER
-from workbench.core.bundle.machine import Machine, Versions
+from workbench.core.bundle.machine import Machine, SoftwareVersions
 from workbench.core.bundle.preparation import Preparation
 from workbench.core.errors import ConfigError
 from workbench.core.measure.candidate import Candidate
@@ -32,7 +32,7 @@ def check_same_machine(earlier: Machine, now: Machine) -> None:
             )
 
 
-def check_same_software(earlier: Versions, now: Versions) -> None:
+def check_same_software(earlier: SoftwareVersions, now: SoftwareVersions) -> None:
     """Refuse to combine the rounds of two versions of the software that runs the model."""
     for name in ("onnxruntime", "python", "numpy"):
         before, after = getattr(earlier, name), getattr(now, name)

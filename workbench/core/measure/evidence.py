@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench._version import __version__
 from workbench.core.bundle.comparison import OutputAgreement
-from workbench.core.bundle.machine import NOT_INSTALLED, Versions, installed
+from workbench.core.bundle.machine import NOT_INSTALLED, SoftwareVersions, installed
 from workbench.core.bundle.run import Failure, Population, Run
 from workbench.core.measure.agreement import OWN_CHANGES, compare_outputs
 from workbench.core.measure.candidate import Candidate
@@ -155,11 +155,11 @@ class RoundsEvidence:
             latest.append((label, tuple(samples_s[-WATCHED_SAMPLES:])))
         return tuple(latest)
 
-    def versions(self) -> Versions:
+    def versions(self) -> SoftwareVersions:
         """Return the software versions that the first worker reported."""
         known = [versions for versions in self.software().values() if versions]
         reported = next((versions for versions in known if "onnxruntime" in versions), known[0])
-        return Versions(
+        return SoftwareVersions(
             workbench=__version__,
             python=reported["python"],
             onnxruntime=reported.get("onnxruntime") or _installed("onnxruntime") or NOT_INSTALLED,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.display import config_in_words, frame_of
 from workbench.core.bundle.entries import COLUMNS
-from workbench.core.bundle.history import History as RecordHistory
+from workbench.core.bundle.history import RecordHistory
 from workbench.core.config import Config
 from workbench.core.errors import HistoryError
 from workbench.features.base.folder import configs_of
