@@ -55,8 +55,12 @@ def main() -> None:
 
 
 def published_names() -> list[str]:
-    """Return the notebooks that are published: those for users, and the numbered lessons of the course."""
-    paths = [*SHIPPED.glob("*.ipynb"), *SHIPPED.glob("course/[0-9]*.ipynb")]
+    """Return the notebooks that are published: those for users, the numbered lessons, and the packs."""
+    paths = [
+        path
+        for pattern in ("*.ipynb", "course/[0-9]*.ipynb", "packs/*/*.ipynb")
+        for path in SHIPPED.glob(pattern)
+    ]
     return sorted(path.relative_to(SHIPPED).as_posix() for path in paths)
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 NAMES = sorted(path.name for path in shipped_folder().glob("*.ipynb"))
 LESSONS = sorted(f"course/{path.name}" for path in shipped_folder().glob("course/[0-9]*.ipynb"))
+PACKS = sorted(
+    path.relative_to(shipped_folder()).as_posix() for path in shipped_folder().glob("packs/*/*.ipynb")
+)
 TEMPLATE = "course/template.ipynb"
 ROOT = Path(__file__).parents[1]
 Executed = Callable[[str], Path]
@@ -32,7 +35,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Executed:
     def run(name: str) -> Path:
         if not (folder / name).exists():
             command = [sys.executable, "-m", "docs.publish", "--whole", "--to", str(folder), name]
-            budget = {"WORKBENCH_BUDGET": "short"} if name.startswith("course/") else {}
+            budget = {"WORKBENCH_BUDGET": "short"} if "/" in name else {}
             surroundings = {**os.environ, **budget}
             done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=surroundings)
             assert done.returncode == 0, done.stderr

@@ -13,10 +13,10 @@ import workbench as wb
 from benchmarks.zoo import figures_of
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, ordinary
+from workbench.apps import course
 from workbench.apps.cli import main
 from workbench.apps.cli.checks import of_levels
 from workbench.apps.course.effect import EFFECTS
-from workbench.apps.course.proof import Speed
 from workbench.apps.panels.tabs.answer_words import verdict_in_words
 from workbench.apps.panels.tabs.history_rows import SHOWN_COLUMNS, row_of
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
@@ -25,6 +25,7 @@ from workbench.core.measure.measured_again import contradiction
 from workbench.features.base.history import History
 from workbench.features.grid.acceptance import speed
 from workbench.features.grid.winner import Winner, winner_of
+from workbench.features.tune.result import Study
 from workbench.features.variants.worth import Worth, _effect, worth_chart
 
 REASON = "the 5 rounds differ too much to say by how much more"
@@ -114,7 +115,10 @@ def test_the_course_and_the_table_of_precisions_say_at_least() -> None:
     verdict = record("faster").verdict
     size = EFFECTS["wider-is-faster"].read(verdict)
     assert (size.present, EFFECTS["wider-is-faster"].words(size)) == (True, "at least 2.7×")
-    assert Speed("fresh rounds", None, 2.7, None).words() == "at least 2.7×"
+    study = examples.study()
+    fresh = replace(study.confirmations[-1], verdicts=record("faster").verdicts)
+    text = str(course.proof(Study(replace(study, confirmations=(fresh,)))))
+    assert "at least 2.7× on fresh rounds: faster." in text
     result = wb.Comparison(record("faster"))
     assert "at least 2.7×" in str(result.precision_still())
     assert "the size of the speed-up is open: B" in str(result.precision_figure().layout.meta)

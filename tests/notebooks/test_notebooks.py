@@ -12,7 +12,7 @@ import nbformat
 import pytest
 
 from docs.publish import MOST_BYTES, strip
-from tests.executed import LESSONS, NAMES, TEMPLATE, Executed, pictures, sections
+from tests.executed import LESSONS, NAMES, PACKS, TEMPLATE, Executed, pictures, sections
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -21,7 +21,7 @@ MOST_HTML_BYTES = 10_000_000
 PNG_START = b"\x89PNG\r\n"
 
 
-@pytest.fixture(params=[*NAMES, *LESSONS])
+@pytest.fixture(params=[*NAMES, *LESSONS, *PACKS])
 def path(request: pytest.FixtureRequest, executed: Executed) -> Path:
     return executed(request.param)
 

@@ -13,7 +13,7 @@ from tests.factories import comparisons, graphs, results
 from workbench.apps import course
 from workbench.apps.course.article import article_tables
 from workbench.apps.course.exercise import exercises
-from workbench.apps.course.measuring_checks import CONTRADICTIONS
+from workbench.apps.course.measuring_lesson import CONTRADICTIONS
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.features.compare.result import Comparison

@@ -9,8 +9,7 @@ import pytest
 import workbench as wb
 from tests.factories import comparisons, results
 from workbench.apps import course
-from workbench.apps.course.conv_kinds import OTHERS, grouped, kinds_of
-from workbench.apps.course.convolution_checks import gained
+from workbench.apps.course.convolution_lesson import OTHERS, gained, grouped, kinds_of
 from workbench.apps.course.exercise import OverBudget
 from workbench.features.compare.result import Comparison
 from workbench.features.profile.roofline.node_limits import NodeLimit
@@ -89,10 +88,10 @@ def test_padded_channels_are_accepted_and_the_default_is_not() -> None:
 
 def test_kinds_are_summed_with_what_binds_most_of_their_time() -> None:
     kinds = grouped(roofline().record.nodes, {"wide": "3×3", "deep": "depthwise 3×3"})
-    assert [kind.name for kind in kinds.kinds] == ["depthwise 3×3", "3×3", OTHERS]
-    assert kinds.bound("depthwise 3×3") == "memory"
-    assert kinds.bound("7×7") is None
-    assert kinds.convolution_share == pytest.approx(7 / 8)
+    frame = kinds.to_frame().set_index("kind")
+    assert list(frame.index) == ["depthwise 3×3", "3×3", OTHERS]
+    assert frame.bound["depthwise 3×3"] == "memory"
+    assert frame.time_share.drop(OTHERS).sum() == pytest.approx(7 / 8)
     assert "depthwise 3×3 (1): 20% of the operations, 50% of the time" in str(kinds)
     assert list(kinds.to_frame().bound[:2]) == ["memory", "compute"]
 
@@ -105,7 +104,6 @@ def test_the_picture_has_two_bars_for_each_kind() -> None:
 
 
 def test_nothing_profiled_is_said() -> None:
-    assert str(course.ConvKinds(())) == "No node was profiled."
     assert str(grouped((), {})) == "No node was profiled."
     nothing = replace(roofline().record.nodes[2], time_s=0.0)
     assert str(grouped((nothing,), {})) == "No node computed anything."

@@ -8,7 +8,7 @@ import pytest
 
 from tests.factories import comparisons, results
 from workbench.apps import course
-from workbench.apps.course.equal_configs import MOST_NAIVE, naive_ratios
+from workbench.apps.course.measuring_lesson import MOST_NAIVE, naive_ratios
 from workbench.core.bundle.estimate import Estimate
 from workbench.features.compare.result import Comparison
 from workbench.features.variants.levels import LevelRow, Levels, LevelsRecord

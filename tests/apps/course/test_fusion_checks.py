@@ -11,7 +11,7 @@ from tests.factories import comparisons, graphs, results
 from workbench.apps import course
 from workbench.apps.course.article_cells import NOT_FIRED
 from workbench.apps.course.exercise import OverBudget
-from workbench.apps.course.fusion_checks import at_no_cost
+from workbench.apps.course.fusion_lesson import at_no_cost
 from workbench.core.bundle.estimate import Estimate
 from workbench.features.compare.result import Comparison
 from workbench.features.explain.passes.missed import Missed

@@ -11,7 +11,7 @@ import workbench as wb
 from tests.factories import comparisons, results
 from workbench.apps import course
 from workbench.apps.course.exercise import OverBudget
-from workbench.apps.course.memory_checks import loads_faster
+from workbench.apps.course.memory_lesson import loads_faster
 from workbench.features.compare.result import Comparison
 
 

@@ -87,13 +87,15 @@ def test_the_catalogue_agrees_with_the_article_table_about_defaults() -> None:
 def test_predictions_are_drawn_by_share_and_partitions() -> None:
     predictions = predict_all(read_graph(course.split_graph()))
     parts = course.predicted_parts(predictions)
-    assert len(parts.parts) == len(predictions.all)
+    frame = parts.to_frame()
+    assert len(frame) == len(parts.chart().rows) == len(predictions.all)
     assert "Predicted, nothing ran" in str(parts)
-    assert parts.parts[0].share == 1
+    assert frame.node_share[0] == 1
     assert parts.chart().axes[1].title == "predicted: partitions"
     assert "image/png" in parts._repr_mimebundle_()[0]
     assert parts.figure() is not None
-    assert list(parts.to_frame()["partitions"]) == [part.partitions for part in parts.parts]
+    counts = {row.name: row.partitions for row in predictions.all}
+    assert dict(zip(frame.predicted_for, frame.partitions, strict=True)) == counts
     assert len(repr(predictions)) < 1000
 
 

@@ -10,7 +10,7 @@ import workbench as wb
 from tests.executed import solved
 from tests.factories import comparisons, results
 from workbench.apps import course
-from workbench.apps.course.transformer_checks import accepted_ms, line_ms
+from workbench.apps.course.transformer_lesson import accepted_ms, line_ms
 from workbench.core.bundle.comparison import Kind
 from workbench.core.measure.percentiles import Figure
 from workbench.features.compare.result import Comparison

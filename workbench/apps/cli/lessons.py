@@ -30,7 +30,9 @@ def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     course = add_command(commands, "course", run, "list the lessons of the course, open a lesson")
     course.add_argument(
-        "lesson", nargs="?", help="the number of a lesson; without it: list them all; or grade, or gather"
+        "lesson",
+        nargs="?",
+        help="the number of a lesson, or serving; without it: list them all; or grade, or gather",
     )
     course.add_argument(
         "bundles", nargs="?", help="with grade and gather: the folder with what was handed in"
@@ -49,6 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     """List the lessons, open or reset a lesson, or look at what students handed in."""
     if arguments.lesson in ("grade", "gather"):
         return _handed_in(arguments)
+    if arguments.lesson in packs():
+        lab.serve(arguments, packs()[arguments.lesson])
     if arguments.lesson is None:
         if arguments.reset:
             raise ConfigError("--reset names no lesson", "give its number: workbench course 1 --reset")
@@ -101,7 +105,14 @@ def listing() -> list[str]:
         total = sum(lesson_of_name(name) == lesson.number for name in exercises())
         passed = f"{kept.passed(lesson.number)} of {counted(total, 'exercise')} passed"
         lines.append(f"{lesson.number:>2}  {lesson.title}: {passed}")
-    return [*lines, "", "Open a lesson with its number: workbench course 1"]
+    lines += ["", *(f"{name}: {_title(shipped_folder() / file)}" for name, file in packs().items())]
+    return [*lines, "", "Open a lesson with its number, the others with their name: workbench course 1"]
+
+
+def packs() -> dict[str, str]:
+    """Return the notebooks that tell one story from start to end, by name."""
+    root = shipped_folder()
+    return {path.stem: path.relative_to(root).as_posix() for path in sorted(root.glob("packs/*/*.ipynb"))}
 
 
 def lessons() -> tuple[Lesson, ...]:
@@ -120,8 +131,11 @@ def lesson_of(number: str) -> Lesson:
     raise ConfigError(f"there is no lesson {number!r}", f"give the number of a lesson: {numbers}")
 
 
-def _lesson(path: Path) -> Lesson:
+def _title(path: Path) -> str:
     book = json.loads(path.read_text(encoding="utf-8"))
-    heading = "".join(book["cells"][0]["source"]).splitlines()[0]
-    title = heading.removeprefix("# ").partition(". ")[2]
+    return "".join(book["cells"][0]["source"]).splitlines()[0].removeprefix("# ")
+
+
+def _lesson(path: Path) -> Lesson:
+    title = _title(path).partition(". ")[2]
     return Lesson(path.name.partition("_")[0].lstrip("0"), title, f"{COURSE_FOLDER}/{path.name}")

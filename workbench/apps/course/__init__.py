@@ -16,33 +16,29 @@ from workbench.apps.course.article_cells import (
     provider_cells,
 )
 from workbench.apps.course.checking import CheckResult, check
-from workbench.apps.course.conv_kinds import ConvKinds, conv_kinds
+from workbench.apps.course.convolution_lesson import conv_kinds
 from workbench.apps.course.decision import Decision, Rubric, decision, rubric
 from workbench.apps.course.effect import SeenEffect, effect
-from workbench.apps.course.equal_configs import EqualConfigs, equal_configs
 from workbench.apps.course.gpu_runs import GpuRuns, gpu_runs
 from workbench.apps.course.hand_in import HandedIn, hand_in
-from workbench.apps.course.level_steps import LevelSteps, level_steps
+from workbench.apps.course.int8_lesson import SpeedAndAccuracy, speed_and_accuracy
+from workbench.apps.course.level_lesson import LevelSteps, level_steps
+from workbench.apps.course.measuring_lesson import EqualConfigs, SavedPair, equal_configs, saved_pairs
 from workbench.apps.course.nets import conv_net, encoder, split_graph
-from workbench.apps.course.predicted_parts import PredictedParts, predicted_parts
 from workbench.apps.course.prediction import Prediction, predict
 from workbench.apps.course.progress import Progress, progress, reset, seconds
-from workbench.apps.course.proof import Proof, proof
-from workbench.apps.course.saved_pairs import SavedPair, saved_pairs
-from workbench.apps.course.speed_and_accuracy import SpeedAndAccuracy, speed_and_accuracy
+from workbench.apps.course.provider_lesson import predicted_parts
+from workbench.apps.course.tuning_lesson import proof
 
 __all__ = [
     "CheckResult",
-    "ConvKinds",
     "Decision",
     "EqualConfigs",
     "GpuRuns",
     "HandedIn",
     "LevelSteps",
-    "PredictedParts",
     "Prediction",
     "Progress",
-    "Proof",
     "Rubric",
     "SavedPair",
     "SeenEffect",

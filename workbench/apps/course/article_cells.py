@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.apps.course.article import article_table
-from workbench.apps.course.speed_and_accuracy import PrecisionRow
+from workbench.apps.course.int8_lesson import PrecisionRow
 from workbench.core.bundle.display import frame_of
 from workbench.core.config.catalogue import catalogue
 from workbench.core.text import in_mib, in_ms

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, fields
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from workbench.apps.course.effect import OF_KIND
-from workbench.apps.course.exercise import exercises
 from workbench.core.bundle.display import to_table
 from workbench.core.errors import ConfigError
 from workbench.core.text import listed, quoted
@@ -19,6 +20,7 @@ CRITERIA = {
     "limits": "when the decision would be wrong: another model, machine, load or version",
 }
 _FIELD = re.compile(r"\{([^{}]*)\}")
+_RUBRICS = Path(__file__).with_name("rubrics.json")  # by lesson
 _SAMPLES = 1_000  # letters of a sample
 
 
@@ -104,11 +106,8 @@ def rubric(lesson: str | int) -> Rubric:
     >>> course.rubric("03").cause[1]
     'Fusions add overhead.'
     """
-    exercises()  # which imports the lessons
+    rubrics: dict[str, Any] = json.loads(_RUBRICS.read_text(encoding="utf-8"))
     wanted = str(lesson).lstrip("0")
-    if wanted not in RUBRICS:
-        raise ConfigError(f"there is no lesson {quoted(lesson)}", f"name one of {listed(RUBRICS, None)}")
-    return RUBRICS[wanted]
-
-
-RUBRICS: dict[str, Rubric] = {}  # by lesson; its module adds its own
+    if wanted not in rubrics:
+        raise ConfigError(f"there is no lesson {quoted(lesson)}", f"name one of {listed(rubrics, None)}")
+    return Rubric(**{name: tuple(samples) for name, samples in rubrics[wanted].items()})

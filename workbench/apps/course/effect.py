@@ -8,17 +8,16 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from sample_models import FOLDER
-from workbench.apps.course.equal_configs import EqualConfigs, equal_configs
-from workbench.apps.course.level_steps import level_steps
+from workbench.apps.course.drawn import Drawn, dots
+from workbench.apps.course.level_lesson import level_steps
+from workbench.apps.course.measuring_lesson import EqualConfigs, equal_configs
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, did_you_mean, listed, one_line
-from workbench.drawing.chart import percent
-from workbench.features.base.exportable import Exportable
+from workbench.drawing.chart import Value, percent, series_look
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import Verdict
-    from workbench.drawing.chart import Chart
     from workbench.features.base.measured import Measured
     from workbench.features.base.result import Result
     from workbench.features.compare.result import Comparison
@@ -55,20 +54,26 @@ class Effect:
         return size.words(".1f" if self.unit == PERCENT else ".2f", f" {self.unit or self.axis}")
 
 
-class SeenEffect(Exportable):
+class SeenEffect(Drawn):
     """An effect on this machine beside the recorded run that has it. Made by `effect`."""
 
     def __init__(self, effect: Effect, here: Size, run: Result) -> None:
         self.effect, self.here, self.run = effect, here, run  # the run: the whole recorded result
-
-    @property
-    def recorded(self) -> Size:
-        """The size in the recorded run."""
-        return self.effect.read(self.run)
-
-    @property
-    def _sizes(self) -> dict[str, Size]:
-        return {"here": self.here, "recorded": self.recorded}
+        self.recorded = recorded = effect.read(run)
+        start = {True: "Seen here", False: "Not seen here", None: "Not settled here"}[here.present]
+        lines = (
+            f"{start}: {effect.sentence}; {effect.words(here)}.",
+            f"The recorded run has it; {effect.words(recorded)}, {self.where}.",
+        )
+        sizes = {"here": here, "recorded": recorded}
+        values = (
+            (where, Value(size.value, effect.words(size), series_look(index), size.low, size.high))
+            for index, (where, size) in enumerate(sizes.items())
+        )
+        numbers = ("size", "low", "high")
+        rows = ((where, *astuple(size)) for where, size in sizes.items())
+        chart = dots(lines, effect.axis, values, effect.none)
+        super().__init__("\n".join(lines), chart, ("where", *numbers, "present"), rows, numbers)
 
     @property
     def where(self) -> str:
@@ -82,33 +87,6 @@ class SeenEffect(Exportable):
     def present(self) -> bool | None:
         """Whether the effect is here; None: not settled."""
         return self.here.present
-
-    def __str__(self) -> str:
-        start = {True: "Seen here", False: "Not seen here", None: "Not settled here"}[self.present]
-        return (
-            f"{start}: {self.effect.sentence}; {self.effect.words(self.here)}.\n"
-            f"The recorded run has it; {self.effect.words(self.recorded)}, {self.where}."
-        )
-
-    def to_frame(self) -> Any:
-        """One row for this machine and one for the recorded run; columns where, size, low, high, present."""
-        import pandas as pd
-
-        rows = [(where, *astuple(size)) for where, size in self._sizes.items()]
-        frame = pd.DataFrame(rows, columns=["where", "size", "low", "high", "present"])
-        return frame.astype({"size": "float64", "low": "float64", "high": "float64", "present": "boolean"})
-
-    def chart(self) -> Chart:
-        """Return a row for this machine and one for the recorded run."""
-        from workbench.drawing.chart import Axis, Chart, ReferenceLine, Value, one_value, series_look
-
-        words = self.effect.words
-        rows = [
-            one_value(where, Value(size.value, words(size), series_look(index), size.low, size.high))
-            for index, (where, size) in enumerate(self._sizes.items())
-        ]
-        axis = Axis(self.effect.axis, "dot", (ReferenceLine(self.effect.none),))
-        return Chart(tuple(str(self).splitlines()), (axis,), tuple(rows))
 
 
 def effect(name: str, result: Any) -> SeenEffect:

@@ -72,7 +72,7 @@ def exercise(
 def exercises() -> Mapping[str, Exercise]:
     """Return every exercise by its name, lesson by lesson."""
     for lesson in LESSONS:
-        import_module(f"workbench.apps.course.{lesson}_checks")
+        import_module(f"workbench.apps.course.{lesson}_lesson")
     return _EXERCISES
 
 

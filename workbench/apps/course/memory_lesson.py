@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.decision import RUBRICS, Rubric
 from workbench.apps.course.exercise import OverBudget, exercise, outputs_agree
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
@@ -126,13 +125,3 @@ def valid_warm_up(answer: Any, *, model: Any, sizes: Mapping[str, int]) -> str |
     except WorkbenchError as error:
         return f"Refused: {one_line(str(error.args[0]), 160)}."
     return None
-
-
-RUBRICS["9"] = Rubric(
-    ("Without prepacking the peak is 20 MiB lower, and a run takes 1.43 (1.38 to 1.49) times as long.",
-     "It saves memory."),
-    ("Prepacked weights are a second copy: the peak shrinks by the bytes of the products' weights.",
-     "The arena allocates too much."),
-    ("With larger inputs activations own the peak, and the arena counts for more than the weights.",
-     "Large models need more."),
-)  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.decision import RUBRICS, Rubric
 from workbench.apps.course.exercise import budget_of_comparison, exercise
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
@@ -128,13 +127,3 @@ def _overlap(first: Any, second: Any) -> bool:
         for row in (first, second)
     )
     return bool(first_low <= second_high and second_low <= first_high)
-
-
-RUBRICS["6"] = Rubric(
-    ("21 nodes in place of 99 are 0.99 (0.97 to 1.02) times as fast: a tie over 16 pairs.",
-     "The fused model has far fewer nodes."),
-    ("Nine tenths of the time are in the products, which the fusion leaves as they are.",
-     "Fusion does not help much."),
-    ("On a GPU a kernel launch costs more than the node, and short sequences gain first.",
-     "It may be better on a GPU."),
-)  # fmt: skip

@@ -1,4 +1,4 @@
-"""The exercises of the lesson on execution providers."""
+"""The lesson on execution providers: predicted partitions, and the exercises."""
 
 from __future__ import annotations
 
@@ -6,19 +6,53 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.article import article_table
-from workbench.apps.course.decision import RUBRICS, Rubric
+from workbench.apps.course.drawn import Drawn
 from workbench.apps.course.exercise import LEAST_SQNR_DB, OverBudget, exercise
 from workbench.apps.course.nets import split_graph
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import listed
+from workbench.drawing.chart import Axis, Chart, Value, one_value, series_look
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+    from workbench.features.explain.placement.prediction import Predictions
+
 ENTRY = "session.disable_cpu_ep_fallback"
 PROVIDER = "coreml"  # its table is complete, so an operator that is not listed is known not to be taken
 OPTIONS, OWNER = "options-in-code", "cuda: "
+
+
+def predicted_parts(predictions: Predictions) -> Drawn:
+    """Draw what share of the nodes each provider would take, and into how many parts it would cut them.
+
+    >>> from workbench import course
+    >>> course.predicted_parts.__name__
+    'predicted_parts'
+    """
+    shares = (
+        (row.name, row.taken / len(row.nodes) if row.nodes else 0.0, row.partitions)
+        for row in predictions.all
+    )
+    parts = sorted(shares, key=lambda part: (-part[1], part[2]))
+    whole = sum(share == 1 and count == 1 for _, share, count in parts)
+    most = max(parts, key=lambda part: part[2])
+    sentence = (
+        f"Predicted, nothing ran: {whole} of {len(parts)} providers would take the whole graph in one "
+        f"partition; {most[0]} would cut it into {most[2]:,}."
+    )
+    rows = tuple(
+        one_value(
+            name,
+            Value(100 * share, f"{share:.0%}", series_look(0)),
+            Value(count, f"{count:,}", series_look(1)),
+        )
+        for name, share, count in parts
+    )
+    axes = (Axis("predicted: nodes that it would take (%)"), Axis("predicted: partitions"))
+    chart = Chart((sentence,), axes, rows, columns=2)
+    return Drawn(sentence, chart, ("predicted_for", "node_share", "partitions"), parts)
 
 
 @exercise(
@@ -104,13 +138,3 @@ def _agreement_db(planted: ModelProto, answer: ModelProto) -> float:
     noise = float(np.square(expected - computed, dtype=np.float64).sum())
     signal = float(np.square(expected, dtype=np.float64).sum())
     return math.inf if noise == 0 else 10 * math.log10(signal / noise)
-
-
-RUBRICS["8"] = Rubric(
-    ("0 of 155 nodes ran on CUDA here; the prediction for CoreML was 1 partition, 246 of 246 nodes.",
-     "CUDA did not work."),
-    ("The provider's library is absent: the session was made on the CPU, with one line in the log.",
-     "The GPU was not used."),
-    ("A prediction is no run: a driver or an operator of another version may place nodes otherwise.",
-     "It works on my machine."),
-)  # fmt: skip

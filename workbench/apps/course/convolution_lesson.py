@@ -1,23 +1,107 @@
-"""The exercises of the lesson on convolutional nets."""
+"""The lesson on convolutional nets: where the time goes by kind of convolution, and the exercises."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.decision import RUBRICS, Rubric
+from workbench.apps.course.drawn import Drawn
 from workbench.apps.course.exercise import OverBudget, exercise, outputs_agree
 from workbench.apps.course.nets import conv_net
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
+from workbench.core.text import in_ms
+from workbench.drawing.chart import Axis, Chart, ChartRow, Value, percent, series_look
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
+    from workbench.features.profile.result import Profile
+    from workbench.features.profile.roofline.node_limits import NodeLimit
     from workbench.features.profile.roofline.result import Roofline
 
 WANTED_GAIN = 1.2  # recorded on a quiet machine: 1.24
 NOISE = 0.9  # of the wanted gain: less is refused, beyond what load and another processor take away
 _CLOSE = 0.2  # of the least time
 BLOCKED = "nchwc"  # domain of the operators that work in the blocked layout
+OTHERS = "no convolution"
+
+
+def conv_kinds(profile: Profile, roofline: Roofline) -> Drawn:
+    """Set operations beside time for each kind of node: depthwise, 1×1, larger convolutions, the rest.
+
+    >>> from workbench import course
+    >>> course.conv_kinds.__name__
+    'conv_kinds'
+    """
+    kinds = {} if profile.optimized is None else kinds_of(profile.optimized)
+    return grouped(roofline.record.nodes, kinds)
+
+
+def kinds_of(model: Any) -> dict[str, str]:
+    """Return the kind of each convolution of a graph by the node's name."""
+    kinds = {}
+    for node in model.graph.node:
+        if "Conv" in node.op_type:
+            attributes = {attribute.name: attribute for attribute in node.attribute}
+            sizes = attributes["kernel_shape"].ints if "kernel_shape" in attributes else ()
+            kernel = "×".join(map(str, sizes)) or "of unknown size"
+            grouped_channels = "group" in attributes and attributes["group"].i > 1
+            kinds[node.name] = f"depthwise {kernel}" if grouped_channels else kernel
+    return kinds
+
+
+def grouped(nodes: tuple[NodeLimit, ...], kinds: Mapping[str, str]) -> Drawn:
+    """Sum operations and time up by kind, the most time first.
+
+    `bound` is what binds most of the time of a kind; `achieved` is the limit of its time over its time.
+    """
+    groups: dict[str, list[NodeLimit]] = defaultdict(list)
+    for node in nodes:
+        groups[kinds.get(node.node, OTHERS)].append(node)
+    all_operations, all_s = _operations(nodes), _seconds(nodes)
+    looks = series_look(0, "share of the operations"), series_look(1, "share of the time")
+    rows, sentences, bars = [], [], []
+    for kind, members in sorted(groups.items(), key=lambda group: -_seconds(group[1])):
+        if not all_operations or not all_s:
+            sentences = ["No node computed anything."]
+            break
+        shares = _operations(members) / all_operations, _seconds(members) / all_s
+        bound, achieved = _binding(members)
+        rows.append((kind, len(members), *shares, bound, achieved))
+        values = (
+            Value(percent(share), f"{share:.0%}", look) for share, look in zip(shares, looks, strict=True)
+        )
+        bars.append(ChartRow(kind, (tuple(values),)))
+        sentences.append(
+            f"{kind} ({len(members)}): {shares[0]:.0%} of the operations, {shares[1]:.0%} of the time, "
+            f"{in_ms(_seconds(members), 3)}{f', mostly bound by {bound}' if bound else ''}"
+        )
+    sentence = "; ".join(sentences) or "No node was profiled."
+    chart = Chart((f"Operations are no time; {sentence}",), (Axis("share of a run (%)"),), tuple(bars))
+    return Drawn(
+        sentence, chart, ("kind", "nodes", "operations_share", "time_share", "bound", "achieved"), rows
+    )
+
+
+def _operations(nodes: Iterable[NodeLimit]) -> int:
+    return sum(int((node.flops or 0) * node.calls_per_run) for node in nodes)
+
+
+def _seconds(nodes: Iterable[NodeLimit]) -> float:
+    return sum(node.time_s for node in nodes)
+
+
+def _binding(nodes: list[NodeLimit]) -> tuple[str | None, float | None]:
+    """Return what binds most of the time, and how near to their limits the nodes come, where it is known."""
+    bounds: dict[str, float] = defaultdict(float)
+    for node in nodes:
+        if node.bound is not None:
+            bounds[node.bound] += node.time_s
+    limited = [node for node in nodes if node.limit_s is not None]
+    limited_s = _seconds(limited)
+    achieved = sum(node.limit_s or 0.0 for node in limited) / limited_s if limited_s else None
+    return max(bounds, key=lambda bound: bounds[bound], default=None), achieved
 
 
 @exercise(
@@ -104,13 +188,3 @@ def least_time(answer: Any, *, roofline: Roofline) -> str | None:
 def _in_blocked_layout(explanation: Any) -> int:
     nodes = explanation.explained.optimized.nodes
     return sum(BLOCKED in node.domain and "Conv" in node.op_type for node in nodes)
-
-
-RUBRICS["4"] = Rubric(
-    ("32 channels are 1.60 (1.58 to 1.62) times as fast as 29, although they compute 22 % more.",
-     "32 channels are much faster."),
-    ("With 32 all convolutions run in the blocked layout; with 29 none does, as the optimized graph shows.",
-     "Powers of two are good."),
-    ("A processor without the blocked layout pays for the channels; a GPU has blocks of its own.",
-     "GPUs are different."),
-)  # fmt: skip

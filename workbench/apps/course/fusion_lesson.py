@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.decision import RUBRICS, Rubric
 from workbench.apps.course.exercise import NONE, OverBudget, exercise, outputs_agree
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
@@ -97,13 +96,3 @@ def unfolded_norm(answer: Any, *, explanation: Explanation) -> str | None:
     if answer == "the level":
         return "The pass ran: it belongs to the basic level. Read why it stopped at these nodes."
     return "The column reason of explanation.passes.missed_frame() names something else."
-
-
-RUBRICS["3"] = Rubric(
-    ("Without the pass the encoder is 1.21 (1.18 to 1.24) times as fast, over 12 pairs of processes.",
-     "It is clearly faster without the pass."),
-    ("The fused kernel takes 4 times as long as the operators that it replaced, as the profile shows.",
-     "Fusions add overhead."),
-    ("Wider models, another processor or a newer ONNX Runtime may turn the sign: measure each again.",
-     "It should work everywhere."),
-)  # fmt: skip

@@ -1,14 +1,17 @@
-"""The exercises of the lesson on tuning and deployment."""
+"""The lesson on tuning and deployment: a winner twice, and the exercises."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.decision import RUBRICS, Rubric
+from workbench.apps.course.drawn import Drawn, dots
 from workbench.apps.course.exercise import NONE, OverBudget, exercise
+from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
-from workbench.core.text import listed
+from workbench.core.text import factor_ends, listed
+from workbench.drawing.chart import Value, series_look
 
 if TYPE_CHECKING:
     from workbench.features.load.result import LoadTest
@@ -17,6 +20,40 @@ if TYPE_CHECKING:
 MOST_REGRET = 0.05
 WIDEST_PROMISE = 3.0  # times the measured upper end
 _NEAR = 0.0101  # a report rounds to two decimals
+
+
+def proof(study: Study) -> Drawn:
+    """Set a winner's ratio on the rounds that selected it beside the one on fresh rounds.
+
+    >>> from workbench import course
+    >>> course.proof.__name__
+    'proof'
+    """
+    record = study.record
+    candidate, verdict = record.candidate(record.winner), record.verdict
+    winner = config_in_words(candidate.config)
+    speeds = {"rounds that selected": Estimate.of(candidate)}
+    if verdict is not None:
+        speeds["fresh rounds"] = Estimate.of(verdict)
+    texts = [
+        f"{speed.factor or 'not measured'}{factor_ends(speed.low, speed.high)}" for speed in speeds.values()
+    ]
+    sentence = f"{winner}: {texts[0]} as fast on the rounds that selected it"
+    if record.winner == record.candidates[0].label:
+        sentence = "The defaults won the selection: there was nothing to prove on fresh rounds."
+        speeds, texts = {"the defaults": Estimate(1.0)}, ["1, by definition"]
+    elif verdict is None:
+        sentence += "; no time was left for fresh rounds, so nothing is proven."
+    else:
+        sentence += f", {texts[1]} on fresh rounds: {verdict.kind}."
+    values = [
+        (rounds, Value(speed.value, text, series_look(index, rounds), speed.low, speed.high))
+        for index, ((rounds, speed), text) in enumerate(zip(speeds.items(), texts, strict=True))
+    ]
+    chart = dots((winner,), "times as fast as the defaults", values)
+    numbers = ("ratio", "low", "high")
+    rows = ((rounds, *speed.ends) for rounds, speed in speeds.items())
+    return Drawn(sentence, chart, ("rounds", *numbers), rows, numbers)
 
 
 @exercise(
@@ -109,13 +146,3 @@ def _contents(text: str, study: Study) -> dict[str, bool]:
 
 def _has(numbers: list[float], value: float) -> bool:
     return any(abs(number - value) <= _NEAR for number in numbers)
-
-
-RUBRICS["10"] = Rubric(
-    ("Static int8 is 1.9 (1.8 to 2.1) times as fast on fresh rounds; on those that selected it, 2.2.",
-     "The best of 12 configs was 2.2 times faster."),
-    ("Three quarters of the time are in convolutions, which have an int8 kernel on this processor.",
-     "Tuning found it."),
-    ("More than 0.02 lost on our own images, another processor, or a p99 above 12 ms sends it back.",
-     "It must be monitored."),
-)  # fmt: skip

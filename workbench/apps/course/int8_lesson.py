@@ -1,26 +1,109 @@
-"""The exercises of the lesson on int8."""
+"""The lesson on int8: speed beside accuracy, and the exercises."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.decision import RUBRICS, Rubric
+from workbench.apps.course.drawn import Drawn
 from workbench.apps.course.exercise import NONE, OverBudget, budget_of_comparison, exercise
+from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
+from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import listed, one_line
+from workbench.drawing.chart import Axis, Chart, ReferenceLine, Value, one_value, percent, series_look
 from workbench.features.grid.acceptance import Budget, Check, checks
 
 if TYPE_CHECKING:
+    from workbench.core.bundle.comparison import Verdict
+    from workbench.features.accuracy.record import Paired
     from workbench.features.accuracy.result import AccuracyTable
     from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
     from workbench.features.accuracy.sensitivity_result import Sensitivity
     from workbench.features.compare.result import Comparison
+    from workbench.features.grid.matrix import Matrix
 
 SPEED = "speed"  # the check of `judge.acceptance` on the speed-up
 LEAST_DB = 3.0  # of error won back: 3 dB is a factor of 1.41
 MOST_GIVEN_UP = 0.10  # of the time that quantizing everything saves
 _ACTIVATIONS = ("uint8", "int8", "either")
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRow:
+    """One model under one config, against its first config."""
+
+    model: str
+    config: str
+    verdict: Verdict
+    accuracy: Paired | None  # None: not evaluated
+
+    @property
+    def change(self) -> Estimate:
+        """The change of the accuracy, as a share."""
+        gap = self.accuracy
+        return Estimate() if gap is None else Estimate(gap.value, gap.low, gap.high)
+
+    def speed(self) -> str:
+        """Return the verdict in words."""
+        kind = "speed not settled" if self.verdict.kind == "unknown" else self.verdict.kind
+        return speed_in_words(self.verdict) or kind
+
+    def points(self) -> str:
+        """Return the change of the accuracy in points."""
+        return Estimate(*map(percent, self.change.ends)).words("+.2f", " points") or "accuracy not measured"
+
+
+class SpeedAndAccuracy(Drawn):
+    """Speed and accuracy of each model and config. Made by `speed_and_accuracy`."""
+
+    def __init__(self, rows: tuple[PrecisionRow, ...]) -> None:
+        self.rows = rows
+        lines = [f"{row.model}, {row.config}: {row.speed()}, {row.points()}" for row in rows]
+        configs = list(dict.fromkeys(row.config for row in rows))
+        drawn = []
+        for row in rows:
+            look, verdict = series_look(configs.index(row.config), row.config), row.verdict
+            change, low, high = map(percent, row.change.ends)
+            speed = Value(verdict.ratio, row.speed(), look, verdict.low, verdict.high)
+            drawn.append(
+                one_value(f"{row.model}, {row.config}", speed, Value(change, row.points(), look, low, high))
+            )
+        axes = (
+            Axis("times as fast as float32", "dot", (ReferenceLine(1.0),)),
+            Axis("accuracy against float32 (points)", "dot", (ReferenceLine(0.0),)),
+        )
+        chart = Chart(("Speed and accuracy of each precision",), axes, tuple(drawn), columns=2)
+        numbers = ("ratio", "low", "high", "accuracy_change", "change_low", "change_high")
+        table = (
+            (row.model, row.config, row.verdict.kind, *Estimate.of(row.verdict).ends, *row.change.ends)
+            for row in rows
+        )
+        sentence = "\n".join(lines) or "Nothing was measured."
+        super().__init__(sentence, chart, ("model", "config", "verdict", *numbers), table, numbers)
+
+
+def speed_and_accuracy(matrix: Matrix, *tables: AccuracyTable) -> SpeedAndAccuracy:
+    """Set the verdicts of a matrix beside accuracies of the same configs, in the same order.
+
+    >>> from workbench import course
+    >>> str(course.SpeedAndAccuracy(()))
+    'Nothing was measured.'
+    """
+    records = {table.record.model_name: table.record for table in tables}
+    rows = []
+    for row in matrix.record.places:
+        if row.measured is None:
+            continue
+        configs = {run.label: config_in_words(run.config) for run in row.measured.runs}
+        record = records.get(row.model)
+        for verdict in row.measured.verdicts:
+            score = None if record is None else record.score(verdict.label)
+            gap = None if score is None else score.against
+            rows.append(PrecisionRow(row.model, configs[verdict.label], verdict, gap))
+    return SpeedAndAccuracy(tuple(rows))
 
 
 @exercise(
@@ -129,13 +212,3 @@ def _first_failed(label: str, results: tuple[Check, ...]) -> str:
     first = next((check for check in failed if check.what != SPEED), failed[0])
     text = f"{label}: {first.reason}."
     return OverBudget(text) if first.what == SPEED else text
-
-
-RUBRICS["7"] = Rubric(
-    ("Static int8 is 2.2 (2.1 to 2.4) times as fast and loses 0.3 (0 to 1.4) points on 360 digits.",
-     "Int8 doubles the speed without loss."),
-    ("Dynamic int8 quantizes each activation in each run: 31 % of the time, as the profile shows.",
-     "Dynamic int8 is for transformers."),
-    ("Without VNNI, or with data unlike the calibration's, speed and accuracy must be measured again.",
-     "Use more calibration data."),
-)  # fmt: skip

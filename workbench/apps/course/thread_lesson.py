@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.decision import RUBRICS, Rubric
 from workbench.apps.course.exercise import NONE, OverBudget, budget_of_comparison, exercise
-from workbench.apps.course.measuring_checks import verdict_in_words
+from workbench.apps.course.measuring_lesson import verdict_in_words
 
 if TYPE_CHECKING:
     from workbench.features.load.result import LoadTest
@@ -80,13 +79,3 @@ exercise(
     spent=budget_of_comparison,
     evidence="comparison",
 )(verdict_in_words)
-
-
-RUBRICS["5"] = Rubric(
-    ("4 threads on 2 cores take 1.75 times as long as 2; of 4 callers the p99 is 18 ms against 11.",
-     "Too many threads are slow."),
-    ("The pool spins: 3.8 threads are busy for the work of 1.9, as processor time over latency says.",
-     "The cores are full."),
-    ("More cores, a quota, or callers that come in bursts move the knee: measure with the real load.",
-     "Servers have more cores."),
-)  # fmt: skip
