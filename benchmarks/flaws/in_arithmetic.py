@@ -8,7 +8,7 @@ from onnx import numpy_helper
 from benchmarks.flaws.flaw import SOUND_TEXT, Flaw, Planted
 from benchmarks.flaws.in_configs import RANDOM
 from benchmarks.flaws.nets import Array, Net, images, products, texts
-from workbench.core.config import Config, DynamicInt8, Float16, Precision, StaticInt8, WeightOnly
+from workbench.core.config import Config, DynamicInt8, Precision, StaticInt8, WeightOnly
 
 SPIKE = 1_000.0  # among values of about 1
 EXAMPLES = 200  # with labels
@@ -109,15 +109,6 @@ def _int8(number: int) -> Config:
     return Config(precision=choices[number])
 
 
-def beyond_float16(number: int) -> Planted:
-    model = images(number).model()
-    tensor = model.graph.initializer[number]
-    weight = numpy_helper.to_array(tensor).copy()
-    weight[0, 0, 0, 0] = 100 * SPIKE
-    tensor.raw_data = weight.tobytes()
-    return Planted(model, (f"conv{number}",), Config(precision=Float16()))
-
-
 def hidden_bias(number: int) -> Planted:
     """A file that was quantized before its Identity nodes were removed."""
     width, side, depth = ((16, 24, 3), (32, 16, 4), (24, 20, 3))[number]
@@ -183,7 +174,6 @@ FLAWS = (
     Flaw("labels that int8 misses", "accuracy-lost", accuracy_lost),
     Flaw("outputs that int8 loses", "outputs-far-from-float", far_outputs),
     Flaw("scores beside boxes", "channels-lost-in-a-common-scale", joined_scales),
-    Flaw("a weight beyond float16", "weights-beyond-float16", beyond_float16),
     Flaw("biases behind Identity", "bias-behind-identity", hidden_bias),
     Flaw("int8 of a few products", "few-integer-kernels", few_integers),
     Flaw("activations of 16 bits", "sixteen-bit-activations", sixteen_bits),

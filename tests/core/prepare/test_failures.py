@@ -317,3 +317,29 @@ def test_an_environment_without_onnx_cannot_save_a_graph_and_says_how_to(tmp_pat
     with pytest.raises(wb.PrepareError, match="lacks onnx") as caught:
         wb.prepare("digits-conv", wb.Config(saved_graph="ort", runtime=python))
     assert f"{python} -m pip install onnx" in caught.value.fix
+
+
+@pytest.mark.parametrize("as_node", [True, False])
+def test_a_weight_beyond_float16_keeps_its_node_in_float32(tmp_path: Path, as_node: bool) -> None:
+    """A text detector has a variance of 97,903,600, which the converter would cut to 65,504."""
+    variance = numpy_helper.from_array(np.array([1e8, 4.0, 1.0, 1.0], np.float32), "variance")
+    constant = helper.make_node("Constant", [], ["variance"], name="of variance", value=variance)
+    weights = [weight("scale", 4), weight("shift", 4), weight("mean", 4)]
+    product = helper.make_node("MatMul", ["x", "w"], ["h"], name="product")
+    norm = helper.make_node("BatchNormalization", ["h", "scale", "shift", "mean", "variance"], ["y"])
+    nodes = [*([constant] if as_node else []), product, norm]
+    weights += [weight("w", 8, 4), *([] if as_node else [variance])]
+    path = save(tmp_path, nodes, weights, [4, 8], [4, 4])
+    prepared = agree(path, wb.Config(precision=wb.Float16()), least=50)
+    assert "'BatchNormalization_of_y' in float32: it reads weights above 65,504" in prepared.notes[0]
+
+
+def test_a_mask_of_large_numbers_is_cut_in_float16(tmp_path: Path) -> None:
+    mask = numpy_helper.from_array(np.array([0, -1e9, 0, 1e38], np.float32), "mask")
+    nodes = [helper.make_node("Add", ["x", "mask"], ["y"], name="masked")]
+    path = save(tmp_path, nodes, [mask], ["n", 4], ["n", 4])
+    assert not any("float32: it reads" in note for note in prepared_notes(path))
+
+
+def prepared_notes(path: Path) -> tuple[str, ...]:
+    return wb.prepare(path, wb.Config(precision=wb.Float16())).notes

@@ -13,7 +13,7 @@ from tests.factories.profiled_configs import FLOAT, machine
 from tests.features.findings.evidence import evidence, say
 from tests.features.findings.test_rules import weight
 from workbench.core.bundle.preparation import CalibrationRecord, Preparation
-from workbench.core.config import Config, DynamicInt8, Float16, StaticInt8
+from workbench.core.config import Config, DynamicInt8, StaticInt8
 from workbench.features.accuracy.layers_record import LayerError, TensorError
 from workbench.features.findings.look import look
 from workbench.features.findings.weights import WeightScan
@@ -149,13 +149,6 @@ def test_channels_that_a_concat_destroys() -> None:
     done = Config(precision=StaticInt8(exclude=("g",)))
     for config, agreement in ((done, row), (DYNAMIC, row), (STATIC, replace(row, tail=()))):
         assert say("channels-lost-in-a-common-scale", facts(config, agreement=(agreement,))) == []
-
-
-def test_weights_beyond_float16() -> None:
-    half = Config(precision=Float16())
-    (finding,) = say("weights-beyond-float16", facts(half, source_weights=weights(largest=70_000.0)))
-    assert finding.fix.config == Config(precision=Float16(blocked_ops=("MatMul",)))
-    assert say("weights-beyond-float16", facts(half, source_weights=weights(largest=60_000.0))) == []
 
 
 def test_rules_about_quantization_looked_where_nothing_is_quantized() -> None:

@@ -108,7 +108,7 @@ CATALOGUE: dict[str, tuple[str, str] | str] = {
 PACKAGE = "workbench.features.findings"
 BEYOND = {  # rules that the catalogue does not have: accuracy, other flaws of files, other warnings
     *("one-scale-for-wide-channels", "random-calibration", "few-calibration-examples", "accuracy-lost"),
-    *("float-zero-points", "weights-beyond-float16", "non-finite-weights", "channels-lost-in-a-common-scale"),
+    *("float-zero-points", "non-finite-weights", "channels-lost-in-a-common-scale"),
     *("quantized-layers-in-float", "ort-met-other-shapes", "ort-could-not-fold", "ort-warned"),
     "far-below-its-roof",
 }

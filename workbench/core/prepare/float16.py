@@ -11,6 +11,7 @@ from workbench.core.errors import PrepareError
 from workbench.core.models.model import Model
 from workbench.core.prepare.nodes import appeared, in_words, op_types
 from workbench.core.prepare.step import Answer, Step, Summary
+from workbench.core.text import listed
 
 _EXPLANATIONS = {
     r"INVALID_GRAPH.*?(Type Error: .*)": (
@@ -34,15 +35,18 @@ def half(asked: Float16, config: Config) -> Step:
 
     def summarize(answer: Answer) -> Summary:
         casts = appeared(answer, ("Cast",))
-        notes: tuple[str, ...] = ()
+        kept, notes = answer["kept"], list[str]()
+        if kept:
+            reads = "it reads" if len(kept) == 1 else "they read"
+            notes.append(f"{listed(kept, 3)} in float32: {reads} weights above 65,504, where float16 ends")
         if on_cpu:
-            notes = (
+            notes.append(
                 "the CPU has few 16-bit kernels: ORT puts casts around the rest, which is rarely faster than "
-                "float32",
+                "float32"
             )
-        return f"16-bit floats{f'; {in_words(casts)} more' if casts else ''}", notes
+        return f"16-bit floats{f'; {in_words(casts)} more' if casts else ''}", tuple(notes)
 
-    return Step(asked.LABEL, "preparing.half", arguments, summarize, _EXPLANATIONS, generation=4)
+    return Step(asked.LABEL, "preparing.half", arguments, summarize, _EXPLANATIONS, generation=5)
 
 
 def _has_float32(model: Model) -> bool:

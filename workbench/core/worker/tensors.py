@@ -11,6 +11,7 @@ import onnxruntime as ort
 
 from workbench.core.worker.values import read_values
 
+BEFORE_CAST = "InsertedPrecisionFreeCast_"  # ORT renames an output that it computes in float32 for float16
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
 
@@ -45,4 +46,5 @@ def _values(session: ort.InferenceSession, feed: dict[str, Any]) -> dict[str, An
     names = [output.name for output in session.get_outputs()]
     values = zip(names, session.run(None, feed), strict=True)
     numbers = ((name, value) for name, value in values if isinstance(value, np.ndarray))
-    return {name: value.astype(np.float64) for name, value in numbers if value.dtype.kind in "fiub"}
+    wide = {name: value.astype(np.float64) for name, value in numbers if value.dtype.kind in "fiub"}
+    return {**{name.removeprefix(BEFORE_CAST): value for name, value in wide.items()}, **wide}

@@ -11,6 +11,22 @@ from onnx import ModelProto, NodeProto
 LAYERS = frozenset(
     {"Conv", "ConvTranspose", "MatMul", "Gemm", "LSTM", "GRU", "Attention", "EmbedLayerNormalization"}
 )
+MOVING = frozenset(  # values as they are, which float16 rounds no further
+    {
+        *(
+            "Cast",
+            "Concat",
+            "Constant",
+            "ConstantOfShape",
+            "Expand",
+            "Flatten",
+            "Gather",
+            "Identity",
+            "MaxPool",
+        ),
+        *("Pad", "Reshape", "Shape", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze", "Where"),
+    }
+)
 REST = "all other operators"
 _MOST_LAYERS = 32  # more layers are grouped into blocks, unless asked otherwise
 MOST_BLOCKS = 24
@@ -19,7 +35,10 @@ By = Literal["layer", "block", "auto"]
 
 @dataclass(frozen=True, slots=True)
 class LayerGroup:
-    """One layer, or a block of them: the nodes of the float file that `exclude` takes."""
+    """One layer, or a block of them: the nodes of the float file that `exclude` takes.
+
+    For float16, all nodes of one type, with the type that `blocked_ops` takes in place of their names.
+    """
 
     name: str
     nodes: tuple[str, ...]
@@ -38,6 +57,14 @@ def layer_groups(before: ModelProto, after: ModelProto, by: By = "auto") -> tupl
     groups = _blocks(layers) if together else [(node.name, [node]) for node in layers]
     layer_groups = [_group(name, nodes) for name, nodes in groups]
     return (*layer_groups, _group(REST, rest)) if rest else tuple(layer_groups)
+
+
+def operator_groups(before: ModelProto, blocked: Container[str]) -> tuple[LayerGroup, ...]:
+    """Return a group for each type of operator that float16 computes with, in the order of the graph."""
+    types = dict.fromkeys(node.op_type for node in before.graph.node)
+    return tuple(
+        LayerGroup(name, (name,), (name,)) for name in types if name not in MOVING and name not in blocked
+    )
 
 
 def quantized_nodes(before: ModelProto, after: ModelProto) -> list[NodeProto]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.core.config import Config, PreparedModel, StaticInt8
+from workbench.core.config import Config, Float16, PreparedModel, StaticInt8
 from workbench.core.errors import ConfigError
 from workbench.core.measure.limits import OnProgress, Progress
 from workbench.core.models.model import Model
@@ -72,12 +72,13 @@ def as_qdq(config: Config) -> tuple[Config, tuple[str, ...]]:
     return config.replace(precision=replace(precision, format="qdq")), (note,)
 
 
-def takes_exclude(config: Config) -> Any:
-    """Return the precision; refuse one that cannot exclude single nodes."""
+def float_field(config: Config) -> str:
+    """Return the field of the precision that names what stays in float; refuse a precision without one."""
     precision = check_precision(config)
-    if isinstance(precision, PreparedModel) or not hasattr(precision, "exclude"):
+    if isinstance(precision, PreparedModel):
         raise ConfigError(
             f"{precision.LABEL} cannot leave out single nodes",
-            "use wb.StaticInt8(), wb.DynamicInt8() or wb.WeightOnly(), which have exclude=(…)",
+            "use wb.StaticInt8(), wb.DynamicInt8() or wb.WeightOnly(), which have exclude=(…), or "
+            "wb.Float16(), which has blocked_ops=(…)",
         )
-    return precision
+    return "blocked_ops" if isinstance(precision, Float16) else "exclude"

@@ -18,8 +18,8 @@ from workbench.core.models.model import Model
 from workbench.core.text import listed
 from workbench.features.accuracy.accuracy import batch_of, evaluated_config
 from workbench.features.accuracy.evaluate import EvaluatedConfig, evaluate
-from workbench.features.accuracy.layer_groups import By, LayerGroup, layer_groups
-from workbench.features.accuracy.quantization_step import before_and_after, takes_exclude
+from workbench.features.accuracy.layer_groups import By, LayerGroup, layer_groups, operator_groups
+from workbench.features.accuracy.quantization_step import before_and_after, float_field
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.accuracy.search import SearchResult, search
 from workbench.features.accuracy.sensitivity_record import (
@@ -72,11 +72,11 @@ class LayerVariants:
     cancel: threading.Event | None = None
     on_progress: OnProgress = field(default=lambda _: None)
 
-    def excluding(self, nodes: Sequence[str]) -> Config:
-        """Return the config with these nodes in float, beside those that it excludes already."""
-        precision = takes_exclude(self.config)
-        exclude = tuple(dict.fromkeys((*precision.exclude, *nodes)))
-        return self.config.replace(precision=replace(precision, exclude=exclude))
+    def excluding(self, names: Sequence[str]) -> Config:
+        """Return the config with these nodes or types in float, beside those that it has in float already."""
+        precision, field = self.config.precision, float_field(self.config)
+        in_float = tuple(dict.fromkeys((*getattr(precision, field), *names)))
+        return self.config.replace(precision=replace(precision, **{field: in_float}))
 
     def variant(self, chosen: LayerGroup, mode: Mode) -> Config:
         """Return the config with this group quantized alone, or left out alone."""
@@ -115,9 +115,12 @@ def layer_variants(
     on_progress: OnProgress = lambda _: None,
 ) -> LayerVariants:
     """Quantize the whole model once, and find the layers that could be left out."""
-    takes_exclude(config)
+    in_float = float_field(config)
     step = before_and_after(model, config, calibration=calibration, cancel=cancel, on_progress=on_progress)
-    groups = layer_groups(step.before.structure, step.after.structure, by)
+    if in_float == "blocked_ops":
+        groups = operator_groups(step.before.structure, config.precision.blocked_ops)
+    else:
+        groups = layer_groups(step.before.structure, step.after.structure, by)
     if not groups:
         raise ConfigError("no layer was quantized, so none can be left out", "choose another precision")
     data = examples(model, data, most=items, batch=batch_of(model, [config], None), seed=seed)
@@ -157,9 +160,7 @@ def sensitivity(
 
 
 def propose(variants: LayerVariants, record: SensitivityRecord, max_error: float) -> ProposalRecord:
-    """Search for the fewest layers to leave out, measuring each set; `record` is of mode "alone"."""
-    if record.mode != "alone":
-        raise ConfigError("the search needs each layer alone", "make the sensitivity with mode='alone'")
+    """Search for the fewest layers to leave out, measuring each set."""
     nodes = {group.name: group.nodes for group in variants.groups}
 
     def measure(excluded: tuple[str, ...]) -> float | None:
@@ -169,7 +170,8 @@ def propose(variants: LayerVariants, record: SensitivityRecord, max_error: float
         # With every layer left out nothing is quantized: that is the float model.
         return 0.0 if problem and len(excluded) == len(nodes) else finite(evaluated.error("tried"))
 
-    result = search(record.rows, record.whole_error, max_error, measure)
+    rows = tuple(replace(row, error=_caused(record, row)) for row in record.rows)
+    result = search(rows, record.whole_error, max_error, measure)
     rows = [row for row in record.rows if row.name in result.excluded]
     return ProposalRecord(
         model_name=record.model_name,
@@ -186,6 +188,13 @@ def propose(variants: LayerVariants, record: SensitivityRecord, max_error: float
         cost_how=record.latency_how,
         attempts=result.attempts,
     )
+
+
+def _caused(record: SensitivityRecord, row: LayerSensitivity) -> float | None:
+    """Return the error that a layer causes: its own, or what is gone without it, since squares add up."""
+    if record.mode == "alone" or row.error is None or record.whole_error is None:
+        return row.error if record.mode == "alone" else None
+    return math.sqrt(max(0.0, record.whole_error**2 - row.error**2))
 
 
 def with_measured_cost(record: ProposalRecord, comparison: ComparisonRecord) -> ProposalRecord:

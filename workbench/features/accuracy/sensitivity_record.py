@@ -27,7 +27,7 @@ class LayerSensitivity:
     """
 
     name: str
-    nodes: tuple[str, ...]  # the names for `exclude`
+    nodes: tuple[str, ...]  # the names for `exclude`, or the type for `blocked_ops`
     op_types: tuple[str, ...]
     error: float | None
     gain_s: float | None = field(metadata=_SIGNED)  # seconds saved per run by quantizing the layer
@@ -113,7 +113,7 @@ class ProposalRecord:
     met: bool
     reason: str
     excluded: tuple[str, ...]  # names of candidate layers
-    nodes: tuple[str, ...]  # the names for `exclude`
+    nodes: tuple[str, ...]  # the names for `exclude`, or the type for `blocked_ops`
     whole_error: float | None  # error with nothing excluded
     error: float | None  # error with the proposed layers excluded
     cost_s: float | None  # seconds per run that the exclusion costs

@@ -96,7 +96,7 @@ class Proposal:
 
     @property
     def excluded(self) -> tuple[str, ...]:
-        """The nodes, as `exclude` takes them."""
+        """The nodes, as `exclude` takes them; for float16 the types, as `blocked_ops` does."""
         return self.record.nodes
 
     @property

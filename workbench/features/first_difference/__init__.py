@@ -57,7 +57,7 @@ def first_difference(
     model: Model | tuple[Model | Any, Config] | Any,
     *configs: Config | tuple[Model | Any, Config] | Any,
     inputs: Feeds = None,
-    tolerance: float = TOLERANCE,
+    tolerance: float | None = None,
     seed: int = 0,
     calibration: Any = None,
     cancel: threading.Event | None = None,
@@ -67,15 +67,16 @@ def first_difference(
 
     Each config's graph is saved as ONNX Runtime optimizes it, and both run with all tensors in view; those
     of one name are compared, and nodes that a fusion swallowed are skipped. `tolerance` is the share of a
-    tensor's values (root mean square). Where the configs differ in level or passes, passes are switched off
-    one by one until the outputs agree.
+    tensor's values (root mean square), by default the error that the precision of B may have. Where the
+    configs differ in level or passes, passes are switched off one by one until the outputs agree.
 
     >>> import workbench as wb
     >>> wb.first_difference.__name__
     'first_difference'
     """
-    check_number("tolerance", tolerance, "give a share above 0, such as 0.001")
     loaded, (first, second, *more) = subjects_of(model, configs, None)
+    tolerance = _usual_tolerance(second) if tolerance is None else tolerance
+    check_number("tolerance", tolerance, "give a share above 0, such as 0.001")
     calibration = replayed(calibration)
     feeds = inputs_of(loaded, inputs, seed, (first, second), calibration).feeds
     notes = [f"{counted(len(more), 'further config')} left out: A and B are compared"] if more else []
@@ -164,6 +165,12 @@ class _Search:
             if rows and not any(differs(row, tolerance) for row in rows):
                 return name
         return None
+
+
+def _usual_tolerance(config: Config) -> float:
+    """Return the share that a comparison allows a config of this precision."""
+    precision = config.arithmetic
+    return TOLERANCE if precision is None else float(10 ** (-precision.LEAST_SQNR_DB / 20))
 
 
 def passes_of(config: Config) -> tuple[str | None, tuple[str, ...]]:

@@ -22,6 +22,8 @@ METHODS = {
 }
 INTEGERS = {"int8": "QInt8", "uint8": "QUInt8", "int16": "QInt16", "uint16": "QUInt16"}
 FORMATS = {"qdq": "QDQ", "qoperator": "QOperator"}
+FLOAT16_MOST = 65_504.0
+INFINITE_FROM = 1e30
 WITH_BIAS = ("Conv", "ConvTranspose", "Gemm")  # the bias is the third input
 
 
@@ -276,15 +278,57 @@ def quantize_weights(
     save(quantizer.model.model, target)
 
 
-def to_float16(source: str, target: str, keep_io: bool, blocked_ops: list[str]) -> None:
-    """Convert by ORT's converter."""
+def to_float16(source: str, target: str, keep_io: bool, blocked_ops: list[str]) -> list[str]:
+    """Convert by ORT's converter; return the nodes kept in float32 for weights that float16 cannot hold."""
     from onnxruntime.transformers.float16 import DEFAULT_OP_BLOCK_LIST
     from onnxruntime.transformers.onnx_model import OnnxModel
 
     model = OnnxModel(onnx.load(source))
+    kept = beyond_float16(model.model.graph)
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # on failing it leaves a file
         model.convert_float_to_float16(
-            keep_io_types=keep_io, op_block_list=sorted({*DEFAULT_OP_BLOCK_LIST, *blocked_ops})
+            keep_io_types=keep_io,
+            op_block_list=sorted({*DEFAULT_OP_BLOCK_LIST, *blocked_ops}),
+            node_block_list=kept,
         )
     model.topological_sort()
     save(model.model, target)
+    return kept
+
+
+def beyond_float16(graph: onnx.GraphProto) -> list[str]:
+    """Return the nodes that read weights above 65,504, which the converter would cut; name those without.
+
+    Such a weight of a Constant becomes an initializer, which the converter leaves alone for these nodes.
+    """
+    constants = {
+        node.output[0]: attribute.t
+        for node in graph.node
+        for attribute in node.attribute
+        if node.op_type == "Constant" and attribute.name == "value"
+    }
+    weights = {**constants, **{tensor.name: tensor for tensor in graph.initializer}}
+    large = {name for name, tensor in weights.items() if is_beyond_float16(tensor)}
+    for name in sorted(large & constants.keys()):
+        graph.initializer.add().CopyFrom(constants[name])
+        graph.initializer[-1].name = name
+    nodes = [node for node in graph.node if node.op_type != "Constant" or node.output[0] not in large]
+    if len(nodes) < len(graph.node):
+        del graph.node[:]
+        graph.node.extend(nodes)
+    readers = [node for node in graph.node if large & {*node.input}]
+    for node in readers:
+        node.name = node.name or f"{node.op_type}_of_{node.output[0]}"
+    return [node.name for node in readers]
+
+
+def is_beyond_float16(tensor: onnx.TensorProto) -> bool:
+    """Return whether a float32 weight has a value above float16's largest.
+
+    One number alone, negative ones and those from 1e30 on are left out: they stand for infinity in masks,
+    where cutting them is right.
+    """
+    if tensor.data_type != onnx.TensorProto.FLOAT:
+        return False
+    values = onnx.numpy_helper.to_array(tensor)
+    return values.size > 1 and bool(((values > FLOAT16_MOST) & (values < INFINITE_FROM)).any())

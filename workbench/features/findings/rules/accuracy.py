@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.core.config import DynamicInt8, Float16, StaticInt8, WeightOnly, defaults
+from workbench.core.config import DynamicInt8, StaticInt8, WeightOnly, defaults
 from workbench.features.findings.config_fixes import precision_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
@@ -16,7 +16,6 @@ WIDE_RANGE = 16.0  # the median channel of a weight with one scale keeps 4 of 8 
 LAYER_SHARE = 0.5  # of the squared error
 LAYER_LEAST_ERROR = 0.03  # of the layer's own output; below it no layer matters
 LOW_SQNR_DB = 20.0  # an error of a tenth of the output
-FLOAT16_MOST = 65_504.0
 _MOST_LAYERS = 3
 EXCLUDE = "wb.exclude_for(model, config, max_error=0.05)"
 FIND_LAYERS = Fix("note", "find the layers that cause it, and keep these in float", code=EXCLUDE)
@@ -194,33 +193,6 @@ def outputs_far_from_float(evidence: Evidence) -> FindingRecords:
         forecast=Forecast.unknown("accuracy", "likely"),
         fix=FIND_LAYERS,
         caution="random inputs and random weights exaggerate it; labelled examples decide",
-    )
-
-
-@rule(
-    "weights-beyond-float16",
-    needs=("source_weights",),
-    recognised="float16 with a weight whose largest value is above 65,504",
-    advice="keep the operator that reads it in float32: blocked_ops=(…)",
-    source="float16 ends at 65,504; larger values become infinite",
-)
-def weights_beyond_float16(evidence: Evidence) -> FindingRecords:
-    """Weights are too large for float16."""
-    precision = evidence.config.precision
-    if not isinstance(precision, Float16):
-        return
-    large = {weight.name for weight in evidence.read_weights if (weight.largest or 0.0) > FLOAT16_MOST}
-    if not large:
-        return
-    readers = [node for node in evidence.source_nodes if large & set(node.inputs)]
-    blocked = tuple(dict.fromkeys((*precision.blocked_ops, *(node.op_type for node in readers))))
-    yield finding(
-        f"{len(large)} weights are too large for float16",
-        "their largest values become infinite",
-        forecast=Forecast.unknown("accuracy", "sure", readers),
-        fix=precision_fix(
-            evidence, "keep the operators that read them in float32: blocked_ops=(…)", blocked_ops=blocked
-        ),
     )
 
 
