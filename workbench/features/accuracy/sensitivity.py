@@ -19,7 +19,11 @@ from workbench.core.text import listed
 from workbench.features.accuracy.accuracy import batch_of, evaluated_config
 from workbench.features.accuracy.evaluate import EvaluatedConfig, evaluate
 from workbench.features.accuracy.layer_groups import By, LayerGroup, layer_groups, operator_groups
-from workbench.features.accuracy.quantization_step import before_and_after, float_field
+from workbench.features.accuracy.quantization_step import (
+    before_and_after,
+    check_precision,
+    float_field,
+)
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.accuracy.search import SearchResult, search
 from workbench.features.accuracy.sensitivity_record import (
@@ -74,7 +78,7 @@ class LayerVariants:
 
     def excluding(self, names: Sequence[str]) -> Config:
         """Return the config with these nodes or types in float, beside those that it has in float already."""
-        precision, field = self.config.precision, float_field(self.config)
+        field, precision = float_field(self.config), check_precision(self.config)
         in_float = tuple(dict.fromkeys((*getattr(precision, field), *names)))
         return self.config.replace(precision=replace(precision, **{field: in_float}))
 
@@ -115,10 +119,10 @@ def layer_variants(
     on_progress: OnProgress = lambda _: None,
 ) -> LayerVariants:
     """Quantize the whole model once, and find the layers that could be left out."""
-    in_float = float_field(config)
+    precision, in_float = config.precision, float_field(config)
     step = before_and_after(model, config, calibration=calibration, cancel=cancel, on_progress=on_progress)
     if in_float == "blocked_ops":
-        groups = operator_groups(step.before.structure, config.precision.blocked_ops)
+        groups = operator_groups(step.before.structure, getattr(precision, in_float))
     else:
         groups = layer_groups(step.before.structure, step.after.structure, by)
     if not groups:
@@ -170,8 +174,8 @@ def propose(variants: LayerVariants, record: SensitivityRecord, max_error: float
         # With every layer left out nothing is quantized: that is the float model.
         return 0.0 if problem and len(excluded) == len(nodes) else finite(evaluated.error("tried"))
 
-    rows = tuple(replace(row, error=_caused(record, row)) for row in record.rows)
-    result = search(rows, record.whole_error, max_error, measure)
+    causes = tuple(replace(row, error=_caused(record, row)) for row in record.rows)
+    result = search(causes, record.whole_error, max_error, measure)
     rows = [row for row in record.rows if row.name in result.excluded]
     return ProposalRecord(
         model_name=record.model_name,
