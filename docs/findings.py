@@ -22,7 +22,7 @@ one. `budget_s` bounds all of it; what there was no time for is listed with its 
 
 A rule that needs a measurement that was not made (a cold start, a thread scan) is
 listed as such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for what a
-config loses in accuracy and for fixes that change the arithmetic (`max_accuracy_drop=`,
+config loses in accuracy and for fixes that change the arithmetic (`limits=wb.Goal(max_accuracy_drop=…)`,
 `--max-accuracy-drop 1%`); `calibration=` (`--calibration DATA`) names the data of static int8.
 
 A gain below 3 % of a run, 10 % of the memory or 20 % of the load stands under *small things*. *Sure* means

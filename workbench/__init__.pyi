@@ -109,8 +109,8 @@ from workbench.features.profile.calls import peaks as peaks
 from workbench.features.profile.roofline.peaks_result import Peaks as Peaks
 from workbench.features.findings.calls import findings as findings
 from workbench.features.findings.result import Findings as Findings
-from workbench.features.findings.calls import improve as improve
-from workbench.features.findings.improvement_result import Improvement as Improvement
+from workbench.features.improve.call import improve as improve
+from workbench.features.improve.result import Improvement as Improvement
 from workbench.features.deploy.result import Deployment as Deployment
 from workbench.features.tune.call import tune as tune
 from workbench.features.tune.result import Study as Study

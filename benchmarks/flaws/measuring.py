@@ -10,8 +10,8 @@ import onnx
 from benchmarks.flaws.checking import Looked
 from workbench.core.config import Config, PreparedModel
 from workbench.features.compare.call import compare
-from workbench.features.findings.calls import improve
 from workbench.features.findings.result import Finding
+from workbench.features.improve.call import improve
 
 SEED = 1_000  # of the fresh measurement; the choice was made with others
 IMPROVE_BUDGETS = 12.0  # of one measurement; with less than 30 s left, improving tries nothing more
@@ -39,7 +39,7 @@ def improve_row(looked: Looked, folder: Path, budget_s: float) -> dict[str, Any]
     """Improve the planted model, then measure start, end and sound model anew, interleaved."""
     planted = looked.planted
     better = improve(
-        looked.model, planted.config, IMPROVE_BUDGETS * budget_s, inputs=looked.inputs,
+        looked.model, planted.config, budget_s=IMPROVE_BUDGETS * budget_s, inputs=looked.inputs,
         calibration=planted.calibration, progress=False, keep=False,
     )  # fmt: skip
     row: dict[str, Any] = {

@@ -12,7 +12,7 @@ from workbench.apps.panels.tabs.finding_texts import steps_html
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.text import factor_ends
 from workbench.drawing.chart import Chart
-from workbench.features.findings.chart import improvement_chart
+from workbench.features.improve.chart import improvement_chart
 from workbench.features.variants.levels import levels_chart
 from workbench.features.variants.versions import versions_chart
 from workbench.features.variants.worth import worth_chart

@@ -32,13 +32,13 @@ from workbench.features.deploy.record import (
     ServedRound,
 )
 from workbench.features.explain.explanation import Explained
-from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
 from workbench.features.findings.slower.record import WhySlowerRecord
 from workbench.features.first_difference.record import FirstDifferenceRecord, TensorDifference
 from workbench.features.grid.matrix import MatrixRecord
 from workbench.features.grid.record import GridAxis, Place, Series
 from workbench.features.grid.sweep import SweepRecord
+from workbench.features.improve.record import ImprovementRecord, ImprovementStep
 from workbench.features.load.record import LoadPoint, LoadRun, LoadSlice, LoadTestRecord, LoadVerdict
 from workbench.features.memory.by_node import memory_of
 from workbench.features.profile.difference.files import FileDifference, OperatorCounts, WeightChange
@@ -375,7 +375,10 @@ def improvement() -> ImprovementRecord:
         ImprovementStep(finding, kept, HOSTILE, 1.2 if kept else None, 1.1 if kept else None, None)
         for finding, kept in zip(findings().findings, (True, False), strict=True)
     )
-    return ImprovementRecord("tiny", CONFIGS[0], CONFIGS[1], steps, (HOSTILE,), "the end", ordinary())
+    return ImprovementRecord(
+        "tiny", CONFIGS[0], CONFIGS[1], steps, (HOSTILE,), "the end", ordinary(),
+        Goal(max_accuracy_drop=0.01), study(), findings().findings[:1],
+    )  # fmt: skip
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from workbench.core.bundle.kinds import Kind
 from workbench.core.form import Field, Source, source_of
 
-Per = Literal["run", "config", "runs", "candidate"]
+Per = Literal["run", "config", "baseline", "runs", "candidate"]
 Need = Literal["comparison", "precision"]
 Argument = Literal["inputs", "data", "calibration", "seed", "budget_s", "progress", "keep", "on_step"]
 Place: TypeAlias = "str | Callable[..., Any]"  # a function, or "module:function" to import it when called
@@ -72,7 +72,8 @@ class Feature(Kind):
     """One feature. The fields of `Kind` say how its record is saved and checked.
 
     `per` says what one result is about: "run" (each of the compared configs has one), "config" (the config
-    that the panels show), "candidate" (the first candidate of a comparison) or "runs" (all configs at once).
+    that the panels show), "baseline" (A), "candidate" (the first candidate of a comparison) or "runs" (all
+    configs at once).
     """
 
     result: type[Any]  # a Result, made of the record when a bundle is opened

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.core.bundle.goal import Goal
 from workbench.core.config.literals import literal
 from workbench.core.errors import ConfigError
 from workbench.core.text import quoted
@@ -59,7 +60,7 @@ def source_of(value: Any) -> str:
         return value
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(source_of, value))}]"
-    return literal(value)
+    return value.code if isinstance(value, Goal) else literal(value)
 
 
 def names(text: str) -> list[str]:

@@ -26,7 +26,7 @@ FEATURES = {  # in the order of sections and buttons
     "decoding": "workbench.features.decode.result",
     "peaks": "workbench.features.profile.roofline.peaks_result",
     "findings": "workbench.features.findings.result",
-    "improvement": "workbench.features.findings.improvement_result",
+    "improvement": "workbench.features.improve.result",
     "deployment": "workbench.features.deploy.result",
     "study": "workbench.features.tune.result",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,13 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         received.update(options, config=config)
         return wb.Findings(examples.findings(), examples.about())
 
-    def improve(_: Any, config: wb.Config, budget_s: float, **options: Any) -> wb.Improvement:
-        received.update(options, config=config, budget_s=budget_s)
+    @wraps(wb.improve)  # the command's options follow from its signature
+    def improve(*_: Any, **options: Any) -> wb.Improvement:
+        received.update(options)
         return wb.Improvement(examples.improvement(), examples.about())
 
     monkeypatch.setattr("workbench.features.findings.calls.findings", findings)
-    monkeypatch.setattr("workbench.features.findings.calls.improve", improve)
+    monkeypatch.setattr("workbench.features.improve.call.improve", improve)
     return received
 
 
@@ -49,20 +51,29 @@ def test_findings_take_labelled_examples_and_calibration_data(
     assert "worth a try" in capsys.readouterr().out
 
 
-def test_improve_takes_the_accuracy_that_it_may_lose_and_the_examples(
+def test_improve_takes_every_limit_what_may_not_vary_and_the_examples(
     calls: Calls, model: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = "--budget 60 --max-accuracy-drop 1% --data test.npz --calibration photos --seed 7 --quiet"
-    assert main(["improve", model, *options.split()]) == 0
-    names = ("budget_s", "max_accuracy_drop", "data", "calibration", "seed", "progress")
-    assert [calls[name] for name in names] == [60.0, 0.01, "test.npz", "photos", 7, False]
+    limits = (
+        "--max-error 2% --max-p50 3 --max-p99 4 --max-memory 64 --max-file 8 --max-load 2.5 "
+        "--min-throughput 20 --min-speedup 1.5 --without level --without precision"
+    )
+    assert main(["improve", model, "--a", "level=basic", *options.split(), *limits.split()]) == 0
+    names = ("budget_s", "data", "calibration", "seed", "progress", "without")
+    assert [calls[name] for name in names] == [60.0, "test.npz", "photos", 7, False, ["level", "precision"]]
+    assert calls["config"] == wb.Config(level="basic")
+    assert calls["limits"] == wb.Goal(
+        max_accuracy_drop=0.01, max_error=0.02, max_memory_bytes=64 << 20, max_load_s=2.5, max_p99_s=0.004,
+        max_file_bytes=8 << 20, min_speedup=1.5, max_p50_s=0.003, min_throughput=20.0,
+    )  # fmt: skip
     assert "config: " in capsys.readouterr().out
 
 
 def test_without_these_options_neither_command_names_data(calls: Calls, model: str) -> None:
     for command in ("findings", "improve"):
         assert main([command, model]) == 0
-        assert (calls["data"], calls["calibration"]) == (None, None)
+        assert (calls.get("data"), calls["calibration"]) == (None, None)
 
 
 @pytest.mark.parametrize("command", ["findings", "improve"])

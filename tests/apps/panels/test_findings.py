@@ -24,9 +24,9 @@ from workbench.apps.panels.tabs.improve import ImprovePage
 from workbench.core.errors import Cancelled
 from workbench.features.base.registry import KINDS
 from workbench.features.findings.fix_result import FixResult
-from workbench.features.findings.improvement_result import ImprovementStep
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
 from workbench.features.findings.result import Finding, FixTarget
+from workbench.features.improve.record import ImprovementStep
 
 LARGE = examples.findings().large[0]
 
@@ -316,18 +316,18 @@ def test_try_all_may_lose_as_much_accuracy_as_the_boxes_say(
         asked.append(options)
         return wb.Improvement(examples.improvement())
 
-    monkeypatch.setattr("workbench.features.findings.calls.improve", improve)
+    monkeypatch.setattr("workbench.features.improve.call.improve", improve)
     line = FormLine(bench, KINDS.named("improvement").offer)
     drop, seconds = (line.fields[name] for name in ("max_accuracy_drop", "budget_s"))
     drop.value, seconds.value = "1", "60"
     bench.run("improvement", wait=True)
-    assert (asked[0]["max_accuracy_drop"], asked[0]["budget_s"]) == (0.01, 60.0)
+    assert (asked[0]["limits"], asked[0]["budget_s"]) == (wb.Goal(max_accuracy_drop=0.01), 60.0)
     code = kind_code(KINDS.named("improvement"), bench.request())
-    assert "wb.improve(model, b, max_accuracy_drop=0.01, budget_s=60.0" in code
+    assert "wb.improve(model, a, limits=wb.Goal(max_accuracy_drop=0.01), budget_s=60.0" in code
     compile(code, "code", "exec")
     drop.value, seconds.value = "", ""
     bench.run("improvement", wait=True)
-    assert not {"max_accuracy_drop", "budget_s"} & asked[1].keys()
+    assert not {"limits", "budget_s"} & asked[1].keys()
     drop.value = "much"
     line.run.click()
     assert "cannot be read" in line.status.value

@@ -165,7 +165,7 @@ def test_a_fix_is_tried_and_kept_or_not_with_a_reason(tmp_path: Path) -> None:
 
 def test_improving_ends_with_a_config_that_was_measured_better_or_the_first_one(tmp_path: Path) -> None:
     many = wb.Config(level="disabled")
-    better = wb.improve(convolutions(tmp_path / "net.onnx"), many, 60.0, progress=False, keep=False)
+    better = wb.improve(convolutions(tmp_path / "net.onnx"), many, budget_s=60.0, progress=False, keep=False)
     assert "level-below-all" in [step.finding.id for step in better.steps]
     assert (better.comparison is None) == (better.config == many)
     opened = wb.open(better.save(tmp_path / "better.ortbench"))

@@ -10,8 +10,10 @@ from typing import Any, Literal, get_args, get_origin
 
 from workbench.apps.cli.commands import CommandParser, Commands, add, add_command
 from workbench.apps.cli.comparing import add_configs, read_candidates
+from workbench.apps.cli.limits import add_limits, limits_of
 from workbench.apps.cli.showing import opened, print_result
 from workbench.apps.cli.subject import common, read_inputs, save
+from workbench.core.bundle.goal import Goal
 from workbench.core.errors import InputError
 from workbench.features.base.registry import KINDS
 
@@ -60,6 +62,8 @@ def add_options(command: argparse.ArgumentParser, kind: str) -> None:
             add_configs(command)
         elif name == "config":
             add(command, "--a")
+        elif name == "limits" and Goal in get_args(parameter.annotation):
+            add_limits(command)
         else:
             _add_option(command, name, parameter)
     add(command, "--output", "--csv")
@@ -77,9 +81,11 @@ def _add_option(command: argparse.ArgumentParser, name: str, parameter: inspect.
     if how is None:
         return
     shown = (
-        "" if default in (None, False, inspect.Parameter.empty) else f"default {default}".replace("%", "%%")
+        ""
+        if default in (None, False, (), inspect.Parameter.empty)
+        else f"default {default}".replace("%", "%%")
     )
-    needed = {"required": True} if default is inspect.Parameter.empty else {"default": default}
+    needed = {"required": True} if default is inspect.Parameter.empty else {"default": default or None}
     command.add_argument(option, **needed, **{"help": shown or None, **how})
 
 
@@ -101,6 +107,8 @@ def _reading(annotation: Any) -> dict[str, Any] | None:
             return {"choices": [choice for choice in get_args(member) if choice is not None]}
         if get_args(member) == (int,):
             return {"action": "append", "type": int, "metavar": "N", "help": "may be repeated"}
+        if get_args(member) == (str,):
+            return {"action": "append", "metavar": "NAME", "help": "may be repeated"}
     return None
 
 
@@ -136,6 +144,8 @@ def run(kind: str, arguments: argparse.Namespace) -> int:
         elif name == "config":
             if arguments.a or parameter.default is parameter.empty:
                 options["config"] = Config.from_assignments(arguments.a or [])
+        elif name == "limits" and Goal in get_args(parameter.annotation):
+            options["limits"] = limits_of(arguments)
         elif name == "inputs":
             if arguments.npz or arguments.dim or arguments.seed:
                 model = load(arguments.model or arguments.subject)

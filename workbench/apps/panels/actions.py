@@ -103,10 +103,10 @@ def make_parts(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
         parts[kind.name] = kind.make(request.subject.model, list(request.subject.configs.values()), options)
     else:
         for label, config in configs_of(kind, request).items():
+            if parts:  # what is there already may have been cancelled, and is kept
+                job.check()
             job.step(f"{label}: {doing}")
             parts[f"{kind.name}/{label}"] = kind.make(request.subject.model, [config], options)
-            job.check()
-    job.check()
     if comparison is not None:
         keep_parts(comparison, parts)
     return parts
@@ -133,6 +133,8 @@ def configs_of(kind: Feature, request: Request) -> dict[str, Config]:
     configs = request.subject.configs
     if kind.per == "config":
         configs = dict([request.shown_config])
+    elif kind.per == "baseline":
+        configs = {"A": request.subject.a}
     elif request.comparison is not None:
         configs = {run.label: run.config for run in request.comparison.runs if run.failure is None}
     if "precision" in kind.needs:

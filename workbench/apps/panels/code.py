@@ -57,7 +57,7 @@ def kind_code(kind: Feature, request: Request) -> str:
     subject = request.subject
     shown = {request.shown.lower(): request.shown_config[1]}
     every = {label.lower(): config for label, config in subject.configs.items()}
-    configs = shown if kind.per == "config" else every
+    configs = {"config": shown, "baseline": {"a": subject.a}}.get(kind.per, every)
     lines = [model_line(subject), *(f"{name} = {config_code(config)}" for name, config in configs.items())]
     options = options_of(kind, request)
     if any(isinstance(options.get(name), Source) for name in ("inputs", "data")):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 from workbench.core.bounds import check_number
+from workbench.core.config.literals import call, literal
 from workbench.core.errors import ConfigError
 from workbench.core.text import listed, quoted
 
@@ -63,6 +64,12 @@ class Goal:
     def allows_other_arithmetic(self) -> bool:
         """Return whether a limit guards the outputs of other arithmetic."""
         return self.max_accuracy_drop is not None or self.max_error is not None
+
+    @property
+    def code(self) -> str:
+        """The goal as Python source."""
+        limits = {field.name: getattr(self, field.name) for field in fields(self)}
+        return call("wb.Goal", {name: literal(limit) for name, limit in limits.items() if limit is not None})
 
     def check(self) -> None:
         """Refuse a limit that is no number from 0 up."""

@@ -1,33 +1,27 @@
-"""What findings are predicted to save, what became of tried fixes, and what makes a config slower."""
+"""What findings are predicted to save, and what makes a config slower."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from workbench.core.text import bounded, factor
 from workbench.drawing.chart import (
     Axis,
     Chart,
-    ChartRow,
     Look,
-    ReferenceLine,
     Value,
     one_value,
     run_look,
     time_value,
 )
-from workbench.drawing.palette import GAIN, LOSS, TEXT
+from workbench.drawing.palette import LOSS
 
 if TYPE_CHECKING:
-    from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
     from workbench.features.findings.record import FindingRecord, FindingsRecord
     from workbench.features.findings.slower.record import WhySlowerRecord
 
 _MOST_ROWS = 12
-KEPT, REFUSED = Look(GAIN, "", "circle", "kept"), Look(LOSS, "/", "diamond", "not kept")
 LOST = Look(LOSS)
-PREDICTED = Look(TEXT, "", "square", "predicted", hollow=True)
 
 
 def findings_chart(records: Mapping[str, FindingsRecord]) -> Chart:
@@ -40,13 +34,6 @@ def findings_chart(records: Mapping[str, FindingsRecord]) -> Chart:
     sentences = tuple(record.headline for record in records.values())
     note = "predicted from the profile; a fix is worth what a measurement says"
     return Chart(sentences, (Axis("predicted saving (% of a run)"),), tuple(rows), note)
-
-
-def improvement_chart(record: ImprovementRecord) -> Chart:
-    """Return the measured speed-up of each fix that was tried, beside the predicted one."""
-    rows = tuple(_step_row(step) for step in record.steps)
-    axis = Axis("speed-up (times)", "dot", (ReferenceLine(1.0),))
-    return Chart((record.headline,), (axis,), rows, record.ended)
 
 
 def why_slower_chart(record: WhySlowerRecord) -> Chart:
@@ -69,16 +56,3 @@ def _predicted(finding: FindingRecord, run_s: float | None, look: Look) -> Value
     ends = [None if end is None or not run_s else 100 * end / run_s for end in (gain.low, gain.high)]
     text = f"{gain.share * 100:.0f} %, {finding.confidence}"
     return Value(100 * gain.share, text, look, ends[0], ends[1], finding.fix.text)
-
-
-def _step_row(step: ImprovementStep) -> ChartRow:
-    look = KEPT if step.kept else REFUSED
-    open_text = "not settled" if step.ratio is not None else bounded(step.low, step.high) or "not measured"
-    values = [Value(None, open_text, look, detail=step.reason)]
-    if step.ratio is not None and step.low is not None:
-        text = f"{factor(step.ratio, step.low, step.high)}, {look.name}"
-        values = [Value(step.ratio, text, look, step.low, step.high, step.reason)]
-    predicted = step.finding.gain.speed_up
-    if predicted is not None:
-        values.append(Value(predicted, f"predicted {step.finding.gain.factor}", PREDICTED))
-    return ChartRow(step.finding.title, (tuple(values),))

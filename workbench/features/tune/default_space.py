@@ -24,7 +24,8 @@ from workbench.core.models.sizes import free_dims, is_guessed
 from workbench.core.prepare.int8 import suited_int8
 from workbench.features.explain.observe import Observation, observe
 from workbench.features.findings.gather import measured_sizes
-from workbench.features.tune.finding_axes import finding_axes
+from workbench.features.findings.record import FindingRecord
+from workbench.features.tune.finding_axes import axes_of, finding_axes
 from workbench.features.tune.provider_axes import ProviderAxes
 from workbench.features.tune.space import Dimension, Space
 
@@ -53,13 +54,15 @@ def default_space(
     pacing_s: float | None = None,
     calibration: Any = None,
     harmful: Sequence[str] = (),
+    findings: Sequence[FindingRecord] | None = None,
     cancel: threading.Event | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Space:
     """Return the settings that may pay for this model here, those that its findings name included.
 
     The model is explained and profiled for a moment, nothing is measured against anything.
-    `harmful` are passes that were found to cost time: each may be switched off.
+    `harmful` are passes that were found to cost time: each may be switched off. `findings` are those of the
+    base where they are known; they are not looked for again.
     """
     base, goal = base or Config(), goal or Goal()
     on_step("which passes fire")
@@ -87,9 +90,12 @@ def default_space(
     )
     axes["precision"] = (*precisions, *of_providers.pop("precision", ()))
     axes |= of_providers
-    of_findings = finding_axes(
-        model, inputs, base, goal, objectives, calibration=calibration, cancel=cancel, on_step=on_step
-    )
+    if findings is None:
+        of_findings = finding_axes(
+            model, inputs, base, goal, objectives, calibration=calibration, cancel=cancel, on_step=on_step
+        )
+    else:
+        of_findings = axes_of(findings, base, goal, objectives)
     axes |= {name: () for name in of_findings if name not in axes}  # early: a gain is predicted
     axes["intra_op_threads"] = tuple(
         Config(intra_op_threads=count) for count in (1, 2, 4, 8, 16, 32) if count < _cores(machine)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from workbench.core.bundle.goal import Goal, Objective
@@ -39,17 +39,24 @@ def finding_axes(
         return {}
     on_step("looking for findings")
     record = look(gather(model, base, inputs, calibration=calibration, cancel=cancel))
+    return axes_of(record.large, base, goal, objectives)
+
+
+def axes_of(
+    findings: Iterable[FindingRecord], base: Config, goal: Goal, objectives: Sequence[Objective]
+) -> dict[str, tuple[Config, ...]]:
+    """Return the fixes of these findings that are worth a try under these objectives, by axis."""
     axes: dict[str, tuple[Config, ...]] = {}
-    for finding in record.large:
-        change = _change(finding, base) if finding.gain.subject in ("time", *objectives) else None
+    for finding in findings:
+        change = change_of(finding, base) if finding.gain.subject in ("time", *objectives) else None
         if change is None or (change.precision is not None and not goal.allows_other_arithmetic):
             continue
-        name = _axis(finding, change)
+        name = axis_of(finding, change)
         axes[name] = tuple(dict.fromkeys((*axes.get(name, ()), change)))
     return axes
 
 
-def _change(finding: FindingRecord, base: Config) -> Config | None:
+def change_of(finding: FindingRecord, base: Config) -> Config | None:
     """Return what the fix adds to the base; None if it is no config, or takes something out of the base."""
     fixed = finding.fix.config
     if finding.fix.kind != "config" or fixed is None:
@@ -69,7 +76,7 @@ def _change(finding: FindingRecord, base: Config) -> Config | None:
     return Config().replace(**values)
 
 
-def _axis(finding: FindingRecord, change: Config) -> str:
+def axis_of(finding: FindingRecord, change: Config) -> str:
     """Return the name of the axis: the setting, or the finding whose fix has several."""
     (name, value), *others = change.changed().items()
     if others or (name in JOINED and len(value) > 1):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from workbench.apps.panels.markup import note_html, text
 from workbench.core.bundle.display import config_in_words
 from workbench.core.text import bounded, counted, factor, in_digits, in_ms
-from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
 from workbench.features.findings.record import ALL_FINE, FindingRecord, FindingsRecord
+from workbench.features.improve.record import ImprovementRecord, ImprovementStep
 
 if TYPE_CHECKING:
     from workbench.features.findings.fix_result import FixResult

@@ -13,8 +13,8 @@ from workbench.apps.panels.tabs.finding_texts import head_html, rest_html, steps
 from workbench.apps.panels.tabs.form import FormLine
 from workbench.drawing.page.banner import verdict_html
 from workbench.features.base.registry import KINDS
-from workbench.features.findings.improvement_record import ImprovementRecord
 from workbench.features.findings.record import FindingsRecord
+from workbench.features.improve.record import ImprovementRecord
 
 _LOOK = (
     "Looks at the graph that runs, its profile and its weights under A and B, and lists what costs time, "

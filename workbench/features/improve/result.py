@@ -1,4 +1,4 @@
-"""A config that was improved fix by fix, as notebooks hold it."""
+"""A config that was improved within limits, as notebooks hold it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.core.config import Config
 from workbench.core.feature import Feature
-from workbench.core.form import Field, percent
 from workbench.features.base.result import Result
 from workbench.features.compare.result import Comparison
-from workbench.features.findings.improvement_record import ImprovementRecord, ImprovementStep
+from workbench.features.improve.form import FORM, arguments_of
+from workbench.features.improve.record import ImprovementRecord, ImprovementStep, check_improvement
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+    from workbench.features.tune.result import Study
 
 
 class Improvement(Result):
@@ -31,13 +33,20 @@ class Improvement(Result):
         return self.record.steps
 
     @property
+    def search(self) -> Study | None:
+        """The search around what the fixes gave, with its table and its front; None: nothing was searched."""
+        from workbench.features.tune.result import Study
+
+        return None if self.record.search is None else Study(self.record.search, structure=self.structure)
+
+    @property
     def config(self) -> Config:
-        """The config at the end; the first one where nothing helped."""
+        """The proven config; the first one where nothing helped."""
         return self.record.config
 
     @property
     def comparison(self) -> Comparison | None:
-        """The first config against the last one, measured after the choice; None: nothing was kept."""
+        """The first config against the proven one, measured after the choice; None: nothing is proven."""
         record = self.record.comparison
         return None if record is None else Comparison(record, structure=self.structure)
 
@@ -47,31 +56,23 @@ class Improvement(Result):
 
     def figure(self) -> go.Figure | None:
         """Draw the speed-ups; return None where nothing was tried."""
-        return super().figure() if self.steps else None
+        return super().figure() if self.record.trials else None
 
 
 FEATURE = Feature(
     "improvement",
     ImprovementRecord,
+    check_improvement,
     result=Improvement,
-    chart="workbench.features.findings.chart:improvement_chart",
-    call="workbench.features.findings.calls:improve",
+    chart="workbench.features.improve.chart:improvement_chart",
+    per="baseline",
+    call="workbench.features.improve.call:improve",
     takes=("inputs", "data", "calibration", "progress", "keep", "on_step"),
-    form=(
-        Field(
-            "max_accuracy_drop",
-            "may lose (points)",
-            "Try int8 and 16-bit floats, too, if the accuracy drops by at most so many points of 100; needs "
-            "examples with labels. Empty: the arithmetic stays as it is",
-            percent,
-            "",
-            "1",
-        ),
-        Field("budget_s", "may take (s)", "The seconds that the trying may take", float, "", "180"),
-    ),
+    form=FORM,
+    arguments=arguments_of,
     heading="What was tried",
-    button="Try all",
-    hint="Try the findings one after the other, keep what was measured better, look again",
+    button="Improve",
+    hint="Try what the findings propose, search around what was better, prove the answer",
     step="trying the largest finding first",
     tabs=("Improve",),
 )

@@ -1,0 +1,1 @@
+"""A better config within limits: the fixes that findings propose, then the search around what they gave."""
