@@ -11,8 +11,9 @@ import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
-from workbench.apps.panels.tabs.history import HistoryPage
+from workbench.apps.panels.tabs.history import PAGE, HistoryPage
 from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, ago, nested, row_of, words_of
+from workbench.core.bundle.database import writing
 from workbench.core.bundle.entries import Entry
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -101,6 +102,31 @@ def test_entries_are_pinned_and_noted() -> None:
     history.table.picked = [last]
     history.buttons["Pin"].click()
     assert PIN not in {entry.note[:1] for entry in wb.history().entries()}
+
+
+@pytest.mark.usefixtures("own_home")
+def test_a_long_history_is_turned_page_by_page_and_searched_as_a_whole() -> None:
+    with writing(wb.history().path, 1.0) as connection:
+        row = ("profile", "m", "h", None, None, None, None, "cpu", "", 0, b"")
+        for at in range(450):
+            when = (NOW + timedelta(seconds=at)).isoformat()
+            connection.execute(f"INSERT INTO records VALUES (?{', ?' * 12})", (f"id-{at:03}", when, *row))
+    wb.history().annotate("id-000", PIN)
+    page = HistoryPage(wb.Workbench())
+    page.show()
+    assert page.table is not None
+    assert [len(page.entries), page.entries[0].id] == [PAGE + 1, "id-449"], (
+        "the pinned one is on every first page"
+    )
+    assert page.table.rows[0][-1] == "id-000"
+    assert page.table.caption.startswith("1 to 200 of 450.")
+    for _ in range(2):
+        page.turns["Older"].click()
+    assert [entry.id for entry in page.entries] == [f"id-{at:03}" for at in range(49, -1, -1)]
+    assert page.turns["Older"].disabled
+    page.find.value = "ID-123"
+    assert [entry.id for entry in page.entries] == ["id-123"]
+    assert page.turns["Newer"].disabled
 
 
 @pytest.mark.usefixtures("own_home")

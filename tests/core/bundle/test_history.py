@@ -200,6 +200,54 @@ def test_a_time_that_is_none(filled: RecordHistory) -> None:
         filled.entries(since="last week")
 
 
+def test_entries_are_listed_in_pages(filled: RecordHistory) -> None:
+    assert [entry.id for entry in filled.entries(most=2)] == ["two", "three"]
+    assert [entry.id for entry in filled.entries(most=2, skip=2)] == ["one"]
+    assert [entry.id for entry in filled.entries(model="bert", most=1, skip=1)] == ["one"]
+    assert [entry.id for entry in filled.entries(note="on the")] == ["two"]
+    assert filled.span() == ("2026-01-01T00:00:00+00:00", "2026-06-01T00:00:00+00:00")
+    assert list(History(filled.path).to_frame(most=1)["id"]) == ["two"]
+
+
+@pytest.mark.parametrize("asked", ["straße", "STRASSE", "Σίσυφος", "kelvin", "a\x00b"])
+def test_letters_are_folded_as_python_folds_them(history: RecordHistory, asked: str) -> None:
+    history.add(made("a", model="Straße ΣΊΣΥΦΟΣ \u212aELVIN"), note="a\x00B")
+    assert [entry.id for entry in history.entries(text=asked)] == ["a"]
+
+
+def test_a_history_of_version_1_gets_its_index_when_it_is_next_written(history: RecordHistory) -> None:
+    history.add(made("old"))
+    with contextlib.closing(sqlite3.connect(history.path)) as connection, connection:
+        connection.execute("DROP INDEX records_listed")
+        connection.execute("CREATE INDEX records_by_time ON records (created_utc)")
+        connection.execute("PRAGMA user_version = 1")
+    assert [entry.id for entry in history.entries()] == ["old"]
+    history.add(made("new"))
+    with contextlib.closing(sqlite3.connect(history.path)) as connection:
+        indexes = {
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='index'")
+        }
+        plan = connection.execute("EXPLAIN QUERY PLAN SELECT id, note FROM records ORDER BY created_utc")
+        assert "COVERING INDEX records_listed" in plan.fetchall()[0][3]
+    assert "records_by_time" not in indexes
+    assert {entry.id for entry in history.entries()} == {"old", "new"}
+
+
+def test_several_are_deleted_together_and_their_space_is_given_back(history: RecordHistory) -> None:
+    with writing(history.path, 1.0) as connection:
+        row = ("2026-01-01", "comparison", "m", "h", "tie", 1.0, 0.9, 1.1, "cpu", "", 0, bytes(20_000))
+        for at in range(50):
+            connection.execute(f"INSERT INTO records VALUES (?{', ?' * 12})", (f"id-{at}", *row))
+    history.compact()
+    before = history.path.stat().st_size
+    with pytest.raises(HistoryError, match="has no record 'x'"):
+        history.delete("id-0", "x")
+    history.delete(*(f"id-{at}" for at in range(40)))
+    history.compact()
+    assert len(history) == 10
+    assert history.path.stat().st_size < before / 2
+
+
 def test_absent_stays_absent(history: RecordHistory) -> None:
     verdict = replace(comparison().verdict, kind="unknown", ratio=None, low=None, high=None)
     history.add(replace(comparison("a"), verdicts=(verdict,)))

@@ -121,13 +121,13 @@ def run_history(arguments: argparse.Namespace) -> int:
         history().delete(arguments.delete)
         print(f"deleted {arguments.delete}")
         return 0
-    frame = history().to_frame(model=arguments.model)[HISTORY_COLUMNS]
+    frame = history().to_frame(model=arguments.model, most=max(0, arguments.most))[HISTORY_COLUMNS]
     if arguments.json:
-        print(rows_json(frame.head(arguments.most)))
+        print(rows_json(frame))
     elif frame.empty:
         print("nothing yet: workbench compare adds to it")
     else:
-        print(history_table(frame.head(arguments.most)))
+        print(history_table(frame))
     return 0
 
 

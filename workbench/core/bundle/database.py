@@ -7,13 +7,14 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from workbench.core.errors import HistoryError
 from workbench.core.text import quoted
 
 APPLICATION_ID = 0x4F525442  # "ORTB", in the file header
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # 2 lists the results from an index, without their bundles
 SYNCHRONOUS = "FULL"  # a record that was added survives a power cut
 
 _TABLES = """
@@ -32,11 +33,17 @@ CREATE TABLE records (
     bundle_bytes INTEGER NOT NULL,
     bundle BLOB NOT NULL
 );
-CREATE INDEX records_by_time ON records (created_utc);
 CREATE INDEX records_by_model ON records (model_sha256);
 """
+_LISTED = """
+DROP INDEX IF EXISTS records_by_time;
+CREATE INDEX records_listed ON records (
+    created_utc, id, kind, model, model_sha256, verdict, ratio, low, high, cpu, note, bundle_bytes
+);
+"""
 
-_OURS = {("table", "records"), ("index", "records_by_time"), ("index", "records_by_model")}
+_INDEXES = ("records_by_time", "records_by_model", "records_listed")  # the first is of version 1
+_OURS = {("table", "records"), *(("index", name) for name in _INDEXES)}
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _NETWORKED = re.compile(
@@ -73,11 +80,16 @@ def reading(path: Path, patience_s: float) -> Iterator[sqlite3.Connection | None
 def writing(path: Path, patience_s: float) -> Iterator[sqlite3.Connection]:
     """Yield a connection in a transaction: either all its changes are stored, or none."""
     with _translated(path), contextlib.closing(_connect(path, "mode=rwc", patience_s)) as connection:
-        _check_ours(connection, path)  # before the first change, and again once the lock is held
+        if not _check_ours(connection, path):  # before the first change, and again once the lock is held
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only an empty file takes it
         _choose_journal(connection, path)
         connection.execute("BEGIN IMMEDIATE")
         if not _check_ours(connection, path):
-            _create(connection)
+            _execute_all(connection, _TABLES)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        if connection.execute("PRAGMA user_version").fetchone()[0] < SCHEMA_VERSION:
+            _execute_all(connection, _LISTED)
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         yield connection
         connection.execute("COMMIT")
 
@@ -105,7 +117,7 @@ def _connect_to_read(path: Path, patience_s: float) -> sqlite3.Connection:
 def _connect(path: Path, options: str, patience_s: float) -> sqlite3.Connection:
     uri = f"{path.resolve().as_uri()}?{options}"
     connection = sqlite3.connect(uri, uri=True, timeout=patience_s, isolation_level=None)
-    connection.text_factory = lambda text: text.decode("utf-8", "replace")  # a damaged row stays listed
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # a damaged row stays listed
     try:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA schema_version")  # the first read of the file
@@ -196,11 +208,9 @@ def _identity(connection: sqlite3.Connection) -> tuple[int, int, int, list[str]]
     return application, version, len(objects), foreign[:5]
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    for statement in filter(None, map(str.strip, _TABLES.split(";"))):
+def _execute_all(connection: sqlite3.Connection, statements: str) -> None:
+    for statement in filter(None, map(str.strip, statements.split(";"))):
         connection.execute(statement)
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 @contextlib.contextmanager

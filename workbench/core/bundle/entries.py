@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import product
 from types import NoneType
 from typing import Any
 
@@ -36,28 +38,84 @@ class Entry:
         """Return the ratio in words, or of a large effect the end that it has at least; or nothing."""
         return bounded(self.low, self.high) if self.ratio is None else factor(self.ratio, self.low, self.high)
 
-    def matches(self, model: str | None, kind: str | None, start: datetime | None, text: str | None) -> bool:
-        """Return whether a part of the model's name or a prefix of its hash, the kind, the time from `start`
-        on, and a text anywhere in the entry are as asked; None: any.
+
+@dataclass(frozen=True, slots=True)
+class EntryFilter:
+    """What entries are wanted; None: any."""
+
+    model: str | None = None  # a part of its name, or the start of its hash
+    kind: str | None = None
+    start: datetime | None = None
+    text: str | None = None  # anywhere in the entry
+    note: str | None = None  # the start of the note
+
+    def __bool__(self) -> bool:
+        return self != _ANY
+
+    def condition(self) -> tuple[str, tuple[str, ...]]:
+        """Return an SQL condition that all wanted rows meet, and its values: SQLite folds ASCII alone, so
+        that a row with other letters, or of another zone, is left to `takes`.
         """
-        texts = (self.id, self.kind, self.model, self.model_sha256, self.verdict or "", self.cpu, self.note)
-        return bool(
-            (model is None or _folds(model, self.model) or (model and self.model_sha256.startswith(model)))
-            and (kind is None or self.kind == kind)
-            and (start is None or moment(self.created_utc) >= start)
-            and (text is None or any(_folds(text, part) for part in texts))
+        parts = {
+            "kind = ?": self.kind,
+            "substr(note, 1, length(?1)) = ?1": self.note,
+            "created_utc >= ?": None if self.start is None else f"{self.start - timedelta(days=2):%Y-%m-%d}",
+            _holding("model", "model_sha256"): None if self.model is None else self.model.casefold(),
+            _holding(*_SEARCHED): None if self.text is None else self.text.casefold(),
+        }
+        wanted = [(part, value) for part, value in parts.items() if value is not None]
+        numbered = [re.sub(r"\?1?", f"?{at}", part) for at, (part, _) in enumerate(wanted, 1)]
+        return " AND ".join(numbered) or "1", tuple(value for _, value in wanted)
+
+    def takes(self, entry: Entry) -> bool:
+        """Return whether an entry is wanted."""
+        return (
+            (self.kind is None or entry.kind == self.kind)
+            and (self.note is None or entry.note.startswith(self.note))
+            and (self.start is None or moment(entry.created_utc) >= self.start)
+            and (self.model is None or _is_model(entry, self.model))
+            and (self.text is None or _has_text(entry, self.text.casefold()))
         )
+
+
+_ANY = EntryFilter()
+_SEARCHED = ("id", "kind", "model", "model_sha256", "ifnull(verdict, '')", "cpu", "note")
+
+
+def _holding(*columns: str) -> str:
+    """Return the condition that one of the columns holds a folded text, or that SQLite cannot tell."""
+    joined = " || char(10) || ".join(columns)
+    return f"(instr(lower({joined}), ?) OR length(CAST({joined} AS BLOB)) > length({joined}))"
+
+
+def _is_model(entry: Entry, model: str) -> bool:
+    same = bool(model) and entry.model_sha256.startswith(model)
+    return same or model.casefold() in entry.model.casefold()
+
+
+def _has_text(entry: Entry, folded: str) -> bool:
+    texts = (
+        entry.id,
+        entry.kind,
+        entry.model,
+        entry.model_sha256,
+        entry.verdict or "",
+        entry.cpu,
+        entry.note,
+    )
+    return any(folded in text.casefold() for text in texts)
 
 
 _NO_TIME = "1970-01-01T00:00:00+00:00"  # of a damaged row, so that it comes last
 _NUMBER = (int, float, NoneType)
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("id", "created_utc", "kind", "model", "model_sha256", "cpu", "note"), str),
+_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("id", "created_utc", "kind", "model", "model_sha256", "cpu", "note"), (str,)),
     **dict.fromkeys(("ratio", "low", "high"), _NUMBER),
     "verdict": (str, NoneType),
-    "bundle_bytes": int,
+    "bundle_bytes": (int,),
 }
 COLUMNS = tuple(Entry.__dataclass_fields__)
+_ROWS = frozenset(product(*(_TYPES[name] for name in COLUMNS)))  # the types of a row that is not damaged
 
 
 def entry_of(record: object, kind: str, about: Origin, note: str, bundle_bytes: int) -> Entry:
@@ -80,20 +138,14 @@ def entry_of(record: object, kind: str, about: Origin, note: str, bundle_bytes: 
 
 def entry_from(row: Sequence[Any]) -> Entry:
     """Return the entry of a row of the file; of a damaged row one that is listed and can be deleted."""
-    entry = Entry(*row)
     try:
-        moment(entry.created_utc)
-        if all(isinstance(getattr(entry, name), types) for name, types in _TYPES.items()):
-            return entry
-    except HistoryError:
+        if tuple(map(type, row)) in _ROWS and datetime.fromisoformat(row[COLUMNS.index("created_utc")]):
+            return Entry(*row)
+    except ValueError:  # no time
         pass
-    identity = str(entry.id)
+    identity = str(row[COLUMNS.index("id")])
     note = f"this row is damaged: wb.history().delete({identity!r}) removes it"
     return Entry(identity, _NO_TIME, "damaged", "", "", None, None, None, None, "", note, 0)
-
-
-def _folds(part: str, whole: str) -> bool:
-    return part.casefold() in whole.casefold()
 
 
 def moment(value: str | datetime) -> datetime:

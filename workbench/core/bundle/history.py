@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from datetime import datetime
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +18,15 @@ from workbench.core.bundle.bundle import Bundle, pack_record, unpack_record
 from workbench.core.bundle.container import unpack
 from workbench.core.bundle.database import companions, reading, writing
 from workbench.core.bundle.display import to_table
-from workbench.core.bundle.entries import COLUMNS, Entry, entry_from, entry_of, moment, storable
+from workbench.core.bundle.entries import COLUMNS, Entry, EntryFilter, entry_from, entry_of, moment, storable
 from workbench.core.bundle.kinds import COMPARISONS, Kinds, Part
 from workbench.core.bundle.origin import Origin
 from workbench.core.errors import BundleError, HistoryError, StorageError
 from workbench.core.text import counted, one_line
 
 _PATIENCE_S = 30.0  # how long to wait for another writer; a write takes about ten milliseconds
+_INCREMENTAL = 2  # SQLite's number of the mode in which deleted pages are given back without a new file
+_LAST = "\U0010ffff"  # no id has a letter behind this one
 _IN_CONSOLE = 10  # rows in the repr
 _SHOWN = 20  # rows in a cell; to_frame() returns all
 
@@ -95,11 +101,35 @@ class RecordHistory:
         kind: str | None = None,
         since: str | datetime | None = None,
         text: str | None = None,
+        *,
+        note: str | None = None,
+        most: int | None = None,
+        skip: int = 0,
     ) -> list[Entry]:
-        """Return entries, latest first. `model`: part of its name or prefix of its hash; `text`: anywhere."""
-        rows = self._rows(f"SELECT {', '.join(COLUMNS)} FROM records ORDER BY created_utc DESC, rowid DESC")
-        start = None if since is None else moment(since)
-        return [entry for row in rows if (entry := entry_from(row)).matches(model, kind, start, text)]
+        """Return entries, latest first, at most `most` of them after the first `skip`.
+
+        `model`: part of its name or prefix of its hash; `text`: anywhere; `note`: the start of the note.
+        """
+        wanted = EntryFilter(model, kind, None if since is None else moment(since), text, note)
+        limit = -1 if most is None or wanted else most + skip
+        condition, values = wanted.condition()
+        query = (
+            f"SELECT {', '.join(COLUMNS)} FROM records WHERE {condition} "
+            f"ORDER BY created_utc DESC, rowid DESC LIMIT {limit:d}"
+        )
+        with self._reading() as connection:
+            rows: Iterable[Any] = () if connection is None else connection.execute(query, values)
+            entries = map(entry_from, rows)
+            taken = filter(wanted.takes, entries) if wanted else entries
+            return list(islice(taken, skip, None if most is None else skip + most))
+
+    def span(self) -> tuple[str, str] | None:
+        """Return the times of the oldest and the newest record, or None if there is no record."""
+        rows = [row for order in ("ASC", "DESC") for row in self._rows(
+            f"SELECT {', '.join(COLUMNS)} FROM records ORDER BY created_utc {order} LIMIT 1"
+        )]  # fmt: skip
+        times = [entry_from(row).created_utc for row in rows]
+        return (times[0], times[-1]) if times else None
 
     def open(self, id_or_prefix: str) -> object:
         """Return the record with this id, or with the only id that has this prefix."""
@@ -123,18 +153,25 @@ class RecordHistory:
         with writing(self.path, self._patience_s) as connection:
             connection.execute("UPDATE records SET note = ? WHERE id = ?", (storable(note), identity))
 
-    def delete(self, id_or_prefix: str) -> None:
-        """Delete a record permanently."""
-        identity = self._resolve(id_or_prefix)
+    def delete(self, *ids_or_prefixes: str) -> None:
+        """Delete records permanently: all of them, or none if one cannot be found."""
+        identities = [(self._resolve(asked),) for asked in ids_or_prefixes]
         with writing(self.path, self._patience_s) as connection:
-            connection.execute("DELETE FROM records WHERE id = ?", (identity,))
+            connection.executemany("DELETE FROM records WHERE id = ?", identities)
 
     def compact(self) -> None:
-        """Return the space of deleted records to the disk."""
+        """Return the space of deleted records to the disk.
+
+        A file that an earlier version made is written anew, once.
+        """
         with reading(self.path, self._patience_s) as connection:
             if connection is not None:
                 connection.execute("PRAGMA query_only = OFF")
-                connection.execute("VACUUM")
+                if connection.execute("PRAGMA auto_vacuum").fetchone() == (_INCREMENTAL,):
+                    connection.executescript("PRAGMA incremental_vacuum")  # execute() frees one page
+                else:
+                    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+                    connection.execute("VACUUM")
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def set_aside(self) -> Path:
@@ -162,21 +199,21 @@ class RecordHistory:
 
     def __repr__(self) -> str:
         """Return the newest records, one per line."""
-        entries = self.entries()
+        entries, total = self.entries(most=_IN_CONSOLE), len(self)
         if not entries:
             return f"History: no record yet in {self.path}"
         lines = [
             f"  {entry.id}  {one_line(entry.model, 24):<24}  {entry.kind:<12}  {entry.verdict or ''}"
             + (f" ({entry.factor})" if entry.factor else "")
-            for entry in entries[:_IN_CONSOLE]
+            for entry in entries
         ]
-        more = f", the newest {_IN_CONSOLE} of them:" if len(entries) > _IN_CONSOLE else ":"
-        count = counted(len(entries), "record")
+        more = f", the newest {_IN_CONSOLE} of them:" if total > _IN_CONSOLE else ":"
+        count = counted(total, "record")
         rows = "\n".join(line.rstrip() for line in lines)
         return f"History: {count} in {self.path}{more}\n{rows}\nwb.history().open(id) gives one of them."
 
     def _repr_html_(self) -> str:
-        entries = self.entries()
+        total = len(self)
         heads = ("id", "time (UTC)", "kind", "model", "verdict", "ratio", "CPU", "note")
         rows = [
             (
@@ -189,22 +226,25 @@ class RecordHistory:
                 entry.cpu,
                 entry.note,
             )
-            for entry in entries[:_SHOWN]
+            for entry in self.entries(most=_SHOWN)
         ]
-        more = f", the newest {_SHOWN} of them below" if len(entries) > _SHOWN else ""
-        return to_table(heads, rows, f"{len(entries)} records{more}")
+        more = f", the newest {_SHOWN} of them below" if total > _SHOWN else ""
+        return to_table(heads, rows, f"{total} records{more}")
+
+    def _reading(self) -> AbstractContextManager[sqlite3.Connection | None]:
+        return reading(self.path, self._patience_s)
 
     def _rows(self, query: str, *values: object) -> list[Any]:
         """Return the rows of a query; none if no history exists yet."""
-        with reading(self.path, self._patience_s) as connection:
+        with self._reading() as connection:
             return [] if connection is None else connection.execute(query, values).fetchall()
 
     def _resolve(self, id_or_prefix: str) -> str:
         """Return the only id with this prefix."""
         if not isinstance(id_or_prefix, str) or not id_or_prefix:
             raise HistoryError(f"{id_or_prefix!r} is not an id.", "Take one from wb.history().to_frame().id.")
-        query = "SELECT id FROM records WHERE substr(id, 1, ?) = ? ORDER BY created_utc DESC, rowid DESC"
-        ids = [identity for (identity,) in self._rows(query, len(id_or_prefix), id_or_prefix)]
+        query = "SELECT id FROM records WHERE id >= ? AND id < ? ORDER BY created_utc DESC, rowid DESC"
+        ids = [identity for (identity,) in self._rows(query, id_or_prefix, id_or_prefix + _LAST)]
         if id_or_prefix in ids:
             return id_or_prefix
         if len(ids) != 1:

@@ -29,14 +29,15 @@ class History(RecordHistory):
         since: str | datetime | None = None,
         text: str | None = None,
         *,
+        most: int | None = None,
         configs: bool = False,
     ) -> pd.DataFrame:
-        """Return one row per result, newest first, filtered like `entries`.
+        """Return one row per result, newest first, at most `most`, filtered like `entries`.
 
         With `configs`, a column for each run says its config, `config_A`, `config_B`…; that opens every
         result.
         """
-        frame = frame_of(self.entries(model, kind, since, text), COLUMNS, ("ratio", "low", "high"))
+        frame = frame_of(self.entries(model, kind, since, text, most=most), COLUMNS, ("ratio", "low", "high"))
         if not configs:
             return frame
         words = [

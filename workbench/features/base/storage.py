@@ -145,16 +145,15 @@ def _summary(name: str) -> StoreSummary:
     store = STORES[name]
     if name == "history":
         path = home.places()[0] / "history.sqlite"
-        entries = History().entries() if path.exists() else []
-        times = [datetime.fromisoformat(entry.created_utc).timestamp() for entry in entries]
-        files = path.parent.glob(f"{path.name}*")
-        size = sum(file.stat().st_size for file in files)
+        kept = History(path)
+        count = len(kept)
+        times = [datetime.fromisoformat(when).timestamp() for when in kept.span() or ()]
+        size = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
     else:
         stored = list(_entries(name))
+        count = len(stored)
         times, size = [entry.used_s for entry in stored], sum(entry.size_bytes for entry in stored)
-    return StoreSummary(
-        name, store.what, len(times), size, min(times, default=None), max(times, default=None)
-    )
+    return StoreSummary(name, store.what, count, size, min(times, default=None), max(times, default=None))
 
 
 def _forget_results(limit_s: float) -> None:
@@ -164,9 +163,8 @@ def _forget_results(limit_s: float) -> None:
         for entry in history.entries()
         if datetime.fromisoformat(entry.created_utc).timestamp() <= limit_s
     ]
-    for identity in old:
-        history.delete(identity)
     if old:
+        history.delete(*old)
         history.compact()
 
 

@@ -31,7 +31,7 @@ from workbench.features.compare.result import Comparison
 _EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
 _HEADS = {"what": "A → B", "pin": PIN}
 _CAPTION = "Pick one or, with Ctrl, several."
-MOST_READ = 200  # entries whose configs are read; those of older ones are not said
+PAGE = 200  # entries that are listed at once
 
 
 class HistoryPage:
@@ -43,6 +43,7 @@ class HistoryPage:
         self.table: TableWidget | None = None
         self.entries: list[Entry] = []
         self.words: dict[str, str] = {}  # what was compared, by id; read once
+        self.skipped = 0  # entries that are newer than those of the page
         self.to_delete: list[str] = []  # the ids that were picked when Delete was pressed
         self.buttons = buttons_of(
             self.status,
@@ -56,24 +57,51 @@ class HistoryPage:
         W.set_shown(self.sure, False)
         self.note = W.TextField(placeholder="note", tooltip="A note of the picked entry, kept with it")
         on_change(self.note, self._annotate, status=self.status)
-        row = W.HBox([*self.buttons.values(), self.sure, self.note], classes="wbp-tools")
+        self.find = W.TextField(placeholder="find in all", tooltip="A text anywhere in an entry of any age")
+        on_change(self.find, self._find, status=self.status)
+        self.turns = buttons_of(
+            self.status,
+            ("Newer", "The page of newer entries", lambda: self._turn(-PAGE)),
+            ("Older", "The page of older entries", lambda: self._turn(PAGE)),
+        )
+        tools = [*self.buttons.values(), self.sure, self.note, self.find, *self.turns.values()]
+        row = W.HBox(tools, classes="wbp-tools")
         self.widget = W.VBox([row, self.status, self.list, self.beside], classes="wbp-page")
         self._enable()
 
     def show(self) -> None:
         """Read the history and list it; what was compared is read in the background."""
         with shown_in(self.status):
-            self.entries = history().entries()
+            caption = self._read_page()
             heads, at = [_HEADS.get(name, name) for name in SHOWN_COLUMNS], SHOWN_COLUMNS.index("id")
-            self.table = TableWidget.of_rows(heads, (), _CAPTION, key=at, hidden=at, under=1, action="Open")
+            self.table = TableWidget.of_rows(heads, (), caption, key=at, hidden=at, under=1, action="Open")
             self.table.on_act = self._open_one
             self._fill()
             follow(self.table, self._enable, "picked")
-            self.list.children = [self.table] if self.entries else [W.HTML(_EMPTY)]
-            unread = [entry.id for entry in self.entries[:MOST_READ]
+            self.list.children = [self.table] if self.entries or self.find.value else [W.HTML(_EMPTY)]
+            unread = [entry.id for entry in self.entries
                       if entry.kind == "comparison" and entry.id not in self.words]  # fmt: skip
             if unread:
                 self.bench.in_background(partial(read_words, unread), self._read, error_to(self.status))
+
+    def _read_page(self) -> str:
+        """Read the entries of this page, on the first one also those that are pinned; return a caption."""
+        kept, text = history(), self.find.value.strip() or None
+        page = kept.entries(text=text, most=PAGE + 1, skip=self.skipped)
+        self.turns["Newer"].disabled, self.turns["Older"].disabled = self.skipped == 0, len(page) <= PAGE
+        pinned = [] if self.skipped else kept.entries(text=text, note=PIN, most=PAGE)
+        self.entries = list({entry.id: entry for entry in (*page[:PAGE], *pinned)}.values())
+        if self.skipped == 0 and len(page) <= PAGE:
+            return _CAPTION
+        return f"{self.skipped + 1:,} to {self.skipped + len(page[:PAGE]):,} of {len(kept):,}. {_CAPTION}"
+
+    def _find(self, _text: str) -> None:
+        self.skipped = 0
+        self.show()
+
+    def _turn(self, entries: int) -> None:
+        self.skipped = max(0, self.skipped + entries)
+        self.show()
 
     def _fill(self) -> None:
         assert self.table is not None
@@ -161,8 +189,7 @@ class HistoryPage:
 
     def _delete(self) -> None:
         W.set_shown(self.sure, False)
-        for identity in self.to_delete:
-            history().delete(identity)
+        history().delete(*self.to_delete)
         self.show()
         self.status.value = note_html("Deleted.")
 
