@@ -32,12 +32,16 @@ def add_to(commands: Commands) -> None:
     course.add_argument(
         "lesson",
         nargs="?",
-        help="the number of a lesson, or serving; without it: list them all; or grade, or gather",
+        help="the number of a lesson, or serving; without it: list them all; or grade, gather, slides",
     )
     course.add_argument(
-        "bundles", nargs="?", help="with grade and gather: the folder with what was handed in"
+        "bundles",
+        nargs="?",
+        help="grade, gather: the folder with what was handed in; slides: with lessons that were run",
     )
-    course.add_argument("-o", "--output", type=Path, help="grade: a CSV file; gather: a page (.html)")
+    course.add_argument(
+        "-o", "--output", type=Path, help="grade: a CSV file; gather: a page (.html); slides: a folder"
+    )
     course.add_argument("--exercise", help='grade and gather: what was asked for, such as "03" or "3.c"')
     course.add_argument("--due", help="grade: later is marked as late, such as 2026-11-20T23:59")
     course.add_argument("--points", type=float, default=1.0, help="grade: what a right answer earns")
@@ -51,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     """List the lessons, open or reset a lesson, or look at what students handed in."""
     if arguments.lesson in ("grade", "gather"):
         return _handed_in(arguments)
+    if arguments.lesson == "slides":
+        return _slides(arguments)
     if arguments.lesson in packs():
         lab.serve(arguments, packs()[arguments.lesson])
     if arguments.lesson is None:
@@ -90,6 +96,16 @@ def _handed_in(arguments: argparse.Namespace) -> int:
     print(grades)
     if arguments.output is not None:
         write_atomically(arguments.output, grades.csv(arguments.points).encode("utf-8"))
+    return 0
+
+
+def _slides(arguments: argparse.Namespace) -> int:
+    """Write a deck of slides for each lesson that was run."""
+    from workbench.apps.course.slides import write_slides
+
+    folder = arguments.bundles or writable_copy(arguments.folder) / COURSE_FOLDER
+    for path, count in write_slides(Path(folder), arguments.output or Path("slides")).items():
+        print(f"{path}: {counted(count, 'slide')}")
     return 0
 
 
