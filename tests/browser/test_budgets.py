@@ -47,7 +47,7 @@ def test_common_tasks_take_few_clicks(show: Show) -> None:
     within_budget(TASKS, spent_on(page, TASKS))
 
 
-def test_int8_and_its_accuracy_take_three_clicks(show: Show, lab: Lab) -> None:
+def test_int8_with_accuracy_one_thread_and_an_own_file_take_few_clicks(show: Show, lab: Lab) -> None:
     path = tiny.save(tiny.mlp(WIDE), lab.folder, "wide.onnx")
     page = show(START.format(model=str(path), budget_s=1.0)).page
     within_budget(FRESH_TASKS, spent_on(page, FRESH_TASKS))

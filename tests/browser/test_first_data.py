@@ -7,10 +7,11 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import expect
 
+from benchmarks.look_states import source_in
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import PILLS, TABS, VIEWS, tab
+from tests.browser.harness.panels import TABS, VIEWS, tab
 from tests.browser.harness.places import MOST, WAYS, first_data, source_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -29,12 +30,24 @@ FOLLOW = """() => document.querySelector('.wbp-page .js-plotly-plot')
 HEIGHTS = """() => window.followed && ['.main-svg', '.wbp-figure']
   .map((name) => document.querySelector(`.wbp-page ${name}`).getBoundingClientRect().height)"""
 
-# Whether the inspector of the graph stands within the window.
-INSPECTOR = """() => {
-  const places = [...document.querySelectorAll('.wbp-page .wbv-details')];
-  const place = places.find((each) => each.checkVisibility());
-  const box = place && place.getBoundingClientRect();
-  return !!box && box.height > 0 && box.top > 0 && box.bottom <= innerHeight;
+# Puts the cell with the panels at the top of the notebook, as it is after its code was run.
+TO_TOP = "document.querySelector('.wbp').closest('.jp-Cell').scrollIntoView()"
+# The part of the graphs that the notebook shows without scrolling; null until they are drawn.
+GRAPHS = """() => {
+  const stages = [...document.querySelectorAll('.wbp-page .wbv-stage')].filter((it) => it.checkVisibility());
+  const places = stages.map((it) => it.getBoundingClientRect());
+  const end = document.querySelector('.jp-NotebookPanel-notebook').getBoundingClientRect().bottom;
+  if (!places.length) return null;
+  const [left, top] = ['left', 'top'].map((side) => Math.min(...places.map((it) => it[side])));
+  const [right, bottom] = ['right', 'bottom'].map((side) => Math.max(...places.map((it) => it[side])));
+  return {width: right - left, height: Math.min(bottom, end) - top, left, top, right, end};
+}"""
+# The drawer with the details of a pick, beside the graphs and within what the notebook shows.
+DRAWER = """() => {
+  const drawer = [...document.querySelectorAll('.wbp-page .wbv-details')].find((it) => it.checkVisibility());
+  const box = drawer && drawer.querySelector('dl') && drawer.getBoundingClientRect();
+  const over = drawer && drawer.scrollHeight - drawer.clientHeight;
+  return box && {left: box.left, top: box.top, bottom: box.bottom, over};
 }"""
 # The tops of the links to speedscope and of the buttons beside them, once they are there.
 TRACE_TOPS = """() => {
@@ -77,12 +90,22 @@ def test_a_figure_stays_when_the_height_of_the_window_changes(show: Show, lab: L
     assert place >= drawn > 200
 
 
-def test_the_inspector_of_the_graph_is_on_the_screen(show: Show, lab: Lab) -> None:
-    page = show(source_of(lab.folder, "tie"), width=1440, height=900).page
+def test_the_graph_and_the_details_of_a_pick_need_no_scrolling(show: Show, lab: Lab) -> None:
+    setup, _, last = source_in(lab.folder, "decided", None).rpartition("\n")
+    page = show(setup, last, width=1440, height=900).page
+    page.evaluate(TO_TOP)
     tab(page, "What ORT did")
-    page.locator(PILLS).filter(has_text="graph").click()
-    page.locator(".wbp-page .wbv-details:visible").scroll_into_view_if_needed()
-    page.wait_for_function(INSPECTOR)
+    graphs = page.wait_for_function(GRAPHS).json_value()
+    assert graphs["width"] >= 900
+    assert graphs["height"] >= 400
+    place = page.locator(".wbp-page:visible")
+    place.locator("input[type=search]").fill("LayerNormalization")
+    place.locator("input[type=search]").press("Enter")
+    drawer = page.wait_for_function(DRAWER).json_value()
+    beside = page.evaluate(GRAPHS)
+    assert drawer["left"] >= beside["right"], "the details cover the picture"
+    assert graphs["top"] - 40 <= drawer["top"] < drawer["bottom"] <= graphs["end"] + 8
+    assert drawer["over"] <= 1, "the details need a scroll"
 
 
 def test_links_and_buttons_above_the_flame_stand_level(show: Show, lab: Lab) -> None:

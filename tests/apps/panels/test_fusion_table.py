@@ -27,7 +27,7 @@ def test_the_first_row_is_chosen_and_drawn_before_and_after() -> None:
         ["Add + MatMul → Gemm", 1, 0, 1, "A 1× BiasReluFusion is among disabled_passes",
          "A: enable BiasReluFusion"],
     ]  # fmt: skip
-    view = shown.detail.children[-1]
+    view = shown.drawer.children[-2]
     assert isinstance(view, GraphView)
     assert [row.node for row in view.panes[1].rows] == ["/a/Gemm"]
 
@@ -43,14 +43,14 @@ def test_choosing_a_row_selects_its_nodes_and_the_first_row_selects_nothing() ->
     shown = table()
     assert shown.state.selected == ()
     shown.table.picked = []
-    assert shown.detail.children == ()
+    assert shown.children == (shown.table,), "the drawer is closed"
     shown.table.picked = ["Add + MatMul → Gemm"]
     assert shown.state.selected == ("/a/MatMul", "/a/Add")
 
 
 def test_a_button_sets_the_config_that_would_fuse_it() -> None:
     shown = table()
-    line = shown.detail.children[1]
+    line = shown.drawer.children[1]
     button = next(widget for widget in line.children if isinstance(widget, W.Button))
     assert button.description == "A: enable BiasReluFusion"
     button.click()

@@ -93,7 +93,7 @@ def test_the_results_turn_to_what_was_made(bench: wb.Workbench) -> None:
     levels = {"levels/B": wb.Levels(examples.levels())}
     assert ended(bench, "levels", levels) == TITLES.index("What ORT did")
     page: Any = bench.panels.results.pages["What ORT did"]
-    assert page.which.value == "levels"
+    assert page.title == "levels"
     explained = {part.name: wb.Comparison(ordinary(), parts=(part,)).made(part.kind, part.label)
                  for part in examples.parts(fused()) if part.kind == "explanation"}  # fmt: skip
     assert ended(bench, "explanation", explained) == TITLES.index("What ORT did"), "it stands there, too"

@@ -84,7 +84,7 @@ def test_every_figure_has_its_table() -> None:
     bench = shown()
     latency = page(bench)
     for title in latency.cards:
-        latency.which.value = title
+        latency.choose(title)
         card = latency.cards[title]
         settle(bench)
         if not isinstance(only(card), TableWidget):
@@ -397,7 +397,7 @@ def test_a_new_kind_of_result_has_its_button_and_its_card(
     settle(bench)
     assert bench.state.run_error is None
     assert list(threads.cards) == ["warmth, B"]
-    assert threads.which.value == "warmth"
+    assert threads.title == "warmth"
     assert "wbp-figure" in only(threads.cards["warmth, B"])._dom_classes
     threads.cards["warmth, B"].turn.click()
     settle(bench)

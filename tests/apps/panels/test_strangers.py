@@ -36,7 +36,7 @@ def looked_at(bench: Any) -> Iterator[tuple[str, W.Widget]]:
         page = results.pages[turned]
         settle(bench)
         for title, card in list(getattr(page, "cards", {}).items()):
-            page.which.value = card.card.title
+            page.choose(card.card.title)
             if BOTH in page.side.options:
                 page.side.value = BOTH
             settle(bench)

@@ -42,11 +42,11 @@ def turned(bench: wb.Workbench, title: str) -> TabPage:
 
 def test_cards_about_a_and_b_share_a_switch(shown: wb.Workbench) -> None:
     flame = turned(shown, "Where time goes")
-    flame.which.value = "by operator"
+    flame.choose("by operator")
     assert flame.side.options == ("A", "B", BOTH)
     assert list(flame.content.children) == [flame.cards["by operator, A"].widget]
     flame.side.value = "B"
-    flame.which.value = "by node"
+    flame.choose("by node")
     assert list(flame.content.children) == [flame.cards["by node, B"].widget], "the side stays"
     flame.side.value = BOTH
     assert len(flame.content.children) == 2
@@ -56,7 +56,7 @@ def test_cards_about_a_and_b_share_a_switch(shown: wb.Workbench) -> None:
 def test_a_single_card_has_its_menu_in_the_bar(shown: wb.Workbench) -> None:
     latency = turned(shown, "Timing")
     assert latency.bar.children[-1] is latency.cards["samples"].menu
-    latency.which.value = "over time"
+    latency.choose("over time")
     assert latency.bar.children[-1] is latency.cards["over time"].menu
 
 
@@ -77,7 +77,7 @@ def test_what_differs_between_model_files_is_a_card_of_the_graph_tab(shown: wb.W
     graph = turned(shown, "What ORT did")
     graph.forget()
     graph.show()
-    graph.which.value = "model files"
+    graph.choose("model files")
     settle(shown)
     card = graph.cards["model files, B"]
     (output,) = card.body.children
@@ -101,7 +101,7 @@ def test_a_next_step_turns_to_its_answer_and_makes_it_where_there_is_none(
     assert results.shown == "Outputs"
     assert made == ["first difference"]
     page: Any = results.pages["Outputs"]
-    assert page.which.value == "first difference"
+    assert page.title == "first difference"
 
 
 def test_what_is_not_made_yet_is_a_sentence_and_a_button(
@@ -110,7 +110,7 @@ def test_what_is_not_made_yet_is_a_sentence_and_a_button(
     made: list[str] = []
     monkeypatch.setattr(shown, "run", made.append)
     memory = turned(shown, "Memory and start")
-    memory.which.value = "memory settings"
+    memory.choose("memory settings")
     line = memory.lines["memory settings"]
     assert memory.content.children == (line.widget,)
     assert "each toggled alone" in line.words.value
@@ -155,7 +155,7 @@ def test_a_switch_that_is_told_after_its_tab_was_left_draws_nothing(shown: wb.Wo
     """A page tells of a second press once the first is answered, and of a turn of the tabs at once."""
     latency = turned(shown, "Timing")
     turned(shown, "What ORT did")
-    latency.which.value = "over time"
+    latency.choose("over time")
     settle(shown)
     assert latency.content.children == (), "a figure would be drawn without a size"
     turned(shown, "Timing")

@@ -37,19 +37,25 @@ MOST_TABS = 300  # keys until a place is reached; far more than there are places
 # What an attempt in a name would leave in the page if it were taken for markup, in HTML or in SVG.
 TAKEN = "img[src='x'], [onerror], a[href^='javascript'], [*|href^='javascript'], svg a"
 CARDS, PILLS = ".wbp-page:visible .wbp-card", ".wbp-page:visible .wbp-pills button:visible"
+LISTED = ".wbp-page:visible .wbp-more option:not(:first-child)"  # figures beyond the pills
 FORMS = ".wbp-page:visible .wbp-forms"  # of a pill whose result is not made yet
 DRAWN = "canvas, .main-svg, .plot-img, table, .wbp-fusion, .wbp-note, .wbp-error"  # one of these is in a card
 FILLED = ".wbp-card, .wbp-empty, .wbt, .wbp-forms, .wbp-findings"
 DRAWING = "drawing…"
 # Marks the pages of the mode that is left; the kernel puts others in their place, which have no mark.
 LEAVE = "() => document.querySelectorAll('.wbp-page').forEach((it) => it.toggleAttribute('data-left', true))"
-# Presses a pill by its name, if it is there and another one is chosen; what comes after it has no mark.
+# Chooses a figure by its name, a pill or an entry of the list, if it is there and another one is chosen; what
+# comes after it has no mark.
 PRESS = """(name) => {
   const pills = [...document.querySelectorAll('.wbp-page .wbp-pills button')];
   const pill = pills.find((place) => place.textContent === name && place.checkVisibility());
-  if (!pill || pill.classList.contains('mod-active')) return false;
+  const lists = [...document.querySelectorAll('.wbp-page .wbp-more select')];
+  const list = lists.find((place) => place.checkVisibility());
+  const entry = list && [...list.options].find((option) => option.text === name);
+  if (pill ? pill.classList.contains('mod-active') : !entry || entry.selected) return false;
   document.querySelectorAll('.wbp-card, .wbp-forms').forEach((it) => it.toggleAttribute('data-before', true));
-  pill.click();
+  if (pill) pill.click();
+  else { list.value = entry.value; list.dispatchEvent(new Event('change', {bubbles: true})); }
   return true;
 }"""
 
@@ -149,7 +155,7 @@ def each_card(page: Page) -> Iterator[str]:
     if page.locator(CARDS).count():
         drawn(page)
     yield "as it opens"
-    for name in page.locator(PILLS).all_text_contents():
+    for name in page.locator(f"{PILLS}, {LISTED}").all_text_contents():
         if page.evaluate(PRESS, name):
             new = page.locator(f"{CARDS}:not([data-before]), {FORMS}:not([data-before])")
             expect(new.first).to_be_visible()
@@ -218,6 +224,9 @@ class Keys:
         if pill.count() and "mod-active" not in (pill.get_attribute("class") or ""):
             self.reach(pill)
             self.page.keyboard.press("Enter")
+        elif self.page.locator(LISTED, has_text=figure).count():
+            self.reach(self.page.locator(".wbp-page:visible .wbp-more select"))
+            self.page.keyboard.type(figure)
         named = re.compile(f"^{re.escape(pressed)}")
         place = self.page.locator(".wbp-page:visible").get_by_role("button", name=named).first
         expect(place).to_be_enabled()

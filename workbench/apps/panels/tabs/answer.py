@@ -21,14 +21,15 @@ from workbench.apps.panels.tabs.answer_words import (
     step_words,
     verdict_in_words,
 )
-from workbench.apps.panels.tabs.next_steps import Turn, next_steps
+from workbench.apps.panels.tabs.next_steps import Turn, next_steps, view_steps
 from workbench.core.errors import Cancelled
-from workbench.core.text import counted
+from workbench.core.text import counted, one_line
 from workbench.drawing.page.banner import verdict_html
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
 
+MOST_LETTERS = 160  # of an error in the folded line
 STATE = ("result", "parts", "parts_made", "run_error", "model", "a", "b", "more", "job", "folded", "preview")
 
 
@@ -48,10 +49,12 @@ class AnswerPlace:
         self.open = self._link("▾ answer", "Show the whole answer", partial(self.fold, False))
         self.nexts = W.HBox([], classes="wbp-next")
         row = W.HBox([self.why, self.see, self.show, self.nexts], classes="wbp-answer-row")
-        head = W.HBox([self.line, self.open], classes="wbp-answer-head")
+        self.further = W.HBox([], classes="wbp-next")  # of the view that folds the answer
+        head = W.HBox([self.line, self.further, self.open], classes="wbp-answer-head")
         self.widget = W.VBox([head, self.words, row, self.status], classes="wbp-answer")
         self.was_cancelled = False
         self.steps: list[tuple[str, str]] = []
+        self.folding = ""  # the title of the view that folds the answer
         self.view = ""  # the title of the view that shows the reason
         self.state.observe(self._ended, names="job")
         follow(self.state, self._show, *STATE)
@@ -59,8 +62,10 @@ class AnswerPlace:
     def _link(self, label: str, hint: str, act: Any) -> W.Button:
         return button(label, hint, act, self.status, classes="wbp-question")
 
-    def fold(self, folded: bool) -> None:
-        """Show one line, or the whole answer."""
+    def fold(self, folded: bool, view: str = "") -> None:
+        """Show one line with what would say more in a view, or the whole answer."""
+        self.folding = view if folded else ""
+        self._offer()
         (self.widget.add_class if folded else self.widget.remove_class)("wbp-folded")
 
     def _ended(self, change: dict[str, Any]) -> None:
@@ -100,6 +105,8 @@ class AnswerPlace:
         view, result = self.state.job, self.state.result
         if view is not None:
             return step_words(view) if view.name in REPLACING else doing_words(view)
+        if self.state.run_error is not None:
+            return f"No result: {one_line(str(self.state.run_error), MOST_LETTERS)}"
         return last_words(self.state) or (
             verdict_in_words(result.record) if result is not None else "No answer yet"
         )
@@ -127,16 +134,17 @@ class AnswerPlace:
 
     def _offer(self) -> None:
         """Offer the next steps; buttons that stay the same keep the focus."""
-        runs = self.state.job is not None
         lead, steps = next_steps(self.bench, self.turn)
-        wanted = [(lead, ""), *((step.label, step.hint) for step in steps)]
+        further = view_steps(self.bench, self.turn, self.folding)
+        wanted = [(lead, ""), *((step.label, step.hint) for step in [*steps, *further])]
         if wanted != self.steps:
             self.steps = wanted
             self.offers.value = f'<span class="wbp-quiet">{text(lead)}</span>' if steps else ""
-            made = [button(step.label, step.hint, step.act, self.status) for step in steps]
-            self.nexts.children = [self.offers, *made]
-        for made in self.nexts.children[1:]:
-            made.disabled = runs
+            made = [button(step.label, step.hint, step.act, self.status) for step in [*steps, *further]]
+            self.nexts.children = [self.offers, *made[: len(steps)]]
+            self.further.children = made[len(steps) :]
+        for made in [*self.nexts.children[1:], *self.further.children]:
+            made.disabled = self.state.job is not None
 
 
 def why_words(result: Comparison) -> tuple[str, str]:

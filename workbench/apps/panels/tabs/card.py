@@ -12,6 +12,7 @@ from workbench.apps.panels.handlers import button, follow
 from workbench.apps.panels.markup import error_html, note_html, text
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget
+from workbench.apps.panels.tabs.drawer import WithDrawer
 from workbench.apps.panels.tabs.figure import PLOTLY, figure_bundle, titled_figure
 from workbench.core.bundle.display import csv_of
 from workbench.core.feature import Offer
@@ -39,6 +40,7 @@ class Card:
     below: Callable[[], str] | None = None  # HTML under the figure
     label: str = ""  # the config that it is about; cards of one title and several labels share a switch
     heading: str = ""  # its sentence, where the figure has none
+    details: Callable[[str], str] | None = None  # HTML about a row of the table, by its key
 
     @property
     def name(self) -> str:
@@ -72,7 +74,7 @@ class CardWidget:
         self.bench, self.card = bench, card
         self.drawn: Any = None
         self.as_table = card.draw is None
-        self.body, self.status = W.VBox([]), W.HTML()
+        self.body, self.status = W.VBox([], classes="wbp-card-body"), W.HTML()
         self.title = W.HTML(heading_html(card.heading or card.name), classes="wbp-heading")
         self.turn = self._link("Table", "The same in numbers", self._turn)
         self.pin = self._link("Pin", "Keep it below, in a cell that survives sharing", self._pin)
@@ -140,7 +142,8 @@ class CardWidget:
         table = TableWidget.of_frame(self.card.table(), self.card.name, self.card.key)
         if table.key >= 0:
             self.bench.link_selection(table, "picked")
-        return table
+        details = self.card.details
+        return table if details is None else WithDrawer(table, lambda key: [W.HTML(details(key))])
 
     def _turn(self) -> None:
         self.as_table = not self.as_table

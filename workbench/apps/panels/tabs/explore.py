@@ -10,4 +10,5 @@ EXPLORE = Tab(
     "Choose what to look at: each measures all configs, or the one shown.",
     tools=(ThreadChoice,),
     has_limits=True,
+    pills=9,
 )

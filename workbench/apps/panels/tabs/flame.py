@@ -11,6 +11,9 @@ from workbench.apps.panels.tabs.card import Card, part_card
 from workbench.apps.panels.tabs.ort import summary_of
 from workbench.apps.panels.tabs.tab import Tab
 from workbench.apps.panels.tabs.traces import TraceTools
+from workbench.core.text import counted, one_line
+
+MOST_NODES, MOST_LETTERS = 12, 80  # of an operator in the drawer, and of their names
 
 
 def cards(state: BenchState) -> list[Card]:
@@ -30,10 +33,27 @@ def cards(state: BenchState) -> list[Card]:
     for label, profile in profiles.items():
         name = f'result.profile("{label}")'
         card = partial(Card, summary=str(profile), part=f"profile/{label}", label=label)
-        draw, table = profile.op_type_figure, partial(profile.by, "op_type")
-        shown.append(card("by operator", f"{name}.op_type_figure()", draw=draw, table=table))
+        shown.append(
+            card("by operator", f"{name}.op_type_figure()", draw=profile.op_type_figure,
+                 table=partial(profile.by, "op_type"), key="op_type", details=partial(nodes_html, profile))
+        )  # fmt: skip
         shown.append(card("by node", f"{name}.to_frame()", table=profile.to_frame, key="node"))
     return [*shown, *slower]
+
+
+def nodes_html(profile: Any, op_type: str) -> str:
+    """Return the slowest nodes of an operator with their times."""
+    table = profile.to_frame()
+    nodes = table[table["op_type"] == op_type].sort_values("self_s", ascending=False)
+    listed = "".join(
+        f"<li>{text(one_line(name, MOST_LETTERS))}: {time_s * 1e3:.3g} ms</li>"
+        for name, time_s in zip(nodes["node"][:MOST_NODES], nodes["self_s"], strict=False)
+    )
+    more = len(nodes) - MOST_NODES
+    return (
+        f"<b>{text(op_type)}</b>, {counted(len(nodes), 'node')}<ul>{listed}</ul>"
+        f"{f'and {more:,} more' if more > 0 else ''}"
+    )
 
 
 def causes(reasons: Any) -> str:

@@ -1,4 +1,4 @@
-"""The table of fusions: a row a pattern; the chosen one with its reasons, remedies and a drawing."""
+"""The table of fusions: one row per pattern; beside it the picked one with its reasons."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from workbench.apps.panels.handlers import button, on_change, own_changes
 from workbench.apps.panels.markup import note_html, text
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget
+from workbench.apps.panels.tabs.drawer import WithDrawer
 from workbench.core.text import counted
 from workbench.features.explain.fusions import Fusions, why_not
 from workbench.features.explain.graph_view.matched import matched_view
@@ -19,8 +20,8 @@ MOST_PLACES = 200  # with their nodes, below one reason
 _NONE = "ORT fused nothing here, and no known pattern was left."
 
 
-class FusionTable(W.VBox):
-    """All patterns as a table, and the chosen pattern below it."""
+class FusionTable(WithDrawer):
+    """All patterns as a table, and the chosen pattern beside it."""
 
     def __init__(self, fusions: Fusions, state: BenchState) -> None:
         self.fusions, self.state = fusions, state
@@ -33,35 +34,30 @@ class FusionTable(W.VBox):
         if not any(remedies for *_, remedies in cells):  # an empty column would only take room
             columns, cells = columns[:-1], [row[:-1] for row in cells]
         caption, counts = "Pick a fusion to see it before and after.", ("could", *fusions.explained)
-        self.table = TableWidget.of_rows(columns, cells, caption, counts, key=0)
-        self.detail, self.status = W.VBox([]), W.HTML()
-        rows = self.table if self.rows else W.HTML(note_html(_NONE))
-        super().__init__([rows, self.status, self.detail])
-        on_change(self.table, lambda _: self._choose(), "picked", status=self.status)
+        table = TableWidget.of_rows(columns, cells, caption, counts, key=0)
+        super().__init__(table, self._details)
         if self.rows:
-            first = next(iter(self.rows.values()))
             with own_changes():
-                self.table.picked = [first.pattern]
-            self._show(first)
+                self.table.picked = [next(iter(self.rows))]
+            self.show_picked()
+            on_change(self.table, lambda _: self._select(), "picked", status=self.status)
+        else:
+            self.children = [W.HTML(note_html(_NONE))]
 
-    def _choose(self) -> None:
-        row = self.rows.get(self.table.picked[-1]) if self.table.picked else None
+    def _select(self) -> None:
+        """Select the nodes of the picked pattern in every view."""
+        for row in [self.rows[name] for name in self.table.picked[-1:] if name in self.rows]:
+            places = [place for _, place in row.places]
+            places += [place for group in row.not_fused for place in group.places]
+            self.state.selected = tuple(dict.fromkeys(node for place in places for node in place))
+
+    def _details(self, pattern: str) -> list[W.Widget]:
+        """Return the reasons of a row, its remedies and its drawing."""
+        row = self.rows.get(pattern)
         if row is None:
-            self.detail.children = ()
-            return
-        self._show(row)
-        places = [place for _, place in row.places]
-        places += [place for group in row.not_fused for place in group.places]
-        self.state.selected = tuple(dict.fromkeys(node for place in places for node in place))
-
-    def _show(self, row: FusionRow) -> None:
-        """Show the reasons of a row, its remedies and its drawing."""
+            return []
         groups = [self._group(row, group) for group in row.not_fused]
-        self.detail.children = [
-            W.HTML(f"<b>{text(row.pattern)}</b> {passes_html(row)}"),
-            *groups,
-            *self._drawing(row),
-        ]
+        return [W.HTML(f"<b>{text(row.pattern)}</b> {passes_html(row)}"), *groups, *self._drawing(row)]
 
     def _group(self, row: FusionRow, group: NotFused) -> W.Widget:
         fix = self._remedy(row, group)

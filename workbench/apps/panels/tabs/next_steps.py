@@ -24,6 +24,10 @@ FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
 IMPROVE_S = 120.0
 _MOST = 2  # next steps of an answer
 _MOST_LETTERS = 40  # of a model's name
+_QUESTIONS = {  # of the views that fold the answer: kind, and what it answers
+    "Where time goes": {"roofline": "How near to the hardware's limit?"},
+    "What ORT did": {"levels": "Worth of each level?", "ablation": "Worth of each pass?"},
+}
 Turn = Callable[[str, str], None]
 
 
@@ -55,13 +59,7 @@ def next_steps(bench: Bench, turn: Turn) -> tuple[str, list[NextStep]]:
 def _about_answer(bench: Bench, turn: Turn) -> Iterator[NextStep]:
     """Yield what would say more about the answer on the screen, the most wanted first."""
     state, result = bench.state, bench.state.result
-
-    def asks(kind: str, question: str) -> Iterator[NextStep]:
-        if not state.has_part(kind):
-            offer = KINDS.named(kind).offer
-            act = partial(ask, bench, turn, kind)
-            yield NextStep(f"{question}{time_words(state, kind).removeprefix(',')}", f"{offer.hint}.", act)
-
+    asks = partial(_asks, bench, turn)
     if not result.record.verdicts or any(run.failure is not None for run in result.runs[:2]):
         return
     verdict = result.verdict
@@ -87,11 +85,26 @@ def _about_answer(bench: Bench, turn: Turn) -> Iterator[NextStep]:
     )
 
 
+def _asks(bench: Bench, turn: Turn, kind: str, question: str) -> Iterator[NextStep]:
+    """Yield a question that a kind of result answers, unless it is answered."""
+    if not bench.state.has_part(kind):
+        hint, act = f"{KINDS.named(kind).offer.hint}.", partial(ask, bench, turn, kind)
+        yield NextStep(f"{question}{time_words(bench.state, kind).removeprefix(',')}", hint, act)
+
+
+def view_steps(bench: Bench, turn: Turn, view: str) -> list[NextStep]:
+    """Return what would say more in a view, to stand in the one line of the answer."""
+    result, questions = bench.state.result, _QUESTIONS.get(view, {})
+    if result is None or any(run.failure is not None for run in result.runs[:2]):
+        return []
+    return [step for kind, question in questions.items() for step in _asks(bench, turn, kind, question)]
+
+
 def ask(bench: Bench, turn: Turn, kind: str) -> None:
     """Turn to the answer of a question; make it where there is none."""
-    turn(KINDS.named(kind).tabs[0], kind)
     if not bench.state.has_part(kind):
         bench.run(kind)
+    turn(KINDS.named(kind).tabs[0], kind)
 
 
 def can_go_on(result: Comparison | None) -> bool:

@@ -10,6 +10,7 @@ from workbench.apps.panels.tabs.card import Card, part_card
 from workbench.apps.panels.tabs.tab import Tab
 
 GRAPH = "graph"
+LEAST_PX = 400  # height of the graph; it grows with the window
 
 
 def cards(state: BenchState) -> list[Card]:
@@ -70,7 +71,8 @@ def nodes_words(fusions: Any) -> str:
     source = len(next(iter(fusions.explained.values())).source.nodes)
     if len(set(counts.values())) == 1 and len(counts) > 1:
         return (
-            f"{source:,} nodes became {next(iter(counts.values())):,} in each config: {fused_words(fusions)}"
+            f"{source:,} nodes became {next(iter(counts.values())):,} in each: "
+            f"{fused_words(fusions).removesuffix(' in each')}"
         )
     became = [f"{count:,} in {label}" for label, count in counts.items()]
     listed = f"{', '.join(became[:-1])} and {became[-1]}" if len(became) > 1 else became[0]
@@ -85,8 +87,8 @@ def fused_words(fusions: Any) -> str:
     if not could:
         return "no pattern that ORT could fuse"
     named = [f"{first} of {could:,} patterns fused", *others]
-    if len(named) == 1:
-        return named[0]
+    if all(count == first for count in others):
+        return f"{named[0]} in each" if others else named[0]
     return ", ".join(f"{words} in {label}" for words, label in zip(named, fusions.explained, strict=True))
 
 
@@ -95,7 +97,9 @@ def view(explanations: dict[str, Any], times: dict[str, dict[str, float]]) -> An
     from workbench.features.explain.graph_view import graph_view
 
     a, b = (explanations[label].explained for label in ("A", "B"))
-    return graph_view(a, b, times_s=times.get("A"), after_times_s=times.get("B"))
+    made = graph_view(a, b, times_s=times.get("A"), after_times_s=times.get("B"))
+    made.height_px = LEAST_PX
+    return made
 
 
 def elsewhere(explanation: Any, state: BenchState) -> Any:
@@ -139,4 +143,6 @@ WHAT_ORT_DID = Tab(
     cards,
     {"explanation": GRAPH},
     needs_room=True,
+    opens_with="explanation",
+    pills=2,
 )

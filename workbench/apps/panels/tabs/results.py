@@ -16,6 +16,7 @@ from workbench.apps.panels.tabs.flame import WHERE_TIME_GOES
 from workbench.apps.panels.tabs.ort import WHAT_ORT_DID
 from workbench.apps.panels.tabs.outputs import OUTPUTS
 from workbench.apps.panels.tabs.share import Share
+from workbench.apps.panels.tabs.steps import is_cheap
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.apps.panels.tabs.timing import MEMORY_AND_START, TIMING
 from workbench.features.base.registry import KINDS
@@ -66,7 +67,7 @@ class Results:
     """Only the page that is shown holds anything: a figure drawn out of sight has no size."""
 
     def __init__(self, bench: Bench) -> None:
-        self.state = bench.state
+        self.bench, self.state = bench, bench.state
         makers: dict[str, Callable[[], Page]] = {tab.title: partial(TabPage, bench, tab) for tab in VIEWS}
         makers |= {
             "Improve": partial(improve_page, bench), "Explore": partial(TabPage, bench, EXPLORE),
@@ -131,7 +132,7 @@ class Results:
         """Fold the answer where a view needs the room and has something to show."""
         page = self.pages[self.shown]
         roomy = isinstance(page, TabPage) and page.tab.needs_room and bool(page.cards)
-        self.place.fold(roomy or self.state.wide)
+        self.place.fold(roomy or self.state.wide, self.shown)
 
     def _begun(self, change: dict[str, Any]) -> None:
         if change["old"] is None:
@@ -150,12 +151,19 @@ class Results:
             self._name(title, title + MARK)
 
     def _answered(self, change: dict[str, Any]) -> None:
-        """Turn to the outputs where a candidate has another precision."""
+        """Turn to the outputs where a candidate has another precision; evaluate what was just measured."""
         result = change["new"]
         if result is None or self.shown != TIMING.title or not result.agreement:
             return
         if len({run.config.precision for run in result.runs}) > 1 and self.state.job is None:
             self.turn(OUTPUTS.title)
+            if self.state.result_code:
+                self._make("accuracy")
+
+    def _make(self, kind: str) -> None:
+        """Make a kind of result that a view is about, where that takes seconds."""
+        if is_cheap(self.state, kind):
+            self.bench.run(kind)
 
     def _name(self, title: str, shown: str) -> None:
         self.tabs.set_title(self.titles.index(title), shown)
@@ -168,8 +176,11 @@ class Results:
             if self.shown not in MODES:
                 self._name(self.shown, self.shown)
             self.pages[before].hide()
-            self.pages[self.shown].show()
+            page = self.pages[self.shown]
+            page.show()
             self._fold()
+        if isinstance(page, TabPage):
+            self._make(page.tab.opens_with)
 
     def _changed(self, _: object) -> None:
         with self._turning:

@@ -24,21 +24,35 @@ _COSTS: Mapping[str, tuple[float, int, int]] = {  # kind: seconds, loads and run
     "findings": (3.0, 14, 60),
     "thread scaling": (20.0, 24, 600),
 }
+CHEAP_S = 10.0  # what takes no longer is made without being asked for
 _ROUND_S = (1, 2, 5, 10, 15, 20, 30, 45, 60)  # as people say a time
 _MINUTE_S = 60
 
 
-def time_words(state: BenchState, kind: str) -> str:
-    """Return about how long it takes to make a kind of result: ", about 10 s"; empty where nobody knows."""
+def cost_s(state: BenchState, kind: str) -> float | None:
+    """Return about how many seconds it takes to make a kind of result; None where nobody knows."""
     result, cost = state.result, _COSTS.get(kind)
     if cost is None or result is None:
-        return ""
+        return None
     loads_s = [run.load_s for run in result.runs if run.load_s is not None]
     runs_s = [run.latency.median_s for run in result.runs if run.latency.median_s is not None]
     if not loads_s or not runs_s:
-        return ""
+        return None
     base_s, loads, runs = cost
-    return f", about {rounded(base_s + loads * max(loads_s) + runs * max(runs_s))}"
+    return float(base_s + loads * max(loads_s) + runs * max(runs_s))
+
+
+def is_cheap(state: BenchState, kind: str) -> bool:
+    """Return whether a kind of result about the answer on the screen is missing, and made in seconds."""
+    cost, free = cost_s(state, kind), state.job is None and state.run_error is None and not state.refused
+    is_of_this = free and state.result is not None and state.request().comparison is state.result
+    return is_of_this and not state.has_part(kind) and cost is not None and cost <= CHEAP_S
+
+
+def time_words(state: BenchState, kind: str) -> str:
+    """Return about how long it takes to make a kind of result: ", about 10 s"; empty where nobody knows."""
+    seconds = cost_s(state, kind)
+    return "" if seconds is None else f", about {rounded(seconds)}"
 
 
 def rounded(seconds: float) -> str:

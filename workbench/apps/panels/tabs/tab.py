@@ -1,4 +1,4 @@
-"""A view: one figure with a sentence as its title, pills for the others, or what to press to get one."""
+"""A view: one figure with a sentence as its title, a switch to the others, or what to press to get one."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ class Tab:
     tools: tuple[Callable[[Bench], Tools], ...] = ()
     has_limits: bool = False  # below the cards, of the part of the result that they show
     needs_room: bool = False  # the answer folds to one line above it
+    pills: int = 3  # titles that stand beside each other; the others are in a list
+    opens_with: str = ""  # the kind that is made when a person turns to the view, where that takes seconds
 
     def all_cards(self, state: BenchState) -> list[Card]:
         """Return the cards of the view itself, then those of the other kinds whose first view it is."""
@@ -74,6 +76,7 @@ def part_cards(state: BenchState, kind: Offer) -> list[Card]:
 
 
 BOTH = "both"
+MORE = ("more…", "")  # the first entry of the list of titles
 _BEST = ("sweep", "matrix")  # further results that know their best config within limits
 
 
@@ -85,11 +88,14 @@ class TabPage:
         self.status, self.heading = W.HTML(), W.HTML(classes="wbp-heading")
         self.content = W.VBox([], classes="wbp-cards")
         self.kinds = {tab.title_of(offer.name): offer.name for offer in tab.offers}  # by their titles
-        self.which = W.ToggleButtons(options=[], classes="wbp-pills")  # titles of the figures
+        self.title = ""  # of the figure that is shown
+        self.which = W.ToggleButtons(options=[], classes="wbp-pills")  # the first titles
+        self.more = W.Dropdown(options=[MORE], classes="wbp-more", tooltip="Further figures")  # the others
         self.side = W.ToggleButtons(options=[], classes="wbp-pills")  # labels of the chosen title, and both
-        self.is_chosen = False  # a person pressed a pill, and it stays
-        for switch in (self.which, self.side):
-            on_change(switch, lambda _: self._choose())
+        self.is_chosen = False  # a person chose a title, and it stays
+        on_change(self.which, self.choose)
+        on_change(self.more, self.choose)
+        on_change(self.side, lambda _: self._turn())
         self.again = button(
             "Again", "Make this once more", self._again, self.status, classes="wbp-quiet-link"
         )
@@ -118,16 +124,34 @@ class TabPage:
                 import_shared()
             cards = self.tab.all_cards(self.state)
             self.cards = {card.name: CardWidget(self.bench, card) for card in cards}
-            titles = list(dict.fromkeys([*(card.title for card in cards), *self.kinds]))
-            _offer(self.which, titles, keep=self.is_chosen)
+            if not self.is_chosen or self.title not in self._titles:
+                self.title = next(iter(self._titles), "")
         self._turn()
         if stale:
             for tool in self.tools:
                 tool.refresh()
 
-    def _choose(self) -> None:
-        self.is_chosen = True
-        self._turn()
+    @property
+    def _titles(self) -> list[str]:
+        """The titles of the cards, then of what can be made."""
+        return list(dict.fromkeys([*(card.card.title for card in self.cards.values()), *self.kinds]))
+
+    def choose(self, title: str | None) -> None:
+        """Show the figure with this title, or how to make it; it stays until another one is chosen."""
+        if title:
+            self.is_chosen, self.title = True, title
+            self._turn()
+
+    def _offer_titles(self) -> None:
+        """Put the first titles beside each other, and the others into a list."""
+        pills, others = self._titles[: self.tab.pills], self._titles[self.tab.pills :]
+        options = (MORE, *((title, title) for title in others))
+        with own_changes():
+            _offer(self.which, pills)
+            if options != self.more.options:
+                self.more.options = options
+            self.which.value = self.title if self.title in pills else None
+            self.more.value = self.title if self.title in others else ""
 
     def _turn(self) -> None:
         """Show the cards of the chosen title and side, or how to make them.
@@ -136,7 +160,8 @@ class TabPage:
         """
         if not self.is_shown:
             return
-        title = self.which.value
+        title = self.title
+        self._offer_titles()
         of_title = [card for card in self.cards.values() if card.card.title == title]
         labels = [card.card.label for card in of_title]
         _offer(self.side, [*labels, BOTH] if len(labels) > 1 else [])
@@ -177,10 +202,11 @@ class TabPage:
             card.place_menu(inside=len(chosen) > 1)
         alone = chosen[0] if len(chosen) == 1 else None
         switches = [switch for switch in (self.which, self.side) if len(switch.options) > 1]
+        more = [self.more] if len(self.more.options) > 1 else []
         again = [self.again] if chosen and self._kind_of(chosen[0]) is not None else []
         self.heading = W.HTML() if alone is None else alone.title
         menu = [] if alone is None else [alone.menu]
-        self.bar.children = [self.heading, *switches, *again, *menu]
+        self.bar.children = [self.heading, *switches, *more, *again, *menu]
 
     def _kind_of(self, card: CardWidget) -> str | None:
         """Return the kind of result of a card that this view makes."""
@@ -188,7 +214,7 @@ class TabPage:
         return kind if kind in self.kinds.values() else None
 
     def _again(self) -> None:
-        card = next(card for card in self.cards.values() if card.card.title == self.which.value)
+        card = next(card for card in self.cards.values() if card.card.title == self.title)
         kind = self._kind_of(card)
         if kind is not None:
             self.bench.run(kind)
@@ -199,11 +225,8 @@ class TabPage:
             card.card.title for card in self.cards.values() if card.card.part.partition("/")[0] == kind
         ]
         titles = of_kind or [title for title, made in self.kinds.items() if made == kind]
-        if titles and self.which.value not in titles and titles[0] in self.which.options:
-            self.is_chosen = True
-            with own_changes():
-                self.which.value = titles[0]
-            self._turn()
+        if titles and self.title not in titles:
+            self.choose(titles[0])
 
     def hide(self) -> None:
         """Take everything out of the page; drawn cards are kept here."""
@@ -215,11 +238,11 @@ class TabPage:
         self.fresh = False
 
 
-def _offer(switch: W.ToggleButtons, options: list[str], *, keep: bool = True) -> None:
-    """Give a switch its options; what was chosen stays chosen if it is still there and `keep`."""
+def _offer(switch: W.ToggleButtons, options: list[str]) -> None:
+    """Give a switch its options; what was chosen stays chosen if it is still there."""
     if list(switch.options) == options:
         return
     last = switch.value
     with own_changes():
         switch.options = options
-        switch.value = last if keep and last in options else (options[0] if options else None)
+        switch.value = last if last in options else (options[0] if options else None)
