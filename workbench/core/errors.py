@@ -74,6 +74,10 @@ class DeployError(WorkbenchError):
     """A config that cannot be served, or a server that does not start or answer."""
 
 
+class MissingPackage(WorkbenchError):
+    """A package that measuring needs, in an environment that only reads results."""
+
+
 class MetricError(WorkbenchError):
     """Labels that do not fit the outputs, or an error in a metric of the user's own."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from workbench.apps.cli.commands import Commands, add_command
 from workbench.apps.cli.notebooks import shipped_folder, writable_copy
+from workbench.core.installed import need
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -44,6 +45,7 @@ def run(arguments: argparse.Namespace) -> NoReturn:
 
 def serve(arguments: argparse.Namespace, notebook: str) -> NoReturn:
     """Open a notebook and serve until the server stops, then end the process."""
+    need("jupyterlab")
     from jupyterlab.labapp import LabApp
 
     folder = writable_copy(arguments.folder)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels.bench import Bench
 from workbench.core.bundle.display import config_in_words, to_table
+from workbench.core.installed import need
 
 if TYPE_CHECKING:
     from workbench.apps.panels.layout import Layout
@@ -31,6 +32,7 @@ class Workbench(Bench):
     @cached_property
     def panels(self) -> Layout:
         """All panels; `.root` is the widget that shows them."""
+        need("ipywidgets")
         from workbench.apps.panels.layout import Layout  # ipywidgets loads slowly; scripts need none
 
         return Layout(self)

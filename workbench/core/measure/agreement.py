@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import ModelProto
 
 from workbench.core.bundle.comparison import OutputAgreement
 from workbench.core.measure.slices import LEAST_PROBABILITY, SliceError, SliceTally
 from workbench.core.models.tails import are_probabilities, tail_of
 from workbench.core.text import listed, share_of, shorten
 from workbench.core.worker.values import NOT_COMPARABLE
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 FLOAT32_LEAST_SQNR_DB = 60.0  # a rewrite of a float32 graph: 0.1 % of the output; reordered sums reach 100 dB
 OWN_CHANGES = "A's own output changes from process to process (random operators?)"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.bundle.machine import Gpu
+from workbench.core.installed import need
 
 _VENDORS = {"0x1002": "AMD", "0x8086": "Intel"}
 
@@ -18,6 +19,7 @@ def read_gpus() -> tuple[Gpu, ...]:
 
 def nvidia_gpus() -> tuple[Gpu, ...]:
     """Return NVIDIA's GPUs from NVML, the driver's library: nvidia-smi would cost a process and a second."""
+    need("pynvml")
     import pynvml  # type: ignore[import-untyped]
 
     def asked(ask: Callable[..., Any], *of: Any) -> Any:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from onnx import TensorProto
-
 from workbench.core.config import Config, Float16
 from workbench.core.config.quantization import INTEGER_LEAST_SQNR_DB
 from workbench.core.measure.agreement import FLOAT32_LEAST_SQNR_DB
+from workbench.core.models.element_type import ElementType
 from workbench.core.models.fit import is_quantized
 from workbench.core.models.model import Model
 
 COMPRESSED = frozenset(("MatMulNBits", "GatherBlockQuantized", "DequantizeLinear"))  # integer weights only
 _HALF_LEAST_SQNR_DB = {
-    TensorProto.FLOAT16: Float16.LEAST_SQNR_DB,
-    TensorProto.BFLOAT16: 20.0,  # 10 %
+    ElementType.FLOAT16: Float16.LEAST_SQNR_DB,
+    ElementType.BFLOAT16: 20.0,  # 10 %
 }
 
 

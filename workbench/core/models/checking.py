@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import ModelProto, TensorProto
 
 from workbench.core.errors import InputError
 from workbench.core.models.declared import (
@@ -20,8 +19,12 @@ from workbench.core.models.declared import (
     element_name,
     overridable_inputs,
 )
+from workbench.core.models.element_type import ElementType
 from workbench.core.models.values import Array, dtype_of
 from workbench.core.text import listed, nearest, shorten
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 _OPAQUE = ("bfloat16", "float8")
 
@@ -113,7 +116,7 @@ class _Checker:
     def _array(self, value: Any, declared: Declared, kind: TensorType) -> Array:
         what = f"The input {shorten(declared.name)!r}"
         wanted = dtype_of(kind.element, what)
-        if kind.element == TensorProto.STRING:
+        if kind.element == ElementType.STRING:
             return _strings(value, declared)
         if not isinstance(value, (np.ndarray, np.generic)):
             return self._converted(value, declared, wanted)
@@ -168,7 +171,7 @@ def _strings(value: Any, declared: Declared) -> Array:
 def _map(value: Any, declared: Declared, kind: MapType) -> dict[Any, Any]:
     if not isinstance(value, Mapping):
         raise _wrong(declared, f"is a {type(value).__name__}", "Give a dict")
-    wanted = str if kind.key == TensorProto.STRING else int
+    wanted = str if kind.key == ElementType.STRING else int
     for key in value:
         if not isinstance(key, wanted):
             raise _wrong(

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from onnx import ModelProto, TensorProto, TypeProto, ValueInfoProto
-
+from workbench.core.models.element_type import ElementType
 from workbench.core.text import shorten
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, TypeProto, ValueInfoProto
 
 Dim: TypeAlias = int | str | None  # fixed, symbolic, or undeclared
 
 _UNNAMED = ("", "?")  # as exporters call an axis without a name: each one has a size of its own
 
 _ELEMENTS: dict[int, str] = {
-    number: {"FLOAT": "float32", "DOUBLE": "float64"}.get(name, name.lower())
-    for name, number in TensorProto.DataType.items()
+    element: {"FLOAT": "float32", "DOUBLE": "float64"}.get(element.name, element.name.lower())
+    for element in ElementType
 }
 
 

@@ -9,12 +9,14 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path, PureWindowsPath
-
-from onnx import ModelProto, TensorProto
+from typing import TYPE_CHECKING
 
 from workbench.core.errors import ModelError
 from workbench.core.models.structure import tensors
 from workbench.core.text import nearest, shorten
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, TensorProto
 
 _INSIDE = "Keep the weights in the model's own folder, and save the model with a plain file name as location"
 MOST_FETCHED = 1000  # files beside one model: exporters that write one file per tensor make a few hundred
@@ -75,7 +77,7 @@ def external_files(model: ModelProto, path: Path, label: str) -> tuple[ExternalF
 
 def is_external(tensor: TensorProto) -> bool:
     """Return whether the tensor's elements are in another file."""
-    return bool(tensor.data_location == TensorProto.EXTERNAL)
+    return bool(tensor.data_location == tensor.EXTERNAL)
 
 
 def _location(tensor: TensorProto, label: str) -> str:

@@ -6,14 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from onnx import TensorProto
-
 from workbench.core.models.declared import Declared, TensorType
+from workbench.core.models.element_type import ElementType
 from workbench.core.text import folded, shorten
 
 Family = Literal["BERT-like", "GPT-like", "vision", "audio", "other"]
 
-_INTEGERS = (TensorProto.INT64, TensorProto.INT32)
+_INTEGERS = (ElementType.INT64, ElementType.INT32)
 _AUDIO = re.compile(r"audio|waveform|(^|_)wave|mel|speech|spectro|fbank|input_features|^pcm")
 _IMAGE = re.compile(r"pixel|image|^img|^data$")
 _TOKENS = re.compile(r"(^|_)ids$|token|^input$|^tokens")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import ModelProto, TensorProto
 
 from workbench.core.errors import InputError
 from workbench.core.models import values
@@ -23,12 +22,16 @@ from workbench.core.models.declared import (
     declared_inputs,
     element_name,
 )
+from workbench.core.models.element_type import ElementType
 from workbench.core.models.inputs import Inputs, given_values, make_inputs
 from workbench.core.models.scope import GraphScope
 from workbench.core.models.sizes import AUDIO_SAMPLES, RATE, Sizes, is_state, tensor_of
 from workbench.core.models.uses import Role, Uses, uses
 from workbench.core.models.usual import Usual
 from workbench.core.text import folded, listed, shorten
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 _SEQUENCE_ITEMS = 2
 _MOST_ITEMS = 4096  # in the sequences of all inputs: nested sequences double the items at each level
@@ -135,13 +138,13 @@ class _Maker:
 
     def _content(self, declared: Declared, element: int, dims: tuple[int, ...]) -> tuple[values.Array, str]:
         name = folded(declared.name)
-        if element == TensorProto.STRING:
+        if element == ElementType.STRING:
             return values.words(self._rng, dims), "random words"
         reads = uses(self._scope, declared.name)
         if declared.name in self._usual.values:
             value = self._usual.values[declared.name]
             return values.constant(element, dims, value), f"{value}, {self._usual.why}"
-        if reads.roles and not (_MASK.search(name) and element == TensorProto.BOOL):
+        if reads.roles and not (_MASK.search(name) and element == ElementType.BOOL):
             special = self._special(*reads.roles[0], element, dims)
             if special is not None:
                 return special
@@ -151,7 +154,7 @@ class _Maker:
                 f"the values of {shorten(declared.name)} choose a branch ({chosen}): other values run other "
                 "nodes, which are not measured"
             )
-        if element == TensorProto.BOOL:
+        if element == ElementType.BOOL:
             return self._boolean(name, dims)
         if values.is_integer(element):
             return self._integer(name, reads, element, dims)
@@ -203,7 +206,7 @@ class _Maker:
             last = max(compared)
             why = f"drawn from 0 to {last:,}, the values that they are compared with"
             return values.integers(self._rng, element, dims, 0, last + 1), why
-        if element == TensorProto.UINT8 and len(dims) >= 3:
+        if element == ElementType.UINT8 and len(dims) >= 3:
             return values.integers(self._rng, element, dims, 0, 256), "an image: drawn from 0 to 255"
         return (
             values.integers(self._rng, element, dims, 0, _SMALL),
@@ -216,27 +219,27 @@ class _Maker:
         """Make the value for an operator's parameter; return None if the role does not fit."""
         number = values.is_integer(element)
         match role:
-            case "true" | "false" if element == TensorProto.BOOL:
+            case "true" | "false" if element == ElementType.BOOL:
                 return np.full(dims, role == "true"), f"{role.title()}, as its node needs"
             case "shape" | "reshape" | "sizes" | "length" if number and len(dims) <= 1:
                 return self._shape(role, known, element, dims)
             case "axes" if number:
                 return values.along_last_axis(element, dims, 0, None), "axes from 0 up"
-            case "zero" | "one" if element != TensorProto.BOOL:
+            case "zero" | "one" if element != ElementType.BOOL:
                 return values.constant(element, dims, int(role == "one")), f"{role}, as its node needs"
-            case "count" if element != TensorProto.BOOL:
+            case "count" if element != ElementType.BOOL:
                 return values.constant(element, dims, _COUNT), f"{_COUNT}, a small count"
             case "far" if number:
                 return values.integers(self._rng, element, dims, _FAR, _FAR + 1), "the far end of every axis"
             case "positive" if number:
                 return values.integers(self._rng, element, dims, 1, _SMALL), f"drawn from 1 to {_SMALL - 1}"
             case "positive" if element not in (
-                TensorProto.BOOL,
-                TensorProto.COMPLEX64,
-                TensorProto.COMPLEX128,
+                ElementType.BOOL,
+                ElementType.COMPLEX64,
+                ElementType.COMPLEX128,
             ):
                 return values.uniform(self._rng, element, dims, 0.5, 1.5), "drawn from 0.5 to 1.5: above zero"
-            case "interval" if not number and element != TensorProto.BOOL:
+            case "interval" if not number and element != ElementType.BOOL:
                 return values.uniform(self._rng, element, dims, 0.0, 1.0), "drawn from 0 to 1"
         return None
 
@@ -269,7 +272,7 @@ class _Maker:
 
     def _vocabulary(self, name: str, key: int) -> list[Any]:
         """Return the keys that the map's reader knows, else a few small ones."""
-        text = key == TensorProto.STRING
+        text = key == ElementType.STRING
         for node, _ in self._scope.readers(name):
             for attribute in node.attribute:
                 if attribute.name == "string_vocabulary" and text and attribute.strings:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from copy import deepcopy
 from itertools import count
-
-from onnx import ModelProto
+from typing import TYPE_CHECKING
 
 from workbench.core.models.structure import graphs
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 
 def unnamed(model: ModelProto) -> bool:
     """Return whether any node has no name or a shared one, so that a profile cannot identify it."""
     names = [node.name for graph in graphs(model) for node in graph.node]
     return "" in names or len(set(names)) < len(names)
+
+
+def named_copy(model: ModelProto) -> ModelProto:
+    """Return a copy whose nodes all have a name of their own."""
+    copy = deepcopy(model)
+    name_nodes(copy)
+    return copy
 
 
 def name_nodes(model: ModelProto) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from math import prod
-
-from onnx import ModelProto, NodeProto
+from typing import TYPE_CHECKING
 
 from workbench.core.models.declared import element_name
 from workbench.core.models.structure import graphs
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
 
 CONTROL_FLOW = ("If", "Loop", "Scan", "SequenceMap")
 _QDQ = frozenset({"QuantizeLinear", "DequantizeLinear"})

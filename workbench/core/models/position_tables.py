@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from math import isqrt
-
-from onnx import ModelProto
+from typing import TYPE_CHECKING
 
 from workbench.core.text import folded
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 _POSITIONS = re.compile(r"position|pos_emb|wpe|pos_enc")
 

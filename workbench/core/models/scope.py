@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
 from workbench.core.models.declared import TensorType, value_type
 from workbench.core.models.structure import bodies
+
+if TYPE_CHECKING:
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 _MAX_CALLS = 16  # nested functions; deeper ones are not followed
 _MAX_STEPS = 64  # pass-through nodes between a table and its reader
@@ -94,6 +96,8 @@ class GraphScope:
         tensor = self._stored.get(name)
         if tensor is None or prod(tensor.dims) > _MAX_CONSTANT or tensor.data_location:
             return None
+        from onnx import numpy_helper
+
         try:
             values = numpy_helper.to_array(tensor)
         except (ValueError, TypeError, KeyError):  # its data were left out, or are no tensor
@@ -101,6 +105,8 @@ class GraphScope:
         return values if values.dtype.kind in "biuf" else None
 
     def _note(self, graph: GraphProto | FunctionProto) -> None:
+        from onnx import GraphProto
+
         for node in graph.node:
             for position, name in enumerate(node.input):
                 if name:

@@ -6,8 +6,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-from onnx import ModelProto
+from typing import TYPE_CHECKING
 
 from workbench.core.errors import InputError
 from workbench.core.models.declared import (
@@ -22,6 +21,9 @@ from workbench.core.models.declared import (
 from workbench.core.models.position_tables import image_side, positions_of
 from workbench.core.models.usual import NOTHING_USUAL, Usual
 from workbench.core.text import folded, listed, nearest, shorten
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 BATCH = 1
 SEQUENCE = 128  # tokens: long enough to take time, short enough for every common position table

@@ -6,15 +6,17 @@ import io
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
-
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+from typing import TYPE_CHECKING, BinaryIO
 
 from workbench.core.errors import ModelError
+from workbench.core.installed import need
 from workbench.core.models.sniff import HEAD_BYTES, not_onnx
 from workbench.core.models.wire import Malformed, without_weights
 from workbench.core.text import path_text, shorten
+
+if TYPE_CHECKING:
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+    from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 _AGAIN = "Download, copy or export the model again"
 MOST_GRAPH_NODES = 300_000  # walked in some six seconds
@@ -53,6 +55,10 @@ def structure_of(file: BinaryIO, size: int, label: str) -> ModelProto:
     other = not_onnx(head)
     if other is not None:
         raise ModelError(f"{label} is no ONNX model: it is {other[0]}", other[1])
+    need("onnx")
+    from google.protobuf.message import DecodeError
+    from onnx import ModelProto
+
     try:
         model: ModelProto = ModelProto.FromString(without_weights(file, size))
     except Malformed as error:
@@ -140,6 +146,8 @@ def _check_text(model: ModelProto, label: str) -> None:
 
 
 def _texts(model: ModelProto) -> Iterator[object]:
+    from onnx import GraphProto
+
     yield from (model.producer_name, model.producer_version, model.domain, model.graph.name)
     yield from (opset.domain for opset in model.opset_import)
     for graph in graphs(model):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from onnx import ModelProto, NodeProto
+from typing import TYPE_CHECKING
 
-from workbench.core.models.naming import name_nodes
+from workbench.core.models.naming import named_copy
 from workbench.core.models.structure import bodies
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
 
 JOINS = "Concat"
 MOVES = frozenset(
@@ -53,9 +56,7 @@ def tail_of(structure: ModelProto, output: str) -> tuple[str, ...]:
     score ┘          │
     sizes ── Floor ──┘                              Floor is not behind a join
     """
-    named = ModelProto()
-    named.CopyFrom(structure)
-    name_nodes(named)
+    named = named_copy(structure)
     makers = {made: node for node in named.graph.node for made in node.output}
     reached: dict[str, NodeProto] = {}  # by name, the nearest to the output first
     waiting = [output]

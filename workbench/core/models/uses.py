@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
-
-from onnx import NodeProto
+from typing import TYPE_CHECKING, Literal
 
 from workbench.core.models.scope import GraphScope, carried, integer
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 Role = Literal[
     "zero", "one", "positive", "count", "far", "axes", "shape", "reshape", "sizes", "true", "false", "length",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-
-from onnx import ModelProto
+from typing import TYPE_CHECKING
 
 from workbench.core.models.declared import declared_inputs
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 MOST_DIGITS = 19  # of a size; a text may come from a stranger
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import ml_dtypes
 import numpy as np
-from onnx import TensorProto
-from onnx.helper import tensor_dtype_to_np_dtype
 
 from workbench.core.errors import InputError
 from workbench.core.models.declared import element_name
+from workbench.core.models.element_type import ElementType
 from workbench.core.text import bytes_text
 
 MAX_BYTES = 4 << 30  # all inputs together: a larger total is usually a mistake in a dim
@@ -19,7 +17,7 @@ _STRING_BYTES = 64  # a Python string and its reference
 _MAX_RANK = 64
 _WORDS = ("a", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog")
 _REFUSED = ("int4", "uint4", "int2", "uint2", "float4", "float6e", "float8e8m0")
-_COMPLEX = (TensorProto.COMPLEX64, TensorProto.COMPLEX128)
+_COMPLEX = (ElementType.COMPLEX64, ElementType.COMPLEX128)
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -36,12 +34,18 @@ def dtype_of(element: int, what: str) -> np.dtype[Any]:
             "Give a model that takes int8 or float32 and casts it",
         )
     try:
-        return np.dtype(tensor_dtype_to_np_dtype(element))
+        return np.dtype(_numpy_type(element))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{what} has {element_name(element)}, which is no type of ONNX's",
             "Give a model with a known type",
         ) from error
+
+
+def _numpy_type(element: int) -> np.dtype[Any]:
+    from onnx.helper import tensor_dtype_to_np_dtype
+
+    return tensor_dtype_to_np_dtype(element)
 
 
 def nbytes(element: int, dims: tuple[int, ...], what: str) -> int:
@@ -50,7 +54,7 @@ def nbytes(element: int, dims: tuple[int, ...], what: str) -> int:
         raise InputError(
             f"{what} has {len(dims)} dims", f"NumPy holds at most {_MAX_RANK}: give another model"
         )
-    item = _STRING_BYTES if element == TensorProto.STRING else dtype_of(element, what).itemsize
+    item = _STRING_BYTES if element == ElementType.STRING else dtype_of(element, what).itemsize
     return prod(max(dim, 1) for dim in dims) * item  # NumPy refuses huge dims even beside a zero
 
 
@@ -65,7 +69,9 @@ def refuse_above(total: int, what: str) -> None:
 
 def integers(rng: np.random.Generator, element: int, dims: tuple[int, ...], low: int, high: int) -> Array:
     """Draw integers from low to high - 1, within the range of the element type."""
-    dtype = tensor_dtype_to_np_dtype(element)
+    dtype = _numpy_type(element)
+    import ml_dtypes
+
     high = min(high, int(ml_dtypes.iinfo(dtype).max) + 1)  # type: ignore[no-untyped-call]
     drawn = rng.integers(low, max(high, low + 1), size=dims, dtype=np.int64)
     return drawn.astype(dtype)
@@ -73,13 +79,15 @@ def integers(rng: np.random.Generator, element: int, dims: tuple[int, ...], low:
 
 def fits(element: int, value: float) -> bool:
     """Return whether an integer type, of 64 bits with a sign at most, holds a number: NaN fits none."""
-    limits: Any = ml_dtypes.iinfo(tensor_dtype_to_np_dtype(element))  # type: ignore[no-untyped-call]
+    import ml_dtypes
+
+    limits: Any = ml_dtypes.iinfo(_numpy_type(element))  # type: ignore[no-untyped-call]
     return int(limits.min) <= value <= min(int(limits.max), 2**63 - 1)
 
 
 def constant(element: int, dims: tuple[int, ...], value: float | int) -> Array:
     """Fill an array with one value."""
-    dtype = tensor_dtype_to_np_dtype(element)
+    dtype = _numpy_type(element)
     if dtype == np.dtype(object):
         return np.full(dims, str(value), dtype=object)
     return np.full(dims, value, np.float64 if isinstance(value, float) else np.int64).astype(dtype)
@@ -91,7 +99,7 @@ def along_last_axis(element: int, dims: tuple[int, ...], start: int, bound: int 
     line = np.arange(start, start + count, dtype=np.int64)
     if bound is not None:
         line = np.minimum(line, max(bound - 1, 0))
-    return np.broadcast_to(line if dims else line[0], dims).astype(tensor_dtype_to_np_dtype(element))
+    return np.broadcast_to(line if dims else line[0], dims).astype(_numpy_type(element))
 
 
 def normal(rng: np.random.Generator, element: int, dims: tuple[int, ...]) -> Array:
@@ -108,7 +116,7 @@ def uniform(rng: np.random.Generator, element: int, dims: tuple[int, ...], low: 
 
 
 def _as(drawn: Any, element: int) -> Array:
-    dtype = tensor_dtype_to_np_dtype(element)
+    dtype = _numpy_type(element)
     return np.asarray(drawn).astype(dtype)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from onnx import TensorProto
-
 from workbench.core.config import Config, Float16
 from workbench.core.errors import PrepareError
+from workbench.core.models.element_type import ElementType
 from workbench.core.models.model import Model
 from workbench.core.prepare.nodes import appeared, in_words, op_types
 from workbench.core.prepare.step import Answer, Step, Summary
@@ -54,4 +53,4 @@ def _has_float32(model: Model) -> bool:
     graph = model.structure.graph
     types = {tensor.data_type for tensor in graph.initializer}
     types |= {value.type.tensor_type.elem_type for value in graph.input}
-    return TensorProto.FLOAT in types or "Constant" in op_types(model)
+    return ElementType.FLOAT in types or "Constant" in op_types(model)

@@ -14,7 +14,6 @@ from workbench.core.models.model import Model
 from workbench.core.prepare.calibration import RANDOM_NOTE, Spooled
 from workbench.core.prepare.nodes import appeared, in_words, nodes_before_and_after, resolve
 from workbench.core.prepare.step import RANGES, Answer, Step, Summary
-from workbench.core.rewrites.scopes import opset_of
 from workbench.core.text import listed
 
 CONVOLUTIONS = ("Conv", "ConvTranspose")
@@ -99,6 +98,8 @@ def per_channel_opset(examples: Spooled) -> Step:
 
 def needs_opset(asked: StaticInt8, original: Model) -> bool:
     """Return whether the file's opset lacks a scale for each channel, which this quantization writes."""
+    from workbench.core.rewrites.scopes import opset_of
+
     settled = defaults.static_int8(asked, family())[0]
     old = opset_of(original.structure) < PER_CHANNEL_OPSET
     return bool(old and settled.per_channel and settled.format == "qdq")

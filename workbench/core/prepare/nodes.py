@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from onnx import ModelProto
+from typing import TYPE_CHECKING, Any
 
 from workbench.core.config import Config
 from workbench.core.errors import PrepareError
 from workbench.core.models.model import Model
-from workbench.core.models.naming import name_nodes
+from workbench.core.models.naming import named_copy
 from workbench.core.models.structure import graphs
 from workbench.core.text import listed, nearest, printable, shorten
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 WRITES_NODE_NAMES = "session.collect_node_memory_stats_to_file"
 _INTEGER_OPERATORS = (
@@ -25,7 +26,7 @@ _INTEGER_OPERATORS = (
 
 def names(model: Model) -> list[str]:
     """Return the names of the nodes after pre-processing: the file's own, or ours for unnamed nodes."""
-    return [node.name for node in _named(model).graph.node]
+    return [node.name for node in named_copy(model.structure).graph.node]
 
 
 def resolve(wanted: tuple[str, ...], current: Model, original: Model) -> dict[str, list[str]]:
@@ -37,10 +38,10 @@ def resolve(wanted: tuple[str, ...], current: Model, original: Model) -> dict[st
     """
     if not wanted:
         return {}
-    here = _named(current).graph.node
+    here = named_copy(current.structure).graph.node
     known = {node.name for node in here}
     makers = {output: node.name for node in here for output in node.output}
-    before = {node.name: node for node in _named(original).graph.node}
+    before = {node.name: node for node in named_copy(original.structure).graph.node}
     return {name: _resolved(name, known, makers, before) for name in wanted}
 
 
@@ -57,13 +58,6 @@ def _resolved(name: str, known: set[str], makers: Mapping[str, str], before: Map
         f"exclude names {shorten(name)!r}, which is no node of this model",
         f"did you mean {listed(near)}?" if near else "wb.explain(model) shows the names of its nodes",
     )
-
-
-def _named(model: Model) -> ModelProto:
-    proto = ModelProto()
-    proto.CopyFrom(model.structure)
-    name_nodes(proto)
-    return proto
 
 
 def op_types(model: Model) -> set[str]:

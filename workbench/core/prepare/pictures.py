@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from onnx.helper import tensor_dtype_to_np_dtype
 
 from workbench.core.errors import InputError
 from workbench.core.models.model import Model
@@ -148,6 +147,8 @@ def _picture_input(model: Model) -> tuple[str, Any, list[int | None]]:
             "images fit a model with one input of four dimensions, and this model has another",
             "give .npz files with an array for every input, or an iterable of feeds",
         )
+    from onnx.helper import tensor_dtype_to_np_dtype
+
     element = tensor_dtype_to_np_dtype(inputs[0].type.tensor_type.elem_type)
     return inputs[0].name, element, dims
 

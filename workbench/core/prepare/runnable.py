@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
-from onnx.helper import tensor_dtype_to_np_dtype
 
 from workbench.core.config import Config, PreparedModel
 from workbench.core.errors import InputError
 from workbench.core.models.checking import check_feed
+from workbench.core.models.element_type import ElementType
 from workbench.core.models.model import Model
 from workbench.core.prepare.preparing import OnStep, Prepared, prepare
 from workbench.core.worker.values import Feed
 
-_FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
+_FLOATS = (ElementType.FLOAT, ElementType.FLOAT16, ElementType.BFLOAT16, ElementType.DOUBLE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +69,8 @@ def _fit(feeds: Sequence[Feed], model: Model) -> bool:
 
 def cast_feeds(feeds: Sequence[Feed], model: Model) -> Sequence[Feed]:
     """Return the feeds with float values in the model's types, or the same object if all types fit."""
+    from onnx.helper import tensor_dtype_to_np_dtype
+
     wanted = {
         value.name: np.dtype(tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
         for value in model.structure.graph.input

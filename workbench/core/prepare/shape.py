@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from math import prod
+from typing import TYPE_CHECKING
 
-from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
-
+from workbench.core.models.element_type import ElementType
 from workbench.core.models.structure import graphs
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto, TensorProto
 
 # The transposes that follow a reshape to (batch, tokens, heads, width).
 HEADS_APART = ([0, 2, 1, 3], [0, 2, 3, 1])
@@ -66,8 +69,10 @@ def _small_constants(model: ModelProto, nodes: list[NodeProto]) -> dict[str, lis
 
 
 def _add_small(constants: dict[str, list[int]], name: str, tensor: TensorProto) -> None:
-    integer = tensor.data_type in (TensorProto.INT64, TensorProto.INT32)
-    external = tensor.data_location == TensorProto.EXTERNAL
+    from onnx import numpy_helper
+
+    integer = tensor.data_type in (ElementType.INT64, ElementType.INT32)
+    external = tensor.data_location == tensor.EXTERNAL
     if integer and not external and prod(tensor.dims) <= _SMALL:
         constants[name] = [int(value) for value in numpy_helper.to_array(tensor).reshape(-1)]
 

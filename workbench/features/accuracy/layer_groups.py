@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from onnx import ModelProto, NodeProto
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
 
 LAYERS = frozenset(
     {"Conv", "ConvTranspose", "MatMul", "Gemm", "LSTM", "GRU", "Attention", "EmbedLayerNormalization"}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from onnx import ModelProto, NodeProto
+from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
@@ -20,6 +18,9 @@ from workbench.core.worker.values import write_values
 from workbench.features.accuracy.layer_groups import LAYERS
 from workbench.features.accuracy.layers_record import LayerError, LayerErrorsRecord, TensorError, WeightError
 from workbench.features.accuracy.quantization_step import as_qdq, before_and_after, step_reporter
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
 
 LAYER_ITEMS = 8  # all intermediate tensors of both models, one item at a time
 BY_TOOL = "ORT's qdq_loss_debug matched tensors and weights"

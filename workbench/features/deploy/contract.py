@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onnx import TensorProto
-
 from workbench.core.errors import DeployError
 from workbench.core.models.declared import Declared, TensorType, declared_inputs, declared_outputs
+from workbench.core.models.element_type import ElementType
 from workbench.core.models.model import Model
 from workbench.core.text import shorten
 
@@ -15,7 +14,7 @@ BYTES = "BYTES"  # texts
 _OTHER_NAMES = {"FLOAT16": "FP16", "FLOAT": "FP32", "DOUBLE": "FP64", "STRING": BYTES}
 _SAME_NAMES = ("BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64")
 DATATYPES: dict[int, str] = {  # of the protocol, by the number in TensorProto
-    TensorProto.DataType.Value(name): _OTHER_NAMES.get(name, name) for name in (*_OTHER_NAMES, *_SAME_NAMES)
+    ElementType[name]: _OTHER_NAMES.get(name, name) for name in (*_OTHER_NAMES, *_SAME_NAMES)
 }
 
 

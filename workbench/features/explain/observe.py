@@ -7,9 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
-
-from onnx import ModelProto
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.core.background import in_background
 from workbench.core.config import Config, shipped_passes
@@ -22,13 +20,16 @@ from workbench.core.worker.launch import Worker, WorkerFolder, call_job
 from workbench.features.explain.graph import (
     Graph,
     informed,
-    name_nodes,
+    named_copy,
     read_graph,
     unnamed,
     with_branch_constants,
 )
 from workbench.features.explain.provenance.same import same_graph
 from workbench.features.explain.weightless import with_shapes, write_weightless
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 BUDGET_S = 120.0  # for all snapshots; what is missing then is said
 TIMEOUT_S = 900.0
@@ -172,12 +173,7 @@ def _behind(source: Graph, made: Prepared, observation: Observation) -> Observat
 
 def named_structure(model: Model) -> ModelProto:
     """Return the model without its weights, every node named."""
-    if not unnamed(model.structure):
-        return model.structure
-    structure = ModelProto()
-    structure.CopyFrom(model.structure)
-    name_nodes(structure)
-    return structure
+    return named_copy(model.structure) if unnamed(model.structure) else model.structure
 
 
 def source_graph(structure: ModelProto, cancel: threading.Event | None = None) -> Graph:
@@ -277,6 +273,8 @@ def read_chain(first: Observation, answer: Mapping[str, Any]) -> Observation:
 
 def _graph(file: str, source: Graph) -> Graph:
     """Read a graph that ORT saved without its weights; tensors of the source keep their names."""
+    from onnx import ModelProto
+
     saved = read_graph(ModelProto.FromString(Path(file).read_bytes()))
     return informed(with_branch_constants(saved, source), source)
 

@@ -13,14 +13,16 @@ from __future__ import annotations
 import threading
 from math import prod
 from pathlib import Path
-
-from onnx import ModelProto, TensorProto
+from typing import TYPE_CHECKING
 
 from workbench.core.errors import RunFailed, WorkerError
 from workbench.core.models.structure import tensors
 from workbench.core.models.wire import KEEP_BYTES
 from workbench.core.worker.launch import WorkerFolder, call_job
 from workbench.features.explain.graph.model import ELEMENT_BYTES
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, TensorProto
 
 HOLES = "holes.bin"
 _MOST_BYTES = 256 << 20  # of the structure, and of what inference makes of it
@@ -31,14 +33,16 @@ _PAYLOADS = ("raw_data", *(f"{kind}_data" for kind in _KINDS))
 
 def write_weightless(structure: ModelProto, source: Path, folder: Path) -> Path:
     """Write the model and its file of holes; read and keep small tensors of external data."""
+    from onnx import ModelProto
+
     model = ModelProto()
     model.CopyFrom(structure)
     largest = 0
     for tensor in tensors(model):
         size = int(prod(tensor.dims) * ELEMENT_BYTES.get(tensor.data_type, 0.0) + 0.5)
-        if tensor.data_location == TensorProto.EXTERNAL and size <= KEEP_BYTES:
+        if tensor.data_location == tensor.EXTERNAL and size <= KEEP_BYTES:
             _embed(tensor, source.parent, size)
-        elif tensor.data_location == TensorProto.EXTERNAL or (size > 0 and not _has_payload(tensor)):
+        elif tensor.data_location == tensor.EXTERNAL or (size > 0 and not _has_payload(tensor)):
             _point_to(tensor, location=HOLES, offset="0", length=str(size))
             largest = max(largest, size)
     with (folder / HOLES).open("wb") as file:
@@ -69,12 +73,16 @@ def with_shapes(
             return structure
         if not target.exists() or target.stat().st_size > _MOST_BYTES:
             return structure
+        from onnx import ModelProto
+
         inferred: ModelProto = ModelProto.FromString(target.read_bytes())
         return inferred
 
 
 def _without_weights(structure: ModelProto) -> ModelProto:
     """Return a copy whose left-out weights are external: inference only asks for their type and shape."""
+    from onnx import ModelProto
+
     bare = ModelProto()
     bare.CopyFrom(structure)
     for tensor in tensors(bare):
@@ -92,7 +100,7 @@ def _point_to(tensor: TensorProto, **place: str) -> None:
     """Replace the values of a tensor by a place in another file."""
     for field in (*_PAYLOADS, "external_data"):
         tensor.ClearField(field)
-    tensor.data_location = TensorProto.EXTERNAL
+    tensor.data_location = tensor.EXTERNAL
     for key, value in place.items():
         tensor.external_data.add(key=key, value=value)
 

@@ -1,6 +1,6 @@
 """A graph as plain frozen values: nodes, tensors, subgraphs, without weights."""
 
-from workbench.core.models.naming import name_nodes, unnamed
+from workbench.core.models.naming import named_copy, unnamed
 from workbench.features.explain.graph.model import Graph, Node, TensorInfo, informed, with_branch_constants
 from workbench.features.explain.graph.reading import read_graph
 
@@ -9,7 +9,7 @@ __all__ = [
     "Node",
     "TensorInfo",
     "informed",
-    "name_nodes",
+    "named_copy",
     "read_graph",
     "unnamed",
     "with_branch_constants",

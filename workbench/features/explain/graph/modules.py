@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from onnx import NodeProto
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 NAME_SCOPES = "pkg.torch.onnx.name_scopes"  # what torch's newer exporter writes: module paths, the node last
 NO_MODULE = "_empty_nn_module_stack"  # its word for a node of no module

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-
-from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
+from typing import TYPE_CHECKING
 
 from workbench.core.models.declared import TensorType, value_type
 from workbench.features.explain.graph.model import Graph, Node, TensorInfo
 from workbench.features.explain.graph.modules import module_of
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 
 def read_graph(model: ModelProto) -> Graph:

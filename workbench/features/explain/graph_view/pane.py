@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from onnx import TensorProto
-
+from workbench.core.models.element_type import ElementType
 from workbench.features.explain.graph import Graph, TensorInfo
 from workbench.features.explain.graph_view.scopes import Path, paths_of
 from workbench.features.explain.graph_view.tree import INPUTS, OUTPUTS, BoxTree, tree_of
@@ -159,10 +158,8 @@ def shape_text(info: TensorInfo | None) -> str:
     """Return a text such as `float32 1×128×768`, with a question mark for what is not known."""
     if info is None or (info.element is None and info.dims is None):
         return ""
-    element = "?"
-    if info.element in TensorProto.DataType.values():
-        element = TensorProto.DataType.Name(info.element).casefold()
-        element = _NAMES.get(element, element)
+    known = next((item.name.casefold() for item in ElementType if item == info.element), "?")
+    element = _NAMES.get(known, known)
     if info.dims is None:
         return f"{element}, shape unknown"
     dims = "×".join("?" if dim is None else str(dim) for dim in info.dims)

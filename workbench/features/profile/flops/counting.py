@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from onnx.helper import get_attribute_value
-
 from workbench.core.bundle.display import frame_of
 from workbench.core.models.structure import bodies
 from workbench.features.profile.flops.cost import Cost, Operand, Unknown, Work
@@ -100,6 +98,8 @@ def _walk(graph: Any, shapes: dict[str, Operand]) -> Iterator[NodeCost]:
 
 
 def _attribute(attribute: Any) -> Any:
+    from onnx.helper import get_attribute_value
+
     value = get_attribute_value(attribute)
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 

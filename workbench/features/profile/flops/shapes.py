@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
-from onnx import TensorProto
-
+from workbench.core.models.element_type import ElementType
 from workbench.core.models.structure import bodies
 from workbench.features.profile.flops.cost import Operand
 from workbench.features.profile.tables import CountedEvents
 from workbench.features.profile.trace import EventKind, node_name
 
-_NAMES = {number: name.lower() for name, number in TensorProto.DataType.items()}  # in ORT's words
+_NAMES = {int(element): element.name.lower() for element in ElementType}  # in ORT's words
 
 
 def profiled_shapes(model: Any, measured: CountedEvents) -> dict[str, Operand]:

@@ -16,6 +16,7 @@ import numpy as np
 from workbench.core.config import Config
 from workbench.core.cpu import usable_cores
 from workbench.core.errors import BundleError
+from workbench.core.installed import need
 from workbench.core.measure.interference import LoadWatch, disturbances, others_cpu_s, threads_of
 from workbench.core.measure.limits import Limits
 from workbench.core.worker.launch import WorkerFolder
@@ -189,6 +190,7 @@ def _pass(elements: int) -> tuple[Any, dict[str, Any]]:
 
 
 def _model(op_type: str, dims: tuple[int, ...], left: Any, out: Any, weights: dict[str, Any]) -> Any:
+    need("onnx")
     from onnx import helper, numpy_helper
 
     kind: Callable[[Any], int] = lambda dtype: helper.np_dtype_to_tensor_dtype(np.dtype(dtype))  # noqa: E731
