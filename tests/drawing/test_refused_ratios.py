@@ -61,6 +61,6 @@ def test_a_large_effect_whose_size_is_open_is_told_by_its_end(
     step = replace(improved.steps[1], ratio=None, low=low, high=high, reason="far apart")
     improved = replace(improved, steps=(step,))
     assert drawn(improvement_chart(improved), 0, 0) == (None, words, "far apart")
-    assert f"measured {words}" in steps_html("B", improved)
+    assert words in steps_html("B", improved)
     row = replace(levels.rows[1], verdict="faster", ratio=Estimate(None, low, high), reason="far apart")
     assert drawn(levels_chart(replace(levels, rows=(levels.rows[0], row))), 1, 3)[:2] == (None, words)

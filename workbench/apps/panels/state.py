@@ -80,9 +80,8 @@ class BenchState(HasTraits):
         help="kind of result → argument → text of each field of its form that a person changed"
     )
     forms_made: Dict[str, Anything] = Dict(help="the forms by which the parts were made, by kind")
-    space = Any(None, help="the Space that the tab tune offers, or None before it was looked for")
-    space_for = Any(None, help="goal, config and inputs that the space was looked for; None: it was given")
-    study = Any(None, help="the Study of the tab tune, or None")
+    space = Any(None, help="the Space whose axes may vary, or None before it was looked for")
+    study = Any(None, help="a Study that the page Improve shows, or None")
     selected = Tuple(help="names of the nodes that are selected in every view")
 
     # Configs

@@ -19,6 +19,7 @@ from workbench.core.config import Config
 from workbench.core.config.literals import literal, text_literal
 from workbench.core.errors import ConfigError
 
+PROVEN = "improved"  # the config that an improvement proved
 _KINDS = ("python", "triton")
 
 
@@ -48,24 +49,34 @@ class Deploying:
         controls = (self.label, self.kind, self.folder, self.fallback, *self.buttons.values())
         self.row = W.HBox([W.HTML("Serve"), *controls], classes="wbp-actions")
         self.widget = W.VBox([self.row, self.status])
-        follow(self.state, self._show, "result", "model", "job")
+        follow(self.state, self._show, "result", "model", "job", "parts_made")
 
     def _show(self) -> None:
-        result = self.state.result
-        ready = self.state.model is not None and self.state.job is None and result is not None
-        self.buttons["Deploy"].disabled = not ready
-        if result is None:
+        labels = [*self.configs]
+        ready = self.state.model is not None and self.state.job is None
+        self.buttons["Deploy"].disabled = not ready or not labels
+        if not labels:
             return
-        labels = [run.label for run in result.runs if run.failure is None] or ["A"]
         if list(self.label.options) != labels:
             self.label.options = labels
             self.label.value = labels[-1]
         if not self.folder.value:
-            self.folder.value = f"{file_name(result.record.model.name)}-server"
+            named = self.state.model if self.state.result is None else self.state.result.record.model
+            self.folder.value = f"{file_name(named.name)}-server"
+
+    @property
+    def configs(self) -> dict[str, Config]:
+        """The configs that can be served: those that ran, and last the one that an improvement proved."""
+        runs = () if self.state.result is None else self.state.result.runs
+        configs = {run.label: run.config for run in runs if run.failure is None}
+        for improvement in self.state.held_parts("improvement").values():
+            if improvement.record.comparison is not None:
+                configs[PROVEN] = improvement.config
+        return configs
 
     def deploy(self, *, wait: bool = False) -> None:
         """Write the deployment in a job that can be cancelled."""
-        config = next(run.config for run in self.state.result.runs if run.label == self.label.value)
+        config = self.configs[self.label.value]
         subject = self.state.result_subject or self.bench.request().subject
         folder = Path(self.folder.value.strip() or "server").expanduser()
         kind, options = self.kind.value, self._options(config, subject)

@@ -8,7 +8,7 @@ from workbench.apps.panels.markup import note_html, text
 from workbench.core.bundle.display import config_in_words
 from workbench.core.text import bounded, counted, factor, in_digits, in_ms
 from workbench.features.findings.record import ALL_FINE, FindingRecord, FindingsRecord
-from workbench.features.improve.record import ImprovementRecord, ImprovementStep
+from workbench.features.improve.record import ImprovementRecord, Trial
 
 if TYPE_CHECKING:
     from workbench.features.findings.fix_result import FixResult
@@ -115,29 +115,32 @@ def small_html(finding: FindingRecord) -> str:
 
 
 def steps_html(label: str, record: ImprovementRecord) -> str:
-    """Return what happened to a config that was improved: each step, what was not tried, why it ended."""
-    steps = "".join(f"<li>{step_html(step)}</li>" for step in record.steps)
+    """Return what happened to a config that was improved: each fix, what was not tried, why it ended."""
+    steps = "".join(trial_html(trial) for trial in record.trials if trial.way == "fix")
     skipped = "".join(f"<li>{text(line)}</li>" for line in record.skipped)
     left = folded(f"{counted(len(record.skipped), 'finding')} not tried, with the reason", skipped)
+    found = "" if record.comparison is None else f"<div>{text(config_in_words(record.config))}</div>"
     return (
-        f'<div class="wbp-findings-head"><b>{text(label)}, improved · {text(record.headline)}</b>'
-        f'<div class="wbp-note">{text(record.ended)}</div></div><ul class="wbp-steps">{steps}</ul>{left}'
+        f'<div class="wbp-findings-head"><b>{text(label)}, improved · {text(record.headline)}</b>{found}'
+        f'<div class="wbp-note">{text(record.ended)}</div></div><div class="wbp-steps">{steps}</div>{left}'
     )
 
 
-def step_html(step: ImprovementStep) -> str:
-    """Return one fix that was tried: predicted, measured, kept or not."""
-    state, word = ("good", "✓ kept") if step.kept else ("bad", "✗ not kept")
-    predicted = step.finding.gain.factor or "not known"
-    measured = "not measured" if step.ratio is None else "not settled"
-    if step.ratio is None and (ends := bounded(step.low, step.high)):
-        measured = f"measured {ends}"
-    if step.ratio is not None and step.low is not None:
-        measured = f"measured {factor(step.ratio, step.low, step.high)}"
-    mark = f'<span class="wbp-chip wbp-{state}">{word}</span>'
-    numbers = f"predicted {predicted}, {measured}"
+def trial_html(trial: Trial) -> str:
+    """Return one fix that was tried: measured in large letters, predicted below, kept or not and why."""
+    state, word = ("good", "✓ kept") if trial.kept else ("bad", "✗ not kept")
+    measured = bounded(trial.low, trial.high) or "not measured"
+    if trial.ratio is not None:
+        known = trial.low is not None
+        measured = factor(trial.ratio, trial.low, trial.high) if known else "not settled"
+    number = " wbp-number" if trial.low is not None else ""
+    predicted = f"predicted {trial.predicted_text or 'not known'}"
     return (
-        f'{mark} <b>{text(step.finding.title)}</b>: {numbers}<div class="wbp-note">{text(step.reason)}</div>'
+        '<div class="wbp-finding"><div class="wbp-finding-gain">'
+        f'<div class="wbp-gain{number}">{measured}</div><div>{predicted}</div></div>'
+        f'<div class="wbp-finding-body"><b class="wbp-finding-title">{text(trial.title)}</b> '
+        f'<span class="wbp-chip wbp-{state}">{word}</span><div class="wbp-note">{text(trial.reason)}</div>'
+        "</div></div>"
     )
 
 

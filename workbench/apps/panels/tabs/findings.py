@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.handlers import button
 from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.tabs.finding_card import FindingCard
@@ -23,13 +25,13 @@ _LOOK = (
 
 
 class FindingsList:
-    """What was tried, then the findings of each config, those with the largest gain first."""
+    """What was tried in `tried`; the findings of each config in `widget`, the largest gain first."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.cards: list[FindingCard] = []
         self.held: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-        self.list = W.VBox([])
+        self.list, self.tried = W.VBox([]), W.VBox([], classes="wbp-findings")
         self.look = FormLine(bench, KINDS.named("findings").offer, _LOOK)
         self.widget = W.VBox([self.look.widget, self.list], classes="wbp-findings")
         self.state.observe(lambda _: self._follow(), names=["job", "tried", "selected"])
@@ -42,25 +44,38 @@ class FindingsList:
         )
         if (improved, findings) != self.held:
             self.held, self.cards = (improved, findings), []
-            widgets = [self._tried(label, record) for label, record in improved.items()]
-            widgets += [widget for label, record in findings.items() for widget in self._found(label, record)]
-            self.list.children = widgets
+            self.tried.children = [self._tried(label, record) for label, record in improved.items()]
+            self.list.children = [
+                widget for label, record in findings.items() for widget in self._found(label, record)
+            ]
         self._follow()
 
     def _tried(self, label: str, record: ImprovementRecord) -> W.Widget:
-        """Return the widgets of a config that was improved."""
+        """Return the widgets of a config that was improved: the answer, what to do with it, the fixes."""
         status = W.HTML()
 
         def use() -> None:
             self.bench.b = record.config
             status.value = note_html("B is set. Press Compare to measure it against A.")
 
+        def copy() -> None:
+            self.bench.page.copy(self._code(), status)
+
         changed = record.config != record.start
-        hint = "Put the config at the end of the steps into B"
-        row = W.HBox([button("Use as B", hint, use, status)] if changed else [], classes="wbp-tools")
+        hint = "Put the proven config into B"
+        uses = [button("Use as B", hint, use, status)] if changed else []
+        row = W.HBox([*uses, button("Copy code", "The code that does the same", copy, status)])
+        row.add_class("wbp-tools")
         proven = [] if record.comparison is None else [W.HTML(verdict_html(record.comparison))]
         steps = W.HTML(steps_html(label, record))
         return W.VBox([*proven, row, steps, status], classes="wbp-improvement")
+
+    def _code(self) -> str:
+        """Return the code that makes the improvement on the screen."""
+        request = self.state.request()
+        subject = self.state.parts_subject or request.subject
+        forms = self.state.forms_made or request.forms
+        return kind_code(KINDS.named("improvement"), replace(request, subject=subject, forms=forms))
 
     def _found(self, label: str, record: FindingsRecord) -> list[W.Widget]:
         """Return the widgets of one config's findings."""

@@ -1,28 +1,26 @@
-"""The mode improve: the proven answer, what was found and tried, and the search for more, on one page."""
+"""The mode improve: the proven answer, what was found and tried, and the configs that were searched."""
 
 from __future__ import annotations
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.tabs.findings import FindingsList
-from workbench.apps.panels.tabs.tune import TunePage
+from workbench.apps.panels.tabs.searched import SearchedConfigs
 
 
 class ImprovePage:
-    """Findings and what came of them above, the search around the best below."""
+    """The answer with the fixes that were tried, the configs of the search, and the findings."""
 
     def __init__(self, bench: Bench) -> None:
-        self.findings, self.tune = FindingsList(bench), TunePage(bench)
-        further = W.HTML('<div class="c-title"><b>Search further</b></div>', classes="wbp-heading")
-        self.widget = W.VBox(
-            [self.findings.widget, further, self.tune.widget], classes="wbp-page wbp-improve"
-        )
+        self.findings, self.searched = FindingsList(bench), SearchedConfigs(bench)
+        places = [self.findings.tried, self.searched.widget, self.findings.widget]
+        self.widget = W.VBox(places, classes="wbp-page wbp-improve")
 
     def show(self) -> None:
         """Show what there is now."""
         self.findings.refresh()
-        self.tune.show()
+        self.searched.show()
 
     def hide(self) -> None:
         """Take figures and tables out of the page."""
-        self.tune.hide()
+        self.searched.hide()

@@ -78,7 +78,8 @@ class Share:
     def choose(self, key: str) -> None:
         """Do what an item says; what was open is closed."""
         with shown_in(self.status):
-            if key not in _WITHOUT_ANSWER and self.state.result is None:
+            proven = key == "server" and self.server.configs
+            if key not in _WITHOUT_ANSWER and self.state.result is None and not proven:
                 raise WorkbenchError("There is no answer to share yet.", "Press Compare first.")
             opened, self.place.children = self.place.children, ()
             self.acts[key]()

@@ -1,4 +1,4 @@
-"""The tune tab in a page: a click on a point of the Pareto figure picks its config."""
+"""The mode Improve in a page: under a limit in two clicks; a point of the figure picks its config."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WIDTHS = (1024, 1440, 1920)
 CUT_PLACEHOLDERS = """width => {
   if (innerWidth !== width) return null;
   const brush = document.createElement('canvas').getContext('2d');
-  const fields = [...document.querySelectorAll('.wbp-page input[placeholder]')];
+  const fields = [...document.querySelectorAll('.wbp-configs input[placeholder]')];
   const visible = fields.filter((field) => field.checkVisibility() && field.placeholder);
   return {count: visible.length, cut: visible.filter((field) => {
     const style = getComputedStyle(field);
@@ -61,11 +61,40 @@ def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab)
     until(page, picks)
     button(page, "Use as B").first.click()
     expect(page.locator(".wbp-page:visible")).to_contain_text("B is set")
-    button(page, "More limits").click()
+    button(page, "+ limit: memory, p99, file…").click()
     expect(page.get_by_label("load time", exact=True)).to_be_visible()
+    expect(button(page, "What may vary")).to_be_visible()
     assert faults(page, ".wbp-page") == []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 1000})
         fields = page.wait_for_function(CUT_PLACEHOLDERS, arg=width).json_value()
         assert fields["count"] >= 7
         assert fields["cut"] == [], f"at {width} pixels"
+
+
+LIMITED = """import workbench as wb
+from dataclasses import replace
+from tests.factories import results as examples
+import workbench.features.improve.call as calling
+asked = []
+def improve(model, config, **options):
+    asked.append(options)
+    return wb.Improvement(examples.improvement())
+calling.improve = improve
+bench = wb.Workbench("digits-mlp")
+bench"""
+
+
+def test_improving_under_a_limit_takes_two_clicks(show: Show) -> None:
+    page = show(LIMITED).page
+    tab(page, "Improve")
+    row = page.locator(".wbp-improve-row")
+    row.locator("select").first.select_option("1 % accuracy")
+    button(page, "Improve").last.click()
+    tried = page.locator(".wbp-steps .wbp-finding")
+    expect(tried).to_have_count(2)
+    expect(tried.first).to_contain_text("✓ kept")
+    expect(tried.first).to_contain_text("predicted")
+    expect(page.locator(".wbp-improve .wbp-verdict")).to_be_visible()
+    expect(page.locator(".wbp-improve .wbp-figure")).to_be_visible()
+    assert faults(page, ".wbp-page") == []
