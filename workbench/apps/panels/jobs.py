@@ -25,7 +25,6 @@ class JobView:
     elapsed_s: float
     progress: Progress | None = None  # None while the end of the step is not known
     cancelling: bool = False
-    partial: Any = None  # the result so far, of jobs that have one
 
 
 @dataclass(eq=False, slots=True)
@@ -38,12 +37,7 @@ class Job:
     began: float = field(default_factory=time.monotonic)
     doing: str = "starting"
     progress: Progress | None = None
-    partial: Any = None
     error: Exception | None = None
-
-    def keep(self, partial: Any) -> None:
-        """Keep the result so far; the UI thread shows it at its own pace."""
-        self.partial = partial
 
     def tell(self, progress: Progress) -> None:
         """Keep the newest progress; the UI thread shows it at its own pace."""
@@ -63,7 +57,7 @@ class Job:
         progress, doing, elapsed_s = self.progress, self.doing, time.monotonic() - self.began
         if progress is not None:
             doing = f"round {progress.round}: {progress.doing}" if progress.round else progress.doing
-        return JobView(self.name, doing, elapsed_s, progress, self.cancel.is_set(), self.partial)
+        return JobView(self.name, doing, elapsed_s, progress, self.cancel.is_set())
 
 
 class Jobs:
