@@ -2,7 +2,7 @@
 
 The results are made by hand (tests/factories), of twenty models in four kinds of bundle, and written into a
 history of their own. Each row is the median of five calls in this process, after one that is not
-counted; `compact` is called once, after hundreds of results were deleted.
+counted; compacting, after hundreds of results were deleted, and the first listing are called once.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from workbench.features.compare.call import history
 _FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 _MODELS = 20
 _CALLS = 5
+FIRST = "list it for the first time"
+ONCE = ("compact", FIRST)
 
 
 def record(number: int) -> ComparisonRecord:
@@ -62,7 +64,9 @@ def main() -> None:
     """Print one row per action."""
     parser = argparse.ArgumentParser(prog="benchmarks.history", description=__doc__)
     parser.add_argument("--results", type=int, default=100_000)
-    count = parser.parse_args().results
+    parser.add_argument("--bundles", type=int, default=2_000, help="in the shared folder")
+    chosen = parser.parse_args()
+    count = chosen.results
     with _own_home() as home:
         file = home / "data" / "history.sqlite"
         file.parent.mkdir()
@@ -71,8 +75,8 @@ def main() -> None:
         made_s = time.perf_counter() - began
         print(f"{count:,} results in {bytes_text(file.stat().st_size)}, made in {made_s:.0f} s")
         print(f"load of the machine {os.getloadavg()[0]:.1f}\n\n| action | s | s of a core |\n|---|---|---|")
-        for name, action in _actions(count):
-            wall_s, core_s = _seconds(action, once=name == "compact")
+        for name, action in (*_actions(count), *_shared(home / "shared", chosen.bundles)):
+            wall_s, core_s = _seconds(action, once=name in ONCE)
             print(f"| {name} | {wall_s:.3f} | {core_s:.3f} |", flush=True)
 
 
@@ -99,6 +103,17 @@ def _actions(count: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "delete 100 results", lambda: kept.delete(*(record(next(doomed)).id for _ in range(100)))
     kept.delete(*(record(next(doomed)).id for _ in range(100)))
     yield "compact", kept.compact
+
+
+def _shared(folder: Path, count: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+    folder.mkdir()
+    for number in range(count):
+        path = folder / f"{number:06}.ortbench"
+        path.write_bytes(pack_record(record(number), None, private=False))
+    print(f"| a shared folder of {count:,} bundles | | |")
+    yield FIRST, lambda: history(folder).entries(most=20)
+    yield "list it again", lambda: history(folder).entries(most=20)
+    yield "open one of it", lambda: history(folder).open(record(count // 2).id)
 
 
 def _seconds(action: Callable[[], Any], *, once: bool) -> tuple[float, float]:

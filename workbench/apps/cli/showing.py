@@ -25,6 +25,7 @@ def add_to(commands: Commands) -> None:
     history = add_command(commands, "history", run_history, "list the results made on this machine")
     history.add_argument("--model", help="part of the model's name, or the start of its hash")
     history.add_argument("--most", type=int, default=20, metavar="N", help="the newest N; default 20")
+    history.add_argument("--folder", metavar="DIR", help="the bundles of a folder, such as a team's")
     history.add_argument("--delete", metavar="ID", help="delete an entry for good")
     add(history, "--json")
     for name, run, what in (
@@ -118,10 +119,12 @@ def run_history(arguments: argparse.Namespace) -> int:
     from workbench.features.compare.call import history
 
     if arguments.delete:
-        history().delete(arguments.delete)
+        history(arguments.folder).delete(arguments.delete)
         print(f"deleted {arguments.delete}")
         return 0
-    frame = history().to_frame(model=arguments.model, most=max(0, arguments.most))[HISTORY_COLUMNS]
+    frame = history(arguments.folder).to_frame(model=arguments.model, most=max(0, arguments.most))[
+        HISTORY_COLUMNS
+    ]
     if arguments.json:
         print(rows_json(frame))
     elif frame.empty:

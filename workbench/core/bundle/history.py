@@ -63,7 +63,7 @@ class RecordHistory:
         blob = pack_record(record, structure, private=True, about=about, parts=parts, kinds=self.kinds)
         kind = self.kinds.of(record, "").name
         entry = entry_of(record, kind, self.kinds.about(record, about), note, len(blob))
-        with writing(self.path, self._patience_s) as connection:
+        with self._writing() as connection:
             stored = connection.execute("SELECT bundle FROM records WHERE id = ?", (entry.id,)).fetchone()
             if stored is None:
                 marks = ", ".join("?" * (len(COLUMNS) + 1))
@@ -91,7 +91,7 @@ class RecordHistory:
         if not self._rows("SELECT 1 FROM records WHERE id = ?", identity):
             return False
         blob = pack_record(record, structure, private=True, about=about, parts=parts, kinds=self.kinds)
-        with writing(self.path, self._patience_s) as connection:
+        with self._writing() as connection:
             query = "UPDATE records SET bundle = ?, bundle_bytes = ? WHERE id = ?"
             return connection.execute(query, (blob, len(blob), identity)).rowcount > 0
 
@@ -150,13 +150,13 @@ class RecordHistory:
     def annotate(self, id_or_prefix: str, note: str) -> None:
         """Replace the note of a record."""
         identity = self._resolve(id_or_prefix)
-        with writing(self.path, self._patience_s) as connection:
+        with self._writing() as connection:
             connection.execute("UPDATE records SET note = ? WHERE id = ?", (storable(note), identity))
 
     def delete(self, *ids_or_prefixes: str) -> None:
         """Delete records permanently: all of them, or none if one cannot be found."""
         identities = [(self._resolve(asked),) for asked in ids_or_prefixes]
-        with writing(self.path, self._patience_s) as connection:
+        with self._writing() as connection:
             connection.executemany("DELETE FROM records WHERE id = ?", identities)
 
     def compact(self) -> None:
@@ -233,6 +233,9 @@ class RecordHistory:
 
     def _reading(self) -> AbstractContextManager[sqlite3.Connection | None]:
         return reading(self.path, self._patience_s)
+
+    def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        return writing(self.path, self._patience_s)
 
     def _rows(self, query: str, *values: object) -> list[Any]:
         """Return the rows of a query; none if no history exists yet."""

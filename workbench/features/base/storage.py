@@ -48,6 +48,7 @@ STORES = {
     "hashes": Store("cache/hashes", f"hashes of model files; {_AGAIN}"),
     "peaks": Store("cache/peaks", "what this machine can do at most, for rooflines; measured again"),
     "engines": Store("cache/tensorrt", f"TensorRT engines; {_AGAIN}"),
+    "folders": Store("cache/folders", f"indexes of shared folders of bundles; {_AGAIN}"),
     "versions": Store("cache/versions", f"environments of ONNX Runtime by version; {_AGAIN}"),
     "published": Store(
         "data/published", "files laid out for Netron and speedscope; they expire after a week"

@@ -21,6 +21,7 @@ from workbench.core.models import Model
 from workbench.core.models.fit import check_fit
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
+from workbench.features.base.folder_history import FolderHistory
 from workbench.features.base.history import History
 from workbench.features.base.registry import KINDS
 from workbench.features.base.running import Feeds, finding_inputs, inputs_of, measure_runs
@@ -125,11 +126,13 @@ def open(path: str | os.PathLike[str]) -> Any:
     return result
 
 
-def history() -> History:
+def history(folder: str | os.PathLike[str] | None = None) -> History:
     """Return the history: every result made on this machine, newest first.
+
+    With a `folder`, the history of a team: the bundles that lie in it, which are only read.
 
     >>> import workbench as wb
     >>> wb.history().to_frame().columns[0]
     'id'
     """
-    return History()
+    return History() if folder is None else FolderHistory(folder)

@@ -1,0 +1,79 @@
+"""A shared folder of bundles is a history that is read and never written."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from tests.factories.comparisons import ordinary
+from workbench.apps.cli import main
+
+pytestmark = pytest.mark.usefixtures("coarse")
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Path:
+    folder = tmp_path / "team"
+    folder.mkdir()
+    for name in ("anna", "ben"):
+        wb.Comparison(replace(ordinary(), id=f"20260101-000000-{name}")).save(folder / f"{name}.ortbench")
+    return folder
+
+
+def test_bundles_are_listed_filtered_and_opened_and_the_own_history_stays_empty(team: Path) -> None:
+    kept = wb.history(team)
+    assert {entry.id for entry in kept.entries()} == {"20260101-000000-anna", "20260101-000000-ben"}
+    assert [entry.id for entry in kept.entries(text="ANNA")] == ["20260101-000000-anna"]
+    opened = kept.open("20260101-000000-b")
+    assert isinstance(opened, wb.Comparison)
+    assert opened.record.id == "20260101-000000-ben"
+    assert len(kept.to_frame()) == 2
+    assert len(wb.history()) == 0
+
+
+def test_files_that_come_go_or_change_are_seen(team: Path) -> None:
+    kept = wb.history(team)
+    assert len(kept) == 2
+    shutil.copy(team / "anna.ortbench", team / "copy.ortbench")
+    (team / "ben.ortbench").unlink()
+    wb.Comparison(replace(ordinary(), id="20260101-000000-carl")).save(team / "anna.ortbench")
+    (team / "notes.txt").write_text("no bundle")
+    for again in (kept, wb.history(team)):
+        assert {entry.id for entry in again.entries()} == {"20260101-000000-anna", "20260101-000000-carl"}
+    shutil.copy(team / "anna.ortbench", team / "twice.ortbench")
+    names = {entry.id for entry in kept.entries(text="carl")}
+    assert len(names) == 2, "each file is an entry"
+    assert all(kept.open(name).record.id == "20260101-000000-carl" for name in names)
+
+
+def test_a_bundle_that_cannot_be_read_is_listed_with_the_reason(team: Path) -> None:
+    (team / "bad.ortbench").write_bytes(b"PK\x03\x04 <script>")
+    (team / "link.ortbench").symlink_to(team / "anna.ortbench")
+    (entry,) = wb.history(team).entries(kind="damaged")
+    assert entry.id == "bad.ortbench"
+    assert entry.note
+    with pytest.raises(wb.WorkbenchError, match="cannot be opened"):
+        wb.history(team).open("bad.ortbench")
+
+
+def test_nothing_is_written_there(team: Path) -> None:
+    before = {path.name: path.read_bytes() for path in team.iterdir()}
+    kept = wb.history(team)
+    for write in (
+        lambda: kept.annotate("20260101-000000-anna", "x"),
+        lambda: kept.delete("20260101-000000-a"),
+    ):
+        with pytest.raises(wb.WorkbenchError, match="only read"):
+            write()
+    assert {path.name: path.read_bytes() for path in team.iterdir()} == before
+    with pytest.raises(wb.WorkbenchError, match="is no folder"):
+        wb.history(team / "missing")
+
+
+def test_the_command_lists_a_folder(team: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["history", "--folder", str(team), "--most", "1"]) == 0
+    assert capsys.readouterr().out.count("20260101-000000-") == 1

@@ -1,0 +1,121 @@
+"""A shared folder of bundles as a history that is only read; an index of it lies in the cache."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import NoReturn
+
+from workbench.core import home
+from workbench.core.bundle.bundle import Bundle, read_bundle
+from workbench.core.bundle.database import reading, writing
+from workbench.core.bundle.entries import COLUMNS, Entry, entry_of
+from workbench.core.errors import BundleError, HistoryError
+from workbench.core.text import one_line, path_text
+from workbench.features.base.history import History
+
+_SUFFIX = ".ortbench"
+_AT_ONCE = 500  # bundles that are read before their rows are written: all that a kill can lose
+_MOST_LETTERS = 200  # of the reason why a bundle cannot be read
+
+
+class FolderHistory(History):
+    """The bundles of a folder. Each file is an entry, whose row is read once and kept in an index here."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder).expanduser().resolve()
+        if not self.folder.is_dir():
+            raise HistoryError(
+                f"{path_text(self.folder)} is no folder.",
+                "Give the folder that your team saves bundles into.",
+            )
+        name = sha256(os.fsencode(self.folder)).hexdigest()[:32]
+        indexes = home.cache_folder() / "folders"
+        indexes.mkdir(exist_ok=True)
+        super().__init__(indexes / f"{name}.sqlite")
+        self._listed_ns: int | None = None  # when the folder last changed before it was listed
+
+    def bundle(self, id_or_prefix: str) -> Bundle:
+        """Return the bundle of an entry, read from the folder as any stranger's file."""
+        identity = self._resolve(id_or_prefix)
+        rows = self._rows("SELECT bundle FROM records WHERE id = ?", identity)
+        if not rows:
+            raise self._missing(identity, [])
+        return read_bundle(self.folder / _name(rows[0][0]), self.kinds)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        self._refresh()
+        with super()._reading() as connection:
+            yield connection
+
+    def _writing(self) -> NoReturn:
+        raise HistoryError(
+            f"The history of {path_text(self.folder)} is only read.",
+            "Save a bundle there, result.save(…), or remove its file.",
+        )
+
+    def _refresh(self) -> None:
+        """Bring the index up to what lies in the folder."""
+        changed_ns = self.folder.stat().st_mtime_ns
+        if changed_ns == self._listed_ns:
+            return
+        there = set(_stamps(self.folder))
+        with reading(self.path, self._patience_s) as connection:
+            rows = () if connection is None else connection.execute("SELECT bundle FROM records")
+            known = {stamp for (stamp,) in rows}
+        if gone := known - there:
+            with writing(self.path, self._patience_s) as connection:
+                connection.executemany("DELETE FROM records WHERE bundle = ?", ((stamp,) for stamp in gone))
+        unread = iter(there - known)
+        while stamps := list(islice(unread, _AT_ONCE)):
+            self._index(stamps)
+        self._listed_ns = changed_ns
+
+    def _index(self, stamps: Sequence[bytes]) -> None:
+        entries = [(self._entry(stamp), stamp) for stamp in stamps]
+        marks = ", ".join("?" * (len(COLUMNS) + 1))
+        with writing(self.path, self._patience_s) as connection:
+            for entry, stamp in entries:
+                same = connection.execute("SELECT bundle FROM records WHERE id = ?", (entry.id,)).fetchone()
+                if same not in (None, (stamp,)):  # a copy of the bundle under another name
+                    entry = replace(entry, id=f"{entry.id} ({_name(stamp)})")
+                connection.execute(
+                    f"INSERT OR REPLACE INTO records ({', '.join(COLUMNS)}, bundle) VALUES ({marks})",
+                    (*(getattr(entry, name) for name in COLUMNS), stamp),
+                )
+
+    def _entry(self, stamp: bytes) -> Entry:
+        """Return the row of a bundle; of one that cannot be read, a row that says why."""
+        changed_ns, size, name = int(stamp.split(b" ")[0]), int(stamp.split(b" ")[1]), _name(stamp)
+        try:
+            bundle = read_bundle(self.folder / name, self.kinds)
+        except BundleError as error:
+            when = datetime.fromtimestamp(changed_ns / 1e9, UTC).isoformat(timespec="seconds")
+            reason = one_line(error.problem, _MOST_LETTERS)
+            return Entry(name, when, "damaged", "", "", None, None, None, None, "", reason, size)
+        return entry_of(bundle.record, bundle.kind, bundle.about, "", size)
+
+
+def _stamps(folder: Path) -> Iterator[bytes]:
+    """Yield the time of its last change, the size and the name of each bundle; no links."""
+    with os.scandir(folder) as files:
+        for file in files:
+            if (
+                file.name.endswith(_SUFFIX)
+                and file.name.isprintable()
+                and file.is_file(follow_symlinks=False)
+            ):
+                status = file.stat()
+                yield f"{status.st_mtime_ns} {status.st_size} {file.name}".encode()
+
+
+def _name(stamp: bytes) -> str:
+    return stamp.split(b" ", 2)[2].decode()
