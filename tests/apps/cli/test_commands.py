@@ -303,11 +303,13 @@ def test_decoding_takes_a_prompt_and_tokens(
 
     monkeypatch.setattr("workbench.features.decode.call.decode", decode)
     assert main(["decode", model, "--b", "io_binding=true", "--prompt", "5", "--tokens", "3"]) == 0
+    assert (calls["batch"], calls["prompt_lengths"]) == ((1,), ())
     assert calls["configs"] == (wb.Config(), wb.Config(io_binding=True))
     assert (calls["prompt"], calls["tokens"], calls["budget_s"], calls["inputs"]) == (5, 3, 60.0, None)
     assert "tokens/s" in capsys.readouterr().out
-    assert main(["decode", model, "--csv"]) == 0
-    assert capsys.readouterr().out.startswith("label,config,cache,first_token_s,")
+    assert main(["decode", model, "--csv", "--batch", "1,4", "--prompt-lengths", "8,16"]) == 0
+    assert (calls["batch"], calls["prompt_lengths"], calls["prompt"]) == ((1, 4), (8, 16), None)
+    assert capsys.readouterr().out.startswith("label,config,cache,prompt,batch,first_token_s,")
 
 
 def test_versions_are_compared_in_environments(

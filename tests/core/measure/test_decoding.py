@@ -15,8 +15,9 @@ import workbench as wb
 from tests.core.models import tiny
 from tests.core.models.decoders import decoder
 from tests.factories import results as examples
+from workbench.features.decode.chart import decoding_chart, decoding_figure
 from workbench.features.decode.points import decode_frame, decode_pairs, figures_of, in_words, positions_frame
-from workbench.features.decode.record import check_decoding
+from workbench.features.decode.record import DecodeCase, check_decoding
 
 RECORD = examples.decoding()
 
@@ -25,7 +26,11 @@ def test_the_first_token_and_the_next_ones_stand_apart() -> None:
     a, b = figures_of(RECORD)
     assert a.first_token.value == pytest.approx(0.0404)
     assert a.token.value == pytest.approx(0.00505, rel=0.01)
-    assert a.tokens_per_s == pytest.approx(198, rel=0.01)
+    rate = a.tokens_per_s
+    assert rate.value == pytest.approx(198, rel=0.01)
+    assert rate.low is not None
+    assert rate.high is not None
+    assert rate.low < 198 < rate.high
     assert len(a.position_s) == RECORD.token_count
     assert (b.same, b.first_other) == (3, 2)
 
@@ -40,10 +45,50 @@ def test_pairs_are_as_many_times_as_fast() -> None:
 
 def test_the_words_name_the_step_that_differs() -> None:
     text = in_words(RECORD)
-    assert "then 5.05 ms a token (198 tokens/s), 3.0 MiB of cache at 131 tokens, copied" in text
+    assert (
+        "then 5.05 ms (95 % CI 4.99 to 5.11) a token: 198 tokens/s, 3.0 MiB of cache at 131 tokens, copied"
+        in text
+    )
     assert "B picks the same token as A at 3 of 4 steps; step 3 is the first other one" in text
     assert "has no cache" not in text
     assert "every token runs the whole sequence again" in in_words(replace(RECORD, cached=False))
+
+
+BATCHED = replace(
+    RECORD,
+    further=(
+        DecodeCase(
+            32,
+            2,
+            (5, 1, 6, 2, 7, 3, 8, 4),
+            (
+                examples.decode_run("A", 1.0, (5, 1, 6, 2, 7, 3, 8, 4)),
+                examples.decode_run("B", 0.5, (5, 1, 6, 9, 7, 9, 8, 4)),
+            ),
+            RECORD.verdicts,
+        ),
+    ),
+)
+
+
+def test_each_prompt_and_batch_has_its_rows() -> None:
+    check_decoding(BATCHED, "")
+    a, b = figures_of(BATCHED)[2:]
+    assert a.tokens_per_s.value == pytest.approx(2 * 198, rel=0.01)
+    assert (b.same, b.first_other) == (2, 1)
+    frame = decode_frame(BATCHED)
+    assert frame[["label", "prompt", "batch"]].to_numpy().tolist() == [
+        ["A", 128, 1], ["B", 128, 1], ["A", 32, 2], ["B", 32, 2]
+    ]  # fmt: skip
+    positions = positions_frame(BATCHED)
+    rows = positions[(positions["batch"] == 2) & (positions["label"] == "B")]
+    assert rows["sequence"].tolist() == [0, 1] * 4
+    assert rows["picked"].tolist() == [5, 1, 6, 9, 7, 9, 8, 4]
+    text = in_words(BATCHED)
+    assert "2 × 32 tokens: A (" in text
+    assert "a step of 2 tokens: 396 tokens/s" in text
+    assert [row.label for row in decoding_chart(BATCHED).rows][2:] == ["A, 2 × 32 tokens", "B, 2 × 32 tokens"]
+    assert len(decoding_figure(BATCHED).data) == 4
 
 
 def test_tables() -> None:
@@ -61,6 +106,8 @@ def test_a_record_that_contradicts_itself_is_refused() -> None:
         replace(RECORD, tokens=(1,)),
         replace(RECORD, runs=()),
         replace(RECORD, runs=RECORD.runs[:1]),
+        replace(BATCHED, batch=2),
+        replace(BATCHED, further=(replace(BATCHED.further[0], runs=RECORD.runs[:1]),)),
         replace(RECORD, runs=(replace(RECORD.runs[0], picked=(1,)), RECORD.runs[1])),
     ):
         with pytest.raises(wb.BundleError):
@@ -70,7 +117,9 @@ def test_a_record_that_contradicts_itself_is_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [({"tokens": 0}, "tokens=0"), ({"prompt": 0}, "prompt=0"), ({"prompt": []}, "prompt=0"),
-     ({"budget_s": 0}, "budget_s=0")],
+     ({"budget_s": 0}, "budget_s=0"), ({"batch": 0}, "batch=0"), ({"batch": [2, 2]}, "batch holds"),
+     ({"batch": []}, "batch holds"), ({"prompt_lengths": [4, 4]}, "prompt_lengths holds"),
+     ({"prompt": 4, "prompt_lengths": [4, 8]}, "both given")],
 )  # fmt: skip
 def test_bad_numbers_are_refused(options: Any, problem: str) -> None:
     with pytest.raises(wb.ConfigError, match=problem):
@@ -102,6 +151,32 @@ def test_copied_and_bound_caches_give_the_tokens_of_a_plain_loop(tmp_path: Path,
     assert [run.cache_bytes for run in result.record.runs] == [10 * 4 * 4] * 2
     assert all(row.agrees for row in result.record.agreement)
     assert len(result.record.verdicts) == 2
+    assert wb.open(result.save(tmp_path / "decoding.ortbench")).record == result.record
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("cached", [True, False])
+def test_batches_and_lengths_in_one_call_give_the_tokens_of_each_sequence_alone(
+    tmp_path: Path, cached: bool
+) -> None:
+    model = decoder(mask=cached, cached=cached)
+    configs = wb.Config(), wb.Config(io_binding=True)
+    result = wb.decode(
+        tiny.save(model, tmp_path), *configs, prompt_lengths=[3, 5], batch=[1, 2], tokens=4, budget_s=1,
+        progress=False,
+    )  # fmt: skip
+    cases = result.record.cases
+    assert [(case.prompt_count, case.batch) for case in cases] == [(3, 1), (3, 2), (5, 1), (5, 2)]
+    for case in cases:
+        assert [run.picked for run in case.runs] == [case.tokens] * 2
+        expected = [run.cache_bytes for run in case.runs]
+        rows = case.batch * (case.prompt_count + 3)
+        assert expected == [rows * 4 * 4 if cached else None] * 2
+    assert len({tokens for case in cases[1::2] for tokens in (case.tokens[::2], case.tokens[1::2])}) > 1
+    drawn = wb.load(tmp_path / "tiny.onnx").inputs(seed=0, dims={"input_ids.0": 2, "input_ids.1": 5})
+    for sequence, prompt in enumerate(drawn.feeds[0]["input_ids"].tolist()):
+        assert list(cases[3].tokens[sequence::2]) == greedy(decoder(cached=False), prompt, 4)
+    assert len(result.to_frame()) == 8
     assert wb.open(result.save(tmp_path / "decoding.ortbench")).record == result.record
 
 

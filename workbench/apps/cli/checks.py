@@ -125,9 +125,11 @@ def of_decoding(record: DecodingRecord, fail_if: Collection[str]) -> Iterator[Ga
             yield Gate(run.label, OPEN, f"not measured: {problem}")
         else:
             yield Gate(run.label, FINE, f"{len(run.passes):,} passes")
-    for row in record.verdicts:
-        name = f"{row.what}: {row.verdict.label} against A"
-        yield Gate(name, _code(row.verdict.kind, fail_if), headline(row.verdict))
+    for case in record.cases:
+        start = f"{case.name}, " if record.further else ""
+        for row in case.verdicts:
+            name = f"{start}{row.what}: {row.verdict.label} against A"
+            yield Gate(name, _code(row.verdict.kind, fail_if), headline(row.verdict))
 
 
 def of_accuracy(record: AccuracyRecord, max_drop: float | None) -> Iterator[Gate]:

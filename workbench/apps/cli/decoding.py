@@ -7,6 +7,7 @@ import argparse
 from workbench.apps.cli.checks import of_decoding
 from workbench.apps.cli.commands import Commands, add, add_command, add_subject
 from workbench.apps.cli.comparing import add_candidates, read_candidates
+from workbench.apps.cli.load_testing import numbers
 from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import common, read_inputs, save
 
@@ -22,6 +23,12 @@ def add_to(commands: Commands) -> None:
         "--prompt", type=int, metavar="N", help="of the prompt; default 128, or as many as fit"
     )
     command.add_argument("--tokens", type=int, metavar="N", help="to make; default 64, or as many as fit")
+    command.add_argument(
+        "--batch", type=numbers, default=(1,), metavar="N,…", help="prompts that run together"
+    )
+    command.add_argument(
+        "--prompt-lengths", type=numbers, default=(), metavar="N,…", help="several in place of --prompt"
+    )
     add(command, "--budget", default=60.0)
     add(command, "--npz", help="your own inputs beside the tokens")
     add(command, "--calibration", "--csv", "--no-history", "--quiet", "--allow-fallback", "--fail-if")
@@ -38,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         *read_candidates(arguments),
         prompt=arguments.prompt,
         tokens=arguments.tokens,
+        batch=arguments.batch,
+        prompt_lengths=arguments.prompt_lengths,
         inputs=read_inputs(arguments, model) if arguments.npz or arguments.dim else None,
         seed=arguments.seed,
         **common(arguments),

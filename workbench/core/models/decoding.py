@@ -72,10 +72,12 @@ def decoding_names(model: ModelProto) -> DecodingNames:
     )
 
 
-def decoding_dims(model: ModelProto, names: DecodingNames, prompt: int) -> dict[str, int]:
-    """Return the sizes of example inputs: one prompt of this length."""
+def decoding_dims(model: ModelProto, names: DecodingNames, prompt: int, batch: int = 1) -> dict[str, int]:
+    """Return the sizes of example inputs: so many prompts of this length."""
     (tokens,) = (value for value in declared_inputs(model) if value.name == names.tokens)
-    sizes = zip((0, 1), (1, prompt), tokens.dims, strict=True)
+    if isinstance(tokens.dims[0], int) and tokens.dims[0] != batch:
+        raise InputError(f"{shorten(tokens.name)!r} takes a batch of {tokens.dims[0]}, not of {batch}", _FIX)
+    sizes = zip((0, 1), (batch, prompt), tokens.dims, strict=True)
     return {f"{tokens.name}.{axis}": size for axis, size, dim in sizes if not isinstance(dim, int)}
 
 

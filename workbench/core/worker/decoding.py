@@ -14,7 +14,9 @@ Clock = Callable[[], int]  # nanoseconds
 
 
 class Decoder:
-    """Decodes with a session. `names` are those of `models.decoding`, `feed` holds example inputs.
+    """Decodes a batch of prompts with a session.
+
+    `names` are those of `models.decoding`, `feed` holds example inputs of that batch.
 
     The cache is copied to numpy and back, or bound: then ORT reads what it wrote, where it wrote it.
     """
@@ -24,12 +26,14 @@ class Decoder:
         session: ort.InferenceSession,
         names: dict[str, Any],
         feed: dict[str, Any],
+        prompt: list[list[int]],
         *,
         device: str | None,
         options: ort.RunOptions | None,
         clock: Clock = time.perf_counter_ns,
     ) -> None:
         self._session, self._names, self._options, self._clock = session, names, options, clock
+        self._prompt = np.array(prompt, np.int64)
         self._device = device  # of the bound cache; None: copied
         self._caches = names["caches"]
         made = {names[key] for key in ("tokens", "mask", "positions", "segments", "branch")}
@@ -41,37 +45,36 @@ class Decoder:
         }
         self.outputs = [names["logits"], *(cache["present"] for cache in self._caches)]
 
-    def decode(
-        self, prompt: list[int], count: int, given: list[int] | None, keep_logits: bool = False
-    ) -> dict[str, Any]:
-        """Make `count` tokens after the prompt; `given` are fed in place of the most likely ones.
+    def decode(self, count: int, given: list[list[int]] | None, keep_logits: bool = False) -> dict[str, Any]:
+        """Make `count` tokens after each prompt; `given` are fed in place of the most likely ones.
 
         Each step is timed from its feed to its outputs, without the choice of the token.
         """
         steps, picked, kept = array("q"), [], []
-        sequence, cache = list(prompt), [self._empty[cache["past"]] for cache in self._caches]
+        sequence, cache = self._prompt, [self._empty[cache["past"]] for cache in self._caches]
         step = self._copied if self._device is None else self._bound
         for number in range(count):
-            fresh = sequence if not self._caches or number == 0 else sequence[-1:]
+            fresh = sequence if not self._caches or number == 0 else sequence[:, -1:]
             start = self._clock()
-            logits, cache = step(fresh, len(sequence), cache)
+            logits, cache = step(fresh, sequence.shape[1], cache)
             steps.append(self._clock() - start)
-            last = np.asarray(_array(logits)[0, -1], np.float32)
-            picked.append(int(last.argmax()))
+            last = np.asarray(_array(logits)[:, -1], np.float32)
+            picked.append(last.argmax(-1).tolist())
             if keep_logits:
                 kept.append(last)
-            sequence.append(picked[-1] if given is None else given[number])
+            chosen = picked[-1] if given is None else given[number]
+            sequence = np.column_stack([sequence, np.array(chosen, np.int64)])
         cache_bytes = sum(_array(value).nbytes for value in cache)
         return {"steps": steps, "picked": picked, "logits": kept, "cache_bytes": cache_bytes}
 
-    def _feed(self, fresh: list[int], total: int) -> dict[str, Any]:
-        past = total - len(fresh)
+    def _feed(self, fresh: Any, total: int) -> dict[str, Any]:
+        batch, past = len(fresh), total - fresh.shape[1]
         positions = np.arange(past, total)
         values = {
-            "tokens": [fresh],
-            "mask": np.ones((1, total)),
-            "positions": positions if self._names["positions_rank"] == 1 else positions[None],
-            "segments": np.zeros((1, len(fresh))),
+            "tokens": fresh,
+            "mask": np.ones((batch, total)),
+            "positions": positions if self._names["positions_rank"] == 1 else np.tile(positions, (batch, 1)),
+            "segments": np.zeros(fresh.shape),
             "branch": [past > 0],
         }
         feed = dict(self._constant)
@@ -81,13 +84,13 @@ class Decoder:
                 feed[name] = np.ascontiguousarray(value, self._dtypes[name])
         return feed
 
-    def _copied(self, fresh: list[int], total: int, cache: list[Any]) -> tuple[Any, list[Any]]:
+    def _copied(self, fresh: Any, total: int, cache: list[Any]) -> tuple[Any, list[Any]]:
         feed = self._feed(fresh, total)
         feed |= {pair["past"]: value for pair, value in zip(self._caches, cache, strict=True)}
         logits, *presents = self._session.run(self.outputs, feed, self._options)
         return logits, presents
 
-    def _bound(self, fresh: list[int], total: int, cache: list[Any]) -> tuple[Any, list[Any]]:
+    def _bound(self, fresh: Any, total: int, cache: list[Any]) -> tuple[Any, list[Any]]:
         binding = self._session.io_binding()
         for name, value in self._feed(fresh, total).items():
             binding.bind_cpu_input(name, value)

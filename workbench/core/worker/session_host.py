@@ -34,7 +34,7 @@ class SessionHost(Host):
         self.plan: dict[str, Any] = {}
         self.model = ""
         self.callers: list[sampling.Run] = []
-        self.decoder: Decoder | None = None
+        self.decoders: list[Decoder] = []
 
     def do_load(self, model: str, plan: dict[str, Any], log_severity: int | None = None) -> Any:
         """Make the session, timed as the user's load time."""
@@ -99,27 +99,31 @@ class SessionHost(Host):
             return serving.closed_loop(runs, seconds, most)
         return serving.open_loop(runs, rate_hz, seconds, seed)
 
-    def do_decoder(self, names: dict[str, Any], feeds: str, prompt: list[int], count: int) -> Any:
-        """Make the loop over tokens, and run it once; buffers are bound where the config binds."""
+    def do_decoder(
+        self,
+        names: dict[str, Any],
+        empty_shapes: list[dict[str, list[int]]],
+        feeds: str,
+        prompts: list[list[list[int]]],
+        count: int,
+    ) -> Any:
+        """Make the loop of each prompt and run it once; buffers are bound where the config binds."""
         session = self._session()
-        self.decoder = Decoder(
-            session,
-            names,
-            read_values(Path(feeds))[0],
-            device=device_of(session) if self.binds else None,
-            options=run_options(self.plan),
-        )
-        self.decoder.decode(prompt, count, None)
+        device, options = device_of(session) if self.binds else None, run_options(self.plan)
+        self.decoders = [
+            Decoder(session, {**names, "empty_shapes": empty}, feed, prompt, device=device, options=options)
+            for empty, feed, prompt in zip(empty_shapes, read_values(Path(feeds)), prompts, strict=True)
+        ]
+        for decoder in self.decoders:
+            decoder.decode(count, None)
         return {"io": "binding" if self.binds else "run"}, b""
 
     def do_decode(
-        self, prompt: list[int], count: int, given: list[int] | None, logits: str | None = None
+        self, case: int, count: int, given: list[list[int]] | None, logits: str | None = None
     ) -> Any:
         """Make tokens after a prompt; write the logits of each step to a file where one is named."""
-        if self.decoder is None:
-            raise RuntimeError("no decoder was made")
         cpu_before = time.process_time_ns()
-        decoded = self.decoder.decode(prompt, count, given, keep_logits=logits is not None)
+        decoded = self.decoders[case].decode(count, given, keep_logits=logits is not None)
         cpu_ns = time.process_time_ns() - cpu_before
         if logits is not None:
             write_values(Path(logits), [{"logits": np.stack(decoded["logits"])}])

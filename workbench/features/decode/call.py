@@ -26,6 +26,8 @@ from workbench.features.decode.result import Decoding
 _BUDGET_S = 60.0
 PROMPT, TOKENS = 128, 64  # where the model has positions for so many
 MOST_TOKENS = 100_000
+MOST_BATCH = 1_024
+_TOKENS_FIX = "give a number of tokens from 1 up"
 
 
 @finding_inputs
@@ -34,6 +36,8 @@ def decode(
     *configs: Config,
     prompt: int | Sequence[int] | None = None,
     tokens: int | None = None,
+    batch: int | Sequence[int] = 1,
+    prompt_lengths: Sequence[int] = (),
     budget_s: float = _BUDGET_S,
     inputs: Feeds = None,
     seed: int = 0,
@@ -52,8 +56,10 @@ def decode(
     last one gave: copied through numpy, or bound without a copy where the config has `io_binding`. A model
     without a cache runs the whole sequence at each step. `prompt` is a number of random tokens, or your own
     (None: 128, or half as many as the model has positions for), `tokens` how many to make (None: 64 at most);
-    `inputs` gives what else the model takes, such as the states of an encoder. The first config picks the
-    tokens, and all configs are timed on these; what each would have picked is compared step by step.
+    `prompt_lengths` are several numbers in one call, and `batch` how many prompts run together, or several
+    such numbers: each length and each batch has its rows. `inputs` gives what else the model takes, such as
+    the states of an encoder. The first config picks the tokens, and all configs are timed on these; what each
+    would have picked is compared step by step.
 
     >>> import workbench as wb
     >>> wb.decode.__name__
@@ -63,23 +69,28 @@ def decode(
     configs = configs or (Config(),)
     loaded = opened_for(model, configs, "wb.decode(model, wb.Config(…))")
     names = decoding_names(loaded.structure)
-    prompt, tokens = usual_lengths(names, prompt, tokens)
-    for name, value in (("tokens", tokens), ("prompt", prompt if isinstance(prompt, int) else len(prompt))):
-        check_number(name, value, "give a number of tokens from 1 up", least=1, most=MOST_TOKENS, whole=True)
+    if prompt is not None and prompt_lengths:
+        raise ConfigError("prompt= and prompt_lengths= are both given", "give one of them")
+    prompt, tokens = usual_lengths(names, max(prompt_lengths, default=prompt), tokens)
+    prompts = tuple(prompt_lengths) or (prompt,)
+    batches = (batch,) if isinstance(batch, int) else tuple(batch)
+    _check_numbers(names, prompts, batches, tokens)
     if not budget_s > 0:
         raise ConfigError(f"budget_s={quoted(budget_s)} is no usable value", "give seconds above 0")
-    count = prompt if isinstance(prompt, int) else len(prompt)
-    check_length(names, count, tokens)
+    cases = [(length, size) for length in prompts for size in batches]
     if inputs is not None:
-        fed = inputs_from(loaded, inputs, seed=seed)
+        if batches != (1,):
+            raise ConfigError("inputs= are those of one prompt, and batch= asks for more", "leave one out")
+        every = [inputs_from(loaded, inputs, seed=seed)] * len(cases)
     else:
-        dims = decoding_dims(loaded.structure, names, count)
-        fed = random_inputs(loaded.structure, loaded.name, seed, dims, loaded.usual)
+        sizes = (decoding_dims(loaded.structure, names, _count(length), size) for length, size in cases)
+        every = [random_inputs(loaded.structure, loaded.name, seed, dims, loaded.usual) for dims in sizes]
+    fed = every[0]
     with request_for(
         loaded,
         configs,
         fed,
-        feeds=fed.feeds[:1],
+        feeds=tuple(of.feeds[0] for of in every),
         smallest_effect=smallest_effect,
         tolerance=tolerance,
         calibration=replayed(calibration),
@@ -89,7 +100,10 @@ def decode(
         cancel=cancel,
         limits=limits,
     ) as (compared, on_progress):
-        ids = _prompt(prompt, fed.feeds[0][names.tokens])
+        ids = tuple(
+            _prompts(length, of.feeds[0][names.tokens], size)
+            for (length, size), of in zip(cases, every, strict=True)
+        )
         request = DecodeRequest(compared, names, ids, tokens, float(budget_s))
         record = DecodingRounds(request, on_progress).measure(cancel)
     return kept(Decoding(record, origin_of(loaded, configs[0], fed, cancel=cancel)), keep)
@@ -107,11 +121,30 @@ def usual_lengths(
     return prompt, tokens
 
 
-def _prompt(prompt: int | Sequence[int], example: Any) -> tuple[int, ...]:
-    """Return the given tokens, or the example's, repeated or cut to their number."""
+def _count(prompt: int | Sequence[int]) -> int:
+    return prompt if isinstance(prompt, int) else len(prompt)
+
+
+def _check_numbers(
+    names: DecodingNames, prompts: Sequence[int | Sequence[int]], batches: Sequence[int], tokens: int
+) -> None:
+    check_number("tokens", tokens, _TOKENS_FIX, least=1, most=MOST_TOKENS, whole=True)
+    for prompt in prompts:
+        check_number("prompt", _count(prompt), _TOKENS_FIX, least=1, most=MOST_TOKENS, whole=True)
+        check_length(names, _count(prompt), tokens)
+    for batch in batches:
+        fix = "give how many prompts run together, from 1 up"
+        check_number("batch", batch, fix, least=1, most=MOST_BATCH, whole=True)
+    for name, values in (("prompt_lengths", prompts), ("batch", batches)):
+        if not values or len({str(value) for value in values}) < len(values):
+            raise ConfigError(f"{name} holds no number, or one twice", "give each number once")
+
+
+def _prompts(prompt: int | Sequence[int], example: Any, batch: int) -> tuple[tuple[int, ...], ...]:
+    """Return the given tokens for each sequence, or the example's, repeated or cut to their number."""
     if not isinstance(prompt, int):
         if not all(isinstance(token, int) and token >= 0 for token in prompt):
             raise InputError("prompt holds something else than tokens", "give integers from 0 up")
-        return tuple(prompt)
-    drawn = [int(token) for token in example[0]]
-    return tuple((drawn * (prompt // len(drawn) + 1))[:prompt])
+        return (tuple(prompt),) * batch
+    rows = [[int(token) for token in row] for row in example[:batch]]
+    return tuple(tuple((drawn * (prompt // len(drawn) + 1))[:prompt]) for drawn in rows)

@@ -32,14 +32,10 @@ _AXES = (
 
 def decoding_chart(record: DecodingRecord) -> Chart:
     """Return a row for each config."""
-    rows = tuple(_row(index, figures) for index, figures in enumerate(figures_of(record)))
-    return Chart(
-        headlines(in_words(record), len(record.runs)),
-        _AXES,
-        rows,
-        f"{record.prompt_count} tokens of prompt",
-        columns=3,
-    )
+    several = bool(record.further)
+    rows = tuple(_row(index, figures, several) for index, figures in enumerate(figures_of(record)))
+    note = "" if several else f"{record.cases[0].name} of prompt"
+    return Chart(headlines(in_words(record), len(record.runs)), _AXES, rows, note, columns=3)
 
 
 def decoding_figure(record: DecodingRecord) -> go.Figure:
@@ -51,28 +47,32 @@ def decoding_figure(record: DecodingRecord) -> go.Figure:
     scale = scale_of([row.token.value for row in every])
     for index, row in enumerate(every):
         style = run_look(index)
-        places = range(1, len(row.position_s))
+        places, name = range(1, len(row.position_s)), plain(_label(row, bool(record.further)))
         figure.add_scatter(
-            x=[record.prompt_count + place for place in places],
+            x=[row.case.prompt_count + place for place in places],
             y=[scale.of(row.position_s[place]) for place in places],
-            name=plain(row.run.label),
+            name=name,
             mode="lines+markers",
             marker={"symbol": style.symbol, "size": 5},
             line={"color": style.color, "dash": style.dash},
-            hovertemplate=f"position %{{x}}: %{{y:.4~g}} {scale.unit}<extra>{plain(row.run.label)}</extra>",
+            hovertemplate=f"position %{{x}}: %{{y:.4~g}} {scale.unit}<extra>{name}</extra>",
             showlegend=True,
         )
     figure.update_xaxes(title_text="position of the token")
     figure.update_yaxes(title_text=f"median time of the token ({scale.unit})", rangemode="tozero")
-    note = f"the first token, which runs the prompt of {record.prompt_count}, stands in the sentences only"
+    note = "the first token, which runs the prompt, stands in the sentences only"
     return set_title(figure, headlines(in_words(record), len(record.runs)), note, _HEIGHT)
 
 
-def _row(index: int, figures: DecodeFigures) -> ChartRow:
+def _label(figures: DecodeFigures, several: bool) -> str:
+    return f"{figures.run.label}, {figures.case.name}" if several else figures.run.label
+
+
+def _row(index: int, figures: DecodeFigures, several: bool) -> ChartRow:
     look, run = run_look(index), figures.run
     absent = "not measured" if run.failure is None else run.failure.problem
     times = (
         time_value(time.value, look, absent, digits=3, low=time.low, high=time.high)
         for time in (figures.first_token, figures.token)
     )
-    return one_value(run.label, *times, size_value(run.cache_bytes, look, "no cache"))
+    return one_value(_label(figures, several), *times, size_value(run.cache_bytes, look, "no cache"))

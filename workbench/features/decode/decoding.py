@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
+from workbench.core.bundle.comparison import OutputAgreement
 from workbench.core.errors import RunFailed
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import CompareRequest
@@ -18,9 +20,9 @@ from workbench.core.measure.task_rounds import TaskRounds
 from workbench.core.measure.verdict import is_enough
 from workbench.core.measure.wording import thread_notes
 from workbench.core.models.decoding import DecodingNames, cache_feeds
-from workbench.core.worker.values import read_values
+from workbench.core.worker.values import read_values, write_values
 from workbench.features.decode.points import WHATS, decode_pairs
-from workbench.features.decode.record import DecodePass, DecodeRun, DecodeVerdict, DecodingRecord
+from workbench.features.decode.record import DecodeCase, DecodePass, DecodeRun, DecodeVerdict, DecodingRecord
 
 _LEAST_ROUNDS = 3  # an interval needs them, whatever the budget
 MOST_ROUNDS = 12
@@ -32,11 +34,11 @@ WARM_UP_TOKENS = 3
 
 @dataclass(frozen=True, slots=True)
 class DecodeRequest:
-    """One decoding as the user requested it."""
+    """One decoding as the user requested it; the feeds of `compared` are one for each prompt."""
 
     compared: CompareRequest
     names: DecodingNames
-    prompt: tuple[int, ...]
+    prompts: tuple[tuple[tuple[int, ...], ...], ...]  # of each case: a row of tokens for each sequence
     tokens: int
     budget_s: float
 
@@ -47,25 +49,36 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
     def __init__(self, request: DecodeRequest, on_progress: OnProgress) -> None:
         super().__init__(request.compared, request.budget_s, on_progress)
         self._request = request
-        self._tokens: tuple[int, ...] = ()
-        self._picked: dict[str, tuple[int, ...]] = {}
-        self._cache_bytes: dict[str, int | None] = {}
+        self._cases = range(len(request.prompts))
+        self._tokens: dict[int, tuple[int, ...]] = {}
+        self._picked: dict[tuple[int, str], tuple[int, ...]] = {}
+        self._passes: dict[tuple[int, str], list[DecodePass]] = defaultdict(list)
+        self._cache_bytes: dict[tuple[int, str], int | None] = {}
 
     def run(self) -> None:
         """Let the baseline choose the tokens, then time all configs on them until the answer is known."""
         baseline = self.candidates[0]
         gathered = self.gathered[baseline.label]
-        self.round(0, [baseline], [self._task(baseline, None)])
+        self.round(0, [baseline], [self._task(baseline, case) for case in self._cases])
         if gathered.failure is not None:
             raise RunFailed(f"{self.compared.model_name}: {gathered.failure.problem}", gathered.failure.fix)
-        self._tokens = self._picked[baseline.label]
-        passes = PASSES if sum(gathered.parts[-1].step_s) < LONG_PASS_S else 1
-        gathered.parts.clear()
+        self._tokens = {case: self._picked[case, baseline.label] for case in self._cases}
+        longest_s = max(sum(parts[-1].step_s) for parts in self._passes.values())
+        passes = PASSES if longest_s < LONG_PASS_S else 1
+        self._passes.clear()
         for number in range(1, MOST_ROUNDS + 1):
             began = time.perf_counter()
             alive = self.alive()
-            tasks = [self._task(candidate, self._tokens) for candidate in alive for _ in range(passes)]
-            self.round(number, alive, tasks)
+            self.round(
+                number,
+                alive,
+                [
+                    self._task(candidate, case)
+                    for candidate in alive
+                    for case in self._cases
+                    for _ in range(passes)
+                ],
+            )
             now = time.perf_counter()
             out_of_time = now - self.began + (now - began) > self.budget_s
             if number >= _LEAST_ROUNDS and (out_of_time or self._is_enough(number)):
@@ -74,58 +87,69 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
     def record(self) -> DecodingRecord:
         """Return the record with its verdicts."""
         agreement = self.agreement()
-        runs = tuple(self._run(candidate) for candidate in self.candidates)
+        first, *further = (self._case(case, agreement) for case in self._cases)
         return DecodingRecord(
             model_name=self.compared.model_name,
-            prompt_count=len(self._request.prompt),
+            prompt_count=first.prompt_count,
             token_count=self._request.tokens,
             seed=self.compared.seed,
             cached=bool(self._request.names.caches),
-            tokens=self._tokens,
-            runs=runs,
+            tokens=first.tokens,
+            runs=first.runs,
             agreement=agreement,
-            verdicts=tuple(
-                DecodeVerdict(
-                    what,
-                    self.verdict(
-                        run.label,
-                        decode_pairs(runs[0], run, what),
-                        agreement,
-                        None if run.failure is None else run.failure.problem,
-                    ),
-                )
-                for what in (WHATS if self._request.tokens > 1 else WHATS[:1])
-                for run in runs[1:]
-            ),
-            notes=tuple(note for _, note in thread_notes(runs)),
+            verdicts=first.verdicts,
+            notes=tuple(note for _, note in thread_notes(first.runs)),
+            batch=first.batch,
+            further=tuple(further),
         )
+
+    def _case(self, case: int, agreement: Sequence[OutputAgreement]) -> DecodeCase:
+        runs, rows = self._runs(case), self._request.prompts[case]
+        verdicts = tuple(
+            DecodeVerdict(
+                what,
+                self.verdict(
+                    run.label,
+                    decode_pairs(runs[0], run, what),
+                    agreement,
+                    None if run.failure is None else run.failure.problem,
+                ),
+            )
+            for what in (WHATS if self._request.tokens > 1 else WHATS[:1])
+            for run in runs[1:]
+        )
+        return DecodeCase(len(rows[0]), len(rows), self._tokens[case], runs, verdicts)
 
     def open(self, participant: Participant) -> None:
         """Make the loop over tokens and warm it up; the logits are kept once, on the baseline's tokens."""
         candidate, request = participant.candidate, self._request
-        feeds = read_values(candidate.feeds)[0]
-        names = {**asdict(request.names), "empty_shapes": cache_feeds(request.names, feeds)}
+        empty = [cache_feeds(request.names, feed) for feed in read_values(candidate.feeds)]
         opened = participant.ask(
             "decoder",
             "first run",
-            names=names,
+            names=asdict(request.names),
+            empty_shapes=empty,
             feeds=str(candidate.feeds),
-            prompt=list(request.prompt),
+            prompts=request.prompts,
             count=min(WARM_UP_TOKENS, request.tokens),
         ).body
         gathered = self.gathered[candidate.label]
         if self._tokens and gathered.outputs is None:
             path = self.surroundings.folder / f"{participant.worker.name}.logits"
-            participant.ask("decode", "outputs", **self._body(self._tokens), logits=str(path))
+            values: list[Any] = []
+            for case in self._cases:
+                participant.ask("decode", "outputs", **self._body(case), logits=str(path))
+                values += read_values(path)
+            write_values(path, values)
             gathered.outputs = path
         participant.outcome.io = opened.get("io")
 
     def take(self, answer: TaskAnswer) -> None:
         """Keep the times of a pass and the tokens that it picked."""
-        label, body = answer.task.label, answer.body
-        self._picked[label] = tuple(body["picked"])
-        self._cache_bytes[label] = body["cache_bytes"] if self._request.names.caches else None
-        self.gathered[label].parts.append(
+        body, key = answer.body, (answer.task.body["case"], answer.task.label)
+        self._picked[key] = tuple(token for step in body["picked"] for token in step)
+        self._cache_bytes[key] = body["cache_bytes"] if self._request.names.caches else None
+        self._passes[key].append(
             DecodePass(
                 round=answer.round,
                 order=answer.order,
@@ -140,31 +164,34 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
         """Return the spent share of the budget."""
         return min(1.0, elapsed_s / self.budget_s) if number else None
 
-    def _task(self, candidate: Candidate, given: Sequence[int] | None) -> WorkerTask:
-        return WorkerTask(candidate.label, "decoding", "decode", self._body(given))
+    def _task(self, candidate: Candidate, case: int) -> WorkerTask:
+        return WorkerTask(candidate.label, "decoding", "decode", self._body(case))
 
-    def _body(self, given: Sequence[int] | None) -> dict[str, Any]:
-        return {
-            "prompt": list(self._request.prompt),
-            "count": self._request.tokens,
-            "given": None if given is None else list(given),
-        }
+    def _body(self, case: int) -> dict[str, Any]:
+        tokens, batch = self._tokens.get(case, ()), len(self._request.prompts[case])
+        given = [tokens[at : at + batch] for at in range(0, len(tokens), batch)]
+        return {"case": case, "count": self._request.tokens, "given": given or None}
 
     def _is_enough(self, rounds: int) -> bool:
         """Return whether more rounds would only confirm the verdicts; one config alone gets five."""
-        runs = [self._run(candidate) for candidate in self.candidates]
-        rest = [run for run in runs[1:] if run.failure is None]
-        if not rest:
+        if len(self.alive()) == 1:
             return rounds >= ROUNDS_ALONE
-        pairs = [decode_pairs(runs[0], run, WHATS[-1]) for run in rest]
+        pairs = [
+            decode_pairs(runs[0], run, WHATS[-1])
+            for runs in map(self._runs, self._cases)
+            for run in runs[1:]
+            if run.failure is None
+        ]
         return all(is_enough(row, self.criteria(row)) for row in pairs)
 
-    def _run(self, candidate: Candidate) -> DecodeRun:
-        gathered = self.gathered[candidate.label]
+    def _runs(self, case: int) -> tuple[DecodeRun, ...]:
+        return tuple(self._run(candidate, (case, candidate.label)) for candidate in self.candidates)
+
+    def _run(self, candidate: Candidate, key: tuple[int, str]) -> DecodeRun:
         return DecodeRun(
-            io=cast(Any, gathered.io),
-            picked=self._picked.get(candidate.label, ()),
-            cache_bytes=self._cache_bytes.get(candidate.label),
-            passes=tuple(gathered.parts),
+            io=cast(Any, self.gathered[candidate.label].io),
+            picked=self._picked.get(key, ()),
+            cache_bytes=self._cache_bytes.get(key),
+            passes=tuple(self._passes.get(key, ())),
             **self.facts(candidate),
         )

@@ -13,8 +13,8 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.measure.pairs import LEAST_S, Pair, typical_s
 from workbench.core.measure.percentiles import Figure, mean_of
 from workbench.core.measure.wording import headline
-from workbench.core.text import counted, in_mib, in_ms
-from workbench.features.decode.record import DecodePass, DecodeRun, DecodingRecord, What
+from workbench.core.text import counted, in_digits, in_mib, in_ms
+from workbench.features.decode.record import DecodeCase, DecodePass, DecodeRun, DecodingRecord, What
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,20 +27,26 @@ class DecodeFigures:
     """One config of a decoding."""
 
     run: DecodeRun
+    case: DecodeCase
     first_token: Figure  # seconds
     token: Figure  # seconds of each token after the first
     position_s: tuple[float, ...]  # the median of each step over all passes
-    same: int  # steps at which it picks the baseline's token
+    same: int  # steps at which it picks the baseline's tokens
     first_other: int | None  # the first step at which it picks another one
 
     @property
-    def tokens_per_s(self) -> float | None:
-        return None if not self.token.value else 1 / self.token.value
+    def tokens_per_s(self) -> Figure:
+        """The tokens after the first, of all sequences of the batch."""
+        token = self.token
+        value, low, high = (
+            self.case.batch / seconds if seconds else None for seconds in (token.value, token.high, token.low)
+        )
+        return Figure("tokens/s", value, low, high, token.note)
 
 
 def figures_of(record: DecodingRecord) -> tuple[DecodeFigures, ...]:
-    """Return the figures of every config."""
-    return tuple(_figures(run, record) for run in record.runs)
+    """Return the figures of every config, for each prompt and batch."""
+    return tuple(_figures(run, case) for case in record.cases for run in case.runs)
 
 
 def decode_pairs(baseline: DecodeRun, candidate: DecodeRun, what: What) -> tuple[Pair, ...]:
@@ -59,19 +65,25 @@ def decode_pairs(baseline: DecodeRun, candidate: DecodeRun, what: What) -> tuple
 
 
 def decode_frame(record: DecodingRecord) -> pd.DataFrame:
-    """Return one row per config; units stand in the names."""
+    """Return one row per config, prompt and batch; units stand in the names."""
     import pandas as pd
 
-    verdicts = {(row.verdict.label, row.what): row.verdict for row in record.verdicts}
+    verdicts = {
+        (case.name, row.verdict.label, row.what): row.verdict
+        for case in record.cases
+        for row in case.verdicts
+    }
     return pd.DataFrame(
         [
             {
                 "label": figures.run.label,
                 "config": config_in_words(figures.run.config),
                 "cache": _cache_in_words(figures.run, record),
+                "prompt": figures.case.prompt_count,
+                "batch": figures.case.batch,
                 **figures.first_token.cells("first_token", "_s"),
                 **figures.token.cells("token", "_s"),
-                "tokens_per_s": figures.tokens_per_s,
+                **figures.tokens_per_s.cells("tokens", "_per_s"),
                 "cache_bytes": figures.run.cache_bytes,
                 "rss_bytes": max(figures.run.rss_bytes, default=None),
                 "same_tokens": figures.same if figures.run.picked else None,
@@ -79,7 +91,9 @@ def decode_frame(record: DecodingRecord) -> pd.DataFrame:
                 **{
                     f"{what.replace(' ', '_')}_{name}": value
                     for what in WHATS
-                    for name, value in verdict_cells(verdicts.get((figures.run.label, what))).items()
+                    for name, value in verdict_cells(
+                        verdicts.get((figures.case.name, figures.run.label, what))
+                    ).items()
                 },
                 "failure": figures.run.failure.problem if figures.run.failure else None,
             }
@@ -89,24 +103,31 @@ def decode_frame(record: DecodingRecord) -> pd.DataFrame:
 
 
 def positions_frame(record: DecodingRecord) -> pd.DataFrame:
-    """Return one row per config and step: how long its token took, and which one it picked."""
+    """Return one row per config, step and sequence: how long it took, and which token was picked."""
     import pandas as pd
 
     rows = []
     for figures in figures_of(record):
-        for at, seconds in enumerate(figures.position_s):
-            picked = figures.run.picked[at] if figures.run.picked else None
-            rows.append((figures.run.label, record.prompt_count + at, seconds, record.tokens[at], picked))
-    return pd.DataFrame(rows, columns=["label", "position", "step_s", "token", "picked"])
+        case, run = figures.case, figures.run
+        for at, token in enumerate(case.tokens[: len(figures.position_s) * case.batch]):
+            step, sequence = divmod(at, case.batch)
+            picked = run.picked[at] if run.picked else None
+            place = (run.label, case.prompt_count, case.batch, sequence, case.prompt_count + step)
+            rows.append((*place, figures.position_s[step], token, picked))
+    columns = ["label", "prompt", "batch", "sequence", "position", "step_s", "token", "picked"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def in_words(record: DecodingRecord) -> str:
     """Return each config in a sentence, each verdict, and where other tokens were picked."""
-    lines = [_sentence(figures, record) for figures in figures_of(record)]
-    lines += [f"{row.what}: {headline(row.verdict)}" for row in record.verdicts]
-    for figures in figures_of(record)[1:]:
-        if figures.run.picked:
-            lines.append(_tokens_in_words(figures, record))
+    lines: list[str] = []
+    every = figures_of(record)
+    for case in record.cases:
+        start = f"{case.name}: " if record.further else ""
+        rows = [figures for figures in every if figures.case.name == case.name]
+        lines += [start + _sentence(figures, record) for figures in rows]
+        lines += [f"{start}{row.what}: {headline(row.verdict)}" for row in case.verdicts]
+        lines += [start + _tokens_in_words(row, record) for row in rows[1:] if row.run.picked]
     if not record.cached:
         lines.append(
             "the model has no cache, so every token runs the whole sequence again: export it with "
@@ -115,22 +136,23 @@ def in_words(record: DecodingRecord) -> str:
     return "\n".join([*lines, *(f"note: {note}" for note in record.notes)])
 
 
-def _figures(run: DecodeRun, record: DecodingRecord) -> DecodeFigures:
+def _figures(run: DecodeRun, case: DecodeCase) -> DecodeFigures:
     rounds = sorted({part.round for part in run.passes})
     by_round = [[part for part in run.passes if part.round == number] for number in rounds]
-    later = max(1, record.token_count - 1)
-    others = [
-        at for at, pair in enumerate(zip(run.picked, record.tokens, strict=False)) if pair[0] != pair[1]
-    ]
+    steps = len(case.tokens) // case.batch
+    later = max(1, steps - 1)
+    picks = zip(run.picked, case.tokens, strict=False)
+    others = sorted({at // case.batch for at, (ours, theirs) in enumerate(picks) if ours != theirs})
     return DecodeFigures(
         run=run,
+        case=case,
         first_token=mean_of("first token", [_typical_s(parts, "first token") for parts in by_round]),
         token=mean_of(
             "token",
-            [_typical_s(parts, "next tokens") / later for parts in by_round if record.token_count > 1],
+            [_typical_s(parts, "next tokens") / later for parts in by_round if steps > 1],
         ),
         position_s=tuple(median(steps) for steps in zip(*(part.step_s for part in run.passes), strict=True)),
-        same=len(run.picked) - len(others),
+        same=len(run.picked) // case.batch - len(others),
         first_other=others[0] if others else None,
     )
 
@@ -153,15 +175,22 @@ def _sentence(figures: DecodeFigures, record: DecodingRecord) -> str:
         return f"{what} failed during {run.failure.in_words}"
     if figures.first_token.value is None:
         return f"{what}: nothing was measured"
-    parts = [f"first token after {in_ms(figures.first_token.value, 3)}"]
+    parts = [f"first token after {_time_in_words(figures.first_token)}"]
     if figures.token.value is not None:
-        parts.append(
-            f"then {in_ms(figures.token.value, 3)} a token ({figures.tokens_per_s or 0:,.3g} tokens/s)"
-        )
+        step = "token" if figures.case.batch == 1 else f"step of {figures.case.batch} tokens"
+        rate = in_digits(figures.tokens_per_s.value or 0, 3)
+        parts.append(f"then {_time_in_words(figures.token)} a {step}: {rate} tokens/s")
     if run.cache_bytes is not None:
-        whole = counted(record.prompt_count + record.token_count - 1, "token")
+        whole = counted(figures.case.prompt_count + record.token_count - 1, "token")
         parts.append(f"{in_mib(run.cache_bytes)} of cache at {whole}, {_cache_in_words(run, record)}")
     return f"{what}: {', '.join(parts)}"
+
+
+def _time_in_words(time: Figure) -> str:
+    text = in_ms(time.value or 0, 3) or ""
+    if time.low is None or time.high is None:
+        return text
+    return f"{text} (95 % CI {in_digits(time.low * 1e3, 3)} to {in_digits(time.high * 1e3, 3)})"
 
 
 def _tokens_in_words(figures: DecodeFigures, record: DecodingRecord) -> str:

@@ -11,6 +11,7 @@ from workbench.core.bundle.preparation import Preparation
 from workbench.core.bundle.run import Failure
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
+from workbench.core.text import counted
 
 What = Literal["first token", "next tokens"]
 
@@ -45,7 +46,7 @@ class DecodeRun:
     providers: tuple[str, ...]
     threads: int | None
     io: Literal["run", "binding"] | None  # how the cache goes from step to step; None: nothing ran
-    picked: tuple[int, ...]  # the most likely token at each step, after the baseline's tokens
+    picked: tuple[int, ...]  # the most likely tokens at each step, after the baseline's tokens
     cache_bytes: int | None  # after the last step; None: not known
     rss_bytes: tuple[int, ...]  # of each process at its end
     passes: tuple[DecodePass, ...]
@@ -63,6 +64,23 @@ class DecodeVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class DecodeCase:
+    """What all configs did with one length of the prompt and one batch."""
+
+    prompt_count: int
+    batch: int
+    tokens: tuple[int, ...]  # what the baseline picked: at each step one for each sequence of the batch
+    runs: tuple[DecodeRun, ...]  # the baseline first
+    verdicts: tuple[DecodeVerdict, ...]
+
+    @property
+    def name(self) -> str:
+        """The prompt and the batch in words."""
+        prompt = counted(self.prompt_count, "token")
+        return prompt if self.batch == 1 else f"{self.batch} × {prompt}"
+
+
+@dataclass(frozen=True, slots=True)
 class DecodingRecord:
     """All measurements of `wb.decode`, and the verdicts against the first run."""
 
@@ -76,6 +94,14 @@ class DecodingRecord:
     agreement: tuple[OutputAgreement, ...]  # of the logits of all steps
     verdicts: tuple[DecodeVerdict, ...]
     notes: tuple[str, ...]
+    batch: int = 1
+    further: tuple[DecodeCase, ...] = ()  # other lengths of the prompt and batches
+
+    @property
+    def cases(self) -> tuple[DecodeCase, ...]:
+        """All lengths of the prompt and batches, the first included."""
+        first = DecodeCase(self.prompt_count, self.batch, self.tokens, self.runs, self.verdicts)
+        return (first, *self.further)
 
 
 def check_decoding(record: DecodingRecord, fix: str) -> None:
@@ -83,15 +109,25 @@ def check_decoding(record: DecodingRecord, fix: str) -> None:
     labels = [run.label for run in record.runs]
     if not labels or len(set(labels)) != len(labels):
         raise BundleError("runs: expected one or more, each with its own label.", fix)
-    if len(record.tokens) != record.token_count or record.token_count < 1:
-        raise BundleError("tokens: expected one for each step.", fix)
-    for run in record.runs:
-        if len(run.picked) not in (0, record.token_count):
-            raise BundleError(f"picked: expected {record.token_count} tokens.", fix)
-        if any(len(part.step_s) != record.token_count for part in run.passes):
-            raise BundleError(f"passes: expected {record.token_count} steps.", fix)
+    if record.token_count < 1:
+        raise BundleError("token_count: expected one or more.", fix)
+    for case in record.cases:
+        if [run.label for run in case.runs] != labels:
+            raise BundleError("further: expected the same runs for each prompt and batch.", fix)
+        _check_case(case, record.token_count, fix)
+
+
+def _check_case(case: DecodeCase, steps: int, fix: str) -> None:
+    count = steps * case.batch
+    if case.batch < 1 or case.prompt_count < 1 or len(case.tokens) != count:
+        raise BundleError("tokens: expected one for each step and sequence.", fix)
+    for run in case.runs:
+        if len(run.picked) not in (0, count):
+            raise BundleError(f"picked: expected {count} tokens.", fix)
+        if any(len(part.step_s) != steps for part in run.passes):
+            raise BundleError(f"passes: expected {steps} steps.", fix)
         for part in run.passes:
             check_seconds(part.step_s, "passes", fix)
-    if any(row.verdict.label not in labels[1:] for row in record.verdicts):
+    if any(row.verdict.label not in [run.label for run in case.runs[1:]] for row in case.verdicts):
         raise BundleError("verdicts: expected one of a candidate.", fix)
-    check_ratios((row.verdict for row in record.verdicts), fix)
+    check_ratios((row.verdict for row in case.verdicts), fix)

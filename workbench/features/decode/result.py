@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.core.config import Config
 from workbench.core.config.script_text import TIMING
 from workbench.core.feature import Feature
-from workbench.core.form import Field, count_or_list
+from workbench.core.form import Field, count_or_list, whole_numbers
 from workbench.features.base.result import Result, run_of
 from workbench.features.decode.points import (
     DecodeFigures,
@@ -75,15 +75,15 @@ class Decoding(Result):
 
     @property
     def figures(self) -> tuple[DecodeFigures, ...]:
-        """Time to the first token, time of a further one, and tokens of each config."""
+        """Time to the first token, time of a further one, and tokens, for each prompt and config."""
         return figures_of(self.record)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per config."""
+        """Return one row per config, length of the prompt and batch."""
         return decode_frame(self.record)
 
     def positions_frame(self) -> pd.DataFrame:
-        """Return one row per config and token: its position, its time, and what was picked."""
+        """Return one row per config, token and sequence: its position, its time, and what was picked."""
         return positions_frame(self.record)
 
     def to_python(self, model: str | os.PathLike[str], label: str = "A") -> str:
@@ -118,5 +118,19 @@ FEATURE = Feature(
     form=(
         Field("prompt", "prompt", "Tokens of the prompt, or these themselves", count_or_list, example="128"),
         Field("tokens", "tokens", "Tokens to make", int, example="64"),
+        Field(
+            "batch",
+            "batch",
+            "Prompts that run together, or several such numbers",
+            count_or_list,
+            example="1, 4",
+        ),
+        Field(
+            "prompt_lengths",
+            "lengths",
+            "Several numbers of tokens of the prompt, in place of one",
+            whole_numbers,
+            example="32, 128",
+        ),
     ),
 )
