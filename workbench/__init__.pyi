@@ -42,6 +42,7 @@ from workbench.core.errors import (
     WorkbenchError as WorkbenchError,
     WorkerError as WorkerError,
 )
+from workbench.features.pipelines.pipeline import Pipeline as Pipeline
 from workbench.features.remote.calls import on as on
 from workbench.core.measure.limits import Limits as Limits
 from workbench.core.measure.opening import load as load
@@ -105,6 +106,8 @@ from workbench.features.replay import replay as replay
 from workbench.features.replay import Replay as Replay
 from workbench.features.decode.call import decode as decode
 from workbench.features.decode.result import Decoding as Decoding
+from workbench.features.pipelines.call import measure_pipelines as measure_pipelines
+from workbench.features.pipelines.result import Pipelines as Pipelines
 from workbench.features.profile.calls import peaks as peaks
 from workbench.features.profile.roofline.peaks_result import Peaks as Peaks
 from workbench.features.findings.calls import findings as findings

@@ -41,6 +41,7 @@ from workbench.features.grid.sweep import SweepRecord
 from workbench.features.improve.record import ImprovementRecord, ImprovementStep
 from workbench.features.load.record import LoadPoint, LoadRun, LoadSlice, LoadTestRecord, LoadVerdict
 from workbench.features.memory.by_node import memory_of
+from workbench.features.pipelines.record import PipelineRun, PipelineSlice, PipelinesRecord, StageRecord
 from workbench.features.profile.difference.files import FileDifference, OperatorCounts, WeightChange
 from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.features.profile.roofline.peaks import PeakRow, PeakTable
@@ -360,6 +361,29 @@ def decode_run(label: str, factor: float, picked: tuple[int, ...]) -> DecodeRun:
 
 
 @cache
+def pipelines() -> PipelinesRecord:
+    """A function and a model, named by a stranger; in B the model takes half the time."""
+    runs = tuple(pipeline_run(label, factor) for label, factor in (("A", 1.0), ("B", 0.5)))
+    agreement = tuple(replace(row, label="B") for row in ordinary().agreement[:1])
+    return PipelinesRecord(0, runs, agreement, (replace(ordinary().verdict, label="B"),))
+
+
+def pipeline_run(label: str, factor: float) -> PipelineRun:
+    stages = (
+        StageRecord(HOSTILE, f"steps:{HOSTILE}", "0" * 64, None, None),
+        StageRecord("tiny", None, None, "1" * 64, CONFIGS[0], ("CPUExecutionProvider",)),
+    )
+    slices = tuple(
+        PipelineSlice(
+            number, 0, (0.003 + 0.004 * factor,) * 4, ((0.003,) * 4, (0.004 * factor + number / 1e5,) * 4),
+            0.05, None, (),
+        )
+        for number in range(1, 4)
+    )  # fmt: skip
+    return PipelineRun(label, stages, slices, (90 << 20,), None)
+
+
+@cache
 def findings() -> FindingsRecord:
     gain = Gain("time", 0.0004, 0.0003, 0.0005, 0.2)
     fix = Fix("config", HOSTILE, config=CONFIGS[1])
@@ -445,6 +469,7 @@ def further() -> dict[str, Any]:
         "cold start": wb.ColdStarts(start("A"), about()),
         "load test": wb.LoadTest(load_test(), about()),
         "decoding": wb.Decoding(decoding(), about()),
+        "pipelines": wb.Pipelines(pipelines(), about()),
         "findings": wb.Findings(findings(), about()),
         "improvement": wb.Improvement(improvement(), about()),
         "deployment": wb.Deployment(deployment(), about()),
@@ -481,6 +506,7 @@ def every_kind() -> dict[str, Any]:
         "why slower": wb.WhySlower(why_slower(), origin),
         "load test": wb.LoadTest(load_test(), origin),
         "decoding": wb.Decoding(decoding(), origin),
+        "pipelines": wb.Pipelines(pipelines(), origin),
         "findings": wb.Findings(findings(), origin),
         "improvement": wb.Improvement(improvement(), origin),
         "deployment": wb.Deployment(deployment(), origin),

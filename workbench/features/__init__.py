@@ -24,6 +24,7 @@ FEATURES = {  # in the order of sections and buttons
     "load test": "workbench.features.load.result",
     "replay": "workbench.features.replay",
     "decoding": "workbench.features.decode.result",
+    "pipelines": "workbench.features.pipelines.result",
     "peaks": "workbench.features.profile.roofline.peaks_result",
     "findings": "workbench.features.findings.result",
     "improvement": "workbench.features.improve.result",

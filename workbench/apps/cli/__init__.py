@@ -29,6 +29,7 @@ from workbench.apps.cli import (
     load_testing,
     matrix,
     measuring,
+    pipelining,
     preparing,
     published,
     scripts,
@@ -43,9 +44,9 @@ from workbench.core.errors import Cancelled, RunFailed, WorkbenchError, WorkerEr
 from workbench.core.text import printable
 
 COMMANDS = (  # in the order of the help
-    comparing, published, scripts, checking, measuring, load_testing, sweeping, decoding, matrix, versions,
-    explaining, evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting, describing,
-    cleaning, lab, lessons,
+    comparing, published, scripts, checking, measuring, load_testing, sweeping, decoding, pipelining, matrix,
+    versions, explaining, evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting,
+    describing, cleaning, lab, lessons,
     features,  # the last, since the others may have a command by hand
 )  # fmt: skip
 

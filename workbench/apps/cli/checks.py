@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.features.grid.best import Best
     from workbench.features.grid.record import GridRecord
     from workbench.features.load.record import LoadTestRecord
+    from workbench.features.pipelines.record import PipelinesRecord
     from workbench.features.variants.levels import LevelsRecord
     from workbench.features.variants.threads import ThreadScalingRecord
 
@@ -113,6 +114,19 @@ def of_load_test(record: LoadTestRecord, fail_if: Collection[str]) -> Iterator[G
         if row.reached is False:
             kind, text = "slower", f"{text}; the rate was not reached"
         yield Gate(name, _code(kind, fail_if), text)
+
+
+def of_pipelines(record: PipelinesRecord, fail_if: Collection[str]) -> Iterator[Gate]:
+    """Yield a check for each pipeline, and one for each verdict."""
+    from workbench.core.measure.wording import headline
+
+    for run in record.runs:
+        if run.failure is not None:
+            yield Gate(run.label, OPEN, f"not measured: {run.failure.problem}")
+        else:
+            yield Gate(run.label, FINE, f"{len(run.rounds)} processes")
+    for verdict in record.verdicts:
+        yield Gate(f"{verdict.label} against A", _code(verdict.kind, fail_if), headline(verdict))
 
 
 def of_decoding(record: DecodingRecord, fail_if: Collection[str]) -> Iterator[Gate]:

@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -65,11 +65,17 @@ class TaskRounds(ABC, Generic[Record]):
 
         with surroundings_here(cancel, start_worker) as self.surroundings:
             folder = self.surroundings.folder
-            self.candidates = make_candidates(self.compared, folder, on_step=report_step, cancel=cancel)
+            self.candidates = self.prepared(folder, report_step, cancel)
             self.gathered = {row.label: Gathered(failure=row.failure) for row in self.candidates}
             self.began = time.perf_counter()
             self.run()
             return self.record()
+
+    def prepared(
+        self, folder: Path, on_step: Callable[[str], None], cancel: threading.Event | None
+    ) -> tuple[Candidate, ...]:
+        """Return what takes part, ready to measure: the configs of the request."""
+        return make_candidates(self.compared, folder, on_step=on_step, cancel=cancel)
 
     @abstractmethod
     def run(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import time
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from workbench.core.worker import sampling, serving, usage
 from workbench.core.worker.decoding import Decoder
 from workbench.core.worker.feeding import device_of, make_calls
 from workbench.core.worker.host import Call, Host
+from workbench.core.worker.pipeline import Pipeline, make_stages
 from workbench.core.worker.session import make_session, nodes_on, run_options, share
 from workbench.core.worker.values import Feed, read_values, write_values
 
@@ -35,6 +37,7 @@ class SessionHost(Host):
         self.model = ""
         self.callers: list[sampling.Run] = []
         self.decoders: list[Decoder] = []
+        self.pipeline: Pipeline | None = None
 
     def do_load(self, model: str, plan: dict[str, Any], log_severity: int | None = None) -> Any:
         """Make the session, timed as the user's load time."""
@@ -129,6 +132,21 @@ class SessionHost(Host):
             write_values(Path(logits), [{"logits": np.stack(decoded["logits"])}])
         body = {"picked": decoded["picked"], "cache_bytes": decoded["cache_bytes"], "cpu_ns": cpu_ns}
         return body, decoded["steps"].tobytes()
+
+    def do_pipeline(self, stages: list[dict[str, Any]], feeds: str, path: str) -> Any:
+        """Make the stages around the session of their first model, run them once, and write the outputs."""
+        made, known = make_stages(stages, self._session(), self.plan)
+        self.pipeline = Pipeline(made, read_values(Path(feeds)))
+        write_values(Path(path), self.pipeline.connect())
+        gc.freeze()
+        gc.disable()  # as for the runs of one model
+        return {"stages": known}, b""
+
+    def do_passes(self, seconds: float) -> Any:
+        """Run the pipeline for a while."""
+        if self.pipeline is None:
+            raise RuntimeError("no pipeline was made")
+        return self.pipeline.block(seconds)
 
     def _threads(self, started: int | None) -> int | None:
         """Return the intra-op threads: the config's number or the started ones; None if others start too."""

@@ -1,0 +1,41 @@
+"""Functions of the pipelines in the tests, as a user has them in a module."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+SCALE = 1.0
+
+
+def prepared(pixels: np.ndarray) -> dict[str, Any]:
+    return {"pixels": (pixels * SCALE).astype(np.float32)}
+
+
+def slow(logits: np.ndarray) -> np.ndarray:
+    end = time.perf_counter() + 0.004
+    while time.perf_counter() < end:
+        pass
+    return logits
+
+
+def best(slow: np.ndarray) -> int:
+    return int(slow.argmax())
+
+
+def broken(pixels: np.ndarray) -> np.ndarray:
+    raise ValueError(f"a planted failure of {pixels.dtype}")
+
+
+def two(pixels: np.ndarray) -> dict[str, Any]:
+    return {"left": pixels, "right": pixels}
+
+
+def flat(pixels: np.ndarray) -> np.ndarray:
+    return pixels.reshape(-1)
+
+
+def nothing(logits: np.ndarray) -> None:
+    del logits

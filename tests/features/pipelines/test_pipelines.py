@@ -1,0 +1,199 @@
+"""Pipelines: shares that add up, a planted slow stage, verdicts, and errors that name both sides."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import workbench as wb
+from tests.features.pipelines import steps
+from workbench.apps.cli import main
+from workbench.features.pipelines.record import PipelineRun, PipelineSlice, StageRecord
+
+PIXELS = {"pixels": np.random.default_rng(0).random((1, 1, 64, 64)).astype(np.float32)}
+QUICK: dict[str, Any] = {"budget_s": 1.0, "progress": False, "keep": False}
+STEPS = Path(steps.__file__)
+
+SECONDS = st.floats(1e-6, 1.0)
+
+
+def run_of_times(rounds: list[list[list[float]]]) -> PipelineRun:
+    """Make a run of rounds, each with the times of its stages in each pass."""
+    count = len(rounds[0][0])
+    stages = tuple(StageRecord(f"stage {n}", "steps:f", "0" * 64, None, None) for n in range(count))
+    slices = tuple(
+        PipelineSlice(number, 0, tuple(map(sum, rows)), tuple(zip(*rows, strict=True)), 0.1, None, ())
+        for number, rows in enumerate(rounds, 1)
+    )
+    return PipelineRun("A", stages, slices, (), None)
+
+
+def rounds_of(stages: int) -> st.SearchStrategy[list[list[list[float]]]]:
+    one_pass = st.lists(SECONDS, min_size=stages, max_size=stages)
+    return st.lists(st.lists(one_pass, min_size=1, max_size=8), min_size=1, max_size=5)
+
+
+@given(st.integers(1, 5).flatmap(rounds_of))
+def test_the_shares_are_parts_of_the_whole(rounds: list[list[list[float]]]) -> None:
+    run = run_of_times(rounds)
+    assert sum(row.share.value or 0.0 for row in run.figures) == pytest.approx(1)
+    assert sum(row.time.value or 0.0 for row in run.figures) == pytest.approx(run.whole.value)
+
+
+def test_a_faster_stage_gives_what_amdahl_says() -> None:
+    run = run_of_times([[[0.001, 0.003]]] * 3)
+    second = run.figures[1]
+    assert second.share.value == pytest.approx(0.75)
+    assert second.gain(2).value == pytest.approx(1 / 0.625)
+    assert second.gain(None).value == pytest.approx(4)
+    assert (second.gain(2).low or 0) <= (second.gain(2).value or 0) <= (second.gain(2).high or 0)
+
+
+@pytest.fixture(scope="module")
+def slowed() -> wb.Pipelines:
+    plain = wb.Pipeline([steps.prepared, "digits-conv", f"{STEPS}:best"])
+    slow = wb.Pipeline([steps.prepared, "digits-conv", steps.slow, steps.best])
+    return wb.measure_pipelines(plain, slow, inputs=PIXELS, **QUICK)
+
+
+@pytest.mark.real
+def test_a_planted_slow_stage_is_the_largest_and_makes_the_pipeline_slower(slowed: wb.Pipelines) -> None:
+    shares = {row.stage.name: row.share.value or 0.0 for row in slowed.stages("B")}
+    assert max(shares, key=shares.__getitem__) == "slow"
+    (verdict,) = slowed.record.verdicts
+    assert verdict.kind in ("slower", "unknown")  # unknown where other programs shake the machine
+    assert all(row.agrees for row in slowed.record.agreement)
+
+
+@pytest.mark.real
+def test_the_times_of_the_stages_add_up_to_a_pass_with_one_clock(slowed: wb.Pipelines) -> None:
+    for run in slowed.record.runs:
+        whole, parts = run.whole, [row.time for row in run.figures]
+        assert whole.low is not None
+        assert whole.high is not None
+        low, high = sum(part.low or 0.0 for part in parts), sum(part.high or 0.0 for part in parts)
+        assert low <= whole.high
+        assert whole.low <= high
+
+
+@pytest.mark.real
+def test_a_bundle_shows_the_stages_without_the_functions(slowed: wb.Pipelines, tmp_path: Path) -> None:
+    bundle = slowed.save(tmp_path / "pipeline.ortbench")
+    again = wb.open(bundle)
+    assert str(again) == str(slowed)
+    stage = again.stages("B")[2].stage
+    assert stage.function == "tests.features.pipelines.steps:slow"
+    assert len(stage.source_sha256 or "") == 64
+    assert b"perf_counter" not in bundle.read_bytes()
+
+
+def step(name: str) -> tuple[str, str]:
+    return name, f"{STEPS}:{name}"
+
+
+MISMATCHES: dict[str, tuple[list[Any], tuple[str, ...]]] = {
+    "wrong names": ([step("two"), step("best")], ("'best' takes 'slow'", "'two' gives 'left', 'right'")),
+    "passed by": ([step("two"), "digits-conv"], ("nothing takes what stage 'two' gives", "'digits-conv'")),
+    "wrong shape": ([step("flat"), "digits-conv"], ("'digits-conv' failed", "float32[4096]")),
+    "failing": ([step("broken"), "digits-conv"], ("'broken' failed", "a planted failure")),
+    "nothing": (["digits-conv", step("nothing")], ("'nothing' returned None",)),
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", MISMATCHES)
+def test_stages_that_do_not_fit_are_an_error_before_measuring(name: str) -> None:
+    stages, words = MISMATCHES[name]
+    with pytest.raises(wb.RunFailed) as caught:
+        wb.measure_pipelines(
+            wb.Pipeline([*stages, *([] if "digits-conv" in stages else ["digits-conv"])]),
+            inputs=PIXELS,
+            **QUICK,
+        )
+    assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.real
+def test_it_can_be_cancelled() -> None:
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(wb.Cancelled):
+        wb.measure_pipelines(wb.Pipeline(["digits-conv"]), cancel=cancel, **QUICK)
+
+
+@pytest.mark.real
+def test_the_command_measures_two_pipelines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(STEPS.parent)
+    np.savez(tmp_path / "in.npz", **PIXELS)
+    stages = ["steps.py:prepared", "digits-conv", "steps.py:best"]
+    options = ["--b", "level=disabled", "--npz", str(tmp_path / "in.npz"), "--budget", "1"]
+    assert main(["measure-pipelines", *stages, *options, "--no-history", "--quiet", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["kind"] == "pipelines"
+    assert "A: digits-conv takes" in printed["text"]
+    assert "B: digits-conv takes" in printed["text"]
+
+
+@pytest.mark.real
+def test_a_function_of_a_notebook_travels_with_what_it_uses(tmp_path: Path) -> None:
+    cell = """
+import numpy as np
+LEVELS = (0.1, 0.9)
+def clipped(values):
+    return np.clip(values, *LEVELS)
+def prepared(pixels: np.ndarray) -> dict:
+    return {"pixels": clipped(pixels)}
+"""
+    program = tmp_path / "cell.py"
+    program.write_text(
+        cell
+        + """
+import workbench as wb
+if __name__ == "__main__":
+    pixels = wb.load("digits-conv").inputs().feeds[0]["pixels"]
+    pipeline = wb.Pipeline([prepared, "digits-conv"])
+    print(wb.measure_pipelines(pipeline, inputs={"pixels": pixels}, budget_s=0.5, progress=False, keep=False))
+"""
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
+    assert "prepared takes" in done.stdout, done.stderr
+
+
+def test_what_no_other_process_can_import_is_refused() -> None:
+    def inner(logits: np.ndarray) -> np.ndarray:
+        return logits
+
+    for function, kind in (
+        (lambda logits: logits, "a lambda"),
+        (inner, "a closure"),
+        (np.argmax, "no plain"),
+    ):
+        with pytest.raises(wb.ConfigError, match=kind):
+            wb.Pipeline(["digits-conv", function])
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        [],
+        [steps.best],
+        ["digits-conv", "digits-conv"],
+        [("a", 3)],
+        ["digits-conv", f"{STEPS}:absent"],
+        [("digits-conv", wb.Config(io_binding=True))],
+    ],
+)
+def test_what_is_no_pipeline_is_refused(stages: list[Any]) -> None:
+    with pytest.raises(wb.ConfigError):
+        wb.Pipeline(stages)

@@ -1,0 +1,1 @@
+"""Pipelines: models and functions in turn, and the share of each stage."""

@@ -1,0 +1,102 @@
+"""`wb.measure_pipelines`: the share of each stage, and the verdict of two pipelines."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.core.bounds import check_number
+from workbench.core.bundle.comparison import InputsRecord
+from workbench.core.config import Config
+from workbench.core.errors import ConfigError, InputError
+from workbench.core.measure.agreement import TOLERANCE
+from workbench.core.measure.bar import bar
+from workbench.core.measure.compare_request import CompareRequest, check_seed
+from workbench.core.measure.limits import Limits, Progress
+from workbench.core.models import Inputs
+from workbench.core.models.inputs import read_npz
+from workbench.core.text import quoted
+from workbench.features.base.result import origin_of
+from workbench.features.base.running import Feeds, kept
+from workbench.features.pipelines.measuring import PipelineRounds
+from workbench.features.pipelines.pipeline import Pipeline
+from workbench.features.pipelines.result import Pipelines
+
+BUDGET_S = 30.0
+MOST_PIPELINES = 26  # labels of one letter
+
+
+def measure_pipelines(
+    *pipelines: Pipeline,
+    inputs: Feeds = None,
+    budget_s: float = BUDGET_S,
+    seed: int = 0,
+    allow_fallback: bool = False,
+    smallest_effect: float = 0.01,
+    tolerance: float = TOLERANCE,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+    keep: bool = True,
+) -> Pipelines:
+    """Measure pipelines of models and functions: the share of each stage, and which pipeline is faster.
+
+    All stages of a pipeline run in one process, and the pipelines take turns in fresh ones. `inputs` are the
+    values that the first stage takes, by name, several sets of them, or an .npz file; they are drawn at
+    random where the first stage is a model. Each pipeline is connected and run once before anything is timed,
+    so stages that do not fit are an error that names both sides. The outputs of the last stages are compared.
+
+    >>> import workbench as wb
+    >>> wb.measure_pipelines.__name__
+    'measure_pipelines'
+    """
+    check_seed(seed)
+    check_number("budget_s", budget_s, "give seconds above 0, like 30.0", most=1e6)
+    if not 1 <= len(pipelines) <= MOST_PIPELINES or not all(isinstance(one, Pipeline) for one in pipelines):
+        raise ConfigError(
+            f"{quoted(pipelines)} are no pipelines",
+            "give one or more: wb.measure_pipelines(wb.Pipeline([…]), wb.Pipeline([…]))",
+        )
+    first = pipelines[0].models[0]
+    assert first.model is not None
+    feeds, made_by = _feeds(pipelines[0], inputs, seed)
+    with bar(progress) as on_progress:
+        compared = CompareRequest(
+            model=first.model.path,
+            model_name=pipelines[0].name,
+            model_bytes=first.model.file_bytes,
+            model_record=first.model.record,
+            configs=(Config(),) * len(pipelines),
+            feeds=feeds,
+            inputs=InputsRecord(made_by, seed, (), ()),
+            smallest_effect=smallest_effect,
+            tolerance=tolerance,
+            seed=seed,
+            allow_fallback=allow_fallback,
+            limits=limits or Limits(),
+        )
+        record = PipelineRounds(pipelines, compared, float(budget_s), on_progress).measure(cancel)
+    return kept(Pipelines(record, origin_of(first.model, first.config, cancel=cancel)), keep)
+
+
+def _feeds(pipeline: Pipeline, inputs: Any, seed: int) -> tuple[list[dict[str, Any]], str]:
+    """Return what the first stage takes, and who made it."""
+    first = pipeline.stages[0]
+    if inputs is None and first.model is not None:
+        return [dict(feed) for feed in first.model.inputs(seed=seed).feeds], f"random, seed {seed}"
+    if inputs is None:
+        return [{}], "the first stage"
+    if isinstance(inputs, str | Path):
+        inputs = read_npz(Path(inputs))
+    given = inputs.feeds if isinstance(inputs, Inputs) else inputs
+    sets = [given] if isinstance(given, Mapping) else list(given)
+    if not sets or not all(isinstance(one, Mapping) for one in sets):
+        raise InputError(
+            f"inputs={quoted(inputs)} gives no values by name",
+            'give what the first stage takes: {"picture": array}, or a list of these',
+        )
+    return [{str(name): np.asarray(value) for name, value in one.items()} for one in sets], "given"
