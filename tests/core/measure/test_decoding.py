@@ -10,10 +10,11 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
+from onnx import TensorProto
 
 import workbench as wb
 from tests.core.models import tiny
-from tests.core.models.decoders import decoder
+from tests.core.models.decoders import VOCABULARY, decoder, grouped
 from tests.factories import results as examples
 from workbench.features.decode.chart import decoding_chart, decoding_figure
 from workbench.features.decode.points import decode_frame, decode_pairs, figures_of, in_words, positions_frame
@@ -178,6 +179,44 @@ def test_batches_and_lengths_in_one_call_give_the_tokens_of_each_sequence_alone(
         assert list(cases[3].tokens[sequence::2]) == greedy(decoder(cached=False), prompt, 4)
     assert len(result.to_frame()) == 8
     assert wb.open(result.save(tmp_path / "decoding.ortbench")).record == result.record
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("element", "kind"),
+    [(TensorProto.FLOAT, "float32"), (TensorProto.FLOAT16, "float16"), (TensorProto.INT8, "int8")],
+)
+def test_a_bound_cache_of_grouped_attention_stays_in_place(tmp_path: Path, element: int, kind: str) -> None:
+    path = tiny.save(grouped(element), tmp_path)
+    configs = wb.Config(), wb.Config(io_binding=True)
+    result = wb.decode(path, *configs, prompt=5, batch=[1, 2], tokens=6, budget_s=1, progress=False)
+    for case in result.record.cases:
+        copied, in_place = case.runs
+        assert (copied.io, in_place.io) == ("run", "in place")
+        assert (copied.cache_type, in_place.cache_type) == (kind, kind)
+        size = case.batch * 2 * 16 * np.dtype(kind).itemsize
+        assert (copied.cache_bytes, in_place.cache_bytes) == (10 * size, 11 * size)
+        assert copied.picked == in_place.picked
+        weights = 4 * (32 * 32 + 2 * 32 * 16 + 32 * VOCABULARY)
+        assert copied.weight_bytes is not None
+        assert 0 <= copied.weight_bytes - weights < 32, "all but the table, of which a row is read"
+    assert all(row.agrees for row in result.record.agreement)
+    assert f"of {kind} cache at 10 tokens, in place" in str(result)
+
+
+def test_the_roof_is_what_reading_weights_and_cache_allows() -> None:
+    run = replace(RECORD.runs[0], cache_bytes=131_000, weight_bytes=4_870_500, memory_bytes_per_s=2e9)
+    (figures,) = figures_of(replace(RECORD, runs=(run,), verdicts=()))
+    assert figures.step_bytes == 4_870_500 + 129_000, "1,000 a position, 128 to 130 of them"
+    assert figures.roof_tokens_per_s == pytest.approx(2e9 / 4_999_500)
+    assert figures.roof_share == pytest.approx(0.495, rel=0.01)
+    assert "(50 % of the roof: 5 MB a step at 2 GB/s)" in in_words(replace(RECORD, runs=(run,), verdicts=()))
+    fast = replace(run, memory_bytes_per_s=1e8)
+    assert "times the roof of memory" in in_words(replace(RECORD, runs=(fast,), verdicts=()))
+    assert figures_of(RECORD)[0].roof_share is None
+    assert "wb.peaks([2]) measures its bandwidth" in in_words(RECORD)
+    with pytest.raises(wb.BundleError, match="memory_bytes_per_s"):
+        check_decoding(replace(RECORD, runs=(replace(run, memory_bytes_per_s=0.0), RECORD.runs[1])), "")
 
 
 @pytest.mark.real

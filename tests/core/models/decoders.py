@@ -50,5 +50,59 @@ def decoder(
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def grouped(cache: int = TensorProto.FLOAT) -> onnx.ModelProto:
+    """One layer of GroupQueryAttention between a table and a head, with a cache of this element type."""
+    rng = np.random.default_rng(5)
+    heads, size = 2, 16
+    shapes = {
+        "table": (VOCABULARY, heads * size), "q": (heads * size, heads * size), "k": (heads * size, size),
+        "v": (heads * size, size), "head": (heads * size, VOCABULARY),
+    }  # fmt: skip
+    drawn = {name: rng.standard_normal(shape).astype(np.float32) / 3 for name, shape in shapes.items()}
+    weights = [numpy_helper.from_array(array, name) for name, array in drawn.items()]
+    weights += [numpy_helper.from_array(np.array([1]), "one"), numpy_helper.from_array(np.array(1), "index")]
+    scales: list[str] = []
+    kinds: dict[str, Any] = {"num_heads": heads, "kv_num_heads": 1}
+    if cache == TensorProto.INT8:
+        weights.append(numpy_helper.from_array(np.array([0.02], np.float32), "scale"))
+        scales = ["", "", "", "", "", "scale", "scale"]
+        kinds |= {"kv_cache_bit_width": 8, "k_quant_type": "PER_TENSOR", "v_quant_type": "PER_TENSOR"}
+    pasts = ["past_key_values.0.key", "past_key_values.0.value"]
+    presents = ["present.0.key", "present.0.value"]
+    make = helper.make_node
+    nodes = [
+        make("Gather", ["table", "input_ids"], ["rows"]),
+        *(make("MatMul", ["rows", name], [f"{name}s"]) for name in "qkv"),
+        make("ReduceSum", ["attention_mask", "one"], ["sums"], keepdims=0),
+        make("Sub", ["sums", "one"], ["lasts"]),
+        make("Cast", ["lasts"], ["seqlens_k"], to=TensorProto.INT32),
+        make("Shape", ["attention_mask"], ["shape"]),
+        make("Gather", ["shape", "index"], ["length"], axis=0),
+        make("Cast", ["length"], ["total_length"], to=TensorProto.INT32),
+        make(
+            "GroupQueryAttention", ["qs", "ks", "vs", *pasts, "seqlens_k", "total_length", *scales],
+            ["attended", *presents], domain="com.microsoft", **kinds,
+        ),
+        make("Add", ["rows", "attended"], ["state"]),
+        make("MatMul", ["state", "head"], ["logits"]),
+    ]  # fmt: skip
+    graph = helper.make_graph(
+        nodes,
+        "grouped",
+        [
+            value("input_ids", TensorProto.INT64, ["batch", "sequence"]),
+            value("attention_mask", TensorProto.INT64, ["batch", "total"]),
+            *(value(name, cache, ["batch", 1, "past", size]) for name in pasts),
+        ],
+        [
+            value("logits", TensorProto.FLOAT, ["batch", "sequence", VOCABULARY]),
+            *(value(name, cache, ["batch", 1, "total", size]) for name in presents),
+        ],
+        weights,
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+
 def value(name: str, element: int, dims: Sequence[Any]) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, element, dims)

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto, NodeProto, TensorProto
 
 from workbench.core.errors import InputError
 from workbench.core.models.declared import Declared, Dim, TensorType, declared_inputs, declared_outputs
 from workbench.core.models.position_tables import positions_of
+from workbench.core.models.structure import graphs, tensors
+from workbench.core.models.values import nbytes
 from workbench.core.text import folded, listed, shorten
 
 _INTEGERS = (TensorProto.INT64, TensorProto.INT32)
@@ -99,6 +101,38 @@ def cache_feeds(names: DecodingNames, feed: Mapping[str, Any]) -> dict[str, list
         shape[cache.axis] = 0
         shapes[cache.past] = shape
     return shapes
+
+
+def is_in_place(model: ModelProto, names: DecodingNames) -> bool:
+    """Return whether each cache is read and written by GroupQueryAttention alone.
+
+    Its kernels add to a buffer that is the past and the present, if it is long enough.
+    """
+    readers: dict[str, list[NodeProto]] = {}
+    for node in model.graph.node:
+        for name in node.input:
+            readers.setdefault(name, []).append(node)
+    return bool(names.caches) and all(
+        len(nodes := readers.get(cache.past, [])) == 1
+        and nodes[0].op_type == "GroupQueryAttention"
+        and cache.present in nodes[0].output
+        for cache in names.caches
+    )
+
+
+def weight_bytes(model: ModelProto) -> int:
+    """Return the bytes of weights that a step reads: all but the tables of which it gathers a few rows."""
+    tables, others = set(), set()
+    for graph in graphs(model):
+        for node in graph.node:
+            is_table = node.op_type in ("Gather", "GatherBlockQuantized") and bool(node.input)
+            tables |= set(node.input[:1]) if is_table else set()
+            others |= set(node.input[1:] if is_table else node.input)
+    return sum(
+        nbytes(tensor.data_type, tuple(tensor.dims), "a weight")
+        for tensor in tensors(model)
+        if tensor.name not in tables - others and tensor.data_type != TensorProto.STRING
+    )
 
 
 def _tokens(inputs: Sequence[Declared]) -> Declared:

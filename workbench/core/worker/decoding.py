@@ -18,7 +18,8 @@ class Decoder:
 
     `names` are those of `models.decoding`, `feed` holds example inputs of that batch.
 
-    The cache is copied to numpy and back, or bound: then ORT reads what it wrote, where it wrote it.
+    The cache is copied to numpy and back, or bound: then ORT reads what it wrote, where it wrote it. Where
+    `names` says that its kernels can, they add to one buffer in place.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Decoder:
         self._empty = {
             name: np.zeros(shape, self._dtypes[name]) for name, shape in names["empty_shapes"].items()
         }
+        self._is_in_place = device == "cpu" and names["in_place"]
         self.outputs = [names["logits"], *(cache["present"] for cache in self._caches)]
 
     def decode(self, count: int, given: list[list[int]] | None, keep_logits: bool = False) -> dict[str, Any]:
@@ -52,6 +54,8 @@ class Decoder:
         """
         steps, picked, kept = array("q"), [], []
         sequence, cache = self._prompt, [self._empty[cache["past"]] for cache in self._caches]
+        if self._is_in_place:
+            cache = [self._buffer(pair, sequence.shape[1] + count) for pair in self._caches]
         step = self._copied if self._device is None else self._bound
         for number in range(count):
             fresh = sequence if not self._caches or number == 0 else sequence[:, -1:]
@@ -64,8 +68,25 @@ class Decoder:
                 kept.append(last)
             chosen = picked[-1] if given is None else given[number]
             sequence = np.column_stack([sequence, np.array(chosen, np.int64)])
-        cache_bytes = sum(_array(value).nbytes for value in cache)
-        return {"steps": steps, "picked": picked, "logits": kept, "cache_bytes": cache_bytes}
+        arrays = [_array(value) for value in cache]
+        return {
+            "steps": steps,
+            "picked": picked,
+            "logits": kept,
+            "cache_bytes": sum(array.nbytes for array in arrays),
+            "cache_type": "/".join(sorted({array.dtype.name for array in arrays})),
+        }
+
+    @property
+    def io(self) -> str:
+        """How the cache goes from step to step."""
+        return "run" if self._device is None else "in place" if self._is_in_place else "binding"
+
+    def _buffer(self, pair: dict[str, Any], length: int) -> Any:
+        """Return a cache of all steps, to which each step adds."""
+        shape = list(self._empty[pair["past"]].shape)
+        shape[pair["axis"]] = length
+        return ort.OrtValue.ortvalue_from_numpy(np.zeros(shape, self._dtypes[pair["past"]]))
 
     def _feed(self, fresh: Any, total: int) -> dict[str, Any]:
         batch, past = len(fresh), total - fresh.shape[1]
@@ -100,11 +121,14 @@ class Decoder:
             else:
                 binding.bind_ortvalue_input(pair["past"], value)
         binding.bind_output(self.outputs[0], "cpu")
-        for name in self.outputs[1:]:
-            binding.bind_output(name, self._device)
+        for name, value in zip(self.outputs[1:], cache, strict=True):
+            if self._is_in_place:
+                binding.bind_ortvalue_output(name, value)
+            else:
+                binding.bind_output(name, self._device)
         self._session.run_with_iobinding(binding, self._options)
         logits, *presents = binding.get_outputs()
-        return logits, presents
+        return logits, cache if self._is_in_place else presents
 
 
 def _array(value: Any) -> Any:

@@ -119,7 +119,7 @@ class SessionHost(Host):
         ]
         for decoder in self.decoders:
             decoder.decode(count, None)
-        return {"io": "binding" if self.binds else "run"}, b""
+        return {"io": self.decoders[0].io}, b""
 
     def do_decode(
         self, case: int, count: int, given: list[list[int]] | None, logits: str | None = None
@@ -130,7 +130,7 @@ class SessionHost(Host):
         cpu_ns = time.process_time_ns() - cpu_before
         if logits is not None:
             write_values(Path(logits), [{"logits": np.stack(decoded["logits"])}])
-        body = {"picked": decoded["picked"], "cache_bytes": decoded["cache_bytes"], "cpu_ns": cpu_ns}
+        body = {name: decoded[name] for name in ("picked", "cache_bytes", "cache_type")} | {"cpu_ns": cpu_ns}
         return body, decoded["steps"].tobytes()
 
     def do_pipeline(self, stages: list[dict[str, Any]], feeds: str, path: str) -> Any:

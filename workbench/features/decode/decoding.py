@@ -19,10 +19,12 @@ from workbench.core.measure.rounds import seconds_of
 from workbench.core.measure.task_rounds import TaskRounds
 from workbench.core.measure.verdict import is_enough
 from workbench.core.measure.wording import thread_notes
-from workbench.core.models.decoding import DecodingNames, cache_feeds
+from workbench.core.models import Model
+from workbench.core.models.decoding import DecodingNames, cache_feeds, is_in_place, weight_bytes
 from workbench.core.worker.values import read_values, write_values
 from workbench.features.decode.points import WHATS, decode_pairs
 from workbench.features.decode.record import DecodeCase, DecodePass, DecodeRun, DecodeVerdict, DecodingRecord
+from workbench.features.profile.roofline.machine_peaks import kept_peaks
 
 _LEAST_ROUNDS = 3  # an interval needs them, whatever the budget
 MOST_ROUNDS = 12
@@ -54,6 +56,8 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
         self._picked: dict[tuple[int, str], tuple[int, ...]] = {}
         self._passes: dict[tuple[int, str], list[DecodePass]] = defaultdict(list)
         self._cache_bytes: dict[tuple[int, str], int | None] = {}
+        self._cache_types: dict[str, str] = {}
+        self._weight_bytes: dict[str, int] = {}
 
     def run(self) -> None:
         """Let the baseline choose the tokens, then time all configs on them until the answer is known."""
@@ -123,11 +127,14 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
     def open(self, participant: Participant) -> None:
         """Make the loop over tokens and warm it up; the logits are kept once, on the baseline's tokens."""
         candidate, request = participant.candidate, self._request
+        structure = Model(candidate.model, self.compared.model_name).structure
+        self._weight_bytes[candidate.label] = weight_bytes(structure)
+        names = asdict(request.names) | {"in_place": is_in_place(structure, request.names)}
         empty = [cache_feeds(request.names, feed) for feed in read_values(candidate.feeds)]
         opened = participant.ask(
             "decoder",
             "first run",
-            names=asdict(request.names),
+            names=names,
             empty_shapes=empty,
             feeds=str(candidate.feeds),
             prompts=request.prompts,
@@ -149,6 +156,7 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
         body, key = answer.body, (answer.task.body["case"], answer.task.label)
         self._picked[key] = tuple(token for step in body["picked"] for token in step)
         self._cache_bytes[key] = body["cache_bytes"] if self._request.names.caches else None
+        self._cache_types[answer.task.label] = body["cache_type"]
         self._passes[key].append(
             DecodePass(
                 round=answer.round,
@@ -188,10 +196,16 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
         return tuple(self._run(candidate, (case, candidate.label)) for candidate in self.candidates)
 
     def _run(self, candidate: Candidate, key: tuple[int, str]) -> DecodeRun:
+        facts = self.facts(candidate)
+        on_cpu = facts["providers"] == ("CPUExecutionProvider",) and facts["threads"] is not None
+        peaks = kept_peaks(facts["threads"]) if on_cpu else None
         return DecodeRun(
             io=cast(Any, self.gathered[candidate.label].io),
             picked=self._picked.get(key, ()),
             cache_bytes=self._cache_bytes.get(key),
             passes=tuple(self._passes.get(key, ())),
-            **self.facts(candidate),
+            cache_type=self._cache_types.get(candidate.label, ""),
+            weight_bytes=self._weight_bytes.get(candidate.label),
+            memory_bytes_per_s=None if peaks is None else peaks.bytes_per_s,
+            **facts,
         )

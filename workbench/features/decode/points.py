@@ -13,7 +13,7 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.measure.pairs import LEAST_S, Pair, typical_s
 from workbench.core.measure.percentiles import Figure, mean_of
 from workbench.core.measure.wording import headline
-from workbench.core.text import counted, in_digits, in_mib, in_ms
+from workbench.core.text import bytes_text, counted, in_digits, in_mib, in_ms
 from workbench.features.decode.record import DecodeCase, DecodePass, DecodeRun, DecodingRecord, What
 
 if TYPE_CHECKING:
@@ -42,6 +42,29 @@ class DecodeFigures:
             self.case.batch / seconds if seconds else None for seconds in (token.value, token.high, token.low)
         )
         return Figure("tokens/s", value, low, high, token.note)
+
+    @property
+    def step_bytes(self) -> float | None:
+        """The weights and the cache that a step after the first reads: the mean; None: not known."""
+        run, case = self.run, self.case
+        if run.weight_bytes is None or run.cache_bytes is None:
+            return None
+        steps = len(case.tokens) // case.batch
+        held = run.cache_bytes / (case.prompt_count + steps - (run.io != "in place"))  # of one position
+        return run.weight_bytes + held * (case.prompt_count + (steps - 2) / 2)
+
+    @property
+    def roof_tokens_per_s(self) -> float | None:
+        """What memory bandwidth allows: each step reads its weights and its cache once; None: not known."""
+        if not self.step_bytes or self.run.memory_bytes_per_s is None:
+            return None
+        return self.case.batch * self.run.memory_bytes_per_s / self.step_bytes
+
+    @property
+    def roof_share(self) -> float | None:
+        """How much of the roof was reached. Above 1: the processor's caches held what a step reads."""
+        rate, roof = self.tokens_per_s.value, self.roof_tokens_per_s
+        return rate / roof if rate is not None and roof else None
 
 
 def figures_of(record: DecodingRecord) -> tuple[DecodeFigures, ...]:
@@ -84,7 +107,11 @@ def decode_frame(record: DecodingRecord) -> pd.DataFrame:
                 **figures.first_token.cells("first_token", "_s"),
                 **figures.token.cells("token", "_s"),
                 **figures.tokens_per_s.cells("tokens", "_per_s"),
+                "step_bytes": figures.step_bytes,
+                "roof_tokens_per_s": figures.roof_tokens_per_s,
+                "roof_share": figures.roof_share,
                 "cache_bytes": figures.run.cache_bytes,
+                "cache_type": figures.run.cache_type or None,
                 "rss_bytes": max(figures.run.rss_bytes, default=None),
                 "same_tokens": figures.same if figures.run.picked else None,
                 "first_other_token": figures.first_other,
@@ -133,6 +160,11 @@ def in_words(record: DecodingRecord) -> str:
             "the model has no cache, so every token runs the whole sequence again: export it with "
             "past_key_values to run one token at a time"
         )
+    threads = record.runs[0].threads
+    if record.cached and threads and all(row.roof_share is None for row in every):
+        lines.append(
+            f"the roof of memory is not known here: wb.peaks([{threads}]) measures its bandwidth once"
+        )
     return "\n".join([*lines, *(f"note: {note}" for note in record.notes)])
 
 
@@ -165,7 +197,7 @@ def _typical_s(parts: Sequence[DecodePass], what: What) -> float:
 def _cache_in_words(run: DecodeRun, record: DecodingRecord) -> str:
     if not record.cached:
         return "none"
-    return {"binding": "bound", "run": "copied", None: "not known"}[run.io]
+    return {"binding": "bound", "in place": "in place", "run": "copied", None: "not known"}[run.io]
 
 
 def _sentence(figures: DecodeFigures, record: DecodingRecord) -> str:
@@ -179,11 +211,25 @@ def _sentence(figures: DecodeFigures, record: DecodingRecord) -> str:
     if figures.token.value is not None:
         step = "token" if figures.case.batch == 1 else f"step of {figures.case.batch} tokens"
         rate = in_digits(figures.tokens_per_s.value or 0, 3)
-        parts.append(f"then {_time_in_words(figures.token)} a {step}: {rate} tokens/s")
+        parts.append(
+            f"then {_time_in_words(figures.token)} a {step}: {rate} tokens/s{_roof_in_words(figures)}"
+        )
     if run.cache_bytes is not None:
         whole = counted(figures.case.prompt_count + record.token_count - 1, "token")
-        parts.append(f"{in_mib(run.cache_bytes)} of cache at {whole}, {_cache_in_words(run, record)}")
+        kind = f"{run.cache_type} " if run.cache_type else ""
+        parts.append(f"{in_mib(run.cache_bytes)} of {kind}cache at {whole}, {_cache_in_words(run, record)}")
     return f"{what}: {', '.join(parts)}"
+
+
+def _roof_in_words(figures: DecodeFigures) -> str:
+    share, rate, read = figures.roof_share, figures.run.memory_bytes_per_s, figures.step_bytes
+    if share is None or rate is None or read is None:
+        return ""
+    roof = f"{bytes_text(round(read))} a step at {bytes_text(round(rate))}/s"
+    if share > 1:
+        times = in_digits(share, 3)
+        return f" ({times} times the roof of memory, {roof}: the processor's caches hold a part)"
+    return f" ({share * 100:.0f} % of the roof: {roof})"
 
 
 def _time_in_words(time: Figure) -> str:

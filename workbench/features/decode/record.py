@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from workbench.core.bundle.comparison import OutputAgreement, Verdict
@@ -45,7 +46,9 @@ class DecodeRun:
     config: Config
     providers: tuple[str, ...]
     threads: int | None
-    io: Literal["run", "binding"] | None  # how the cache goes from step to step; None: nothing ran
+    io: (
+        Literal["run", "binding", "in place"] | None
+    )  # how the cache goes from step to step; None: nothing ran
     picked: tuple[int, ...]  # the most likely tokens at each step, after the baseline's tokens
     cache_bytes: int | None  # after the last step; None: not known
     rss_bytes: tuple[int, ...]  # of each process at its end
@@ -53,6 +56,9 @@ class DecodeRun:
     failure: Failure | None
     preparation: Preparation | None
     threads_from: tuple[str, ...] = ()  # origins of intra-op, then inter-op threads; empty: unknown
+    cache_type: str = ""  # of its elements
+    weight_bytes: int | None = None  # that each step reads; None: not known
+    memory_bytes_per_s: float | None = None  # of this machine at these threads; None: not measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +134,10 @@ def _check_case(case: DecodeCase, steps: int, fix: str) -> None:
             raise BundleError(f"passes: expected {steps} steps.", fix)
         for part in run.passes:
             check_seconds(part.step_s, "passes", fix)
+        if run.memory_bytes_per_s is not None and not 0 < run.memory_bytes_per_s < inf:
+            raise BundleError("memory_bytes_per_s: expected a rate above 0, or none.", fix)
+        if run.weight_bytes is not None and run.weight_bytes < 0:
+            raise BundleError("weight_bytes: expected bytes.", fix)
     if any(row.verdict.label not in [run.label for run in case.runs[1:]] for row in case.verdicts):
         raise BundleError("verdicts: expected one of a candidate.", fix)
     check_ratios((row.verdict for row in case.verdicts), fix)

@@ -39,6 +39,12 @@ def machine_peaks(count: int, *, again: bool = False, cancel: threading.Event | 
     return keep_peaks(measured if kept is None else measured.best_of(kept))
 
 
+def kept_peaks(count: int) -> PeakRow | None:
+    """Return the peaks that were measured at a thread count; None: `wb.peaks` has not measured them."""
+    place = _place(count)
+    return None if place is None else _read(place, count)
+
+
 def keep_peaks(peaks: PeakRow) -> PeakRow:
     """Keep measured peaks for the next call; a home that cannot be written costs nothing but time."""
     place = _place(peaks.threads)
