@@ -163,16 +163,6 @@ def test_a_fix_is_tried_and_kept_or_not_with_a_reason(tmp_path: Path) -> None:
     assert result.reason
 
 
-def test_improving_ends_with_a_config_that_was_measured_better_or_the_first_one(tmp_path: Path) -> None:
-    many = wb.Config(level="disabled")
-    better = wb.improve(convolutions(tmp_path / "net.onnx"), many, budget_s=60.0, progress=False, keep=False)
-    assert "level-below-all" in [step.finding.id for step in better.steps]
-    assert (better.comparison is None) == (better.config == many)
-    opened = wb.open(better.save(tmp_path / "better.ortbench"))
-    assert opened.steps == better.steps
-    assert "SessionOptions" in opened.to_python()
-
-
 def test_findings_of_a_comparison_are_kept_with_it(tmp_path: Path) -> None:
     model = wb.load(convolutions(tmp_path / "net.onnx"))
     result = wb.compare(model, wb.Config(level="basic"), wb.Config(), budget_s=2, progress=False, keep=False)

@@ -17,7 +17,7 @@ from workbench.core.bundle.comparison import Kind
 from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config, DynamicInt8
-from workbench.core.errors import Cancelled
+from workbench.core.errors import Cancelled, ConfigError
 from workbench.features.compare.result import Comparison
 from workbench.features.findings.fix_result import FixResult
 from workbench.features.findings.look import look
@@ -314,11 +314,17 @@ def test_where_even_the_first_config_breaks_a_limit_it_is_said(improved: Any) ->
 def test_a_setting_that_may_not_vary_is_not_tried(improved: Any, searches: list[StudyRequest]) -> None:
     better = improved(
         {START: fix_to(ONE_THREAD)}, measured("faster", 1.2), space=SPACE, search=nothing_better,
-        without=["intra_op_threads", "no such setting"],
+        without=["intra_op_threads", "spinning"],
     )  # fmt: skip
     assert better.steps == ()
     assert "it changes intra_op_threads, which may not vary" in better.record.skipped[0]
     assert [axis.name for axis in searches[0].space.axes] == ["level"]
+
+
+@pytest.mark.parametrize("names", [["no such setting"], "level"])
+def test_what_is_no_setting_is_refused(improved: Any, names: Any) -> None:
+    with pytest.raises(ConfigError, match="names no setting"):
+        improved({}, measured("faster", 1.2), without=names)
 
 
 # The search

@@ -9,10 +9,13 @@ from typing import Any
 
 from workbench.core.bundle.goal import Goal
 from workbench.core.config import Config
+from workbench.core.config.fields import BY_FIELD
+from workbench.core.errors import ConfigError
 from workbench.core.measure.limits import Progress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.prepare.real_data import data_from, inputs_from
 from workbench.core.prepare.replayed import replayed
+from workbench.core.text import quoted
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import finding_inputs, kept
 from workbench.features.findings.calls import check_examples
@@ -58,6 +61,7 @@ def improve(
     loaded, start, calibration = load(model), config or Config(), replayed(calibration)
     goal = limits or Goal()
     goal.check()
+    _check_settings(without)
     data = data_from(loaded, data, None)
     check_examples(loaded, data, calibration)
     fed = inputs_from(loaded, inputs, seed=seed)
@@ -81,3 +85,13 @@ def improve(
     structure = request.model.structure.SerializeToString()
     origin = origin_of(request.model, start, fed)
     return kept(Improvement(record, origin, structure=structure), keep)
+
+
+def _check_settings(names: Sequence[str]) -> None:
+    """Refuse what names no setting."""
+    for name in names:
+        if not isinstance(name, str) or name.partition(".")[0] not in {*BY_FIELD, "findings"}:
+            raise ConfigError(
+                f"without={quoted(name)} names no setting",
+                'give fields of wb.Config in a list, ["level"], or axes of wb.default_space(model)',
+            )

@@ -425,4 +425,4 @@ class Improving:
 
 def _is_of(name: str, axis: str) -> bool:
     """Return whether an axis is this setting or a value of it."""
-    return axis == name or axis.startswith(f"{name}.") or axis.endswith(f".{name}")
+    return axis == name or axis.startswith(f"{name}.")

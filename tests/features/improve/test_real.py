@@ -1,0 +1,55 @@
+"""Improving within limits and stopping it, on real ONNX Runtime."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from tests.features.findings.test_real import convolutions
+
+pytestmark = pytest.mark.real
+
+SLOW = wb.Config(level="disabled")
+
+
+def test_improving_ends_with_a_config_that_was_measured_better_or_the_first_one(tmp_path: Path) -> None:
+    better = wb.improve(convolutions(tmp_path / "net.onnx"), SLOW, budget_s=60.0, progress=False, keep=False)
+    assert "level-below-all" in [step.finding.id for step in better.steps]
+    assert (better.comparison is None) == (better.config == SLOW)
+    assert better.search is None or better.search.record.candidates[0].config in (
+        SLOW, *(step.finding.fix.config for step in better.steps if step.kept),
+    )  # fmt: skip
+    opened = wb.open(better.save(tmp_path / "better.ortbench"))
+    assert opened.steps == better.steps
+    assert str(opened) == str(better)
+    assert "SessionOptions" in opened.to_python()
+
+
+def test_a_limit_that_nothing_keeps_leaves_no_answer_and_is_said(tmp_path: Path) -> None:
+    model, limits = convolutions(tmp_path / "net.onnx"), wb.Goal(max_memory_bytes=1 << 20)
+    better = wb.improve(model, SLOW, limits, budget_s=15.0, progress=False, keep=False)
+    assert (better.comparison, better.config) == (None, SLOW)
+    assert better.record.limits == limits
+    if better.steps:  # a machine that is busy may have had no time to measure
+        assert "No config that was tried keeps the limits" in better.record.ended
+        assert "asked for" in better.record.ended
+
+
+def test_a_cancel_after_a_fix_keeps_what_is_proven(tmp_path: Path) -> None:
+    cancel, steps = threading.Event(), list[str]()
+
+    def stop(step: str) -> None:
+        steps.append(step)
+        if steps.count("looking for findings") > 1 or step.startswith("measuring the first"):
+            cancel.set()
+
+    better = wb.improve(
+        convolutions(tmp_path / "net.onnx"), SLOW, budget_s=60.0, progress=False, keep=False, cancel=cancel,
+        on_step=stop,
+    )  # fmt: skip
+    assert "It was stopped" in better.record.ended
+    assert len(better.steps) == 1
+    assert better.steps[0].kept == (better.config != SLOW)
