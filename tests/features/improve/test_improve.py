@@ -420,6 +420,23 @@ def test_a_cancel_during_the_search_keeps_the_fixes_that_are_proven(improved: An
     assert "It was stopped; what was proven by then is kept." in better.record.ended
 
 
+def test_after_an_interrupt_the_history_has_what_is_proven(
+    improved: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history: list[Improvement] = []
+    monkeypatch.setattr(calling, "kept", lambda result, _: history.append(result))
+
+    def search(*_: Any) -> StudyRecord:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        improved({START: fix_to(ONE_THREAD)}, measured("faster", 1.2), space=SPACE, search=search)
+    assert [result.config for result in history] == [ONE_THREAD]
+    with pytest.raises(KeyboardInterrupt):
+        improved({}, measured("faster", 1.2), space=SPACE, search=search)
+    assert len(history) == 1, "nothing was measured"
+
+
 def test_a_cancel_before_anything_was_tried_is_a_cancel(improved: Any) -> None:
     def search(*_: Any) -> StudyRecord:
         raise Cancelled("stopped on request", "start it again")

@@ -52,7 +52,8 @@ def improve(
     Other arithmetic (int8, 16 bits) is tried only with `Goal(max_accuracy_drop=…)`, judged on the evaluation
     set or on `data`, or with `Goal(max_error=…)`. `without` names settings that may not vary. `budget_s`
     bounds all of it, by default to three minutes, of which the search takes 45 seconds at most unless a limit
-    or a budget is given. A cancelled call returns what is proven by then.
+    or a budget is given. A cancelled call returns what is proven by then; after
+    Ctrl-C the history has it.
 
     >>> import workbench as wb
     >>> wb.improve.__name__
@@ -81,10 +82,20 @@ def improve(
         on_step=on_step,
         keep=keep,
     )
-    record = Improving(request).run()
-    structure = request.model.structure.SerializeToString()
-    origin = origin_of(request.model, start, fed)
-    return kept(Improvement(record, origin, structure=structure), keep)
+    improving = Improving(request)
+
+    def result() -> Improvement:
+        structure = request.model.structure.SerializeToString()
+        origin = origin_of(request.model, start, fed)
+        return kept(Improvement(improving.record, origin, structure=structure), keep)
+
+    try:
+        improving.run()
+    except KeyboardInterrupt:
+        if improving.has_measured:
+            result()  # what is proven by then is in the history
+        raise
+    return result()
 
 
 def _check_settings(names: Sequence[str]) -> None:

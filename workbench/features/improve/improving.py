@@ -90,18 +90,22 @@ class Improving:
         self._ended: list[str] = []
         self._tell = request.on_step or (lambda _: None)  # beside the bars of what is measured
 
-    def run(self) -> ImprovementRecord:
-        """Try the fixes, prove them, search, prove again; return what there is when it was cancelled."""
+    def run(self) -> None:
+        """Try the fixes, prove them, search, prove again; a cancel ends it, unless nothing was measured."""
         try:
             self._try_fixes()
             if self._fixes:
                 self._prove_fixes()
             self._search_around()
-        except Cancelled:
-            if not self._steps and self._search is None:
-                raise
+        except (Cancelled, KeyboardInterrupt) as stop:
             self._ended.append("It was stopped; what was proven by then is kept.")
-        return self._record()
+            if not self.has_measured or isinstance(stop, KeyboardInterrupt):
+                raise
+
+    @property
+    def has_measured(self) -> bool:
+        """Return whether a fix or a config of the search was measured."""
+        return bool(self._steps) or self._search is not None
 
     @property
     def _left_s(self) -> float:
@@ -369,7 +373,9 @@ class Improving:
 
     # The record
 
-    def _record(self) -> ImprovementRecord:
+    @property
+    def record(self) -> ImprovementRecord:
+        """Return what there is."""
         request, proof = self._request, self._proof
         candidates = () if self._search is None else self._search.candidates
         configs = {candidate.config for candidate in candidates}
