@@ -91,3 +91,21 @@ def residual(path, *, blocks=4, channels=16):
     )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     return path
+
+
+def denormal_in_float16(path):
+    """Save a product whose weights, about 1e-7, are denormal in 16 bits."""
+    weights = np.random.default_rng(0).normal(0, 1e-7, (8, 8)).astype(np.float32)
+    nodes = [
+        helper.make_node("Mul", ["x", "much"], ["large"], name="scaling"),
+        helper.make_node("MatMul", ["large", "w"], ["h"], name="small"),
+        helper.make_node("Tanh", ["h"], ["y"], name="curve"),
+    ]
+    ends = [[helper.make_tensor_value_info(name, 1, ["n", 8])] for name in "xy"]
+    tensors = [
+        numpy_helper.from_array(weights, "w"),
+        numpy_helper.from_array(np.float32([1e4]), "much"),
+    ]
+    graph = helper.make_graph(nodes, "small", *ends, tensors)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path

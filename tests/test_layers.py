@@ -7,7 +7,7 @@ import pytest
 from onnx import numpy_helper
 
 import workbench as wb
-from tests.precision_models import OUTLIER, embedding, inputs, planted
+from tests.precision_models import OUTLIER, denormal_in_float16, embedding, inputs, planted
 
 pytestmark = pytest.mark.real
 
@@ -124,20 +124,9 @@ def test_unsigned_weights_do_not_wrap_around(tmp_path):
 
 
 def test_the_operators_that_float16_ruins_are_found(tmp_path):
-    """Weights of 1e-7 are denormal in 16 bits."""
-    weights = np.random.default_rng(0).normal(0, 1e-7, (8, 8)).astype(np.float32)
-    nodes = [
-        onnx.helper.make_node("MatMul", ["x", "w"], ["h"], name="small"),
-        onnx.helper.make_node("Tanh", ["h"], ["y"], name="curve"),
-    ]
-    ends = [[onnx.helper.make_tensor_value_info(name, 1, ["n", 8])] for name in "xy"]
-    graph = onnx.helper.make_graph(nodes, "small", *ends, [numpy_helper.from_array(weights, "w")])
-    opsets = [onnx.helper.make_opsetid("", 17)]
-    onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "small.onnx")
-    data = {"x": 1e4 * np.random.default_rng(1).standard_normal((16, 8)).astype(np.float32)}
     half = wb.Config(precision=wb.Float16())
     proposal = wb.exclude_for(
-        tmp_path / "small.onnx", half, max_error=0.01, data=data, remeasure=False, progress=False
+        denormal_in_float16(tmp_path / "small.onnx"), half, max_error=0.01, remeasure=False, progress=False
     )
     assert proposal.met
     assert proposal.config == wb.Config(precision=wb.Float16(blocked_ops=("MatMul",)))

@@ -12,6 +12,7 @@ import workbench as wb
 from benchmarks.flaws import in_operators
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
+from tests.precision_models import denormal_in_float16
 from workbench.core.config import Config
 from workbench.core.text import printable
 from workbench.features.findings import result as results
@@ -58,3 +59,20 @@ def test_a_kept_rewrite_has_its_model_file(
         assert "Gelu" in {node.op_type for node in onnx.load(result.model_file).graph.node}
     else:
         assert (result.model_file, result.config) == (None, finding.config)
+
+
+@pytest.mark.real
+def test_a_default_that_ruins_the_outputs_has_a_fix_that_is_searched_and_measured(tmp_path: Path) -> None:
+    half = Config(precision=wb.Float16())
+    path = denormal_in_float16(tmp_path / "small.onnx")
+    compared = wb.compare(path, Config(), half, budget_s=0.5, progress=False, keep=False)
+    assert compared.verdict.kind == "outputs differ"
+    finding = next(
+        other for other in compared.findings(on_step=lambda _: None) if other.id == "outputs-far-from-float"
+    )
+    assert (finding.fix.config, finding.fix.can_try) == (None, True)
+    result = finding.try_fix(0.5, progress=False, keep=False)
+    assert result.kept, result
+    assert result.config.precision == wb.Float16(blocked_ops=("MatMul",))
+    assert result.comparison.runs[0].config.precision is None
+    assert all(row.agrees for row in result.agreement)

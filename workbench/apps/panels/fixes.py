@@ -80,11 +80,11 @@ def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord)
     first = next(other for other in findings.findings if other.id == finding.id)
     place = text_literal(finding.id) if first == finding else str(findings.findings.index(finding))
     lines += ["", f"finding = wb.findings(model, config{options})[{place}]"]
-    if finding.fix.config is None:
-        lines.append("finding")
-    else:
-        budget = "" if request.budget_s is None else repr(request.budget_s)
+    budget = "" if request.budget_s is None else repr(request.budget_s)
+    if finding.fix.config is not None:
         lines += ["b = finding.fix.config", f"finding.try_fix({budget})"]
+    else:
+        lines.append(f"finding.try_fix({budget})" if finding.fix.can_try else "finding")
     return "\n".join(["import workbench as wb", "", *lines])
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.display import values_of
-from workbench.core.config import Config, Float16
+from workbench.core.config import Config
 from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits
 from workbench.core.models import Model, load
@@ -136,11 +136,9 @@ def exclude_for(
     'exclude_for'
     """
     check_budget(max_error)
-    # Of float16, one type alone makes little of the error: rounding between other types is gone, too.
-    mode: Mode = "left out" if isinstance(config.precision, Float16) else "alone"
     study = sensitivity(
-        model, config, mode=mode, by=by, data=data, calibration=calibration, items=items, seed=seed,
-        progress=progress, cancel=cancel, limits=limits,
+        model, config, mode=studying.searching_mode(config), by=by, data=data, calibration=calibration,
+        items=items, seed=seed, progress=progress, cancel=cancel, limits=limits,
     )  # fmt: skip
     return study.propose(max_error=max_error, remeasure=remeasure, budget_s=budget_s, progress=progress)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.display import config_in_words, values_of
-from workbench.core.config import Config
+from workbench.core.config import Config, Float16
 from workbench.core.errors import ConfigError
 from workbench.core.measure.limits import Limits, OnProgress
 from workbench.core.models.examples import Examples, examples
@@ -161,6 +161,14 @@ def sensitivity(
         real=evaluated.data.real,
         notes=tuple(note for note in evaluated.notes if "could not be evaluated" not in note),
     )
+
+
+def searching_mode(config: Config) -> Mode:
+    """Return the mode that tells a search which layers cause the error.
+
+    Of float16, one type of operator alone makes little of it: the rounding between others is gone, too.
+    """
+    return "left out" if isinstance(config.precision, Float16) else "alone"
 
 
 def propose(variants: LayerVariants, record: SensitivityRecord, max_error: float) -> ProposalRecord:

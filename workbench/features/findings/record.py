@@ -91,6 +91,12 @@ class Fix:
     rewrite: str | None = None  # the name of a model rewrite
     code: str = ""  # for an exporter or a server, if neither a config nor a rewrite applies
     least_sqnr_db: float | None = None  # required SQNR of the outputs; None: the default of the precision
+    max_error: float | None = None  # of the outputs, for which a search finds what to leave in float
+
+    @property
+    def can_try(self) -> bool:
+        """Return whether the fix is a changed config, or a search finds one."""
+        return self.config is not None or self.max_error is not None
 
 
 @dataclass(frozen=True, slots=True)

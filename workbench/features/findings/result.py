@@ -16,6 +16,7 @@ from workbench.core.measure.limits import Progress
 from workbench.core.models import Inputs, Model
 from workbench.core.prepare.preparing import prepare
 from workbench.core.text import printable
+from workbench.features.accuracy.sensitivity import searching_mode
 from workbench.features.base.examining import ExaminedRun
 from workbench.features.base.per_run import PerRun
 from workbench.features.base.registry import KINDS
@@ -68,8 +69,7 @@ class Finding:
         keep: bool = True,
     ) -> FixResult:
         """Apply the fix, compare the outputs, measure both configs, and say whether to keep it."""
-        changed = self.record.fix.config
-        if changed is None:
+        if not self.record.fix.can_try:
             raise WorkbenchError(
                 f"{self.record.title}: its fix is no change of the config",
                 f"do it by hand: {self.record.fix.text}",
@@ -79,8 +79,11 @@ class Finding:
                 "the model is not at hand, so nothing can be tried",
                 "attach it first: result.attach(model).findings(), or wb.findings(model)",
             )
+        changed, before = self.record.fix.config, self.config
+        if changed is None:  # what the layers cost is measured against the config that has none of them
+            changed, before = self._searched(self.subject, progress, cancel), before.replace(precision=None)
         comparison = KINDS.named("comparison").function(
-            self.subject.model, self.config, changed,
+            self.subject.model, before, changed,
             inputs=self.subject.inputs, calibration=self.subject.calibration, budget_s=budget_s,
             least_sqnr_db=self.record.fix.least_sqnr_db, progress=progress, cancel=cancel, keep=keep,
         )  # fmt: skip
@@ -97,6 +100,28 @@ class Finding:
             )
             file = Path(prepared.model.path)
         return FixResult(self.record, kept, reason, changed, comparison, file)
+
+    def _searched(
+        self,
+        subject: FixTarget,
+        progress: bool | Callable[[Progress], None],
+        cancel: threading.Event | None,
+    ) -> Config:
+        """Return the config with the fewest layers in float that meets the error; refuse if none does."""
+        max_error = self.record.fix.max_error
+        assert max_error is not None
+        study = KINDS.named("sensitivity").function(
+            subject.model, self.config, mode=searching_mode(self.config), latency=None,
+            calibration=subject.calibration, progress=progress, cancel=cancel,
+        )  # fmt: skip
+        proposal = study.propose(max_error=max_error, remeasure=False, progress=progress)
+        if not proposal.met or proposal.config == self.config:
+            raise WorkbenchError(
+                f"{self.record.title}: {proposal.record.reason}",
+                "leave precision out, or use another one, such as wb.Float16()",
+            )
+        found: Config = proposal.config
+        return found
 
     def _errs_less(
         self,

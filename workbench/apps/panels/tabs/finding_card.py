@@ -12,6 +12,7 @@ from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import progress_html
 from workbench.apps.panels.tabs.finding_texts import body_html, fix_html, gain_html, outcome_html
+from workbench.core.config import Config
 from workbench.core.text import counted, one_line
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 
@@ -33,7 +34,7 @@ class FindingCard:
         self.cancel = button("Cancel", "Stop trying this fix", bench.cancel, self.status)
         self.use = button("Use as B", "Put the config with this fix into B", self._use, self.status)
         self.copy = button("Copy code", "The code that finds this and tries it", self._copy, self.status)
-        able = [self.try_it, self.cancel, self.use] if finding.fix.config is not None else []
+        able = [self.try_it, self.cancel, self.use] if finding.fix.can_try else []
         buttons = W.VBox([*able, self.copy], classes="wbp-finding-buttons")
         gain = W.HTML(gain_html(finding, findings.run_s), classes="wbp-finding-gain")
         below = [W.HTML(fix_html(finding)), self.outcome, self.progress, self.status]
@@ -49,13 +50,20 @@ class FindingCard:
         self.try_it.description = "Try it" if tried is None else "Try it again"
         self.try_it.disabled = view is not None
         W.set_shown(self.try_it, not running)
+        W.set_shown(self.use, self._fixed() is not None)
         W.set_shown(self.cancel, running)
         self.cancel.disabled = running and view.cancelling
         self.links.follow()
 
+    def _fixed(self) -> Config | None:
+        """Return the config with the fix; None before a search found it."""
+        tried = self.state.tried.get(self.key)
+        return self.finding.fix.config or (tried.config if tried is not None and tried.kept else None)
+
     def _use(self) -> None:
-        assert self.finding.fix.config is not None
-        self.bench.b = self.finding.fix.config
+        fixed = self._fixed()
+        assert fixed is not None
+        self.bench.b = fixed
         self.status.value = note_html("B is set. Press Compare to measure it against A.")
 
     def _copy(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.core.config import DynamicInt8, StaticInt8, WeightOnly, defaults
+from workbench.core.config import DynamicInt8, Float16, PreparedModel, StaticInt8, WeightOnly, defaults
 from workbench.features.findings.config_fixes import precision_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
@@ -17,8 +17,9 @@ LAYER_SHARE = 0.5  # of the squared error
 LAYER_LEAST_ERROR = 0.03  # of the layer's own output; below it no layer matters
 LOW_SQNR_DB = 20.0  # an error of a tenth of the output
 _MOST_LAYERS = 3
-EXCLUDE = "wb.exclude_for(model, config, max_error=0.05)"
-FIND_LAYERS = Fix("note", "find the layers that cause it, and keep these in float", code=EXCLUDE)
+MOST_ERROR_LEFT = 0.05  # of the outputs, once the layers that cause it are in float
+FLOAT16_ERROR_LEFT = 0.01  # below what a comparison allows float16
+EXCLUDE = f"wb.exclude_for(model, config, max_error={MOST_ERROR_LEFT})"
 
 
 @rule(
@@ -141,7 +142,7 @@ def accuracy_lost(evidence: Evidence) -> FindingRecords:
         f"The accuracy is {-lost.value * 100:.2g} points lower than the baseline's",
         f"95 % interval {-lost.high * 100:.2g} to {-lost.low * 100:.2g} points",
         forecast=Forecast.unknown("accuracy", "sure"),
-        fix=FIND_LAYERS,
+        fix=_find_layers(evidence),
     )
 
 
@@ -191,9 +192,19 @@ def outputs_far_from_float(evidence: Evidence) -> FindingRecords:
         "or more",
         *(f"{row.output[:60]}: {row.sqnr_db:.0f} dB" for row in far[:3]),
         forecast=Forecast.unknown("accuracy", "likely"),
-        fix=FIND_LAYERS,
+        fix=_find_layers(evidence),
         caution="random inputs and random weights exaggerate it; labelled examples decide",
     )
+
+
+def _find_layers(evidence: Evidence) -> Fix:
+    """Return the search for what to leave in float, which `try_fix` makes."""
+    is_half = isinstance(evidence.config.precision, Float16)
+    what, error = ("operators", FLOAT16_ERROR_LEFT) if is_half else ("layers", MOST_ERROR_LEFT)
+    code = f"wb.exclude_for(model, config, max_error={error})"
+    if isinstance(evidence.config.precision, PreparedModel):
+        return Fix("note", "prepare the file anew with fewer layers in integers")
+    return Fix("note", f"find the {what} that cause it, and keep these in float", code=code, max_error=error)
 
 
 def _settled(evidence: Evidence) -> DynamicInt8 | StaticInt8 | None:
