@@ -11,7 +11,7 @@ import pytest
 import workbench as wb
 from tests.factories import results as examples
 from workbench.features.load.points import in_words, knee, load_frame, load_pairs, summaries
-from workbench.features.load.record import LoadPoint, check_load_test
+from workbench.features.load.record import LoadPoint, LoadRun, check_load_test
 from workbench.features.load.request import Sessions
 
 RECORD = examples.load_test()
@@ -54,6 +54,48 @@ def test_pairs_are_as_many_times_as_fast() -> None:
     assert all(pair.log_ratio == pytest.approx(-0.6931, abs=1e-3) for pair in pairs), "A takes half the time"
     disturbed = replace(b, slices=tuple(replace(part, disturbed=("others",)) for part in b.slices))
     assert all(pair.log_ratio is None for pair in load_pairs(a, disturbed, LoadPoint(2)))
+
+
+def spread(run: LoadRun) -> LoadRun:
+    """Return the run with latencies that scatter alike in every process, by up to 40 %."""
+    slices = []
+    for part in run.slices:
+        base_s, count = 0.002 * part.point.callers, 1000
+        latency_s = tuple(base_s * (1 + 0.4 * ((7 * n + part.round) % count) / count) for n in range(count))
+        slices.append(replace(part, latency_s=latency_s, waited_s=()))
+    return replace(run, slices=tuple(slices))
+
+
+SPREAD = tuple(map(spread, RECORD.runs))
+CALLERS_ONLY = replace(RECORD, points=RECORD.points[:2], runs=SPREAD)
+
+
+def test_a_budget_breaks_where_p99_passes_it() -> None:
+    a, _ = wb.LoadTest(CALLERS_ONLY, examples.about()).breaks_at(0.003)
+    assert a.load == pytest.approx(1 + (3 - 2.79) / 2.79, abs=0.01), "2.79 ms at 1 caller, 5.58 at 2"
+    assert (a.low or 0) < (a.load or 0) < (a.high or 0)
+    assert "A: p99 of 3 ms breaks at 1.07 callers (95 % CI 1.07 to 1.0" in str(a)
+
+
+def test_a_budget_breaks_at_the_least_load_and_without_an_interval() -> None:
+    record = replace(RECORD, points=RECORD.points[:2])
+    a, b = wb.LoadTest(record, examples.about()).breaks_at(0.003)
+    assert str(a) == "A: p99 of 3 ms breaks at 1.46 callers (no interval)", "the processes differ too much"
+    assert "B: p99 of 3 ms breaks already at 1 caller, the least" in str(b)
+    assert "B: p99 of 3 ms breaks already at 1 callers" in str(b)
+
+
+def test_a_budget_that_is_kept_says_up_to_which_load() -> None:
+    kept, *_ = wb.LoadTest(CALLERS_ONLY, examples.about()).breaks_at(1.0)
+    assert kept.load is None
+    assert "kept up to 2 callers" in str(kept)
+
+
+def test_the_text_and_the_figure_have_the_budget_that_was_given() -> None:
+    result = wb.LoadTest(replace(CALLERS_ONLY, max_p99_s=0.003), examples.about())
+    assert "A: p99 of 3 ms breaks at" in str(result)
+    assert [shape.y0 for shape in result.figure().layout.shapes] == [pytest.approx(3.0)]
+    assert [line.value for line in result.chart().axes[1].lines] == [pytest.approx(3.0)]
 
 
 def test_the_table_has_a_row_per_config_and_load() -> None:

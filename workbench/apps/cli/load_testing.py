@@ -33,6 +33,7 @@ def add_to(commands: Commands) -> None:
         "--rate", type=rates, metavar="HZ,HZ", help="requests that arrive a second; default: back to back"
     )
     command.add_argument("--duration", type=float, default=2.0, metavar="S", help="of each point; default 2")
+    add(command, "--max-p99", help="a budget: the result says at which load p99 passes it")
     add(command, "--npz", "--calibration", "--csv", "--no-history", "--quiet", "--allow-fallback")
     add(command, "--fail-if")
 
@@ -50,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         sessions=arguments.sessions or 1,
         rate_hz=arguments.rate,
         duration_s=arguments.duration,
+        max_p99_s=None if arguments.max_p99 is None else arguments.max_p99 / 1e3,
         inputs=inputs,
         seed=arguments.seed,
         **common(arguments),

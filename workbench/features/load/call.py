@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from workbench.core.bounds import check_number
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.core.measure.agreement import TOLERANCE
@@ -36,6 +37,7 @@ def load_test(
     sessions: int | str | Sequence[int | str] = 1,
     rate_hz: float | Sequence[float] | None = None,
     duration_s: float = DURATION_S,
+    max_p99_s: float | None = None,
     inputs: Feeds = None,
     seed: int = 0,
     allow_fallback: bool = False,
@@ -54,8 +56,9 @@ def load_test(
     With it requests arrive at random at that rate, and latency counts from the arrival, so that queues show;
     several rates give a curve. `sessions` is how many sessions the callers share: 1, or several; a text such
     as "4+threads+arena" lets the sessions share one thread pool and one memory arena; a list tries each with
-    every config. The first config with the first `sessions` is the baseline of the verdicts. A deployment in
-    place of the model is loaded through HTTP, beside its bare session, and returned with its check.
+    every config. `max_p99_s` is a latency budget: the result says at which load p99 passes it.
+    The first config with the first `sessions` is the baseline of the verdicts. A deployment in place of the
+    model is loaded through HTTP, beside its bare session, and returned with its check.
 
     >>> import workbench as wb
     >>> wb.load_test.__name__
@@ -64,15 +67,17 @@ def load_test(
     counts = tuple(_several(callers))
     if isinstance(model, Deployment):  # its config, sessions and queue are as they were deployed
         check_load(counts, [], duration_s)
-        if configs or sessions != 1 or rate_hz is not None:
+        if configs or sessions != 1 or rate_hz is not None or max_p99_s is not None:
             raise ConfigError(
                 "a deployment is loaded as it is, by callers that wait for each answer",
-                "leave out configs, sessions and rate_hz; deploy another config to compare it",
+                "leave out configs, sessions, rate_hz and max_p99_s; deploy another config to compare it",
             )
         return model.check(
             counts, block_s=duration_s / ROUNDS, progress=progress, limits=limits, cancel=cancel, keep=keep
         )
     check_seed(seed)
+    if max_p99_s is not None:
+        check_number("max_p99_s", max_p99_s, "give seconds above 0 and up to 3600, like 0.02", most=3600)
     rates = tuple(_several(rate_hz))
     check_load(counts, [rate for rate in rates if rate is not None], duration_s)
     offered = [Sessions.read(value) for value in _several(sessions)]
@@ -103,6 +108,7 @@ def load_test(
             sessions=tuple(wanted for _, wanted in setups),
             points=tuple(LoadPoint(count, rate) for rate in rates for count in counts),
             duration_s=float(duration_s),
+            max_p99_s=max_p99_s,
         )
         record = LoadRounds(request, on_progress).measure(cancel)
     return kept(LoadTest(record, origin_of(loaded, setups[0][0], fed, cancel=cancel)), keep)

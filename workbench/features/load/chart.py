@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.core.measure.percentiles import Figure
 from workbench.core.text import in_ms
-from workbench.drawing.chart import Axis, Chart, ChartRow, Look, Value, headlines, run_look, time_value
+from workbench.drawing.chart import (
+    Axis,
+    Chart,
+    ChartRow,
+    Look,
+    ReferenceLine,
+    Value,
+    headlines,
+    run_look,
+    time_value,
+)
 from workbench.drawing.words import plain
 from workbench.features.load.points import PointSummary, in_words, knees_of, summaries
 
@@ -33,8 +44,12 @@ def load_chart(record: LoadTestRecord) -> Chart:
         rates = tuple(_throughput(row, is_knee=row in knees) for row in here)
         p99, cpu = tuple(_time(row, row.p99) for row in here), tuple(_time(row, row.cpu) for row in here)
         chart_rows.append(ChartRow(str(point), (rates, p99, cpu)))
+    axes = _AXES
+    if record.max_p99_s is not None:
+        line = ReferenceLine(record.max_p99_s * 1e3, "budget")
+        axes = (_AXES[0], replace(_AXES[1], lines=(line,)), _AXES[2])
     note = "enough: the fewest callers within 5 % of the best throughput"
-    return Chart(headlines(in_words(record), len(record.runs)), _AXES, tuple(chart_rows), note, columns=3)
+    return Chart(headlines(in_words(record), len(record.runs)), axes, tuple(chart_rows), note, columns=3)
 
 
 def load_figure(record: LoadTestRecord) -> go.Figure:
@@ -63,6 +78,8 @@ def load_figure(record: LoadTestRecord) -> go.Figure:
             hovertemplate="%{customdata[0]}<extra></extra>",
             showlegend=True,
         )
+    if record.max_p99_s is not None:
+        figure.add_hline(y=scale.of(record.max_p99_s), line_dash="dot", annotation_text="budget")
     figure.update_xaxes(title_text="answers a second", rangemode="tozero")
     figure.update_yaxes(
         title_text=f"p99 latency ({scale.unit}; p50 where p99 is not known)", rangemode="tozero"

@@ -57,6 +57,7 @@ class LoadRounds(TaskRounds[LoadTestRecord]):
                 for run in runs[1:]
             ),
             notes=load_notes(runs, self.surroundings.machine.usable_cores),
+            max_p99_s=self._request.max_p99_s,
         )
 
     def open(self, participant: Participant) -> None:

@@ -105,6 +105,7 @@ class LoadTestRecord:
     agreement: tuple[OutputAgreement, ...]
     verdicts: tuple[LoadVerdict, ...]
     notes: tuple[str, ...]
+    max_p99_s: float | None = None  # the latency budget; None: none was given
 
 
 def check_load_test(record: LoadTestRecord, fix: str) -> None:
@@ -112,6 +113,8 @@ def check_load_test(record: LoadTestRecord, fix: str) -> None:
     labels = [run.label for run in record.runs]
     if not labels or len(set(labels)) != len(labels) or not record.points:
         raise BundleError("runs, points: expected one or more, each run with its own label.", fix)
+    if record.max_p99_s is not None:
+        check_seconds((record.max_p99_s,), "max_p99_s", fix)
     for point in record.points:
         if point.callers < 1 or (point.rate_hz is not None and not 0 < point.rate_hz < float("inf")):
             raise BundleError("points: expected a caller or more, and a rate above 0.", fix)

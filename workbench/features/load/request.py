@@ -51,6 +51,7 @@ class LoadRequest:
     sessions: tuple[Sessions, ...]
     points: tuple[LoadPoint, ...]
     duration_s: float
+    max_p99_s: float | None = None
     rounds: int = ROUNDS
 
     @property

@@ -15,7 +15,8 @@ from workbench.core.errors import ConfigError
 from workbench.core.feature import Feature
 from workbench.core.form import Field, counts_or_names, numbers, whole_numbers
 from workbench.features.base.result import Result, run_of
-from workbench.features.load.points import PointSummary, in_words, knee, load_frame, summaries
+from workbench.features.load.breaking import BudgetBreak, budget_breaks, whole_text
+from workbench.features.load.points import PointSummary, knee, load_frame, summaries
 from workbench.features.load.record import LoadRun, LoadTestRecord, check_load_test
 
 if TYPE_CHECKING:
@@ -83,8 +84,12 @@ class LoadTest(Result):
         best = knee([row for row in self.points if row.run is run])
         return best.point.callers if best else self.record.points[0].callers
 
+    def breaks_at(self, max_p99_s: float) -> tuple[BudgetBreak, ...]:
+        """Return for each config at which load p99 passes a budget, with the interval of that load."""
+        return budget_breaks(self.record, max_p99_s)
+
     def _in_words(self) -> str:
-        return in_words(self.record)
+        return whole_text(self.record)
 
 
 def load_script(run: LoadRun, model: str | os.PathLike[str], callers: int) -> str:
@@ -159,5 +164,6 @@ FEATURE = Feature(
             example="100",
         ),
         Field("duration_s", "seconds", "Time of each number of callers", float, "2"),
+        Field("max_p99_s", "p99 budget s", "Seconds: at which load does p99 pass it?", float, example="0.02"),
     ),
 )
