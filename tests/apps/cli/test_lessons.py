@@ -43,6 +43,23 @@ def test_a_lesson_opens_by_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
     assert opened == [("course/02_what_ort_does_to_a_graph.ipynb", 9000)]
 
 
+def test_the_serving_pack_is_listed_and_opens_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened: list[str] = []
+
+    def serve(_: argparse.Namespace, notebook: str) -> None:
+        opened.append(notebook)
+        raise KeyboardInterrupt
+
+    main(["course"])
+    assert "serving: From float32 to a server that holds its budget" in capsys.readouterr().out
+    monkeypatch.setattr(lab, "serve", serve)
+    main(["course", "serving"])
+    assert opened == ["packs/serving/serving.ipynb"]
+    assert (shipped_folder() / opened[0]).with_name("README.md").exists()
+
+
 @pytest.mark.parametrize("arguments", [["course", "99"], ["course", "first"], ["course", "--reset"]])
 def test_what_is_no_lesson_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
