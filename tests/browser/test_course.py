@@ -68,6 +68,17 @@ def test_a_lesson_reads_well_and_keeps_a_guess(
     close(lab, pages)
 
 
+def test_the_launcher_opens_the_panels_without_code(lab: Lab, pages: Pages) -> None:
+    page = pages.open(width=1440, height=900)
+    page.goto(lab.url(f"lab/workspaces/{uuid4().hex}"))
+    page.locator(".jp-LauncherCard", has_text="Workbench").filter(has_not_text="Course").click()
+    expect(page.locator(".wbp-compare")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".jp-NotebookPanel .cm-content")).not_to_be_visible()
+    expect(page.locator(".jp-NotebookPanel-toolbar")).not_to_be_visible()
+    pages.close()
+    lab.stop_kernels()
+
+
 @pytest.mark.slow
 def test_the_launcher_leads_to_the_last_check_of_lesson_1(lab: Lab, pages: Pages) -> None:
     book = first_lesson(lab, pages)

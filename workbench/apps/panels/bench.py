@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
@@ -223,9 +224,17 @@ class Bench:
         def work(job: Job) -> Any:
             self.ui.post(lambda: setattr(state, "run_error", None))  # queued before the error of this job
             import_shared()
-            return action.run(request, job)
+            value = action.run(request, job)
+            if not job.cancel.is_set():  # else it ended early
+                took_s[action.name, request.subject.model.path] = time.monotonic() - job.began
+            return value
 
-        done, failed = partial(action.store, state, request), partial(setattr, state, "run_error")
+        def done(value: Any) -> None:
+            state.took_s = {**state.took_s, **took_s}
+            action.store(state, request, value)
+
+        took_s: dict[tuple[str, Any], float] = {}
+        failed = partial(setattr, state, "run_error")
         self._wait(self.jobs.start(action.name, work, done, failed), wait)
 
     def _wait(self, job: Job, wait: bool) -> None:

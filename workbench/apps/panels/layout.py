@@ -6,12 +6,12 @@ from functools import partial
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import follow, on_change, own_changes
+from workbench.apps.panels.handlers import button, follow, on_change, own_changes
 from workbench.apps.panels.improve_row import ImproveRow
 from workbench.apps.panels.knobs.table import KnobTable
 from workbench.apps.panels.markup import bug_html, text
 from workbench.apps.panels.model_row import ModelRow
-from workbench.apps.panels.run_row import RunRow
+from workbench.apps.panels.run_row import STOP, RunRow
 from workbench.apps.panels.state import MODES
 from workbench.apps.panels.tabs.answer_words import progress_html
 from workbench.apps.panels.tabs.results import Results
@@ -41,7 +41,9 @@ class Layout:
         )
         self.model_row = ModelRow(bench)
         self.run_row, self.table, self.improve = RunRow(bench), KnobTable(bench), ImproveRow(bench)
-        self.running = W.HTML(classes="wbp-running")
+        self.doing, self.status = W.HTML(), W.HTML()
+        self.stop = button(STOP, "Stop what runs; older results stay", bench.cancel, self.status)
+        self.running = W.HBox([self.doing, self.stop, self.status], classes="wbp-running")
         self.bug, self.told, self.body = W.HTML(), W.HTML(), W.VBox([], classes="wbp-body")
         ends = W.HBox([self.modes, self.results.share, self.projector], classes="wbp-ends")
         top = W.HBox([self.model_row.widget, ends], classes="wbp-top")
@@ -66,11 +68,14 @@ class Layout:
         shown = {"improve": results.improve, "explore": results.explore, "results": results.history}
         answer = [results.answer, results.views]
         self.body.children = [self.running, shown[mode]] if mode in shown else answer
+        self._run()
 
     def _run(self) -> None:
         """Show what runs where no answer stands."""
         job = self.state.job
-        self.running.value = "" if job is None else progress_html(job)
+        self.doing.value = "" if job is None else progress_html(job)
+        W.set_shown(self.stop, job is not None and self.state.mode == "results")  # the others have the place
+        self.stop.disabled = job is not None and job.cancelling
 
     def _step(self, by: int) -> None:
         """Turn to a neighbour of the view; 0 ends the projector."""

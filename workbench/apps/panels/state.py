@@ -76,6 +76,9 @@ class BenchState(HasTraits):
     tried: Dict[tuple[Anything, Anything], Anything] = Dict(
         help="(the findings, one of them) → the FixResult of its fix"
     )
+    took_s: Dict[tuple[str, Anything], float] = Dict(
+        help="(name of an action, path of a model) → the seconds that it took last"
+    )
     forms: Dict[str, Anything] = Dict(
         help="kind of result → argument → text of each field of its form that a person changed"
     )
@@ -232,6 +235,10 @@ class BenchState(HasTraits):
             self.made = kind
             self.forms_made = {**self.forms_made, kind: request.forms.get(kind, {})}
             self.parts_made += 1
+
+    def took(self, name: str) -> float | None:
+        """Return how long an action took last for the open model; None if it has not run to its end."""
+        return None if self.model is None else self.took_s.get((name, self.model.path))
 
     def held_parts(self, kind: str) -> dict[str, Anything]:
         """Return the further results of a kind by label: those beside the comparison, else its own."""

@@ -13,6 +13,7 @@ from workbench.apps.panels.state import BenchState
 from workbench.core.config import KNOBS, kinds
 from workbench.core.config.fields import BY_FIELD
 from workbench.core.form import Field
+from workbench.core.models.sizes import is_batch
 from workbench.features.grid.axes import KNOB_NAMES, free_names
 
 MOST_AXES = 2
@@ -47,6 +48,10 @@ class AxesField(W.HBox):
     def _offer(self) -> None:
         """Offer the free dimensions of the open model and the knobs."""
         dims = () if self.state.model is None else free_names(self.state.model)
+        if self.state.model is not None:  # an example that this model has: its batch, another size, a knob
+            first = next(filter(is_batch, dims), next(iter(dims), next(iter(KNOB_NAMES))))
+            self.pairs[0][0].placeholder = first
+            self.pairs[0][1].placeholder = example_of(first)
         for name, _ in self.pairs:
             name.options = (*dims, *KNOB_NAMES, *(knob.field for knob in KNOBS if type(knob) in SWEPT))
 

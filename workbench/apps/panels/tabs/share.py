@@ -113,7 +113,7 @@ class Share:
     def _save(self) -> None:
         """Save the bundle beside the notebook, and offer it as a download."""
         self.status.value = note_html("Saving…")
-        path = Path(f"{self.name}.ortbench")
+        path = new_path(Path(f"{self.name}.ortbench"))
         save = partial(self.state.result.save, path)
         self.bench.in_background(lambda: (save(), path.read_bytes()), self._saved, error_to(self.status))
 
@@ -136,7 +136,7 @@ class Share:
     def export(self) -> None:
         """Export as a job that can be cancelled: a page with large graphs takes seconds."""
         self.status.value = note_html("Exporting…")
-        self.bench.export(Path(f"{self.name}.html"), self._exported, error_to(self.status))
+        self.bench.export(new_path(Path(f"{self.name}.html")), self._exported, error_to(self.status))
 
     def _exported(self, written: tuple[Path, bytes]) -> None:
         path, data = written
@@ -161,14 +161,18 @@ class Share:
 
 def data_of(result: Any, path: Path) -> tuple[Path, bytes]:
     """Export a result into the first new folder with this name; return the folder and its zip."""
-    names = chain([f"{path.name}-data"], (f"{path.name}-data-{number}" for number in count(2)))
-    folders = map(path.with_name, names)
-    folder: Path = result.export(next(folder for folder in folders if not folder.exists()))
+    folder: Path = result.export(new_path(path.with_name(f"{path.name}-data")))
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
         for file in sorted(file for file in folder.rglob("*") if file.is_file()):
             archive.write(file, file.relative_to(folder.parent))
     return folder, buffer.getvalue()
+
+
+def new_path(path: Path) -> Path:
+    """Return the first path of this name, with a number behind it where there are others, that is free."""
+    numbered = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
+    return next(free for free in chain([path], numbered) if not free.exists())
 
 
 def picture_of(result: Any) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.apps.panels.state import BenchState
+from workbench.features.base.registry import KINDS
 
 _COSTS: Mapping[str, tuple[float, int, int]] = {  # kind: seconds, loads and runs that it takes
     "explanation": (2.0, 12, 2),
@@ -32,6 +33,8 @@ _MINUTE_S = 60
 def cost_s(state: BenchState, kind: str) -> float | None:
     """Return about how many seconds it takes to make a kind of result; None where nobody knows."""
     result, cost = state.result, _COSTS.get(kind)
+    if (took_s := state.took(KINDS.named(kind).button)) is not None:
+        return took_s
     if cost is None or result is None:
         return None
     loads_s = [run.load_s for run in result.runs if run.load_s is not None]
@@ -44,9 +47,11 @@ def cost_s(state: BenchState, kind: str) -> float | None:
 
 def is_cheap(state: BenchState, kind: str) -> bool:
     """Return whether a kind of result about the answer on the screen is missing, and made in seconds."""
-    cost, free = cost_s(state, kind), state.job is None and state.run_error is None and not state.refused
-    is_of_this = free and state.result is not None and state.request().comparison is state.result
-    return is_of_this and not state.has_part(kind) and cost is not None and cost <= CHEAP_S
+    free = state.job is None and state.run_error is None and not state.refused
+    if not kind or not free or state.result is None or state.request().comparison is not state.result:
+        return False
+    cost = None if state.has_part(kind) else cost_s(state, kind)
+    return cost is not None and cost <= CHEAP_S
 
 
 def time_words(state: BenchState, kind: str) -> str:

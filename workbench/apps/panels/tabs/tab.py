@@ -44,6 +44,7 @@ class Tab:
     has_limits: bool = False  # below the cards, of the part of the result that they show
     needs_room: bool = False  # the answer folds to one line above it
     pills: int = 3  # titles that stand beside each other; the others are in a list
+    first: Callable[[BenchState], str] | None = None  # the title to begin with; else that of the first figure
     opens_with: str = ""  # the kind that is made when a person turns to the view, where that takes seconds
 
     def all_cards(self, state: BenchState) -> list[Card]:
@@ -125,7 +126,8 @@ class TabPage:
             cards = self.tab.all_cards(self.state)
             self.cards = {card.name: CardWidget(self.bench, card) for card in cards}
             if not self.is_chosen or self.title not in self._titles:
-                self.title = next(iter(self._titles), "")
+                first = "" if self.tab.first is None else self.tab.first(self.state)
+                self.title = first if first in self._titles else next(iter(self._titles), "")
         self._turn()
         if stale:
             for tool in self.tools:

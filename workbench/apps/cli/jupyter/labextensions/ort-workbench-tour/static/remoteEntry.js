@@ -1,5 +1,5 @@
 // Draws our live figures at once instead of their still pictures, runs one cell of the tour when the tour is opened (the one
-// that shows the workbench), and adds cards to the launcher: the course, the tour.
+// that shows the workbench), and adds cards to the launcher: the panels over a whole tab, the course, the tour.
 // The last two only in a server that `workbench lab` started, which names the notebook, the very text of that cell,
 // and the cards; a notebook of the same name with another text in it is left alone.
 (() => {
@@ -37,6 +37,7 @@
 
   // Pictures of the cards: a command without an icon leaves its card blank.
   const ICONS = {
+    workbench: "M3 4h18v16H3zM3 9h18M7 16v-3M12 16v-5M17 16v-2",
     course: "M2 9l10-5 10 5-10 5zM6 12.5v4.5c3 2.5 9 2.5 12 0v-4.5M22 9v6",
     tour: "M21 12a9 9 0 1 1-18 0a9 9 0 1 1 18 0zM15.5 8.5l-2 5-5 2 2-5z",
   };
@@ -49,6 +50,7 @@
         `no-repeat; width: 32px; height: 32px; } .jp-LauncherCard .${id}-${name} { width: 52px; height: 52px; }`;
     });
     const style = document.createElement("style");
+    rules.push(`.${id}-alone :is(.jp-Cell-inputWrapper, .jp-OutputPrompt, .jp-Notebook-footer) { display: none; }`);
     style.textContent = rules.join("\n");
     document.head.append(style);
   }
@@ -70,6 +72,20 @@
     notebook.activeCellIndex = index;
     notebook.deselectAll();
     await app.commands.execute("notebook:run-cell");
+  }
+
+  // Shows what a notebook of one cell says, and nothing else; the notebook is made where there is none.
+  async function openAlone(app, card) {
+    const { contents } = app.serviceManager;
+    const cell = { cell_type: "code", id: "panels", source: card.source, outputs: [], execution_count: null };
+    cell.metadata = { jupyter: { source_hidden: true } };
+    const kernelspec = { name: "python3", display_name: "Python 3", language: "python" };
+    const content = { cells: [cell], metadata: { kernelspec }, nbformat: 4, nbformat_minor: 5 };
+    await contents.get(card.path, { content: false }).catch(() => contents.save(card.path, { type: "notebook", format: "json", content }));
+    const panel = await app.commands.execute("docmanager:open", { path: card.path, factory: card.factory });
+    panel.addClass(`${id}-alone`);
+    panel.toolbar.hide();
+    await openWorkbench(app, card, panel);
   }
 
   const tourPlugin = {
@@ -116,7 +132,8 @@
             label: card.label,
             caption: card.caption,
             iconClass: `${id}-${card.name}`,
-            execute: () => app.commands.execute("docmanager:open", { path: card.path, factory: card.factory }),
+            execute: () => (card.source ? openAlone(app, card)
+              : app.commands.execute("docmanager:open", { path: card.path, factory: card.factory })),
           });
           launcher.add({ command, category: "ONNX Runtime Workbench" });
         }
