@@ -26,8 +26,9 @@ def add_to(commands: Commands) -> None:
     command.add_argument(
         "--sessions",
         action="append",
-        metavar="N[+threads][+arena]",
-        help="sessions that the callers share, and what the sessions share; may be repeated; default 1",
+        metavar="N[+threads][+arena]|processes",
+        help="sessions that the callers share, and what the sessions share, or a process for each caller; "
+        "may be repeated; default 1",
     )
     command.add_argument(
         "--rate", type=rates, metavar="HZ,HZ", help="requests that arrive a second; default: back to back"

@@ -203,11 +203,18 @@ def disturbances(
 
 
 def threads_of(pid: int) -> frozenset[int]:
-    """Return the thread ids of a process, or none if the system does not list them."""
-    try:
-        return frozenset(int(thread) for thread in os.listdir(f"/proc/{pid}/task"))  # noqa: PTH208
-    except OSError:
-        return frozenset()
+    """Return the thread ids of a process and of those it started, or none if the system lists none."""
+    threads, waiting = set[int](), [pid]
+    while waiting:
+        tasks = f"/proc/{waiting.pop()}/task"
+        try:
+            for thread in os.listdir(tasks):  # noqa: PTH208
+                threads.add(int(thread))
+                with open(f"{tasks}/{thread}/children") as file:  # noqa: PTH123
+                    waiting += map(int, file.read().split())
+        except OSError:  # it ended, or the system does not list what a thread started
+            continue
+    return frozenset(threads)
 
 
 def steal_s() -> float | None:

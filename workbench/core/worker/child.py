@@ -141,7 +141,9 @@ def _go_first(score: str) -> None:
 def imported(versions: Callable[[], dict[str, str]]) -> dict[str, Any]:
     """Import an engine by asking for its versions; return them, the time taken, and the memory before."""
     bare_bytes, began = rss_bytes(), time.perf_counter()
-    known = {"python": sys.version.split()[0], **versions()}
+    has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
+    python = sys.version.split()[0] + ("" if has_lock else " free-threaded")
+    known = {"python": python, **versions()}
     return {"versions": known, "import_s": time.perf_counter() - began, "bare_bytes": bare_bytes}
 
 

@@ -14,6 +14,7 @@ import onnxruntime as ort
 
 from workbench.core.thread_variables import OBEYED_SINCE, thread_origins
 from workbench.core.worker import sampling, serving, usage
+from workbench.core.worker.caller_processes import CallerProcesses
 from workbench.core.worker.decoding import Decoder
 from workbench.core.worker.feeding import device_of, make_calls
 from workbench.core.worker.host import Call, Host
@@ -38,6 +39,7 @@ class SessionHost(Host):
         self.callers: list[sampling.Run] = []
         self.decoders: list[Decoder] = []
         self.pipeline: Pipeline | None = None
+        self.caller_processes: CallerProcesses | None = None
 
     def do_load(self, model: str, plan: dict[str, Any], log_severity: int | None = None) -> Any:
         """Make the session, timed as the user's load time."""
@@ -73,14 +75,27 @@ class SessionHost(Host):
         self.feeds = feeds
         return make_calls(self._session(), feeds, run_options(self.plan), bind=bind)
 
+    def do_usage(self) -> Any:
+        """Add the memory of callers that are processes."""
+        body, payload = super().do_usage()
+        callers = None if self.caller_processes is None else self.caller_processes.rss_bytes()
+        if callers is not None and body["rss_bytes"] is not None:
+            body["rss_bytes"] += callers
+        return body, payload
+
     def providers(self) -> list[str]:
         return list(self._session().get_providers())
 
-    def do_callers(self, sessions: int, callers: int) -> Any:
+    def do_callers(self, sessions: int, callers: int, feeds: str | None = None) -> Any:
         """Make further sessions like the first, and the run of each caller; callers take turns at sessions.
 
-        Each caller has calls of its own, since bound buffers serve one run at a time.
+        Each caller has calls of its own, since bound buffers serve one run at a time. With `feeds`, the file
+        of the first run, each caller is a process that reads it.
         """
+        if feeds is not None:
+            began = time.perf_counter()
+            self.caller_processes = CallerProcesses(callers, self.model, self.plan, feeds)
+            return {"load_s": time.perf_counter() - began, "rss_bytes": usage.rss_bytes()}, b""
         first, options = self._session(), run_options(self.plan)
         began = time.perf_counter()
         more = [make_session(self.model, self.plan) for _ in range(sessions - 1)]
@@ -95,8 +110,20 @@ class SessionHost(Host):
             self.callers.append(_in_turn(calls))
         return {"load_s": load_s, "rss_bytes": usage.rss_bytes()}, b""
 
-    def do_serve(self, callers: int, seconds: float, rate_hz: float | None, seed: int, most: int) -> Any:
-        """Let the first callers send requests for a while."""
+    def do_serve(
+        self,
+        callers: int,
+        seconds: float,
+        rate_hz: float | None,
+        seed: int,
+        most: int,
+        begin_ns: int | None = None,
+    ) -> Any:
+        """Let the first callers send requests for a while, from a moment on where one is given."""
+        if self.caller_processes is not None:
+            return self.caller_processes.serve(callers, seconds, most)
+        while begin_ns is not None and time.perf_counter_ns() < begin_ns:
+            time.sleep(0)
         runs = self.callers[:callers]
         if rate_hz is None:
             return serving.closed_loop(runs, seconds, most)

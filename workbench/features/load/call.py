@@ -55,10 +55,11 @@ def load_test(
     the configs in turns. Without `rate_hz` a caller sends its next request when the last one is answered.
     With it requests arrive at random at that rate, and latency counts from the arrival, so that queues show;
     several rates give a curve. `sessions` is how many sessions the callers share: 1, or several; a text such
-    as "4+threads+arena" lets the sessions share one thread pool and one memory arena; a list tries each with
-    every config. `max_p99_s` is a latency budget: the result says at which load p99 passes it.
-    The first config with the first `sessions` is the baseline of the verdicts. A deployment in place of the
-    model is loaded through HTTP, beside its bare session, and returned with its check.
+    as "4+threads+arena" lets the sessions share one thread pool and one memory arena. With "processes" each
+    caller is a process with a session of its own, else a thread. A list tries each with every config.
+    `max_p99_s` is a latency budget: the result says at which load p99 passes it. The first config with the
+    first `sessions` is the baseline of the verdicts. A deployment in place of the model is loaded through
+    HTTP, beside its bare session, and returned with its check.
 
     >>> import workbench as wb
     >>> wb.load_test.__name__
@@ -81,6 +82,11 @@ def load_test(
     rates = tuple(_several(rate_hz))
     check_load(counts, [rate for rate in rates if rate is not None], duration_s)
     offered = [Sessions.read(value) for value in _several(sessions)]
+    if rates != (None,) and any(wanted.processes for wanted in offered):
+        raise ConfigError(
+            'requests at a rate wait in one queue, and sessions="processes" has none',
+            "leave rate_hz out, or let the callers be threads: sessions=1",
+        )
     setups = [(config, wanted) for config in configs or (Config(),) for wanted in offered]
     if not counts or not rates or not 1 <= len(setups) <= MOST_SETUPS:
         raise ConfigError(

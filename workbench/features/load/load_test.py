@@ -69,8 +69,9 @@ class LoadRounds(TaskRounds[LoadTestRecord]):
             path = self.surroundings.folder / f"{participant.worker.name}.outputs"
             participant.ask("outputs", "outputs", path=str(path))
             gathered.outputs = path
-        sessions, callers = self._sessions(label).count, self._request.most_callers
-        participant.ask("callers", "load", sessions=sessions, callers=callers)
+        sessions, callers = self._sessions(label), self._request.most_callers
+        feeds = str(participant.candidate.feeds) if sessions.processes else None
+        participant.ask("callers", "load", sessions=sessions.count, callers=callers, feeds=feeds)
 
     def take(self, answer: TaskAnswer) -> None:
         """Keep the answers of a slice of load."""
@@ -102,12 +103,16 @@ class LoadRounds(TaskRounds[LoadTestRecord]):
     def _groups(self) -> list[list[Candidate]]:
         """Return all candidates that run in one group, or one by one if memory is short."""
         alive = self.alive()
-        sessions = sum(self._sessions(candidate.label).count for candidate in alive)
+        sessions = sum(self._session_count(candidate.label) for candidate in alive)
         together = self.surroundings.has_room(sessions * self.compared.model_bytes)
         return [alive] if together else [[candidate] for candidate in alive]
 
     def _sessions(self, label: str) -> Sessions:
         return self._request.sessions[self.compared.labels.index(label)]
+
+    def _session_count(self, label: str) -> int:
+        sessions = self._sessions(label)
+        return self._request.most_callers + 1 if sessions.processes else sessions.count
 
     def _tasks(self, group: Sequence[Candidate], number: int) -> list[WorkerTask]:
         return [
@@ -133,6 +138,7 @@ class LoadRounds(TaskRounds[LoadTestRecord]):
         return LoadRun(
             sessions=sessions.count,
             shared=sessions.shared,
+            processes=sessions.processes,
             slices=tuple(self.gathered[candidate.label].parts),
             **self.facts(candidate),
         )

@@ -160,6 +160,7 @@ def _row(row: PointSummary, is_knee: bool) -> dict[str, Any]:
     return {
         "label": row.run.label,
         "config": config_in_words(row.run.config),
+        "callers_are": "processes" if row.run.processes else "threads",
         "sessions": row.run.sessions,
         "shared": " and ".join(row.run.shared),
         "callers": row.point.callers,

@@ -73,6 +73,7 @@ class LoadRun:
     failure: Failure | None
     preparation: Preparation | None
     threads_from: tuple[str, ...] = ()  # origins of intra-op, then inter-op threads; empty: unknown
+    processes: bool = False  # each caller is a process with a session of its own
 
     def at(self, point: LoadPoint) -> tuple[LoadSlice, ...]:
         """Return the slices of one amount of load."""
@@ -81,6 +82,8 @@ class LoadRun:
     @property
     def sessions_in_words(self) -> str:
         """The number of sessions, and what they share."""
+        if self.processes:
+            return "a process for each caller"
         shared = f" sharing {' and '.join(self.shared)}" if self.shared else ""
         return counted(self.sessions, "session") + shared
 

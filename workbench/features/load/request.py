@@ -16,6 +16,7 @@ ROUNDS = 5  # processes of each config; an interval needs 3
 MOST_REQUESTS = 20_000  # kept of a slice: a bundle holds every answer
 _MOST_CALLERS = 256
 MOST_RATE_HZ = 1e6  # one session.run takes microseconds, so no machine reaches more
+PROCESSES = "processes"
 SHARES: tuple[Shared, ...] = ("threads", "arena")
 
 
@@ -25,12 +26,15 @@ class Sessions:
 
     count: int = 1
     shared: tuple[Shared, ...] = ()
+    processes: bool = False  # each caller is a process with a session of its own
 
     @classmethod
     def read(cls, value: object) -> Sessions:
         """Return the sessions of a number, or of a text such as "4+threads+arena"."""
         if isinstance(value, Sessions):
             return value
+        if value == PROCESSES:
+            return cls(processes=True)
         number, *names = str(value).split("+") if isinstance(value, str) else (value,)
         if isinstance(number, str) and number.isascii() and number.isdecimal():
             number = int(number)
@@ -38,7 +42,7 @@ class Sessions:
         if not is_count or not 1 <= number <= _MOST_CALLERS or not set(names) <= set(SHARES):  # type: ignore[operator]
             raise ConfigError(
                 f"sessions={quoted(value)} is no usable value",
-                f'give a number from 1 to {_MOST_CALLERS}, or a text such as "4+threads+arena"',
+                f'give a number from 1 to {_MOST_CALLERS}, "processes", or a text such as "4+threads+arena"',
             )
         return cls(int(number), tuple(name for name in SHARES if name in names))  # type: ignore[call-overload]
 

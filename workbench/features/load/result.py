@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _ARENA = """ort.create_and_register_allocator(
     ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT), None
 )"""
+_ONE_PROCESS = "# Each caller was a process of its own: start this script once for each.\n"
 _CALLERS = '''def load_test(feeds, callers={callers}, seconds=3.0):
     """Let callers send requests back to back; return the seconds that each answer took."""
     latencies, end = [], time.perf_counter() + seconds
@@ -68,11 +69,20 @@ class LoadTest(Result):
     def to_python(self, model: str | os.PathLike[str], label: str = "A") -> str:
         """Return a plain onnxruntime script: the sessions of one config, and its callers at the knee."""
         run = run_of(self.record.runs, label)
+        if run.processes:
+            return f"{_ONE_PROCESS}{load_script(run, model, 1)}"
         return load_script(run, model, self._best_callers(run))
 
     def best_callers(self, config: Config) -> int:
         """Return how many callers of one session of a config are best: its knee, else the first amount."""
-        run = next((run for run in self.record.runs if run.config == config and run.sessions == 1), None)
+        run = next(
+            (
+                run
+                for run in self.record.runs
+                if run.config == config and run.sessions == 1 and not run.processes
+            ),
+            None,
+        )
         if run is None:
             raise ConfigError(
                 "this load test has no run of this config with one session",
@@ -152,7 +162,8 @@ FEATURE = Feature(
         Field(
             "sessions",
             "sessions",
-            "Sessions that the callers share: 1, 4, or 4+threads+arena, with one thread pool and arena",
+            "Sessions that the callers share: 1, 4, or 4+threads+arena, with one thread pool and arena; "
+            "processes: each caller is a process with its own",
             counts_or_names,
             "1",
         ),
