@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
 from workbench.apps.cli import main
-from workbench.core.models.requests import padded
+from workbench.core.measure.limits import Progress
+from workbench.core.models.requests import fed, padded, requests_of
 from workbench.features.replay.record import ReplayRun, SizeSeen
 
 KIB = 1024
@@ -93,6 +95,42 @@ def test_a_stream_of_sizes_is_replayed(model: Path) -> None:
     assert len(plain.pass_s) == len(buckets.pass_s) == 2
     assert record.bucket_shares is not None
     assert record.to_frame()["run"].tolist() == ["as they come"] * 4 + ["buckets"] * 3
+
+
+@pytest.mark.real
+def test_inputs_of_your_own_are_requests_beside_sizes_and_progress_is_told(model: Path) -> None:
+    own = [{"x": np.full((1, tokens, 8), 0.5, np.float32)} for tokens in (7, 3, 7)]
+    told: list[Progress] = []
+    stream = [*own, {"batch": 1, "tokens": 5}]
+    record = wb.replay(model, stream, passes=2, progress=told.append, keep=False).record
+    sizes = [(size.shape, size.requests) for size in record.runs[0].sizes]
+    assert sizes == [("batch=1, tokens=7", 2), ("batch=1, tokens=3", 1), ("batch=1, tokens=5", 1)]
+    assert [size.shape for size in record.runs[1].sizes] == ["batch=1, tokens=8", "batch=1, tokens=4"]
+    assert record.runs[1].failure is None
+    assert [now.fraction for now in told] == [(place + 1) / 16 for place in range(16)]
+    assert told[0].doing == "pass 1 of 2, as they come"
+    assert told[-1].doing == "pass 2 of 2, buckets"
+
+
+@pytest.mark.real
+def test_a_replay_is_stopped_between_requests(model: Path) -> None:
+    stop = threading.Event()
+    with pytest.raises(wb.Cancelled):
+        wb.replay(model, [4, 5], cancel=stop, progress=lambda _: stop.set(), keep=False)
+
+
+def test_inputs_of_another_type_are_refused(model: Path) -> None:
+    with pytest.raises(wb.InputError, match="float"):
+        wb.replay(model, [{"x": np.ones((1, 3, 8), np.int64)}], keep=False)
+
+
+def test_inputs_are_padded_with_zeros(model: Path) -> None:
+    loaded = wb.load(model)
+    (request,) = requests_of(loaded, [{"x": np.ones((1, 3, 8), np.float32)}])
+    feed = fed(loaded, request.of_size((("batch", 2), ("tokens", 4))), 0)["x"]
+    assert feed.shape == (2, 4, 8)
+    assert feed.sum() == 3 * 8
+    assert (feed[:1, :3] == 1).all()
 
 
 @pytest.mark.real

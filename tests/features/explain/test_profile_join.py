@@ -11,7 +11,7 @@ import pytest
 from tests.features.explain.conftest import Explain
 from tests.features.explain.models import MODELS
 from workbench.core.models import Model
-from workbench.features.explain.graph import name_nodes
+from workbench.core.models.naming import name_nodes
 
 
 @pytest.mark.real

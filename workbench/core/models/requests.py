@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from workbench.core.errors import InputError
 from workbench.core.models.declared import declared_inputs
@@ -17,21 +20,80 @@ from workbench.core.stored_files import check_regular
 from workbench.core.text import listed, path_text, quoted, shorten
 
 Shape: TypeAlias = tuple[tuple[str, int], ...]  # dim and size
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The size of a request, and inputs of the user's own where the stream has them."""
+
+    shape: Shape
+    own: _Own | None = None
+
+    def of_size(self, shape: Shape) -> Request:
+        """Return the same request with another size."""
+        return replace(self, shape=shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """Inputs of the user's own: one object is one request."""
+
+    values: Mapping[str, Any]
+
+
 _MOST_REQUESTS = 100_000
 _MOST_FILE_BYTES = 16 << 20
-_FORM = "Give sizes such as 16, 37, 128; or a CSV file with a column for each dim and a row for each request"
+_FORM = (
+    "Give sizes such as 16, 37, 128, inputs such as {name: array}, or a CSV file with a column for each dim "
+    "and a row for each request"
+)
 
 
-def requests_of(model: Model, shapes: Any) -> tuple[Shape, ...]:
-    """Return the sizes of each request in order."""
+def requests_of(model: Model, shapes: Any) -> tuple[Request, ...]:
+    """Return the requests in order."""
     given = _written(shapes) if isinstance(shapes, (str, os.PathLike)) else list(shapes)
     if not 0 < len(given) <= _MOST_REQUESTS:
         raise InputError(f"the stream has {len(given):,} requests", f"Give 1 to {_MOST_REQUESTS:,}")
-    read = [shape if isinstance(shape, Mapping) else {_one_dim(model): shape} for shape in given]
-    for shape, asked in zip(read, given, strict=True):
-        if not shape or not _are_whole(shape.values()):
-            raise InputError(f"{quoted(asked)} is no size of a request", _FORM)
-    return tuple(tuple((str(dim), int(size)) for dim, size in shape.items()) for shape in read)
+    return tuple(_request(model, asked) for asked in given)
+
+
+def _request(model: Model, asked: Any) -> Request:
+    if isinstance(asked, Mapping) and any(np.ndim(value) for value in asked.values()):
+        own = model.inputs(asked).feeds[0]
+        return Request(_shape_of(model, own), _Own(own))
+    shape = asked if isinstance(asked, Mapping) else {_one_dim(model): asked}
+    if not shape or not _are_whole(shape.values()):
+        raise InputError(f"{quoted(asked)} is no size of a request", _FORM)
+    return Request(tuple((str(dim), int(size)) for dim, size in shape.items()))
+
+
+def fed(model: Model, request: Request, seed: int) -> Any:
+    """Return the inputs of a request: random ones, or its own with zeros up to its size."""
+    if request.own is None:
+        return model.inputs(seed=seed, dims=dict(request.shape)).feeds[0]
+    sizes = dict(request.shape)
+    padding: dict[str, dict[int, int]] = {}
+    for dim, name, axis in _free(model):
+        padding.setdefault(name, {})[axis] = sizes[dim]
+
+    def pad(name: str, value: Any) -> Any:
+        wanted = [padding[name].get(axis, size) for axis, size in enumerate(value.shape)]
+        return np.pad(value, [(0, new - old) for new, old in zip(wanted, value.shape, strict=True)])
+
+    own = request.own.values
+    return {name: pad(name, value) if name in padding else value for name, value in own.items()}
+
+
+def _shape_of(model: Model, own: Mapping[str, Any]) -> Shape:
+    """Return the size of a request by its arrays; two inputs that share a dim were checked to agree."""
+    sizes = {dim: int(own[name].shape[axis]) for dim, name, axis in _free(model) if name in own}
+    return tuple(sizes.items())
+
+
+def _free(model: Model) -> list[tuple[str, str, int]]:
+    """Return each free dim, the input and the axis that has it."""
+    free = free_dims(declared_inputs(model.structure))
+    return [(dim or f"{name}.{axis}", name, axis) for name, axis, dim in free]
 
 
 def in_words(shape: Shape) -> str:
@@ -90,8 +152,7 @@ def _are_whole(values: Iterable[Any]) -> bool:
 
 def _one_dim(model: Model) -> str:
     """Return the dim that a bare number sizes: the only free one, or the only one beside the batch."""
-    free = free_dims(declared_inputs(model.structure))
-    names = list(dict.fromkeys(dim or f"{name}.{axis}" for name, axis, dim in free))
+    names = list(dict.fromkeys(dim for dim, _, _ in _free(model)))
     names = [dim for dim in names if not is_batch(dim) and not set("+-*/ ") & set(dim)] or names
     if len(names) != 1:
         problem = f"{shorten(model.name)} has {len(names)} free dims to size: {listed(names)}"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from statistics import median
 from typing import Any
@@ -16,9 +17,10 @@ from workbench.core.config import Config
 from workbench.core.errors import InputError, RunFailed, WorkerError
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field, whole_numbers
-from workbench.core.measure.limits import Limits
+from workbench.core.measure.bar import bar
+from workbench.core.measure.limits import Limits, OnProgress, Progress
 from workbench.core.models import Model, load
-from workbench.core.models.requests import Shape, covers, extent, in_words, padded, requests_of
+from workbench.core.models.requests import Request, Shape, covers, extent, fed, in_words, padded, requests_of
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import Runnable, make_runnable
 from workbench.core.text import bytes_text
@@ -48,7 +50,7 @@ class Replay(Result):
 @finding_inputs
 def replay(
     model: Model | Any,
-    shapes: str | os.PathLike[str] | Iterable[int | Mapping[str, int]],
+    shapes: str | os.PathLike[str] | Iterable[int | Mapping[str, Any]],
     config: Config | None = None,
     *,
     buckets: Sequence[int] | Mapping[str, Sequence[int]] | None = None,
@@ -56,14 +58,16 @@ def replay(
     passes: int = PASSES,
     seed: int = 0,
     calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
     keep: bool = True,
 ) -> Replay:
     """Send a stream of request sizes through one session: first and steady latency, memory after each.
 
-    `shapes` are whole numbers for the one free dim beside the batch, mappings such as `{"sequence": 37}`, or
-    a CSV file with a column for each dim. The stream runs `passes` times in its order; in the first pass each
+    `shapes` are whole numbers for the one free dim beside the batch, mappings such as `{"sequence": 37}`,
+    inputs of your own such as `{"input_ids": array}` (with zeros behind them in buckets), or a CSV file with
+    a column for each dim. The stream runs `passes` times in its order; in the first pass each
     new size runs again right after its first run. The stream runs padded beside it: to powers of two, or to
     `buckets`, sizes for all dims or for each by name; `[]` leaves that out. `arenas` adds the config without
     memory pattern, without the CPU arena, with an arena that grows by what is asked (kSameAsRequested), and
@@ -77,33 +81,49 @@ def replay(
     check_number("passes", passes, "give a number of passes, 2 or more", least=2, whole=True)
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
     stream, ways = requests_of(loaded, shapes), list[_Way]()
-    filled = None if buckets is not None and not buckets else [padded(shape, buckets) for shape in stream]
+    sizes = [request.shape for request in stream]
+    filled = None if buckets is not None and not buckets else [padded(shape, buckets) for shape in sizes]
+    in_buckets = [request.of_size(shape) for request, shape in zip(stream, filled or (), strict=False)]
     variants = _variants(chosen) if arenas else ()
     limits = limits or Limits()
-    with WorkerFolder() as folder, ExitStack() as stack:
+    with WorkerFolder() as folder, ExitStack() as stack, bar(progress) as on_progress:
         for name, changed, requests, shared in (
             (shown.AS_THEY_COME, chosen, stream, ()),
-            *([] if filled is None else [(shown.BUCKETS, chosen, filled, ())]),
+            *([] if filled is None else [(shown.BUCKETS, chosen, in_buckets, ())]),
             *((name, changed, stream, shared) for name, changed, shared in variants),
         ):
-            fed = [loaded.inputs(seed=seed, dims=dict(shape)).feeds[0] for shape in dict.fromkeys(requests)]
-            size = sum(getattr(value, "nbytes", 0) for feed in fed for value in feed.values())
+            feeds = [fed(loaded, request, seed) for request in dict.fromkeys(requests)]
+            size = sum(getattr(value, "nbytes", 0) for feed in feeds for value in feed.values())
             if size > _MOST_FEED_BYTES:
                 raise InputError(
                     f"the sizes have {bytes_text(size)} of inputs", "Give fewer or smaller sizes"
                 )
-            runnable = make_runnable(loaded, changed, fed, calibration=calibration, cancel=cancel)
+            runnable = make_runnable(loaded, changed, feeds, calibration=calibration, cancel=cancel)
             python, bound = runnable.config.interpreter, limits.memory_bytes
             worker = Worker(folder, name=f"replay{len(ways)}", python=python, memory_bytes=bound)
             way = _Way(name, requests, stack.enter_context(worker), limits, cancel)
             way.attempt(lambda way=way, of=runnable, shared=shared: way.load(of, shared))
             ways.append(way)
-        for _ in range(passes):
+        tell = _telling(on_progress, passes * len(ways) * len(stream))
+        for number in range(passes):
             for way in ways:
-                way.attempt(way.one_pass)
-    share = None if filled is None else extent(filled) / (extent(stream) or 1) - 1
+                at = f"pass {number + 1} of {passes}, {way.name}"
+                way.attempt(lambda way=way, at=at: way.one_pass(lambda: tell(at)))
+    share = None if filled is None else extent(filled) / (extent(sizes) or 1) - 1
     record = shown.ReplayRecord(loaded.name, len(stream), share, tuple(way.run() for way in ways))
     return kept(Replay(record, origin_of(loaded, chosen, cancel=cancel)), keep)
+
+
+def _telling(on_progress: OnProgress, requests: int) -> Callable[[str], None]:
+    """Return a function that counts a request and says what is done."""
+    began, done = time.monotonic(), 0
+
+    def tell(doing: str) -> None:
+        nonlocal done
+        done += 1
+        on_progress(Progress(doing, 0, time.monotonic() - began, 0.0, done / requests, None))
+
+    return tell
 
 
 def _variants(config: Config) -> tuple[tuple[str, Config, tuple[str, ...]], ...]:
@@ -123,12 +143,12 @@ class _Way:
     def __init__(
         self,
         name: str,
-        stream: Sequence[Shape],
+        stream: Sequence[Request],
         worker: Worker,
         limits: Limits,
         cancel: threading.Event | None,
     ) -> None:
-        self._name, self._stream, self._worker, self._limits, self._cancel = (
+        self.name, self._stream, self._worker, self._limits, self._cancel = (
             name,
             stream,
             worker,
@@ -140,7 +160,7 @@ class _Way:
         self._pass_s: list[float] = []
         self._pass_bytes: list[int | None] = []
         self._seen: dict[Shape, shown.SizeSeen] = {}
-        self._places = {shape: place for place, shape in enumerate(dict.fromkeys(stream))}
+        self._places = {request: place for place, request in enumerate(dict.fromkeys(stream))}
 
     def attempt(self, step: Any) -> None:
         """Take a step while the other sessions stand still; only the stream as it comes must not fail."""
@@ -151,7 +171,7 @@ class _Way:
             step()
             self._worker.freeze()
         except (RunFailed, WorkerError) as error:
-            if self._name == shown.AS_THEY_COME:
+            if self.name == shown.AS_THEY_COME:
                 raise
             self._failure = error.problem
             self._worker.close()
@@ -168,16 +188,18 @@ class _Way:
         answer = self._worker.request("requests", body, stage="load", timeout_s=limits.load_s, cancel=cancel)
         self._loaded_bytes = answer.body["rss_bytes"]
 
-    def one_pass(self) -> None:
+    def one_pass(self, tell: Callable[[], None]) -> None:
         """Send each request of the stream."""
         whole_s, rss = 0.0, None
         largest: list[Shape] = []
-        counts = Counter(self._stream)
-        for shape in self._stream:
-            first_s, rss = self._send(shape)
+        counts = Counter(request.shape for request in self._stream)
+        for request in self._stream:
+            shape = request.shape
+            first_s, rss = self._send(request)
             whole_s += first_s
+            tell()
             if shape not in self._seen:
-                again, sizes = zip(*(self._send(shape) for _ in range(AGAIN)), strict=True)
+                again, sizes = zip(*(self._send(request) for _ in range(AGAIN)), strict=True)
                 is_covered = any(covers(other, shape) for other in largest)
                 largest += [] if is_covered else [shape]
                 measured = in_words(shape), counts[shape], first_s, median(again), sizes[-1], is_covered
@@ -185,20 +207,20 @@ class _Way:
         self._pass_s.append(whole_s)
         self._pass_bytes.append(rss)
 
-    def _send(self, shape: Shape) -> tuple[float, int | None]:
+    def _send(self, request: Request) -> tuple[float, int | None]:
         """Return the seconds of a request, and the memory after it."""
-        body, limit_s = {"place": self._places[shape]}, self._limits.run_s
+        body, limit_s = {"place": self._places[request]}, self._limits.run_s
         try:
             answer = self._worker.request("replay", body, stage="run", timeout_s=limit_s, cancel=self._cancel)
         except RunFailed as error:
-            raise RunFailed(f"{in_words(shape)}: {error.problem}", error.fix) from error
+            raise RunFailed(f"{in_words(request.shape)}: {error.problem}", error.fix) from error
         return array("q", answer.payload)[0] / 1e9, answer.body["rss_bytes"]
 
     def run(self) -> shown.ReplayRun:
         """Return what was seen."""
         passes = tuple(self._pass_s), tuple(self._pass_bytes)
         sizes = tuple(self._seen.values())
-        return shown.ReplayRun(self._name, sizes, self._loaded_bytes, *passes, self._failure)
+        return shown.ReplayRun(self.name, sizes, self._loaded_bytes, *passes, self._failure)
 
 
 def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
@@ -210,7 +232,7 @@ _SIZES = "Sizes of the requests in order, or a CSV file with a column for each d
 _PADDED = "Sizes to pad to; empty: powers of two"
 FEATURE = Feature(
     "replay", shown.ReplayRecord, shown.check_replay,
-    result=Replay, chart=replay_chart, call=replay, takes=("seed", "calibration", "keep"),
+    result=Replay, chart=replay_chart, call=replay, takes=("seed", "calibration", "progress", "keep"),
     form=(
         Field("shapes", "sizes", _SIZES, str, example="16, 37, 128, 37", required=True),
         Field("buckets", "buckets", _PADDED, whole_numbers, example="32, 64, 128"),
