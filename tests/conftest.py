@@ -130,6 +130,12 @@ def openvino() -> str:
 
 
 @pytest.fixture(scope="session")
+def genai_python() -> str:
+    """The interpreter of an environment with ONNX Runtime GenAI."""
+    return interpreter("WORKBENCH_GENAI_PYTHON", "onnxruntime-genai")
+
+
+@pytest.fixture(scope="session")
 def old_ort() -> str:
     """The interpreter of an environment with ONNX Runtime 1.16 to 1.22."""
     return interpreter("WORKBENCH_OLD_ORT_PYTHON", "ONNX Runtime 1.16 to 1.22")

@@ -14,6 +14,7 @@ from workbench.core.config import (
     DynamicInt8 as DynamicInt8,
     Engine as Engine,
     Float16 as Float16,
+    GenAi as GenAi,
     OpenVino as OpenVino,
     PreparedModel as PreparedModel,
     Provider as Provider,

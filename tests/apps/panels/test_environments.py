@@ -122,6 +122,7 @@ def test_each_engine_of_an_environment_is_one_choice() -> None:
         "PyTorch 2.9 (old)": (wb.PyTorch(), "/envs/old"),
         "PyTorch (not installed here)": (wb.PyTorch(), None),
         "TensorRT (not installed here)": (wb.TensorRt(), None),
+        "ONNX Runtime GenAI (not installed here)": (wb.GenAi(), None),
     }
     assert next(iter(choices(()))) == "default: ONNX Runtime"
 

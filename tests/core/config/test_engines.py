@@ -25,6 +25,7 @@ def test_an_engine_is_a_config() -> None:
         wb.Engine("pytorch"),
         wb.Engine("pytorch", factory="nets.mine:make", compile="max-autotune", device="cuda"),
         wb.Engine("pytorch", factory="/home/me/net.py:make"),
+        wb.Engine("genai", threads=2),
         wb.Engine("tensorrt", precision="tf32", workspace_bytes=1 << 30),
         wb.Engine("openvino", device="GPU", precision="float16").replace(precision=wb.StaticInt8()),
     ],
@@ -49,6 +50,7 @@ def test_a_command_line_names_it() -> None:
         (lambda: wb.Engine("pytorch", threads=0), "intra_op_threads"),
         (lambda: wb.Config(engine=wb.PyTorch(), level="all"), "'level' cannot be set beside"),
         (lambda: wb.Config(engine=wb.PyTorch(), precision=wb.Float16()), "'precision' cannot be set beside"),
+        (lambda: wb.Config(engine=wb.GenAi(), precision=wb.Float16()), "'precision' cannot be set beside"),
         (lambda: wb.Config(engine=wb.OpenVino(), providers=("cpu",)), "'providers' cannot be set beside"),
     ],
 )

@@ -104,5 +104,26 @@ def grouped(cache: int = TensorProto.FLOAT) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
+GENAI_CONFIG = {  # of ONNX Runtime GenAI, for `grouped`
+    "model": {
+        "type": "llama", "vocab_size": VOCABULARY, "context_length": 128,
+        "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0,
+        "decoder": {
+            "session_options": {"provider_options": []}, "filename": "model.onnx", "head_size": 16,
+            "hidden_size": 32, "num_attention_heads": 2, "num_key_value_heads": 1, "num_hidden_layers": 1,
+            "inputs": {
+                "input_ids": "input_ids", "attention_mask": "attention_mask",
+                "past_key_names": "past_key_values.%d.key", "past_value_names": "past_key_values.%d.value",
+            },
+            "outputs": {
+                "logits": "logits", "present_key_names": "present.%d.key",
+                "present_value_names": "present.%d.value",
+            },
+        },
+    },
+    "search": {"max_length": 128, "do_sample": False, "past_present_share_buffer": True},
+}  # fmt: skip
+
+
 def value(name: str, element: int, dims: Sequence[Any]) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, element, dims)

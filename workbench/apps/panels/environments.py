@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels.recent import ENVIRONMENTS, recent, remember
-from workbench.core.config.engines import OpenVino, PyTorch, TensorRt
+from workbench.core.config.engines import GenAi, OpenVino, PyTorch, TensorRt
 from workbench.core.config.option import ELSEWHERE
 from workbench.core.config.runtime import interpreter, name_of
 from workbench.core.errors import WorkbenchError
@@ -17,10 +17,11 @@ from workbench.core.worker.packages import ORT_PACKAGES, packages_of
 if TYPE_CHECKING:
     from workbench.apps.panels.bench import Bench
 
-ENGINES: dict[str, type[PyTorch] | type[OpenVino] | type[TensorRt]] = {
+ENGINES: dict[str, type[PyTorch] | type[OpenVino] | type[TensorRt] | type[GenAi]] = {
     "torch": PyTorch,
     "openvino": OpenVino,
     "tensorrt": TensorRt,
+    "onnxruntime-genai": GenAi,
 }  # by package
 ORT = "ONNX Runtime"
 RunsOn = tuple[Any, str | None]  # the engine and the runtime of a config

@@ -3,6 +3,7 @@
 from workbench.core.config.catalogue import catalogue as catalogue
 from workbench.core.config.config import Config as Config
 from workbench.core.config.config import Engine as Engine
+from workbench.core.config.engines import GenAi as GenAi
 from workbench.core.config.engines import OpenVino as OpenVino
 from workbench.core.config.engines import PyTorch as PyTorch
 from workbench.core.config.engines import TensorRt as TensorRt

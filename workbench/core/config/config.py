@@ -166,7 +166,7 @@ class Config(ConfigFields):
 
 
 def Engine(name: str, *, threads: int | None = None, **options: Any) -> Config:
-    """Return the config of another engine: "pytorch", "openvino" or "tensorrt", with its own options.
+    """Return the config of another engine ("pytorch", "openvino", "tensorrt", "genai") with its options.
 
     >>> import workbench as wb
     >>> wb.Engine("openvino", threads=2)

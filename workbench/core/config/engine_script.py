@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workbench.core.config.engines import EnginePart, OpenVino, PyTorch
+from workbench.core.config.engines import EnginePart, GenAi, OpenVino, PyTorch
 
 _OPENVINO = '''core = openvino.Core()
 compiled = core.compile_model(core.read_model(%(file)r), %(device)r, %(settings)r)
@@ -87,6 +87,20 @@ def run(feeds):
         raise RuntimeError("TensorRT refused to run")
     stream.synchronize()
     return [tensors[name].cpu().numpy() for name in outputs]'''
+_GENAI = '''config = onnxruntime_genai.Config(%(folder)r)
+config.overlay(json.dumps({"model": {"decoder": {"session_options": %(options)r}}}))
+model = onnxruntime_genai.Model(config)
+
+
+def decode(tokens, count):
+    """Return `tokens` with `count` more, the most likely one at each step."""
+    params = onnxruntime_genai.GeneratorParams(model)
+    params.set_search_options(max_length=len(tokens) + count, do_sample=False)
+    generator = onnxruntime_genai.Generator(model, params)
+    generator.append_tokens(np.array([tokens], np.int32))
+    while len(generator.get_sequence(0)) < len(tokens) + count and not generator.is_done():
+        generator.generate_next_token()
+    return generator.get_sequence(0).tolist()'''
 TENSORRT_TYPES = {  # TensorRT's name of a type: torch's
     "FLOAT": "float32",
     "HALF": "float16",
@@ -129,6 +143,10 @@ def engine_script(
         settings = openvino_settings(engine, threads)
         imports = "import openvino"
         body = _OPENVINO % {"file": file, "device": engine.device or "CPU", "settings": settings}
+    elif isinstance(engine, GenAi):
+        imports = "import json\n\nimport numpy as np\nimport onnxruntime_genai"
+        options = {"intra_op_num_threads": threads} if threads else {}
+        body = _GENAI % {"folder": os.fspath(Path(file).parent), "options": options}
     elif isinstance(engine, PyTorch):
         imports, body = _torch(engine, threads, file, sample or Path(file).stem)
     else:

@@ -118,4 +118,18 @@ class TensorRt(ConfigPart):
     )
 
 
-EnginePart = PyTorch | OpenVino | TensorRt
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class GenAi(ConfigPart):
+    """ONNX Runtime GenAI with the folder of the model file, whose genai_config.json it reads; for wb.decode.
+
+    >>> import workbench as wb
+    >>> wb.GenAi()
+    GenAi()
+    """
+
+    FIELD: ClassVar[str] = "engine"
+    KIND: ClassVar[str] = "genai"
+    LABEL: ClassVar[str] = "ONNX Runtime GenAI"
+
+
+EnginePart = PyTorch | OpenVino | TensorRt | GenAi

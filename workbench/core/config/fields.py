@@ -195,7 +195,7 @@ class ConfigFields(Settings):
     )
     engine: EnginePart | None = PartKnob.declare(
         "ONNX Runtime",
-        "What runs the model: ONNX Runtime, or PyTorch, OpenVINO or TensorRT in its place, for a comparison.",
+        "What runs the model: ONNX Runtime, or in its place PyTorch, OpenVINO, TensorRT or GenAI.",
         "You want to know what ONNX Runtime gains or loses against another engine.",
         group="providers",
     )

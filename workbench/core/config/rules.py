@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from workbench.core.config import affinity, provider_rules
 from workbench.core.config.catalogue import RUN, SESSION, catalogue, check_needs
-from workbench.core.config.engines import EnginePart, OpenVino, PyTorch, TensorRt
+from workbench.core.config.engines import EnginePart, GenAi, OpenVino, PyTorch, TensorRt
 from workbench.core.config.fields import ConfigFields
 from workbench.core.config.option import ALLOW
 from workbench.core.config.passes import shipped_passes
@@ -27,6 +27,7 @@ _BESIDE: dict[type, tuple[str, ...]] = {
     PyTorch: ("runtime",),
     OpenVino: ("runtime", *_FILE),
     TensorRt: ("runtime", *_FILE),
+    GenAi: ("runtime",),
 }
 
 Pairs = tuple[tuple[str, str], ...]

@@ -53,7 +53,8 @@ class InterleavedRound(ProcessRound):
         """
         answers: list[TaskAnswer] = []
         for candidate in candidates:
-            if candidate.engine is not None:
+            decodes = candidate.engine == "genai" and all(task.kind == "decode" for task in tasks)
+            if candidate.engine is not None and not decodes:
                 raise ConfigError(
                     f"{candidate.label} runs on {candidate.engine}; this needs sessions of ONNX Runtime",
                     "compare it with wb.compare, or leave that config out",

@@ -25,7 +25,12 @@ from workbench.core.worker.protocol import JOBS, Message, read_message, write_me
 from workbench.core.worker.usage import rss_bytes
 
 # Modules of this package with `versions()` and `load(model, plan)`; only their workers import them.
-ENGINES = {"pytorch": "engine_torch", "openvino": "engine_openvino", "tensorrt": "engine_tensorrt"}
+ENGINES = {
+    "pytorch": "engine_torch",
+    "openvino": "engine_openvino",
+    "tensorrt": "engine_tensorrt",
+    "genai": "engine_genai",
+}
 
 
 def main() -> None:
@@ -68,7 +73,7 @@ def serve(started: dict[str, Any] | None = None, host: Any = None) -> None:
 
 
 def _serve_engine(module: str) -> None:
-    """Answer commands with PyTorch, OpenVINO or TensorRT in place of ONNX Runtime."""
+    """Answer commands with PyTorch, OpenVINO, TensorRT or GenAI in place of ONNX Runtime."""
 
     def versions() -> dict[str, str]:
         return {"numpy": import_module("numpy").__version__, **import_module(module).versions()}

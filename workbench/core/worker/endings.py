@@ -49,8 +49,8 @@ def _not_installed(message: str) -> WorkerError:
     """Return the error of a worker whose engine cannot be imported."""
     return WorkerError(
         f"the environment of this config has no module for its engine: {message}",
-        "pip install it there: torch, openvino, or tensorrt with torch (ort-workbench has extras of these "
-        "names); or name an environment that has it "
+        "pip install it there: torch, openvino, onnxruntime-genai, or tensorrt with torch (ort-workbench has "
+        "extras of three of these names); or name an environment that has it "
         "with config.replace(runtime='/path/to/env/bin/python')",
     )
 

@@ -1,4 +1,4 @@
-"""The commands of a session's worker, for PyTorch, OpenVINO or TensorRT."""
+"""The commands of a session's worker, for PyTorch, OpenVINO, TensorRT or GenAI."""
 
 from __future__ import annotations
 
@@ -51,6 +51,22 @@ class EngineHost(Host):
             "inputs": plan["inputs"],
             "outputs": self.names,
         }, b""
+
+    def do_decoder(
+        self,
+        names: dict[str, Any],
+        empty_shapes: list[dict[str, list[int]]],
+        feeds: str,
+        prompts: list[list[list[int]]],
+        count: int,
+    ) -> Any:
+        """Make the loop of each prompt and run it once; the engine knows the names and makes the cache."""
+        del names, empty_shapes, feeds
+        loaded: Any = self.loaded
+        self.decoders = [loaded.decoder(prompt) for prompt in prompts]
+        for decoder in self.decoders:
+            decoder.decode(count, None)
+        return {"io": self.decoders[0].io}, b""
 
     def calls_of(self, feeds: Sequence[Feed], *, bind: bool) -> list[Call]:
         del bind  # of ONNX Runtime

@@ -10,6 +10,8 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from workbench.core.worker import sampling, usage
 from workbench.core.worker.values import Feed, read_values, write_values
 
@@ -39,6 +41,7 @@ class Host:
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
+        self.decoders: list[Any] = []  # loops over tokens, one for each prompt
 
     def calls_of(self, feeds: Sequence[Feed], *, bind: bool) -> list[Call]:
         """Return a call of the loaded model for each feed."""
@@ -47,6 +50,18 @@ class Host:
     def providers(self) -> list[str]:
         """Return where the model runs."""
         raise NotImplementedError
+
+    def do_decode(
+        self, case: int, count: int, given: list[list[int]] | None, logits: str | None = None
+    ) -> Any:
+        """Make tokens after a prompt; write the logits of each step to a file where one is named."""
+        cpu_before = time.process_time_ns()
+        decoded = self.decoders[case].decode(count, given, keep_logits=logits is not None)
+        cpu_ns = time.process_time_ns() - cpu_before
+        if logits is not None:
+            write_values(Path(logits), [{"logits": np.stack(decoded["logits"])}])
+        body = {name: decoded[name] for name in ("picked", "cache_bytes", "cache_type")} | {"cpu_ns": cpu_ns}
+        return body, decoded["steps"].tobytes()
 
     def do_first_run(self, feeds: str) -> Any:
         """Run once, and choose how the timed runs call the engine."""

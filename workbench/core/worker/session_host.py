@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import onnxruntime as ort
 
 from workbench.core.thread_variables import OBEYED_SINCE, thread_origins
@@ -37,7 +36,6 @@ class SessionHost(Host):
         self.plan: dict[str, Any] = {}
         self.model = ""
         self.callers: list[sampling.Run] = []
-        self.decoders: list[Decoder] = []
         self.pipeline: Pipeline | None = None
         self.caller_processes: CallerProcesses | None = None
 
@@ -147,18 +145,6 @@ class SessionHost(Host):
         for decoder in self.decoders:
             decoder.decode(count, None)
         return {"io": self.decoders[0].io}, b""
-
-    def do_decode(
-        self, case: int, count: int, given: list[list[int]] | None, logits: str | None = None
-    ) -> Any:
-        """Make tokens after a prompt; write the logits of each step to a file where one is named."""
-        cpu_before = time.process_time_ns()
-        decoded = self.decoders[case].decode(count, given, keep_logits=logits is not None)
-        cpu_ns = time.process_time_ns() - cpu_before
-        if logits is not None:
-            write_values(Path(logits), [{"logits": np.stack(decoded["logits"])}])
-        body = {name: decoded[name] for name in ("picked", "cache_bytes", "cache_type")} | {"cpu_ns": cpu_ns}
-        return body, decoded["steps"].tobytes()
 
     def do_pipeline(self, stages: list[dict[str, Any]], feeds: str, path: str) -> Any:
         """Make the stages around the session of their first model, run them once, and write the outputs."""

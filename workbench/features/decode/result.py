@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from workbench.core.config import Config
+from workbench.core.config.engines import GenAi
 from workbench.core.config.script_text import TIMING
 from workbench.core.feature import Feature
 from workbench.core.form import Field, count_or_list, whole_numbers
@@ -97,6 +98,8 @@ class Decoding(Result):
 
 def decoding_script(config: Config, model: str | os.PathLike[str]) -> str:
     """Return the script of the config's session, and the loop over tokens."""
+    if isinstance(config.engine, GenAi):
+        return config.to_python(os.fspath(model))
     return f"{config.to_python(os.fspath(model)).removesuffix(TIMING)}\n\n{_LOOP}\n"
 
 
