@@ -116,9 +116,16 @@ def test_measured_explained_profiled_and_scripted(model: str, library: str) -> N
 @pytest.mark.real
 @needs_compiler
 @pytest.mark.parametrize(
-    "change", [{"precision": wb.DynamicInt8()}, {"precision": wb.StaticInt8()}, {"saved_graph": "onnx"}],
-    ids=["dynamic", "static", "saved"],
-)  # fmt: skip
+    "change",
+    [
+        {"precision": wb.DynamicInt8()},
+        {"precision": wb.StaticInt8()},
+        {"precision": wb.WeightOnly()},
+        {"precision": wb.Float16()},
+        {"saved_graph": "onnx"},
+    ],
+    ids=["dynamic", "static", "weights", "float16", "saved"],
+)
 def test_prepared_with_the_library(model: str, library: str, change: Any) -> None:
     prepared = wb.prepare(model, wb.Config(custom_ops=[library], **change))
     nodes = onnx.load(prepared.model.path).graph.node

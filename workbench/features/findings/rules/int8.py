@@ -225,10 +225,16 @@ def _has_float_zero_points(evidence: Evidence, name: str) -> bool:
 
 def _static_saving_s(evidence: Evidence) -> float:
     """Return the time that static int8 saves in convolutions and reorders, less what it costs elsewhere."""
-    saved_s = evidence.cost_s(evidence.of(*_CONVOLUTIONS)) * (1 - 1 / STATIC_FASTER)
-    saved_s += evidence.cost_s(evidence.of(*_LAYOUT))
-    casts_s = evidence.cost_s(evidence.of(*_LEFT_IN_FLOAT)) * CASTS
-    return saved_s - casts_s - evidence.cost_s(evidence.of(*_SLOWER)) * SLOWER
+    convolutions, layout, in_float, slower = static_shares(evidence)
+    saved = convolutions * (1 - 1 / STATIC_FASTER) + layout - in_float * CASTS - slower * SLOWER
+    return saved * (evidence.run_s or 0.0)
+
+
+def static_shares(evidence: Evidence) -> tuple[float, float, float, float]:
+    """Return the shares of a run of convolutions, reorders, operators left in float, and slower ones."""
+    kinds = (_CONVOLUTIONS, _LAYOUT, _LEFT_IN_FLOAT, _SLOWER)
+    convolutions, layout, in_float, slower = (evidence.share(evidence.of(*kind)) for kind in kinds)
+    return convolutions, layout, in_float, slower
 
 
 def _can_quantize(evidence: Evidence) -> bool:
