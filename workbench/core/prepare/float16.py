@@ -38,6 +38,8 @@ def half(asked: Float16, config: Config) -> Step:
         if kept:
             reads = "it reads" if len(kept) == 1 else "they read"
             notes.append(f"{listed(kept, 3)} in float32: {reads} weights above 65,504, where float16 ends")
+        if answer["custom"]:
+            notes.append(f"{listed(answer['custom'], 3)} in float32, as operators of libraries are written")
         if on_cpu:
             notes.append(
                 "the CPU has few 16-bit kernels: ORT puts casts around the rest, which is rarely faster than "
@@ -45,7 +47,7 @@ def half(asked: Float16, config: Config) -> Step:
             )
         return f"16-bit floats{f'; {in_words(casts)} more' if casts else ''}", tuple(notes)
 
-    return Step(asked.LABEL, "preparing.half", arguments, summarize, _EXPLANATIONS, generation=5)
+    return Step(asked.LABEL, "preparing.half", arguments, summarize, _EXPLANATIONS, generation=7)
 
 
 def _has_float32(model: Model) -> bool:

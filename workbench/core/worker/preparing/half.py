@@ -13,9 +13,9 @@ from workbench.core.worker.preparing.conversions import to_float16
 
 
 def run(source: str, target: str, keep_io: bool, blocked_ops: list[str]) -> dict[str, Any]:
-    kept = to_float16(source, target, keep_io, blocked_ops)
+    kept, custom = to_float16(source, target, keep_io, blocked_ops)
     _check_types(target)
-    return files.answer(source, target, [], kept=kept)
+    return files.answer(source, target, [], kept=kept, custom=custom)
 
 
 def _check_types(path: str) -> None:
