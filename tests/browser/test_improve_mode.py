@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 import workbench as wb
 from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
+from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import button, tab, until
 from tests.factories import results as examples
@@ -43,7 +44,7 @@ CUT_PLACEHOLDERS = """width => {
 }"""
 
 
-def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab) -> None:
+def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab, pages: Pages) -> None:
     study = wb.Study(examples.study()).save(lab.folder / "picked.ortbench")
     page = show(SOURCE.format(study=str(study))).page
     tab(page, "Improve")
@@ -64,6 +65,7 @@ def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab)
     button(page, "+ limit: memory, p99, file…").click()
     expect(page.get_by_label("load time", exact=True)).to_be_visible()
     expect(button(page, "What may vary")).to_be_visible()
+    pages.picture(page, "searched")
     assert faults(page, ".wbp-page") == []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 1000})
@@ -73,20 +75,20 @@ def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab)
 
 
 LIMITED = """import workbench as wb
-from dataclasses import replace
-from tests.factories import results as examples
 import workbench.features.improve.call as calling
 asked = []
 def improve(model, config, **options):
-    asked.append(options)
-    return wb.Improvement(examples.improvement())
+    asked.append(options["limits"])
+    return wb.open({improvement!r})
 calling.improve = improve
-bench = wb.Workbench("digits-mlp")
+bench = wb.Workbench("digits-conv")
 bench"""
 
 
-def test_improving_under_a_limit_takes_two_clicks(show: Show) -> None:
-    page = show(LIMITED).page
+def test_improving_under_a_limit_takes_two_clicks(show: Show, lab: Lab, pages: Pages) -> None:
+    improvement = wb.Improvement(examples.improvement(), examples.about())
+    path = improvement.save(lab.folder / "improved.ortbench")
+    page = show(LIMITED.format(improvement=str(path))).page
     tab(page, "Improve")
     row = page.locator(".wbp-improve-row")
     row.locator("select").first.select_option("1 % accuracy")
@@ -97,4 +99,5 @@ def test_improving_under_a_limit_takes_two_clicks(show: Show) -> None:
     expect(tried.first).to_contain_text("predicted")
     expect(page.locator(".wbp-improve .wbp-verdict")).to_be_visible()
     expect(page.locator(".wbp-improve .wbp-figure")).to_be_visible()
+    pages.picture(page, "improved")
     assert faults(page, ".wbp-page") == []

@@ -45,7 +45,7 @@ class ImproveRow:
         self.more = button(MORE_LIMITS, hint, self._unfold, self.status, classes="wbp-quiet-link")
         self.may_vary = MayVary(bench, self.status)
         self.further = W.VBox([])
-        words = [W.HTML("and may lose at most"), loss, W.HTML("in"), time, self.more]
+        words = [W.HTML("may lose"), loss, W.HTML("in"), time, self.more]
         self.widget = W.VBox(
             [W.HBox([self.start, *words, self.press], classes="wbp-improve-row"), self.further, self.status],
             classes="wbp-configs",
@@ -74,7 +74,7 @@ class ImproveRow:
     def _make_further(self) -> None:
         fields = {
             field.argument: W.TextField(
-                description=field.label, placeholder=field.example, tooltip=field.hint, classes="wbp-narrow"
+                description=field.label, placeholder=field.example, tooltip=field.hint
             )
             for field in FORM
             if field.argument not in {*self.fields, "without"}
@@ -82,7 +82,7 @@ class ImproveRow:
         self.fields |= fields
         for argument, field in fields.items():
             on_change(field, partial(self._set, argument), status=self.status)
-        limits = W.HBox([*fields.values()], classes="wbp-tools wbp-limit-fields")
+        limits = W.HBox([*fields.values()], classes="wbp-tools")
         self.further.children = (limits, self.may_vary.widget)
         self._show()
 

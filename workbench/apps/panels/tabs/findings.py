@@ -31,7 +31,7 @@ class FindingsList:
         self.bench, self.state = bench, bench.state
         self.cards: list[FindingCard] = []
         self.held: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-        self.list, self.tried = W.VBox([]), W.VBox([], classes="wbp-findings")
+        self.list, self.tried = W.VBox([]), W.VBox([], classes="wbp-tried")
         self.look = FormLine(bench, KINDS.named("findings").offer, _LOOK)
         self.widget = W.VBox([self.look.widget, self.list], classes="wbp-findings")
         self.state.observe(lambda _: self._follow(), names=["job", "tried", "selected"])
