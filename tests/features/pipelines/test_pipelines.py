@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -120,6 +121,35 @@ def test_stages_that_do_not_fit_are_an_error_before_measuring(name: str) -> None
             **QUICK,
         )
     assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.real
+def test_a_deployed_pipeline_gives_the_same_without_the_workbench(tmp_path: Path) -> None:
+    pipeline = wb.Pipeline([steps.prepared, ("digits-conv", wb.Config(intra_op_threads=1)), f"{STEPS}:slow"])
+    result = wb.deploy(pipeline, folder=tmp_path / "served")
+    assert {"pipeline.py", "wiring.py", "stages.json", "stage_0.py", "requirements.txt"} <= {
+        file.path for file in result.record.files
+    }
+    np.savez(tmp_path / "in.npz", **PIXELS)
+    command = [sys.executable, "-P", "pipeline.py", str(tmp_path / "in.npz"), str(tmp_path / "out.npz")]
+    bare = {**os.environ, "PYTHONPATH": str(tmp_path / "served")}
+    subprocess.run(command, cwd=tmp_path / "served", env=bare, check=True)
+    with np.load(tmp_path / "out.npz") as given:
+        logits = given["slow"]
+    assert logits.shape == (1, 10)
+    assert "workbench" not in "".join(path.read_text() for path in (tmp_path / "served").glob("*.py"))
+    assert "pipeline" in str(wb.open(result.save(tmp_path / "written.ortbench")))
+
+
+def test_a_function_whose_module_imports_its_neighbour_is_not_written(tmp_path: Path) -> None:
+    (tmp_path / "near.py").write_text("SCALE = 2.0\n")
+    (tmp_path / "own.py").write_text("import near\n\ndef twice(pixels):\n    return pixels * near.SCALE\n")
+    pipeline = wb.Pipeline([f"{tmp_path}/own.py:twice", "digits-conv"])
+    with pytest.raises(wb.DeployError, match="'near', which lies beside its file"):
+        wb.deploy(pipeline, folder=tmp_path / "served")
+    assert not (tmp_path / "served").exists()
+    with pytest.raises(wb.ConfigError, match="have their configs"):
+        wb.deploy(pipeline, wb.Config(), tmp_path / "served")
 
 
 @pytest.mark.real

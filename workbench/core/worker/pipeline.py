@@ -19,6 +19,7 @@ import onnxruntime as ort
 from workbench.core.errors import RunFailed
 from workbench.core.worker.session import make_session, nodes_on, run_options
 from workbench.core.worker.values import Feed
+from workbench.core.worker.wiring import places_of
 
 _RETURN = "return a dict of names and values, or one value"
 _KEPT_PASSES = 20_000  # of a block: a bundle holds each
@@ -84,7 +85,7 @@ class Pipeline:
             made_by, used = dict[str, str](), set[str]()  # stages by the value they gave; those with a taker
             self._places = []
             for stage in self._stages:
-                self._places.append(_places_of(stage, values, before, source))
+                self._places.append(_connected(stage, values, before, source))
                 made = _run_checked(stage, {name: values[value] for name, value in self._places[-1]})
                 used |= {made_by.get(value, "") for _, value in self._places[-1]}
                 values |= made
@@ -191,21 +192,18 @@ def _from_file(path: str) -> Any:
     return module
 
 
-def _places_of(
+def _connected(
     stage: PipelineStage, values: Mapping[str, Any], before: Sequence[str], source: str
 ) -> list[tuple[str, str]]:
-    """Return where each input comes from: the stage before by name, its one output, an earlier value."""
-    if len(before) == 1 and len(stage.needed) == 1 and before[0] not in stage.inputs:
-        rest = [name for name in stage.inputs if name in values and name != stage.needed[0]]
-        return [(stage.needed[0], before[0]), *((name, name) for name in rest)]
-    missing = [name for name in stage.needed if name not in values]
+    """Return where each input comes from; raise an error that names both sides where nothing gives one."""
+    places, missing = places_of(stage.inputs, stage.needed, values.keys(), before)
     if missing:
         raise RunFailed(
             f"stage {stage.name!r} takes {_listed(stage.inputs)}, and {source} gives {_listed(before)}: "
             f"nothing is called {_listed(missing)}",
             "put a function between them that takes the one and returns a dict with the other",
         )
-    return [(name, name) for name in stage.inputs if name in values]
+    return places
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -19,15 +19,17 @@ from workbench.core.text import quoted
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs
 from workbench.features.deploy.folder import KINDS, Kind, Serving, file_name, write_deployment
+from workbench.features.deploy.pipelines import write_pipeline
 from workbench.features.deploy.result import Deployment
 from workbench.features.load.result import LoadTest
+from workbench.features.pipelines.pipeline import Pipeline
 
 
 @finding_inputs
 def deploy(
-    model: Model | Any,
-    config: Config,
-    folder: str | os.PathLike[str],
+    model: Model | Pipeline | Any,
+    config: Config | None = None,
+    folder: str | os.PathLike[str] | None = None,
     kind: Kind = "python",
     *,
     name: str | None = None,
@@ -50,12 +52,22 @@ def deploy(
     or a load test of this config, whose best number of callers is taken. With `threads_from_environment`
     ORT's variables (`ORT_INTRA_OP_NUM_THREADS`) set the threads; those of the config are the default. With
     `runtime=` in the config the requirements are the versions of that environment.
+    A pipeline in place of the model has its configs: `wb.deploy(pipeline, folder="…")` writes a script that
+    runs its stages, with the sources of its functions.
     `result.check()` starts the server and compares it with the measured config.
 
     >>> import workbench as wb
     >>> wb.deploy.__name__
     'deploy'
     """
+    if folder is None:
+        raise ConfigError("no folder was given", 'name one to write: folder="served"')
+    if isinstance(model, Pipeline):
+        return _deployed_pipeline(model, config, Path(folder).expanduser(), kind, name, cancel)
+    if config is None:
+        raise ConfigError(
+            "no config was given", "give the one to serve: wb.deploy(model, wb.Config(…), folder)"
+        )
     if isinstance(concurrency, LoadTest):
         concurrency = concurrency.best_callers(config)
     if threads_from_environment and kind == "triton":
@@ -87,3 +99,22 @@ def deploy(
     record = write_deployment(runnable.prepared, runnable.feeds[0], target, kind, serving, cancel)
     about = origin_of(loaded, config, fed, cancel=cancel)
     return Deployment.written(record, about, target, runnable)
+
+
+def _deployed_pipeline(
+    pipeline: Pipeline,
+    config: Config | None,
+    folder: Path,
+    kind: Kind,
+    name: str | None,
+    cancel: threading.Event | None,
+) -> Deployment:
+    if config is not None or kind != "python":
+        raise ConfigError(
+            "the models of a pipeline have their configs, and it is written as a Python script",
+            "leave config and kind out",
+        )
+    record, first = write_pipeline(pipeline, folder, name, cancel), pipeline.models[0]
+    deployment = Deployment(record, origin_of(first.model, first.config, cancel=cancel))
+    deployment.folder = folder
+    return deployment

@@ -70,10 +70,10 @@ def write_deployment(
     """Write everything that serves the prepared model; return what was written."""
     contract = contract_of(prepared.model)
     examples = {tensor.name: np.asarray(feed[tensor.name]) for tensor in contract.inputs}
-    with _whole(folder) as target:
+    with whole_folder(folder) as target:
         write = _python if kind == "python" else _triton
         notes = write(target, prepared, contract, examples, serving, cancel)
-        files = _files(target, cancel)
+        files = deployed_files(target, cancel)
     return DeploymentRecord(
         name=serving.name,
         kind=kind,
@@ -98,14 +98,14 @@ def _python(
     model = copy_model(prepared.model, target / "model", cancel)
     providers = _providers(prepared)
     notes = tuple(prepared.notes)
-    plan = _with_libraries(session_plan(prepared.config), target)
+    plan = with_libraries(session_plan(prepared.config), target)
     limits = {field: value for field, value in asdict(serving).items() if field in LIMITS}
     limits |= {"max_json_bytes": _MAX_JSON_BYTES, "max_elements": MAX_ELEMENTS}
     document = {
         "name": serving.name,
         "version": "1",
         "model": f"model/{model.name}",
-        "files": {file.path: file.sha256 for file in _files(target, cancel)},
+        "files": {file.path: file.sha256 for file in deployed_files(target, cancel)},
         "providers": list(providers),
         "fallback": serving.fallback,
         "warm_up_runs": WARM_UP_RUNS,
@@ -166,7 +166,7 @@ def _triton(
     return (*lost, *prepared.notes)
 
 
-def _with_libraries(plan: SessionPlan, target: Path) -> SessionPlan:
+def with_libraries(plan: SessionPlan, target: Path) -> SessionPlan:
     """Copy the libraries of custom operators and plugins; return the plan that registers the copies."""
     copies: list[str] = []
 
@@ -183,7 +183,7 @@ def _with_libraries(plan: SessionPlan, target: Path) -> SessionPlan:
     return replace(plan, custom_ops=tuple(map(copied, plan.custom_ops)), plugins=plugins)
 
 
-def _files(folder: Path, cancel: threading.Event | None) -> tuple[DeployedFile, ...]:
+def deployed_files(folder: Path, cancel: threading.Event | None) -> tuple[DeployedFile, ...]:
     return tuple(
         DeployedFile(path.relative_to(folder).as_posix(), path.stat().st_size, read_sha256(path, cancel))
         for path in sorted(folder.rglob("*"))
@@ -196,7 +196,7 @@ def _providers(prepared: Prepared) -> tuple[str, ...]:
 
 
 @contextmanager
-def _whole(folder: Path) -> Iterator[Path]:
+def whole_folder(folder: Path) -> Iterator[Path]:
     """Give an empty folder beside `folder`, which becomes it at the end; on an error nothing is left."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DeployError(

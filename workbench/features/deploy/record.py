@@ -113,7 +113,7 @@ class DeploymentRecord:
     """A written deployment. `check` is None until its server was tried."""
 
     name: str
-    kind: Literal["python", "triton"]
+    kind: Literal["python", "triton", "pipeline"]
     config: Config
     providers: tuple[str, ...]
     batchable: bool

@@ -59,6 +59,11 @@ class Deployment(Result):
         Each of `rounds` measures the session alone, then HTTP with each number of `callers`, for `block_s`
         seconds each. `keep` adds the result to the history.
         """
+        if self.record.kind == "pipeline":
+            raise DeployError(
+                "a pipeline is written as a script, which has no server to start",
+                "run it: python pipeline.py inputs.npz outputs.npz",
+            )
         if self.folder is None or self._runnable is None:
             raise DeployError(
                 "this deployment was opened from a file, so its folder is not known",

@@ -1,0 +1,113 @@
+"""A pipeline as a folder: models, their sessions, the sources of functions, and a script that runs them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from workbench.core.config.config import Config
+from workbench.core.config.plan import session_plan
+from workbench.core.errors import DeployError
+from workbench.core.models.model import copy_model
+from workbench.core.prepare.preparing import prepare
+from workbench.core.text import quoted
+from workbench.core.worker import wiring
+from workbench.features.deploy import texts
+from workbench.features.deploy.folder import SERVING, deployed_files, file_name, whole_folder, with_libraries
+from workbench.features.deploy.record import DeploymentRecord
+from workbench.features.deploy.session_file import session_file
+from workbench.features.pipelines.pipeline import Pipeline, Stage
+from workbench.features.pipelines.user_function import UserFunction
+
+_NEEDED = ("numpy", "onnxruntime")
+_README = """# {name}
+
+A pipeline with the session options that were measured. It needs nothing of the tool that wrote it.
+
+    python -m venv .venv && .venv/bin/pip install -r requirements.txt
+    .venv/bin/python pipeline.py inputs.npz outputs.npz
+
+From Python: `from pipeline import run`, then `run({{"name": array}})` with what the first stage takes.
+{notes}"""
+
+
+def write_pipeline(
+    pipeline: Pipeline, folder: Path, name: str | None, cancel: threading.Event | None
+) -> DeploymentRecord:
+    """Write the folder of a pipeline; return what was written."""
+    title, stages, notes = (
+        file_name(name or "-".join(stage.name for stage in pipeline.stages)),
+        [],
+        list[str](),
+    )
+    providers: list[str] = []
+    with whole_folder(folder) as target:
+        for number, stage in enumerate(pipeline.stages):
+            body: dict[str, Any] = {"name": stage.name, "module": f"stage_{number}"}
+            if stage.function is not None:
+                notes += _write_function(stage.function, target / f"stage_{number}.py")
+                stages.append(body | {"function": stage.function.name})
+            else:
+                model, own, own_notes = _write_model(stage, target, number, cancel)
+                stages.append(body | {"model": model})
+                providers += [provider for provider in own if provider not in providers]
+                notes += own_notes
+        packages = texts.environment(pipeline.models[0].config.interpreter)
+        lines = [line for line in texts.requirements(providers, packages) if line.startswith(_NEEDED)]
+        (target / "requirements.txt").write_text("\n".join(lines) + "\n", "utf-8")
+        (target / "stages.json").write_text(json.dumps(stages, indent=2) + "\n", "utf-8")
+        page = _README.format(name=title, notes="".join(f"\n- {note}" for note in notes))
+        (target / "README.md").write_text(page, "utf-8")
+        shutil.copyfile(SERVING / "pipeline.py", target / "pipeline.py")
+        shutil.copyfile(wiring.__file__, target / "wiring.py")
+        files = deployed_files(target, cancel)
+    first: Config = pipeline.models[0].config
+    return DeploymentRecord(title, "pipeline", first, tuple(providers), False, 1, files, tuple(notes), None)
+
+
+def _write_model(
+    stage: Stage, target: Path, number: int, cancel: threading.Event | None
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Write the prepared model and its session; return the file, the providers, and the notes."""
+    assert stage.model is not None
+    prepared = prepare(stage.model, stage.config, cancel=cancel)
+    folder = target / f"model_{number}"
+    model = copy_model(prepared.model, folder, cancel)
+    plan = with_libraries(session_plan(prepared.config), target)
+    (target / f"stage_{number}.py").write_text(session_file(plan), "utf-8")
+    providers = tuple(provider for provider, _ in plan.providers)
+    return f"{folder.name}/{model.name}", providers, tuple(prepared.notes)
+
+
+def _write_function(function: UserFunction, path: Path) -> list[str]:
+    """Write the source that a function stands in; refuse one that imports what is not copied."""
+    packages: set[str] = set()
+    for node in ast.walk(ast.parse(function.source)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or "its own package"]
+            if node.level:
+                raise _not_written(function, f"a module of its own package, {quoted(names[0])}")
+        packages |= {name.partition(".")[0] for name in names}
+    beside = [] if function.file is None else [name for name in packages if _is_beside(function.file, name)]
+    if beside:
+        raise _not_written(function, f"{quoted(min(beside))}, which lies beside its file")
+    path.write_text(function.source, "utf-8")
+    others = sorted(packages - sys.stdlib_module_names - {*_NEEDED})
+    return [f"{path.name} imports {', '.join(others)}: add what has it to requirements.txt"] if others else []
+
+
+def _is_beside(file: Path, name: str) -> bool:
+    return file.with_name(f"{name}.py").exists() or (file.parent / name / "__init__.py").exists()
+
+
+def _not_written(function: UserFunction, what: str) -> DeployError:
+    return DeployError(
+        f"the function {quoted(function.qualified_name)} cannot be written: its module imports {what}",
+        "put the function into a module file that imports installed packages alone",
+    )
