@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -75,7 +76,7 @@ def main() -> None:
         made_s = time.perf_counter() - began
         print(f"{count:,} results in {bytes_text(file.stat().st_size)}, made in {made_s:.0f} s")
         print(f"load of the machine {os.getloadavg()[0]:.1f}\n\n| action | s | s of a core |\n|---|---|---|")
-        for name, action in (*_actions(count), *_shared(home / "shared", chosen.bundles)):
+        for name, action in chain(_actions(count), _shared(home / "shared", chosen.bundles)):
             wall_s, core_s = _seconds(action, once=name in ONCE)
             print(f"| {name} | {wall_s:.3f} | {core_s:.3f} |", flush=True)
 

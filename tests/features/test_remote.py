@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +20,13 @@ import pytest
 
 import workbench as wb
 from tests.core.models import tiny
-from tests.factories.results import study
+from tests.factories.comparisons import ordinary
+from tests.factories.results import about, peaks, study
 from workbench.apps.cli import main
 from workbench.features.base.result import packed
 from workbench.features.remote import calls
+from workbench.features.remote.fleet import FleetAnswer, FleetAnswers
+from workbench.features.remote.trusted import check_address
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -166,11 +173,100 @@ def test_a_poisoned_answer_is_an_error_with_a_fix(client: Any, model: Path) -> N
 
         on_worker.perform = lambda *_: answer
 
-    for answer in (b"PK\x03\x04 no bundle", {"no": "bytes"}, None):
+    ours = replace(ordinary(), model=replace(ordinary().model, sha256=wb.load(model).sha256))
+    a, b = (run.config for run in ours.runs)
+    answers = {
+        "no result": b"PK\x03\x04 no bundle",
+        "answered {'no'": {"no": "bytes"},
+        "answered None": None,
+        "with a 'peaks', not with a comparison": packed(wb.Peaks(peaks(), about()), weights=False),
+        "about another model": packed(wb.Comparison(ordinary()), weights=False),
+        "about other configs": packed(wb.Comparison(ours), weights=False),
+        "no result: .*claims 1,": oversized(packed(wb.Comparison(ours), weights=False)),
+    }
+    for reason, answer in answers.items():
         client.run(poison, answer)
-        with pytest.raises(wb.ClusterError) as caught:
+        with pytest.raises(wb.ClusterError, match=reason) as caught:
             wb.on(client).compare(model, *TWO, **QUICK)
         assert caught.value.fix
+    client.run(poison, packed(wb.Comparison(ours), weights=False))
+    assert wb.on(client).compare(model, a, b, **QUICK).record == ours
+
+
+def oversized(blob: bytes) -> bytes:
+    """Return a bundle whose record claims more than a gigabyte."""
+    with zipfile.ZipFile(io.BytesIO(blob)) as whole:
+        info = whole.getinfo("record.json")
+    start = blob.index(b"PK\x01\x02", blob.rindex(info.filename.encode()) - 46)
+    return blob[: start + 24] + (1_500_000_000).to_bytes(4, "little") + blob[start + 28 :]
+
+
+def test_every_model_on_every_target_in_one_call(client: Any, model: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copy(model, tmp_path / "other.onnx"))
+    done = list[str]()
+    fleet = wb.on(client).every([model, other], ["edge", "none"])
+    answers = fleet.measure(TWO[0], **{**QUICK, "progress": lambda progress: done.append(progress.doing)})
+    names = [wb.load(path).name for path in (model, other)]
+    frame = answers.to_frame()
+    assert [*zip(frame["model"], frame["target"], strict=True)] == [
+        (a, b) for a in names for b in ("edge", "none")
+    ]
+    assert answers[names[0], "edge"].record.run.failure is None
+    assert list(frame["failure"].notna()) == [False, True, False, True]
+    with pytest.raises(wb.ClusterError, match="has the tag 'none'"):
+        answers[names[1], "none"]
+    assert done[-1] == "4 of 4 answered"
+    assert "2 answered, 2 failed" in str(answers)
+    with pytest.raises(AttributeError, match="measures no model"):
+        fleet.open  # noqa: B018
+    with pytest.raises(wb.ConfigError, match="0 calls"):
+        wb.on(client).every([], ["edge"])
+
+
+def test_a_ratio_of_the_fleet_is_that_of_one_machines_own_comparison() -> None:
+    slow = replace(ordinary(), machine=replace(ordinary().machine, cpu="another CPU"))
+    answers = FleetAnswers(
+        (
+            FleetAnswer("m", "edge", wb.Comparison(ordinary()), None),
+            FleetAnswer("m", "far", wb.Comparison(slow), None),
+        )
+    )
+    frame = answers.to_frame()
+    assert list(frame["ratio"]) == [ordinary().verdict.ratio, slow.verdict.ratio]
+    assert frame["cpu"].nunique() == 2
+
+
+@pytest.mark.parametrize(
+    "address", ["tcp://10.0.0.1:8786", "tcp://cluster:8786", "ws://10.0.0.1:8786", "ucx://10.1.1.1:1"]
+)
+def test_a_scheduler_on_the_network_needs_tls(address: str) -> None:
+    with pytest.raises(wb.ConfigError, match="without TLS"):
+        check_address(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["tls://10.0.0.1:8786", "tcp://127.0.0.1:8786", "tcp://[::1]:1", "inproc://10.0.0.1/7/1"]
+)
+def test_tls_and_this_machine_are_trusted(address: str) -> None:
+    check_address(address)
+
+
+def test_a_cluster_with_certificates_answers_and_refuses_whoever_has_none(model: Path) -> None:
+    security = distributed.Security.temporary()
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, protocol="tls://", security=security,
+            dashboard_address=None, resources={"measuring": 1},
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):  # fmt: skip
+        assert client.scheduler.address.startswith("tls://")
+        assert wb.on(client).measure(model, TWO[0], **QUICK).record.run.failure is None
+        with (
+            pytest.raises(wb.ClusterError, match="no Dask scheduler"),
+            calls.connected(client.scheduler.address),
+        ):
+            pass
 
 
 def test_a_call_whose_client_died_stops(client: Any, model: Path) -> None:

@@ -8,7 +8,7 @@ import os
 import pickle
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path, PurePath
@@ -27,7 +27,9 @@ from workbench.core.models.samples import sample_names
 from workbench.core.text import listed, path_text, quoted
 from workbench.features.base.registry import KINDS
 from workbench.features.remote import on_worker
+from workbench.features.remote.fleet import Fleet
 from workbench.features.remote.on_worker import SentFile
+from workbench.features.remote.trusted import check_address, check_answer
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -52,13 +54,15 @@ def on(client: Client, target: str | None = None) -> Remote:
     >>> wb.on("tcp://127.0.0.1:8786")
     Traceback (most recent call last):
     workbench.core.errors.ConfigError: client='tcp://127.0.0.1:8786' is no client of a Dask cluster
-    Fix: connect one: client=distributed.Client("tcp://scheduler:8786")
+    Fix: connect one: client=distributed.Client("tls://scheduler:8786", security=…)
     """
     if not isinstance(client, _client_class()) or client.asynchronous:
         raise ConfigError(
             f"client={quoted(client)} is no client of a Dask cluster",
-            'connect one: client=distributed.Client("tcp://scheduler:8786")',
+            'connect one: client=distributed.Client("tls://scheduler:8786", security=…)',
         )
+    scheduler: Any = client.scheduler  # of a connected client, not None
+    check_address(scheduler.address)
     return Remote(client, target)
 
 
@@ -70,7 +74,7 @@ def connected(address: str) -> Iterator[Client]:
     except (TypeError, OSError, RuntimeError, ValueError) as error:  # TypeError: TLS without certificates
         raise ClusterError(
             f"there is no Dask scheduler at {quoted(address)}: {error}",
-            "start one, dask scheduler, and give the address that it prints: tcp://HOST:8786, or tls:// with "
+            "start one, dask scheduler, and give the address that it prints: tls://HOST:8786 with "
             "the certificates in Dask's configuration (distributed.comm.tls)",
         ) from error
     with client:
@@ -97,6 +101,13 @@ class Remote:
     def __dir__(self) -> list[str]:
         return sorted(self._kinds)
 
+    def every(self, models: Sequence[Any], targets: Sequence[str]) -> Fleet:
+        """Return the same calls for each of these models on each of these targets, in one call.
+
+        `wb.on(client).every(["resnet50", "gpt2"], ["edge", "far"]).compare(a, b)["gpt2", "far"]` is a result.
+        """
+        return Fleet(models, targets, lambda target, name: getattr(Remote(self._client, target), name))
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or name not in self._kinds:
             raise AttributeError(f"{name!r} measures no model; these calls do: {', '.join(dir(self))}")
@@ -122,12 +133,15 @@ class Remote:
         with bar(progress) as on_progress:
             blob = _Task(self._client, self._target, cancel, on_progress).run(self._kinds[name], files, *sent)
         try:
-            result = KINDS.result(unpack_record(io.BytesIO(blob), KINDS))
+            bundle = unpack_record(io.BytesIO(blob), KINDS)
         except BundleError as error:
             raise ClusterError(f"the worker's answer is no result: {error.problem}", error.fix) from error
-        if hasattr(result, "attach") and arguments and not isinstance(arguments[0], list | tuple):
+        model = load(arguments[0]) if arguments and not isinstance(arguments[0], list | tuple) else None
+        check_answer(bundle, self._kinds[name], model, arguments[1:])
+        result = KINDS.result(bundle)
+        if model is not None and hasattr(result, "attach"):
             again = {name: options[name] for name in ("inputs", "calibration", "data") if name in options}
-            result.attach(load(arguments[0]), **again)
+            result.attach(model, **again)
         if keep:
             result.keep()
         return result
@@ -211,21 +225,20 @@ class _Task:
 
     def _check_workers(self) -> None:
         """Raise ClusterError if no worker can do it, or the one that does it is gone or silent."""
-        workers = self._ask_scheduler()
+        tags, silent_s = self._ask_scheduler()
         if self._worker is not None:
-            if self._worker not in workers:
+            if silent_s is None:
                 raise ClusterError(f"the worker {self._worker} left the cluster", "look at its log")
-            if (silent_s := workers[self._worker][1]) > SILENT_S:
+            if silent_s > SILENT_S:
                 raise ClusterError(
                     f"the worker {self._worker} is silent for {silent_s:.0f} s: frozen, or out of reach",
                     "look at that machine, then call again",
                 )
             return
-        measuring = [set(tags) for tags, _ in workers.values() if MEASURING in tags]
-        if any(self._target is None or self._target in tags for tags in measuring):
+        tag = self._target if self._target is not None and MEASURING in tags else MEASURING
+        if tag in tags:
             return
-        known = sorted(set().union(*measuring) - {MEASURING})
-        tag = MEASURING if self._target is None or not measuring else self._target
+        known = sorted(tags - {MEASURING})
         start = f'dask worker ADDRESS --nthreads 1 --resources "{MEASURING}=1 {self._target or "edge"}=1"'
         raise ClusterError(
             f"no worker of the cluster has the tag {quoted(tag)}"
@@ -233,7 +246,7 @@ class _Task:
             f"start one: {start}",
         )
 
-    def _ask_scheduler(self) -> dict[str, tuple[list[str], float]]:
+    def _ask_scheduler(self) -> tuple[set[str], float | None]:
         gone = ClusterError("the scheduler of the cluster went away", "call again when it is back")
         asked_s = time.monotonic()
 
@@ -243,13 +256,13 @@ class _Task:
 
         if self._client.status != "running":
             raise gone
-        work = partial(self._client.run_on_scheduler, _workers)
+        work = partial(self._client.run_on_scheduler, _look, worker=self._worker)
         try:
             with in_background(lambda _: work(), "ask the scheduler", self._cancel) as asking:
-                workers: dict[str, tuple[list[str], float]] = asking.result(give_up)
+                answer: tuple[set[str], float | None] = asking.result(give_up)
         except (OSError, TimeoutError, RuntimeError, ValueError) as error:  # what Dask raises when it closes
             raise gone from error
-        return workers
+        return answer
 
     def _hear(self, event: tuple[float, Any]) -> None:
         """Show the progress that the worker reports, if it is well-formed."""
@@ -261,10 +274,15 @@ class _Task:
         self._on_progress(Progress(doing, 0, 0.0, 0.0, None, None))
 
 
-def _workers(dask_scheduler: Any) -> dict[str, tuple[list[str], float]]:
-    """Return, in the scheduler, the resources of each worker and for how many seconds it was silent."""
-    now, states = time.time(), dask_scheduler.workers.items()
-    return {address: ([*state.resources], now - state.last_seen) for address, state in states}
+def _look(worker: str | None, dask_scheduler: Any) -> tuple[set[str], float | None]:
+    """Return, in the scheduler, for how many seconds a worker was silent, None if it is gone; before there is
+    one, the tags of all that measure. Many calls ask each second, so the answer is small.
+    """
+    states = dask_scheduler.workers
+    if worker is not None:
+        return set(), time.time() - states[worker].last_seen if worker in states else None
+    tags = (set(state.resources) for state in states.values() if MEASURING in state.resources)
+    return set().union(*tags), None
 
 
 def _is_path(text: str) -> bool:

@@ -1,0 +1,219 @@
+"""The limits of `wb.on`, and what a large fleet would run: `python -m benchmarks.fleet`.
+
+*Fake* workers lie in one process and answer with a saved result without measuring, so only the way to them
+and back is timed. *Real* ones are processes of this machine, which may not measure two at a time. The *plan*
+computes a year of an organisation with 500 device types from bytes and seconds that were measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from heapq import heapify, heapreplace
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import dask
+import distributed
+
+import workbench as wb
+from tests.factories.comparisons import ordinary
+from workbench.core.text import bytes_text
+from workbench.features.base.result import packed
+from workbench.features.remote import calls, on_worker
+
+_QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.interval": "60s",
+    "distributed.scheduler.worker-ttl": "600s",
+    "distributed.worker.memory.terminate": False,
+}
+_AT_ONCE = 50  # fake workers that are started together
+_ANSWERS_S = 0.05  # a fake worker's time for an answer
+_SILENT_S = 300.0  # one process is all workers here, so that a worker may well be silent for long
+_MODEL = "digits-conv"
+_LATE_S = 1.0  # that an answer may take to arrive after its measuring ended
+
+
+def fake(workers: int, questions: int) -> Iterator[str]:
+    """Ask many questions at once of many workers that measure nothing."""
+    model = replace(ordinary().model, sha256=wb.load(_MODEL).sha256)
+    record = replace(ordinary(), model=model)
+    blob = packed(wb.Comparison(record), weights=False)
+
+    def answer(*_: Any) -> bytes:
+        time.sleep(_ANSWERS_S)
+        return blob
+
+    on_worker.perform = answer  # type: ignore[assignment]
+    calls.SILENT_S = _SILENT_S
+    with _one_process(workers) as (address, started_s):
+        yield f"| {workers:,} workers joined | {started_s:.1f} s |"
+        client = distributed.Client(address, set_as_default=False, timeout=120)
+        took_s = [*_asked(client, questions, [run.config for run in record.runs])]
+        yield f"| {questions:,} questions asked at once, all answered | {max(took_s):.1f} s |"
+        yield f"| median wait of a question | {median(took_s):.1f} s |"
+
+
+def _asked(client: Any, questions: int, configs: list[wb.Config]) -> Iterator[float]:
+    there = wb.on(client)
+    began = time.perf_counter()
+
+    def ask(_: int) -> float:
+        there.compare(_MODEL, *configs, progress=False, keep=False)
+        return time.perf_counter() - began
+
+    with ThreadPoolExecutor(questions) as threads:
+        yield from threads.map(ask, range(questions))
+
+
+@contextmanager
+def _one_process(workers: int) -> Iterator[tuple[str, float]]:
+    """Run a scheduler and workers in a thread of this process; yield its address and the seconds it took."""
+    ready, found = threading.Event(), list[str]()
+
+    async def serve() -> None:
+        async with distributed.Scheduler(protocol="inproc://", dashboard=False) as scheduler:
+            alive: list[Any] = []
+            for first in range(0, workers, _AT_ONCE):
+                made = [
+                    distributed.Worker(scheduler.address, nthreads=1, resources={"measuring": 1},
+                                       memory_limit=0, dashboard=False)
+                    for _ in range(min(_AT_ONCE, workers - first))
+                ]  # fmt: skip
+                alive += await asyncio.gather(*made)
+            found.append(scheduler.address)
+            ready.set()
+            await asyncio.Event().wait()
+
+    began = time.perf_counter()
+    threading.Thread(target=lambda: asyncio.run(serve()), name="cluster", daemon=True).start()
+    ready.wait()
+    yield found[0], time.perf_counter() - began
+    sys.stdout.flush()
+    os._exit(0)  # closing a thousand workers one by one would take minutes
+
+
+def real(workers: int) -> Iterator[str]:
+    """Ask each of many workers of this machine to measure; return how many measured at a time."""
+    with _processes(workers) as client:
+        spans, there = list[tuple[float, float]](), wb.on(client)
+
+        def ask(_: int) -> None:
+            began: list[float] = []
+
+            def progress(step: Any) -> None:
+                if step.round and not began:
+                    began.append(time.monotonic())
+
+            there.measure(_MODEL, wb.Config(), budget_s=2.0, progress=progress, keep=False)
+            spans.append((began[0], time.monotonic()))
+
+        with ThreadPoolExecutor(workers) as threads:
+            list(threads.map(ask, range(workers)))
+    spans.sort()
+    overlaps = sum(later[0] < earlier[1] - _LATE_S for earlier, later in pairwise(spans))
+    took_s = spans[-1][1] - spans[0][0]
+    yield f"| {workers} workers of one machine, {workers} questions at once | {took_s:.1f} s |"
+    yield f"| of these, measured while another one was | {overlaps} |"
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(Path(folder) / "scheduler.json")
+        loopback = ["--scheduler-file", file, "--host", "127.0.0.1", "--no-dashboard"]
+        worker = ["dask_worker", *loopback, "--nthreads", "1", "--no-nanny", "--resources", "measuring=1"]
+        commands = [["dask_scheduler", "--port", "0", *loopback], *[worker] * workers]
+        started = [
+            subprocess.Popen([sys.executable, "-m", f"distributed.cli.{name}", *options],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for name, *options in commands
+        ]  # fmt: skip
+        try:
+            with distributed.Client(scheduler_file=file, timeout=120, set_as_default=False) as client:
+                client.wait_for_workers(workers, timeout=240)
+                yield client
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
+
+
+@dataclass(frozen=True)
+class Organisation:
+    """What is asked of a fleet each night; each question is a comparison of two configs."""
+
+    types: int = 500
+    devices: int = 2  # of a type
+    models: int = 40
+    configs: int = 3  # that are compared with the default
+    nights: int = 365
+    question_s: float = 60.0  # the default budget of an open comparison
+    settled_s: tuple[float, float] = (8.0, 60.0)  # from the first answer to the whole budget
+    lost: float = 0.02  # of the questions, whose worker leaves in the middle: it is asked again
+
+
+def plan(fleet: Organisation) -> Iterator[str]:
+    """Compute a night and a year of an organisation."""
+    draws, bundle_bytes = random.Random(0), len(packed(wb.Comparison(ordinary()), weights=False))
+    ends, asked = [], 0
+    for _ in range(fleet.types):
+        free_s = [0.0] * fleet.devices
+        heapify(free_s)
+        for _ in range(fleet.models * fleet.configs):
+            seconds = draws.uniform(*fleet.settled_s)
+            asked += 1
+            while draws.random() < fleet.lost:
+                seconds, asked = seconds + draws.uniform(0, fleet.question_s), asked + 1
+            heapreplace(free_s, free_s[0] + seconds)
+        ends.append(max(free_s))
+    results = fleet.types * fleet.models * fleet.configs
+    rows = results * fleet.nights
+    yield f"| device types, devices | {fleet.types}, {fleet.types * fleet.devices:,} |"
+    yield f"| results of a night: types × {fleet.models} models × {fleet.configs} configs | {results:,} |"
+    yield f"| questions asked, {fleet.lost:.0%} of them lost and asked again | {asked:,} |"
+    yield f"| a type is done after, median and last | {median(ends) / 60:.0f} and {max(ends) / 60:.0f} min |"
+    yield f"| answers a second at the scheduler, mean | {asked / max(ends):.1f} |"
+    yield f"| bytes of a bundle, of a night, of a year | {bytes_text(bundle_bytes)}, " + (
+        f"{bytes_text(bundle_bytes * results)}, {bytes_text(bundle_bytes * rows)} |"
+    )
+    yield f"| rows of a year in one database | {rows:,} |"
+    yield f"| rows of a year per device type | {rows // fleet.types:,} |"
+
+
+def main() -> None:
+    """Print the rows of the chosen parts."""
+    parser = argparse.ArgumentParser(prog="benchmarks.fleet", description=__doc__)
+    parser.add_argument("part", choices=("fake", "real", "plan"))
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--questions", type=int, default=200)
+    chosen = parser.parse_args()
+    logging.getLogger("distributed").setLevel(logging.ERROR)
+    print(f"load of the machine {os.getloadavg()[0]:.1f}\n\n| {chosen.part} | |\n|---|---|", flush=True)
+    with dask.config.set(_QUIET):
+        rows = {
+            "fake": lambda: fake(chosen.workers or 1_000, chosen.questions),
+            "real": lambda: real(chosen.workers or 10),
+            "plan": lambda: plan(Organisation()),
+        }
+        for row in rows[chosen.part]():
+            print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
