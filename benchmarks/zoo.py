@@ -31,12 +31,12 @@ NEVER = ("INVALID_GRAPH", "Traceback", "truth value of an array")  # in no reaso
 DYNAMIC, STATIC = wb.DynamicInt8(), wb.StaticInt8(samples=4)
 INTEGER = wb.StaticInt8(format="qoperator", samples=4)
 ERRORS = ("static int8", "static int8, QOperator", "dynamic int8", "float16", "4-bit weights")
-LAYERS = "wb.exclude_for(model, config, max_error=…) finds the fewest layers to leave in float"
+LAYERS = "wb.exclude_for(model, config, max_error=0.05) finds the fewest layers to leave in float"
 NEXT = {
     wb.DynamicInt8: f"wb.StaticInt8() suits convolutions and recurrent layers better; {LAYERS}",
     wb.StaticInt8: f"give real inputs and calibration data; {LAYERS}",
-    wb.WeightOnly: "leave nodes in float: wb.WeightOnly(exclude=(…)), or leave precision out",
-    wb.Float16: "keep operators in float32: wb.Float16(blocked_ops=…), or leave precision out",
+    wb.WeightOnly: f"give real inputs, on which the model finds something; {LAYERS}",
+    wb.Float16: "wb.exclude_for(model, config, max_error=0.01) finds the operators to keep in float32",
     type(None): "keep ORT's default of this setting, or give the error that is allowed: tolerance=…",
 }
 Call = Callable[[Model, Path], object]
