@@ -131,3 +131,23 @@ def test_the_operators_that_float16_ruins_are_found(tmp_path):
     assert proposal.met
     assert proposal.config == wb.Config(precision=wb.Float16(blocked_ops=("MatMul",)))
     assert proposal.error < 0.01 < proposal.record.whole_error
+
+
+def test_layers_in_a_body_of_control_flow_cannot_be_left_out(tmp_path):
+    tensor = onnx.helper.make_tensor_value_info
+    weight = numpy_helper.from_array(np.ones((32, 32), np.float32), "w")
+    bodies = {
+        branch: onnx.helper.make_graph(
+            [onnx.helper.make_node("MatMul", ["x", "w"], [f"{branch}_y"], name=f"{branch}/product")],
+            branch, [], [tensor(f"{branch}_y", 1, ["n", 32])], [weight],
+        )
+        for branch in ("then_branch", "else_branch")
+    }  # fmt: skip
+    node = onnx.helper.make_node("If", ["which"], ["y"], name="choice", **bodies)
+    ends = [tensor("x", 1, ["n", 32]), tensor("which", 9, [])], [tensor("y", 1, ["n", 32])]
+    graph = onnx.helper.make_graph([node], "choosing", *ends)
+    opsets = [onnx.helper.make_opsetid("", 17)]
+    path = tmp_path / "choosing.onnx"
+    onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    with pytest.raises(wb.ConfigError, match="no layer outside of If"):
+        wb.sensitivity(path, wb.Config(precision=wb.WeightOnly(block=32)), progress=False, items=2)

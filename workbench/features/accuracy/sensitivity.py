@@ -126,9 +126,17 @@ def layer_variants(
     else:
         groups = layer_groups(step.before.structure, step.after.structure, by)
     if not groups:
-        raise ConfigError("no layer was quantized, so none can be left out", "choose another precision")
+        raise ConfigError(_nothing_to_leave_out(step.before), "choose another precision, or leave it out")
     data = examples(model, data, most=items, batch=batch_of(model, [config], None), seed=seed)
     return LayerVariants(model, config, groups, data, calibration, limits, cancel, on_progress)
+
+
+def _nothing_to_leave_out(before: Model) -> str:
+    """Return why no layer can be left out; a body's nodes are not named in `exclude`."""
+    nodes = before.structure.graph.node
+    if any(attribute.HasField("g") for node in nodes for attribute in node.attribute):
+        return "no layer outside of If, Loop and Scan was quantized, and those inside cannot be left out"
+    return "no layer was quantized, so none can be left out"
 
 
 def sensitivity(
