@@ -86,7 +86,12 @@ class Config(ConfigFields):
     def session_config(self) -> Config:
         """The config of the session that loads the prepared file; a saved graph is not optimized again."""
         config = self.runtime_only
-        return config if self.saved_graph is None else config.replace(level="disabled", disabled_passes=())
+        if self.saved_graph in (
+            None,
+            "compiled",
+        ):  # ORT has yet to optimize the other parts
+            return config
+        return config.replace(level="disabled", disabled_passes=())
 
     @classmethod
     def from_session(cls, session_or_options: Any, providers: Iterable[Any] | None = None) -> Config:

@@ -65,10 +65,11 @@ class ConfigFields(Settings):
         group="graph",
         label="transformer fusion",
     )
-    saved_graph: Literal["onnx", "ort"] | None = Choice.declare(
+    saved_graph: Literal["onnx", "ort", "compiled"] | None = Choice.declare(
         "optimized at load",
         "Optimize once, at this config's level, and load the saved result: as .onnx, or in ORT's own format "
-        "(.ort). Default: ORT optimizes at every load.",
+        "(.ort). compiled: the file keeps what the provider compiles (EPContext). Default: ORT optimizes at "
+        "every load.",
         "Loading takes long, or the device has a minimal build of ORT. The file fits this processor only.",
         group="graph",
         label="pre-optimized graph",

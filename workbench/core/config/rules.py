@@ -80,12 +80,20 @@ def _check_passes(names: Iterable[str]) -> None:
 
 
 def _check_saving(config: ConfigFields) -> None:
-    """Refuse to save a graph that holds compiled parts: ORT cannot."""
+    """Refuse to save a graph that holds compiled parts as ONNX, and to compile for the CPU alone."""
+    if config.saved_graph == "compiled":
+        if not any(provider.name not in ("cpu", "CPUExecutionProvider") for provider in config.providers):
+            raise ConfigError(
+                "saved_graph='compiled' keeps what a provider compiles, and the CPU's compiles nothing.",
+                "Name a provider that compiles, such as TensorRT, OpenVINO or QNN, or save with "
+                "saved_graph='onnx'.",
+            )
+        return
     for provider in config.providers:
         if provider.name.removesuffix("ExecutionProvider") in COMPILING:
             raise ConfigError(
                 f"{provider.name} compiles its parts of the graph, and ORT cannot save those.",
-                "Leave saved_graph out; such providers have a cache of their own (engine cache, EPContext).",
+                "Give saved_graph='compiled', or leave it out; some cache their engines themselves.",
             )
 
 

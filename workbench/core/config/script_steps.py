@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,8 @@ def steps(
     elif isinstance(precision, Float16):
         script.convert("float16", "to_float16", **_asked(precision, "keep_io", "blocked_ops"))
     if config.saved_graph is not None:
-        _saved(script, config.saved_graph, plan)
+        make = _compiled if config.saved_graph == "compiled" else partial(_saved, form=config.saved_graph)
+        make(script, plan=plan)
     return script
 
 
@@ -125,6 +127,23 @@ def _static(script: ScriptSteps, settled: StaticInt8) -> None:
     )
     names = (*_INTEGER, "activation", "format", "calibrator", "percentile")
     script.convert("int8", "quantize_calibrated", f"Examples({EXAMPLES_FILE!r})", **_asked(settled, *names))
+
+
+def _compiled(script: ScriptSteps, plan: SessionPlan) -> None:
+    source, target = script.next("compiled")
+    providers = [
+        (name, dict(settings)) for name, settings in plan.providers if name != "CPUExecutionProvider"
+    ]
+    script.blocks.append(
+        "\n".join(
+            [
+                *options_of(plan),
+                *(f"options.add_provider({name!r}, {settings!r})" for name, settings in providers),
+                f"compiler = ort.ModelCompiler(options, {source!r}, embed_compiled_data_into_model=True)",
+                f"compiler.compile_to_file({target!r})",
+            ]
+        )
+    )
 
 
 def _saved(script: ScriptSteps, form: str, plan: SessionPlan) -> None:

@@ -6,8 +6,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from workbench.core.config import Config, DynamicInt8, Float16, StaticInt8, WeightOnly
+from workbench.core.cpu import read_cpu
 from workbench.core.errors import PrepareError
 from workbench.core.models.model import Model
+from workbench.core.plugin_packages import plugin_packages
 from workbench.core.prepare import int8
 from workbench.core.prepare.calibration import Spooled
 from workbench.core.prepare.float16 import half
@@ -21,7 +23,7 @@ MOST_ORT_BYTES = 2**31 - 2**20
 _EXPLANATIONS = {
     "compiled nodes": (
         "a provider compiles parts of the graph, and ORT cannot save those",
-        "leave saved_graph out; such providers have a cache of their own (EPContext, engine cache)",
+        "give saved_graph='compiled', which keeps them in the file, or leave it out",
     )
 }
 
@@ -49,7 +51,7 @@ def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[
     elif isinstance(precision, Float16):
         steps.append(half(precision, config))
     if config.saved_graph is not None:
-        steps.append(saved_graph(config))
+        steps.append(compiled_graph(config) if config.saved_graph == "compiled" else saved_graph(config))
     return steps
 
 
@@ -89,6 +91,48 @@ def fixed_dimensions(config: Config) -> Step:
         return ", ".join(f"{name} is {size}" for name, size in sizes.items()), ()
 
     return Step("fixed dimensions", "preparing.dims", lambda _: {"sizes": sizes}, summarize)
+
+
+def compiled_graph(config: Config) -> Step:
+    """Return the step that keeps what a provider compiles, for this processor and these plugins."""
+    plan = config.runtime_only.plan().to_dict()
+
+    def arguments(model: Model) -> dict[str, Any]:
+        if model.file_bytes > MOST_ORT_BYTES:
+            raise PrepareError(
+                f"a compiled model is one file of at most 2 GiB, and this has {in_gib(model.file_bytes)}",
+                "leave saved_graph out",
+            )
+        return {"plan": plan}
+
+    names = ", ".join(name for name, _ in plan["providers"] if name != "CPUExecutionProvider")
+    keeps_nothing = (
+        f"{names} compiled nothing of this model that a file keeps: ORT wrote no EPContext node",
+        "leave saved_graph out; this provider, or its version, keeps nothing for the next start",
+    )
+
+    def summarize(answer: Answer) -> Summary:
+        if not answer["compiled_parts"]:
+            raise PrepareError(*keeps_nothing)
+        if answer["problem"]:
+            raise PrepareError(
+                f"{names} cannot load the model that it compiled: {answer['problem']}",
+                "leave saved_graph out, or try another version of the provider",
+            )
+        parts = counted(answer["compiled_parts"], "part")
+        notes = ("the compiled parts fit this device and these versions: compile anew for others",)
+        return f"{parts} compiled by {names}, and loaded without compiling", notes
+
+    plugins = (package.requirement for package in plugin_packages()) if plan.get("plugins") else ()
+    return Step(
+        "compiled model",
+        "preparing.compiling",
+        arguments,
+        summarize,
+        {"NULL EPContext node": keeps_nothing},
+        depends_on=(str(read_cpu().name), *plugins),
+        python=config.interpreter,
+    )
 
 
 def saved_graph(config: Config) -> Step:

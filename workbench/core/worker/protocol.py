@@ -24,6 +24,7 @@ JOBS = (
     "tensors",
     "weight_scan",
     "preparing.calibrate",
+    "preparing.compiling",
     "preparing.dims",
     "preparing.dynamic",
     "preparing.folding",

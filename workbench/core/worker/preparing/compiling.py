@@ -1,0 +1,32 @@
+"""Job: write a model that holds what a provider compiled, as EPContext nodes, and try to load it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import onnxruntime as ort
+
+from workbench.core.worker.session import CPU, make_session, member, session_options
+
+_EP_CONTEXT = b"\x22\x09EPContext"  # op_type of a NodeProto and its length: onnx may be missing
+
+
+def run(source: str, target: str, plan: dict[str, Any]) -> dict[str, Any]:
+    """Compile the model for the providers of the plan; count their parts; try to load them."""
+    compiler = member(ort, "ModelCompiler", "update onnxruntime, or leave saved_graph out")
+    options = session_options(plan)
+    for name, settings in plan["providers"]:
+        if name != CPU:
+            options.add_provider(name, settings)
+    compiler(options, source, embed_compiled_data_into_model=True).compile_to_file(target)
+    parts = Path(target).read_bytes().count(_EP_CONTEXT)
+    return {"compiled_parts": parts, "problem": _problem(target, plan) if parts else None, "notes": []}
+
+
+def _problem(target: str, plan: dict[str, Any]) -> str | None:
+    try:
+        make_session(target, plan)
+    except Exception as error:  # noqa: BLE001, providers raise what they like; the kernel says it
+        return str(error)[:600]
+    return None
