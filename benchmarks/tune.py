@@ -34,8 +34,8 @@ from typing import Any
 import workbench as wb
 from benchmarks.tune_summary import Rows, replays, summary
 from benchmarks.usual_searches import RUNS, search
+from sample_models.drawn_nets import encoder
 from tests.features.tune.worlds import TRUTHS, Outcome, Truth, study
-from workbench.apps.course.nets import encoder
 from workbench.core.config import Config
 from workbench.core.models import Inputs, Model
 from workbench.features.grid.acceptance import Budget, accuracy_checks

@@ -5,6 +5,7 @@
 True
 """
 
+from sample_models.drawn_nets import conv_net, encoder, split_graph
 from workbench.apps.course.article import article_table, compare_with_article
 from workbench.apps.course.article_cells import (
     fusion_levels,
@@ -24,7 +25,6 @@ from workbench.apps.course.hand_in import HandedIn, hand_in
 from workbench.apps.course.int8_lesson import SpeedAndAccuracy, speed_and_accuracy
 from workbench.apps.course.level_lesson import LevelSteps, level_steps
 from workbench.apps.course.measuring_lesson import EqualConfigs, SavedPair, equal_configs, saved_pairs
-from workbench.apps.course.nets import conv_net, encoder, split_graph
 from workbench.apps.course.prediction import Prediction, predict
 from workbench.apps.course.progress import Progress, progress, reset, seconds
 from workbench.apps.course.provider_lesson import predicted_parts

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
-from workbench.apps.course.exercise import Checker, OverBudget, exercises
+from workbench.apps.course.exercise import Checker, OverBudget, exercises, is_number
 from workbench.apps.course.progress import Attempt, check_name, progress, save
 from workbench.core.errors import ConfigError
 from workbench.core.text import listed
@@ -132,7 +131,7 @@ def _record(result: CheckResult) -> None:
 
 def _difference(answer: Any, expected: Any, tolerance: float) -> str | None:
     if isinstance(expected, int | float) and not isinstance(expected, bool):
-        if isinstance(answer, bool) or not isinstance(answer, int | float) or not math.isfinite(answer):
+        if not is_number(answer):
             return "The answer is no number."
         if abs(answer - expected) <= tolerance:
             return None

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from sample_models.drawn_nets import conv_net
 from workbench.apps.course.drawn import Drawn
-from workbench.apps.course.exercise import OverBudget, exercise, outputs_agree
-from workbench.apps.course.nets import conv_net
+from workbench.apps.course.exercise import OverBudget, exercise, is_number, outputs_agree
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
 from workbench.core.text import in_ms
@@ -169,7 +169,7 @@ def gained(comparison: Comparison) -> str | None:
 )
 def least_time(answer: Any, *, roofline: Roofline) -> str | None:
     """Check the least time in milliseconds that the operations need at the peak, within 20 %."""
-    if isinstance(answer, bool) or not isinstance(answer, int | float):
+    if not is_number(answer):
         return "The answer is no number of milliseconds."
     record = roofline.record
     if not record.peaks.float32_flops:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import Verdict
@@ -74,6 +75,11 @@ def exercises() -> Mapping[str, Exercise]:
     for lesson in LESSONS:
         import_module(f"workbench.apps.course.{lesson}_lesson")
     return _EXERCISES
+
+
+def is_number(answer: Any) -> TypeGuard[float]:
+    """Return whether an answer is a finite number."""
+    return isinstance(answer, int | float) and not isinstance(answer, bool) and math.isfinite(answer)
 
 
 def verdict_kind(verdict: Verdict) -> str:

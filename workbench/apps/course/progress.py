@@ -72,10 +72,6 @@ class Progress:
         """Return how many exercises of a lesson are passed."""
         return sum(attempt.passed for attempt in self.attempts if lesson_of(attempt.name) == lesson)
 
-    def guessed(self, lesson: str) -> int:
-        """Return how many guesses of a lesson are kept."""
-        return sum(lesson_of(guess.name) == lesson for guess in self.guesses)
-
 
 def seconds(full: float) -> float:
     """Return a measuring budget: `full`, or 15 % of it with WORKBENCH_BUDGET=short, at least 2 s."""

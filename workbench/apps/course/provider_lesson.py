@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from sample_models.drawn_nets import split_graph
 from workbench.apps.course.article import article_table
 from workbench.apps.course.drawn import Drawn
 from workbench.apps.course.exercise import LEAST_SQNR_DB, OverBudget, exercise
-from workbench.apps.course.nets import split_graph
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import listed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import budget_of_comparison, exercise
+from workbench.apps.course.exercise import budget_of_comparison, exercise, is_number
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import one_line
@@ -89,7 +89,7 @@ def expected_latency(answer: Any, *, sweep: Sweep, axis: str, size: int) -> str 
     Sizes are measured one after the other, and other programs come and go meanwhile: what follows from the
     two sizes before is right even if the third was disturbed.
     """
-    if isinstance(answer, bool) or not isinstance(answer, int | float):
+    if not is_number(answer):
         return "The answer is no number of milliseconds."
     rows = [row for row in sweep.record.all_cells() if row.label == BASELINE]
     measured = {dict(row.place.sizes)[axis]: row.latency() for row in rows}

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.drawn import Drawn, dots
-from workbench.apps.course.exercise import NONE, OverBudget, exercise
+from workbench.apps.course.exercise import NONE, OverBudget, exercise, is_number
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
@@ -101,7 +101,7 @@ def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
     high_s = rows[0].p99.high if rows else None
     if high_s is None:
         return None if answer == NONE else "The p99 of these callers has no interval here: promise nothing."
-    if isinstance(answer, bool) or not isinstance(answer, int | float):
+    if not is_number(answer):
         return "The answer is no number of milliseconds."
     if answer < 1000 * high_s:
         return "The interval of the measured p99 reaches beyond this promise."
