@@ -14,7 +14,34 @@ from tests.factories.comparisons import comparison, drawn_run, failed
 from workbench.core.bundle.comparison import ComparisonRecord
 
 WAYS = {"decided": "faster", "tied": "tie", "unknown": "unknown"}  # state → kind of verdict
-STATES = (*WAYS, "failed", "empty")
+RUN = {  # of what is open: what brings the panels there
+    "running": """from tests.apps.panels.test_live import view_of
+bench = wb.Workbench()
+bench.load({model!r}, wait=True)
+bench.b = wb.Config(intra_op_threads=1)
+bench.state.job = view_of("Compare")
+bench""",
+    "fallback": """bench = wb.Workbench()
+bench.load({model!r}, wait=True)
+bench.b = wb.Config(providers=("CUDAExecutionProvider",), allow_unknown=True)
+try:
+    bench.compare(wait=True)
+except wb.WorkbenchError as error:
+    print(error)
+bench""",
+    "reopened": """bench = wb.Workbench()
+bench.show(wb.open({bundle!r}))
+bench""",
+    "changed": """bench = wb.Workbench()
+bench.load({model!r}, wait=True)
+saved, model = wb.open({bundle!r}), bench.state.model
+result = wb.Comparison(saved.record).with_model(model, model.inputs(), None)
+bench.a, bench.b = (run.config for run in result.runs)
+bench.state.show_comparison(result, bench.state.request().subject)
+bench.load("digits-vit", wait=True)
+bench""",
+}
+STATES = (*WAYS, "differ", "failed", "empty", *RUN)
 USUAL = "digits-conv"  # the model that is open unless another one is asked for
 MADE_NODES = 120  # of the graph in its place
 CONFIGS = (wb.Config(level="basic"), wb.Config())
@@ -45,7 +72,14 @@ def _made(state: str) -> ComparisonRecord:
         reason = f"B could not be measured: load: {PROBLEM}"
         verdict = replace(record.verdict, ratio=None, low=None, high=None, rounds=0, reason=reason)
         return replace(record, verdicts=(verdict,), agreement=())
-    record = record_of(WAYS[state])
+    if state == "differ":
+        record = record_of("faster")
+        agreement = tuple(
+            replace(row, agrees=False, relative_error=0.41, sqnr_db=7.7) for row in record.agreement
+        )
+        verdict = replace(record.verdict, kind="outputs differ", reason="B's outputs differ from A's")
+        return replace(record, verdicts=(verdict,), agreement=agreement)
+    record = record_of(WAYS.get(state, "faster"))
     return replace(record, doubts=records.comparison().doubts) if state == "unknown" else record
 
 
@@ -65,6 +99,8 @@ def source_in(folder: Path, state: str, model: str | None) -> str:
         if kind in KEPT and "B" in labels and not (model and kind in EXAMINED):
             result.add(part, "B")
     bundle = result.save(folder / f"{state}.ortbench")
+    if state in RUN:
+        return "import workbench as wb\n" + RUN[state].format(model=model or USUAL, bundle=str(bundle))
     study = wb.Study(examples.study()).save(folder / f"{state}-study.ortbench")
     kinds = ", ".join(map(repr, EXAMINED))  # made where the bundle lacks them
     return SHOWN.format(model=model or USUAL, bundle=str(bundle), study=str(study), kinds=kinds)

@@ -1,6 +1,8 @@
 """Take pictures of the panels in a chosen state: `python -m benchmarks.looks [STATE…] -o FOLDER`.
 
-States: decided, tied, unknown (not settled yet), failed (B could not be loaded), empty (nothing compared).
+States: decided, tied, unknown (not settled yet), differ (the outputs do), failed (B could not be loaded),
+empty (nothing compared), running, fallback (the provider did not run), reopened (its model is not here),
+changed (another model was opened).
 Their comparisons are made by hand, so nothing is measured. With `-m MODEL`, a sample or a path, ONNX Runtime
 makes the explanations, profiles (at the scale of the comparison), rooflines and findings; otherwise they are
 of a made graph. FOLDER gets the first screen, each tab and each expanded view, at each width and in each
@@ -28,7 +30,7 @@ from tests.browser.harness.panels import TABS, tab
 from workbench.core.errors import WorkbenchError
 from workbench.core.models.samples import sample_names
 
-WIDTHS, THEMES = (1440, 1920, 1024, 390), ("light", "dark")
+WIDTHS, THEMES = (1440, 1920, 1024, 390), ("light", "dark", "projector")
 HEIGHT, TALL = 900, 1800  # pixels of the first screen, and of the window in which a tab is pictured
 NARROW = 700  # a narrower window has no side bar
 DRAWN = 900  # ms that canvases and figures may take to settle once their tab is filled
@@ -116,8 +118,10 @@ def look(lab: Lab, pages: Pages, state: str, asked: argparse.Namespace) -> None:
     book.run_all()
     drawn_or_failed(page)
     for theme in asked.themes:
-        page.emulate_media(color_scheme=theme)
-        page.wait_for_function(THEMED, arg=theme == "light")
+        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+        page.wait_for_function(THEMED, arg=theme != "dark")
+        if theme == "projector":
+            page.locator(".wbp-ends > button").click()
         for width in asked.widths:
             stem = f"{name}-{width}-{theme}"
             taken = list(pictures(page, stem, width, asked.tabs, asked.output))
@@ -135,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-o", "--output", type=Path, required=True, help="a folder for the pictures")
     parser.add_argument("--widths", type=int, nargs="+", default=WIDTHS)
     parser.add_argument("--themes", nargs="+", choices=THEMES, default=THEMES)
-    parser.add_argument("--tabs", nargs="+", choices=TABS, default=TABS)
+    parser.add_argument("--tabs", nargs="*", choices=TABS, default=TABS)
     asked = parser.parse_args(arguments)
     wrong = [state for state in asked.states if state not in STATES]
     if wrong:
