@@ -72,7 +72,7 @@ def test_the_launcher_opens_the_panels_without_code(lab: Lab, pages: Pages) -> N
     page = pages.open(width=1440, height=900)
     page.goto(lab.url(f"lab/workspaces/{uuid4().hex}"))
     page.locator(".jp-LauncherCard", has_text="Workbench").filter(has_not_text="Course").click()
-    expect(page.locator(".wbp-compare")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Compare").and_(page.locator(".wbp-compare"))).to_be_in_viewport()
     expect(page.locator(".jp-NotebookPanel .cm-content")).not_to_be_visible()
     expect(page.locator(".jp-NotebookPanel-toolbar")).not_to_be_visible()
     pages.close()

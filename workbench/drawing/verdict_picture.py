@@ -270,7 +270,7 @@ def _outputs(agreement: list[OutputAgreement], candidate: Run) -> str:
 
 
 def _arrow(texts: list[str], unit: str) -> str:
-    return f"{' → '.join(texts)} {unit}"
+    return ABSENT if set(texts) == {ABSENT} else f"{' → '.join(texts)} {unit}"
 
 
 def _change(share: float) -> str:

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+import traitlets as t
+
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.files import file_name
 from workbench.apps.panels.handlers import error_to, follow, shown_in
 from workbench.apps.panels.markup import note_html
-from workbench.apps.panels.menu import Menu
 from workbench.apps.panels.tabs.card import still_bundle
 from workbench.apps.panels.tabs.codebox import CodeBox
 from workbench.apps.panels.tabs.deploying import Deploying
@@ -41,6 +42,17 @@ _GROUPS = (  # name, then items: key, label, tooltip
     )),
 )  # fmt: skip
 _WITHOUT_ANSWER = ("code", "notebook")  # what there is without a comparison
+
+
+class Menu(W.PageWidget):
+    """A button with a menu of actions in groups: keys move in it, Escape closes it."""
+
+    _esm = W.static("menu.js")
+
+    label = t.Unicode(help="the text of the button").tag(sync=True)
+    name = t.Unicode(help="the name of button and menu for screen readers").tag(sync=True)
+    groups: t.List[Any] = t.List(help="a name and items for each: key, label, hint").tag(sync=True)
+    locked = t.Bool(False, help="whether nothing can be chosen, since something runs").tag(sync=True)
 
 
 class Share:
