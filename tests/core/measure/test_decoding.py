@@ -211,12 +211,25 @@ def test_the_roof_is_what_reading_weights_and_cache_allows() -> None:
     assert figures.roof_tokens_per_s == pytest.approx(2e9 / 4_999_500)
     assert figures.roof_share == pytest.approx(0.495, rel=0.01)
     assert "(50 % of the roof: 5 MB a step at 2 GB/s)" in in_words(replace(RECORD, runs=(run,), verdicts=()))
+    speed = decoding_chart(replace(RECORD, runs=(run,), verdicts=())).rows[0].values[2][0]
+    assert speed.text == "198 (50 % of the roof)"
     fast = replace(run, memory_bytes_per_s=1e8)
     assert "times the roof of memory" in in_words(replace(RECORD, runs=(fast,), verdicts=()))
     assert figures_of(RECORD)[0].roof_share is None
     assert "wb.peaks([2]) measures its bandwidth" in in_words(RECORD)
     with pytest.raises(wb.BundleError, match="memory_bytes_per_s"):
         check_decoding(replace(RECORD, runs=(replace(run, memory_bytes_per_s=0.0), RECORD.runs[1])), "")
+
+
+@pytest.mark.real
+def test_fewer_bits_of_the_weights_are_fewer_bytes_a_step(tmp_path: Path) -> None:
+    configs = [wb.Config(precision=wb.WeightOnly(bits=bits)) for bits in (8, 4, 2)]
+    path = tiny.save(grouped(), tmp_path)
+    result = wb.decode(path, wb.Config(), *configs, prompt=5, tokens=3, budget_s=1, progress=False)
+    assert [run.failure for run in result.record.runs] == [None] * 4
+    sizes = [run.weight_bytes or 0 for run in result.record.runs]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > 3 * sizes[1] > 3 * sizes[2] > 3 * sizes[3] > 0
 
 
 @pytest.mark.real

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.core.text import in_digits
 from workbench.drawing.chart import (
     Axis,
     Chart,
     ChartRow,
+    Value,
     headlines,
     one_value,
     run_look,
@@ -26,6 +28,7 @@ _HEIGHT = 380
 _AXES = (
     Axis("time to the first token (ms)"),
     Axis("time of each further token (ms)"),
+    Axis("tokens a second"),
     Axis("cache after the last token (MiB)"),
 )
 
@@ -35,7 +38,7 @@ def decoding_chart(record: DecodingRecord) -> Chart:
     several = bool(record.further)
     rows = tuple(_row(index, figures, several) for index, figures in enumerate(figures_of(record)))
     note = "" if several else f"{record.cases[0].name} of prompt"
-    return Chart(headlines(in_words(record), len(record.runs)), _AXES, rows, note, columns=3)
+    return Chart(headlines(in_words(record), len(record.runs)), _AXES, rows, note, columns=2)
 
 
 def decoding_figure(record: DecodingRecord) -> go.Figure:
@@ -75,4 +78,9 @@ def _row(index: int, figures: DecodeFigures, several: bool) -> ChartRow:
         time_value(time.value, look, absent, digits=3, low=time.low, high=time.high)
         for time in (figures.first_token, figures.token)
     )
-    return one_value(_label(figures, several), *times, size_value(run.cache_bytes, look, "no cache"))
+    rate = figures.tokens_per_s
+    text = absent if rate.value is None else in_digits(rate.value, 3)
+    if figures.roof_share is not None:
+        text += f" ({figures.roof_share * 100:.0f} % of the roof)"
+    speed = Value(rate.value, text, look, rate.low, rate.high)
+    return one_value(_label(figures, several), *times, speed, size_value(run.cache_bytes, look, "no cache"))
