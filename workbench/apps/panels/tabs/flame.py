@@ -49,11 +49,7 @@ def nodes_html(profile: Any, op_type: str) -> str:
         f"<li>{text(one_line(name, MOST_LETTERS))}: {time_s * 1e3:.3g} ms</li>"
         for name, time_s in zip(nodes["node"][:MOST_NODES], nodes["self_s"], strict=False)
     )
-    more = len(nodes) - MOST_NODES
-    return (
-        f"<b>{text(op_type)}</b>, {counted(len(nodes), 'node')}<ul>{listed}</ul>"
-        f"{f'and {more:,} more' if more > 0 else ''}"
-    )
+    return f"<b>{text(op_type)}</b>, {counted(len(nodes), 'node')}, the slowest:<ul>{listed}</ul>"
 
 
 def causes(reasons: Any) -> str:
