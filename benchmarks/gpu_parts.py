@@ -113,11 +113,15 @@ def profile(bench: Bench) -> Iterator[str]:
 
 
 def memory(bench: Bench) -> Iterator[str]:
-    """Memory of one run by node and arena, then the card's own counters while the model runs."""
-    name = bench.text
-    result = wb.memory(name, bench.cuda(), cancel=bench.cancel)
-    bench.save(f"memory-{name}", result)
-    yield f"{name}: {result}"
+    """Memory of one run by how the arena grows, then the card's own counters while the model runs."""
+    name, exact = bench.text, bench.cuda(arena_extend_strategy="kSameAsRequested")
+    if bench.stand_in:
+        exact = exact.replace(cpu_arena=False)
+    growths = {"memory": ("in powers of two", bench.cuda()), "memory-exact": ("as requested", exact)}
+    for prefix, (growth, config) in growths.items():
+        result = wb.memory(name, config, cancel=bench.cancel)
+        bench.save(f"{prefix}-{name}", result)
+        yield f"{name}, the arena grows {growth}: {result}"
     with reader(stand_in=bench.stand_in) as read, Sampling(read) as sampling:
         load = wb.load_test(
             name, bench.cuda(), callers=(1, 4), duration_s=bench.budget_s / 4, progress=False, keep=False,
