@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.zoo import NEVER, files, name_of
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
-from tests.browser.harness.panels import compared, tab
+from tests.browser.harness.panels import compared
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 
@@ -32,7 +32,7 @@ def test_the_first_suggestion_ends_in_an_answer(show: Show, pages: Pages, path: 
     compared(page)
     answered(page)
     pages.picture(page, f"zoo-{name_of(path)}-answer")
-    tab(page, "Improve")
+    page.locator(".wbp-modes button", has_text="Improve").click()
     page.get_by_role("button", name=FIND).first.click()
     expect(page.locator(".wbp-page:visible .wbp-findings-head").first).to_be_visible()
     expect(page.locator(".wbp-progress")).to_have_count(0)
