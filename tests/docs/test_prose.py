@@ -19,6 +19,7 @@ PAGES = [
     *(f"docs/{name}.md" for name in HOW_TO),
     *(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("docs/how-to/*.md"))),
 ]
+STILL_LONG = ("findings", "panels", "precision", "profile")  # with 6, 11, 7 and 5 sentences
 MEDIAN, LONGEST, PARAGRAPH = 18, 35, 120  # words
 
 
@@ -35,6 +36,12 @@ def test_a_page_reads_well(page: str) -> None:
     assert sentences(text)
     assert median(map(words, sentences(text))) <= MEDIAN
     assert [sentence for sentence in sentences(text) if words(sentence) > LONGEST] == []
+
+
+def test_no_sentence_of_another_page_is_long() -> None:
+    pages = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+    texts = [page.read_text("utf-8") for page in pages if page.stem not in STILL_LONG]
+    assert [part for text in texts for part in sentences(text) if words(part) > LONGEST] == []
 
 
 def test_no_paragraph_of_any_page_is_long() -> None:
