@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sample_models.drawn_nets import conv_net
-from workbench.apps.course.drawn import Drawn
 from workbench.apps.course.exercise import OverBudget, exercise, is_number, outputs_agree
+from workbench.apps.course.lesson_figure import LessonFigure
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
 from workbench.core.text import in_ms
@@ -27,7 +27,7 @@ BLOCKED = "nchwc"  # domain of the operators that work in the blocked layout
 OTHERS = "no convolution"
 
 
-def conv_kinds(profile: Profile, roofline: Roofline) -> Drawn:
+def conv_kinds(profile: Profile, roofline: Roofline) -> LessonFigure:
     """Set operations beside time for each kind of node: depthwise, 1×1, larger convolutions, the rest.
 
     >>> from workbench import course
@@ -51,7 +51,7 @@ def kinds_of(model: Any) -> dict[str, str]:
     return kinds
 
 
-def grouped(nodes: tuple[NodeLimit, ...], kinds: Mapping[str, str]) -> Drawn:
+def grouped(nodes: tuple[NodeLimit, ...], kinds: Mapping[str, str]) -> LessonFigure:
     """Sum operations and time up by kind, the most time first.
 
     `bound` is what binds most of the time of a kind; `achieved` is the limit of its time over its time.
@@ -79,7 +79,7 @@ def grouped(nodes: tuple[NodeLimit, ...], kinds: Mapping[str, str]) -> Drawn:
         )
     sentence = "; ".join(sentences) or "No node was profiled."
     chart = Chart((f"Operations are no time; {sentence}",), (Axis("share of a run (%)"),), tuple(bars))
-    return Drawn(
+    return LessonFigure(
         sentence, chart, ("kind", "nodes", "operations_share", "time_share", "bound", "achieved"), rows
     )
 

@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from sample_models import FOLDER
-from workbench.apps.course.drawn import Drawn, dots
+from workbench.apps.course.lesson_figure import LessonFigure, dots
 from workbench.apps.course.level_lesson import level_steps
 from workbench.apps.course.measuring_lesson import EqualConfigs, equal_configs
 from workbench.core.bundle.estimate import Estimate
@@ -54,7 +54,7 @@ class Effect:
         return size.words(".1f" if self.unit == PERCENT else ".2f", f" {self.unit or self.axis}")
 
 
-class SeenEffect(Drawn):
+class SeenEffect(LessonFigure):
     """An effect on this machine beside the recorded run that has it. Made by `effect`."""
 
     def __init__(self, effect: Effect, here: Size, run: Result) -> None:

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.drawn import Drawn
 from workbench.apps.course.exercise import NONE, OverBudget, budget_of_comparison, exercise
+from workbench.apps.course.lesson_figure import LessonFigure
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
@@ -56,7 +56,7 @@ class PrecisionRow:
         return Estimate(*map(percent, self.change.ends)).words("+.2f", " points") or "accuracy not measured"
 
 
-class SpeedAndAccuracy(Drawn):
+class SpeedAndAccuracy(LessonFigure):
     """Speed and accuracy of each model and config. Made by `speed_and_accuracy`."""
 
     def __init__(self, rows: tuple[PrecisionRow, ...]) -> None:

@@ -9,8 +9,8 @@ from statistics import fmean, median_high
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.article import article_tables
-from workbench.apps.course.drawn import Drawn, dots
 from workbench.apps.course.exercise import ANSWERS, budget_of_comparison, exercise, verdict_kind
+from workbench.apps.course.lesson_figure import LessonFigure, dots
 from workbench.core.bundle.display import to_table
 from workbench.core.measure.sequential import interval
 from workbench.core.text import counted, in_brackets, one_line
@@ -30,7 +30,7 @@ PAIR_SCATTER = 0.02  # from pair to pair: memory layout, clock rate, neighbours
 SAMPLE_SCATTER = 0.01
 
 
-class EqualConfigs(Drawn):
+class EqualConfigs(LessonFigure):
     """Ratios of single processes of equal configs beside intervals over pairs. Made by `equal_configs`."""
 
     def __init__(self, naive: tuple[float, ...], paired: tuple[Verdict, ...]) -> None:

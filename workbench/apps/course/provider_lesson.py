@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sample_models.drawn_nets import split_graph
 from workbench.apps.course.article import article_table
-from workbench.apps.course.drawn import Drawn
 from workbench.apps.course.exercise import LEAST_SQNR_DB, OverBudget, exercise
+from workbench.apps.course.lesson_figure import LessonFigure
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import listed
@@ -24,7 +24,7 @@ PROVIDER = "coreml"  # its table is complete, so an operator that is not listed 
 OPTIONS, OWNER = "options-in-code", "cuda: "
 
 
-def predicted_parts(predictions: Predictions) -> Drawn:
+def predicted_parts(predictions: Predictions) -> LessonFigure:
     """Draw what share of the nodes each provider would take, and into how many parts it would cut them.
 
     >>> from workbench import course
@@ -52,7 +52,7 @@ def predicted_parts(predictions: Predictions) -> Drawn:
     )
     axes = (Axis("predicted: nodes that it would take (%)"), Axis("predicted: partitions"))
     chart = Chart((sentence,), axes, rows, columns=2)
-    return Drawn(sentence, chart, ("predicted_for", "node_share", "partitions"), parts)
+    return LessonFigure(sentence, chart, ("predicted_for", "node_share", "partitions"), parts)
 
 
 @exercise(

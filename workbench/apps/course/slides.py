@@ -27,7 +27,7 @@ MOST_SLIDES = 12
 _MOST_BYTES = 20_000_000  # of a notebook
 _MOST_PIXELS = 20_000_000  # of a picture
 _LETTERS = 400  # of a paragraph
-WIDTH, HEIGHT = 1184, 560  # of a picture on a slide of 1280×720
+_WIDTH, _HEIGHT = 1184, 560  # of a picture on a slide of 1280×720
 _FITS = 1.2  # times the height: such a picture shrinks, a taller one continues on a second slide
 _SMALL = 0.6  # of the height: below such a picture its sentence has room
 _INLINE = ((r"\*\*(.+?)\*\*", "b"), (r"\*(.+?)\*", "i"), (r"`(.+?)`", "code"))
@@ -130,7 +130,7 @@ def _figure(output: dict[str, Any], before: list[str]) -> _Figure:
 
 def _pieces(picture: Image) -> list[Image]:
     """Return a picture, or of one that is too tall for a slide what fits on two."""
-    room = round(picture.width * HEIGHT / WIDTH)
+    room = round(picture.width * _HEIGHT / _WIDTH)
     first = _top(picture, room)
     if first is picture:
         return [picture]
@@ -161,7 +161,7 @@ def _slide(heading: str, figure: _Figure, picture: Image) -> str:
     file = io.BytesIO()
     picture.quantize(64).save(file, "PNG", optimize=True)
     source = f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
-    is_small = picture.height / picture.width < _SMALL * HEIGHT / WIDTH
+    is_small = picture.height / picture.width < _SMALL * _HEIGHT / _WIDTH
     said = figure.sentence.partition("; ")[0] if is_small else ""
     return (
         f"<section><h2>{_inline(heading)}</h2><p>{_inline(figure.question)}</p>"

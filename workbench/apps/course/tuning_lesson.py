@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.drawn import Drawn, dots
 from workbench.apps.course.exercise import NONE, OverBudget, exercise, is_number
+from workbench.apps.course.lesson_figure import LessonFigure, dots
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
@@ -22,7 +22,7 @@ WIDEST_PROMISE = 3.0  # times the measured upper end
 _NEAR = 0.0101  # a report rounds to two decimals
 
 
-def proof(study: Study) -> Drawn:
+def proof(study: Study) -> LessonFigure:
     """Set a winner's ratio on the rounds that selected it beside the one on fresh rounds.
 
     >>> from workbench import course
@@ -53,7 +53,7 @@ def proof(study: Study) -> Drawn:
     chart = dots((winner,), "times as fast as the defaults", values)
     numbers = ("ratio", "low", "high")
     rows = ((rounds, *speed.ends) for rounds, speed in speeds.items())
-    return Drawn(sentence, chart, ("rounds", *numbers), rows, numbers)
+    return LessonFigure(sentence, chart, ("rounds", *numbers), rows, numbers)
 
 
 @exercise(

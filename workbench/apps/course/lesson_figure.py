@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Drawn(Exportable):
+class LessonFigure(Exportable):
     """A sentence with its table and its chart. Columns in `numbers` hold numbers or nothing."""
 
     def __init__(
