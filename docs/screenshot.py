@@ -1,4 +1,4 @@
-"""Make docs/workbench.png, the workbench with a fresh comparison, and docs/panels/TAB.png, one each tab.
+"""Make docs/workbench.png, the workbench with a fresh comparison, and docs/panels/VIEW.png, one each view and mode.
 
 `python -m docs.screenshot` measures on this machine, which should have no other load.
 `python -m docs.screenshot BUNDLE` shows a saved comparison of a sample, and makes here what it lacks.
@@ -35,7 +35,7 @@ MEASURED = """
 import workbench as wb
 bench = wb.Workbench()
 bench.load("bert-base", wait=True)
-bench.b = wb.Config(level="all", precision=wb.DynamicInt8())
+bench.b = wb.Config(precision=wb.DynamicInt8())
 bench.compare(wait=True)
 for kind in {kinds!r}:
     bench.run(kind, wait=True)
