@@ -115,6 +115,7 @@ def test_an_old_opset_is_converted_so_that_each_channel_keeps_its_scale(tmp_path
     assert sqnr_db(prepared.source, run_script(prepared, tmp_path / "out"), feeds) >= 20.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_bias_with_an_axis_more(tmp_path: Path, form: Any) -> None:
     nodes = [
@@ -128,6 +129,7 @@ def test_a_bias_with_an_axis_more(tmp_path: Path, form: Any) -> None:
     assert sqnr_db(prepared.source, run_script(prepared, tmp_path / "out"), examples(prepared.source)) >= 20
 
 
+@pytest.mark.slow
 def test_an_old_opset_that_is_converted_wrongly_gets_one_scale_for_each_tensor(tmp_path: Path) -> None:
     """ONNX's converter takes the axis of a Hardmax as it is, which means another thing in opset 13."""
     nodes = [
@@ -142,6 +144,7 @@ def test_an_old_opset_that_is_converted_wrongly_gets_one_scale_for_each_tensor(t
     assert "per_channel=False" in prepared.to_python()
 
 
+@pytest.mark.slow
 def test_a_tensor_without_a_range_stays_in_float(tmp_path: Path) -> None:
     """ORT measures no range for an operator that it quantizes only if asked to."""
     nodes = [
@@ -157,6 +160,7 @@ def test_a_tensor_without_a_range_stays_in_float(tmp_path: Path) -> None:
     assert "exclude=['most']" in prepared.to_python()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_tensor_whose_type_nobody_knows(tmp_path: Path, form: Any) -> None:
     nodes = [
@@ -187,6 +191,7 @@ def branches(folder: Path, *inside: Any, before: tuple[Any, ...] = ()) -> Path:
     return saved(folder, nodes, weights, [1, 3, 8, 8], [1, None, None, None], inputs=(flag,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_relu_that_the_body_of_an_if_reads(tmp_path: Path, form: Any) -> None:
     before = (
@@ -198,6 +203,7 @@ def test_a_relu_that_the_body_of_an_if_reads(tmp_path: Path, form: Any) -> None:
     assert any("relu" in note for note in prepared.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [wb.StaticInt8(), wb.StaticInt8(format="qoperator"), wb.DynamicInt8()])
 def test_operators_that_are_all_in_bodies_are_refused_by_name(tmp_path: Path, precision: Any) -> None:
     path = branches(tmp_path, helper.make_node("Conv", ["x", "w"], ["out"], name="inside"))

@@ -61,6 +61,7 @@ def test_the_script_makes_the_same(name: str, tmp_path: Path) -> None:
     _run_the_script(prepared, feed, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 @pytest.mark.parametrize("precision", LEFT_OUT, ids=lambda precision: precision.LABEL)
 def test_nodes_to_leave_out_have_the_names_that_the_quantizer_sees(precision: Any, tmp_path: Path) -> None:
@@ -86,6 +87,7 @@ def test_a_sample_in_the_place_of_the_model_is_named_by_its_file(tmp_path: Path)
     _run_the_script(wb.prepare("digits-conv", config), feed, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_where_symbolic_shapes_fail_nothing_is_left_behind(tmp_path: Path) -> None:
     path = save(tmp_path, *UNKNOWN_SHAPES)
@@ -135,6 +137,7 @@ def _outputs(path: Path, config: wb.Config, feed: dict[str, np.ndarray]) -> list
     return list(session.run(None, feed))
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_an_exported_folder_has_all_that_its_script_needs(tmp_path: Path) -> None:
     """With the calibration data the script makes the same file, and without them it draws examples."""
@@ -156,6 +159,7 @@ def test_an_exported_folder_has_all_that_its_script_needs(tmp_path: Path) -> Non
         prepared.export(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_script_of_an_opened_model_times_its_own_inputs(tmp_path: Path) -> None:
     """Token types index a table of two rows, and the free axes have the sizes of the bench."""

@@ -207,6 +207,7 @@ def test_workers_die_with_a_killed_parent(tmp_path: Path, frozen: bool) -> None:
 
 @pytest.mark.real
 @needs_signals
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_leaves_no_process(tmp_path: Path) -> None:
     model = tiny.save(endless_loop(), tmp_path)
     script = textwrap.dedent(

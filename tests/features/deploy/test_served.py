@@ -150,6 +150,7 @@ def test_a_check_holds_it_against_the_measured_config(deployed: wb.Deployment, t
         again.check(progress=False)
 
 
+@pytest.mark.slow
 def test_a_scalar_input_is_served_as_measured(tmp_path: Path) -> None:
     node = helper.make_node("Add", ["x", "y"], ["z"])
     proto = tiny.model([node], [tiny.tensor("x", []), tiny.tensor("y", ["n"])], [tiny.tensor("z", ["n"])])
@@ -172,6 +173,7 @@ wb.deploy(sys.argv[1], wb.Config(intra_op_threads=1), sys.argv[2]).check(progres
 """
 
 
+@pytest.mark.slow
 def test_a_killed_kernel_leaves_no_process_of_its_check(tmp_path: Path) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)
     kernel = subprocess.Popen(
@@ -191,6 +193,7 @@ def test_a_killed_kernel_leaves_no_process_of_its_check(tmp_path: Path) -> None:
     assert not alive
 
 
+@pytest.mark.slow
 def test_an_int8_model_is_served_as_measured(tmp_path: Path) -> None:
     deployment = wb.deploy("digits-conv", wb.Config(precision=wb.StaticInt8()), tmp_path / "int8")
     check = deployment.check(callers=(1,), rounds=1, block_s=0.05, progress=False, keep=False).record.check
@@ -198,6 +201,7 @@ def test_an_int8_model_is_served_as_measured(tmp_path: Path) -> None:
     assert check.agrees
 
 
+@pytest.mark.slow
 def test_a_config_of_another_environment_is_served_there(tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\necho started >> {tmp_path}/started\nexec {sys.executable} "$@"\n')
@@ -212,6 +216,7 @@ def test_a_config_of_another_environment_is_served_there(tmp_path: Path) -> None
     assert len(starts) == 3  # asked for its packages, the bare session, the server
 
 
+@pytest.mark.slow
 def test_a_changed_model_is_not_served(tmp_path: Path) -> None:
     other = wb.deploy(
         wb.load(tiny.save(tiny.mlp(), tmp_path)), wb.Config(intra_op_threads=1), tmp_path / "out"
@@ -227,6 +232,7 @@ def test_a_changed_model_is_not_served(tmp_path: Path) -> None:
         running.wait_until_ready()
 
 
+@pytest.mark.slow
 def test_a_provider_that_does_not_start_is_refused_or_told(tmp_path: Path) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)
     config = wb.Config(providers=("cuda", "cpu"))
@@ -245,6 +251,7 @@ def test_a_provider_that_does_not_start_is_refused_or_told(tmp_path: Path) -> No
         assert running.providers() == ("CPUExecutionProvider",)
 
 
+@pytest.mark.slow
 def test_a_term_signal_ends_it_in_order(deployed: wb.Deployment) -> None:
     assert deployed.folder is not None
     with WorkerFolder() as folder, Server(deployed.folder, folder / "log") as running:
@@ -254,6 +261,7 @@ def test_a_term_signal_ends_it_in_order(deployed: wb.Deployment) -> None:
         assert "Application shutdown complete" in running.log_end()
 
 
+@pytest.mark.slow
 def test_a_request_in_flight_is_answered_before_it_ends(tmp_path: Path) -> None:
     """A file in the deployment's own folder opens the gate that its run waits at."""
     path = tiny.save(tiny.mlp(), tmp_path)
@@ -290,6 +298,7 @@ def test_the_command_writes_and_checks_it(tmp_path: Path, capsys: pytest.Capture
     assert "not an empty folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_deployed_model_that_does_not_run_says_so_in_a_load_test(tmp_path: Path) -> None:
     nodes = [helper.make_node("Reshape", ["x", "pairs"], ["y"], "to pairs")]
     weights = {"pairs": np.array([2, -1])}
@@ -299,6 +308,7 @@ def test_a_deployed_model_that_does_not_run_says_so_in_a_load_test(tmp_path: Pat
         wb.load_test(deployment, progress=False, keep=False)
 
 
+@pytest.mark.slow
 def test_a_load_test_of_a_deployment_goes_through_http(deployed: wb.Deployment) -> None:
     loaded = wb.load_test(deployed, callers=(1, 3), duration_s=0.5, progress=False, keep=False)
     assert isinstance(loaded, wb.Deployment)
