@@ -1,4 +1,4 @@
-"""Make docs/workbench.png, the workbench with a fresh comparison, and docs/panels/VIEW.png, one each view and mode.
+"""Make docs/workbench.png, a fresh comparison, and docs/panels/VIEW.png, one each view and mode.
 
 `python -m docs.screenshot` measures on this machine, which should have no other load.
 `python -m docs.screenshot BUNDLE` shows a saved comparison of a sample, and makes here what it lacks.

@@ -23,6 +23,7 @@ from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from workbench.apps.panels.files import file_name
+from workbench.apps.panels.handlers import link_selection
 from workbench.apps.panels.layout import Layout
 from workbench.apps.panels.table import TableWidget, cell
 from workbench.apps.panels.tabs.card import CardWidget
@@ -99,8 +100,8 @@ def test_a_node_that_is_selected_in_one_view_is_selected_in_all() -> None:
     bench = wb.Workbench()
     frame = pd.DataFrame({"node": ["first", "second"], "time_s": [0.001, 0.002]})
     first, second = (TableWidget.of_frame(frame, "nodes", "node") for _ in range(2))
-    bench.link_selection(first, "picked")
-    bench.link_selection(second, "picked")
+    link_selection(bench.state, first, "picked")
+    link_selection(bench.state, second, "picked")
     first.picked = ["second"]
     assert second.picked == ["second"]
     assert bench.state.selected == ("second",)

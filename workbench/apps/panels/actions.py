@@ -103,10 +103,11 @@ def make_parts(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
         parts[kind.name] = kind.make(request.subject.model, list(request.subject.configs.values()), options)
     else:
         for label, config in configs_of(kind, request).items():
-            if parts:  # what is there already may have been cancelled, and is kept
-                job.check()
+            job.check()
             job.step(f"{label}: {doing}")
             parts[f"{kind.name}/{label}"] = kind.make(request.subject.model, [config], options)
+    if kind.name != "improvement":  # one that was cancelled holds what is proven
+        job.check()
     if comparison is not None:
         keep_parts(comparison, parts)
     return parts

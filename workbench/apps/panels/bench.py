@@ -267,19 +267,6 @@ class Bench:
 
         self.background.post(task)
 
-    def link_selection(self, widget: Any, trait: str) -> None:
-        """Select the same nodes in every view."""
-        from workbench.apps.panels.handlers import follow, on_change, own_changes  # and ipywidgets with them
-
-        def show() -> None:
-            names = list(self.state.selected)
-            if list(getattr(widget, trait)) != names:
-                with own_changes():
-                    setattr(widget, trait, names)
-
-        follow(self.state, show, "selected")
-        on_change(widget, lambda names: setattr(self.state, "selected", tuple(names)), trait)
-
     # Code
 
     def code(self, kind: str) -> str:

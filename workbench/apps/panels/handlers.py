@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.markup import bug_html, error_html
+from workbench.apps.panels.state import BenchState
 from workbench.core.errors import WorkbenchError
 
 _thread = threading.local()  # a person may change a widget while another thread updates the panels
@@ -84,3 +85,16 @@ def follow(owner: Any, update: Callable[[], object], *traits: str) -> None:
     """Call `update` now, and whenever one of the traits of `owner` changes."""
     owner.observe(lambda _: update(), names=traits)
     update()
+
+
+def link_selection(state: BenchState, widget: Any, trait: str) -> None:
+    """Select the same nodes in every view."""
+
+    def show() -> None:
+        names = list(state.selected)
+        if list(getattr(widget, trait)) != names:
+            with own_changes():
+                setattr(widget, trait, names)
+
+    follow(state, show, "selected")
+    on_change(widget, lambda names: setattr(state, "selected", tuple(names)), trait)

@@ -11,7 +11,7 @@ from workbench.apps.panels.markup import text
 from workbench.apps.panels.may_vary import KIND, MayVary
 from workbench.apps.panels.run_row import STOP
 from workbench.core.bundle.display import config_in_words
-from workbench.features.improve.form import FORM
+from workbench.features.base.registry import KINDS
 
 IMPROVE = "Improve"
 MORE_LIMITS = "+ limit: memory, p99, file…"
@@ -36,7 +36,7 @@ class ImproveRow:
         self.press.button_style = "primary"
         self.fields = {
             "max_accuracy_drop": W.Dropdown(
-                options=[*_LOSSES.items()], tooltip="What the accuracy may lose at most"
+                options=[*_LOSSES.items()], tooltip="How much accuracy the answer may cost"
             ),
             "budget_s": W.Dropdown(options=[*_TIMES.items()], tooltip="How long all of it may take"),
         }
@@ -45,7 +45,7 @@ class ImproveRow:
         self.more = button(MORE_LIMITS, hint, self._unfold, self.status, classes="wbp-quiet-link")
         self.may_vary = MayVary(bench, self.status)
         self.further = W.VBox([])
-        words = [W.HTML("may lose"), loss, W.HTML("in"), time, self.more]
+        words = [W.HTML("giving up"), loss, W.HTML("within"), time, self.more]
         self.widget = W.VBox(
             [W.HBox([self.start, *words, self.press], classes="wbp-improve-row"), self.further, self.status],
             classes="wbp-configs",
@@ -76,7 +76,7 @@ class ImproveRow:
             field.argument: W.TextField(
                 description=field.label, placeholder=field.example, tooltip=field.hint
             )
-            for field in FORM
+            for field in KINDS.named(KIND).form
             if field.argument not in {*self.fields, "without"}
         }
         self.fields |= fields

@@ -12,7 +12,7 @@ from workbench.apps.panels.request import Request
 from workbench.apps.panels.state import BenchState
 from workbench.core.form import names, values_of
 from workbench.core.text import counted
-from workbench.features.improve.form import FORM, arguments_of
+from workbench.features.base.registry import KINDS
 from workbench.features.tune.space import Space
 
 KIND = "improvement"
@@ -74,8 +74,8 @@ def find_space(request: Request, job: Job) -> Space:
     """Return what may pay for the model here, within the limits of the form."""
     from workbench.features.tune.call import default_space  # loads slowly
 
-    subject = request.subject
-    _, options = arguments_of(None, (), values_of(FORM, request.forms.get(KIND, {})))
+    subject, improvement = request.subject, KINDS.named(KIND)
+    _, options = improvement.arguments(None, (), values_of(improvement.form, request.forms.get(KIND, {})))
     return default_space(
         subject.model, base=subject.a, limits=options.get("limits"), inputs=subject.inputs(),
         calibration=subject.calibration or None, seed=subject.seed, cancel=job.cancel, on_step=job.step,

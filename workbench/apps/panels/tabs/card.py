@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import button, follow
+from workbench.apps.panels.handlers import button, follow, link_selection
 from workbench.apps.panels.markup import error_html, note_html, text
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget
@@ -132,7 +132,7 @@ class CardWidget:
             assert self.card.draw is not None
             self.drawn = self.card.draw()
             if isinstance(self.drawn, W.Widget) and self.drawn.has_trait("selected"):
-                self.bench.link_selection(self.drawn, "selected")
+                link_selection(self.bench.state, self.drawn, "selected")
             if isinstance(self.drawn, W.Widget) and self.drawn.has_trait("badges"):
                 link_badges(self.bench.state, self.drawn)
         return self.drawn
@@ -141,7 +141,7 @@ class CardWidget:
         assert self.card.table is not None
         table = TableWidget.of_frame(self.card.table(), self.card.name, self.card.key)
         if table.key >= 0:
-            self.bench.link_selection(table, "picked")
+            link_selection(self.bench.state, table, "picked")
         details = self.card.details
         return table if details is None else WithDrawer(table, lambda key: [W.HTML(details(key))])
 

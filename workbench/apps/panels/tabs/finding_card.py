@@ -7,7 +7,7 @@ from functools import partial
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.fixes import fix_name
-from workbench.apps.panels.handlers import button
+from workbench.apps.panels.handlers import button, link_selection
 from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import progress_html
@@ -104,7 +104,7 @@ class NodeLinks:
         self.state.selected = self.nodes
         rows = [(node,) for node in self.nodes]
         table = TableWidget.of_rows(("node",), rows, "Nodes: pick those to select in every view.", key=0)
-        self.bench.link_selection(table, "picked")
+        link_selection(self.bench.state, table, "picked")
         self.listing.children = (table,)
 
 

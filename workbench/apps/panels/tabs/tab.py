@@ -126,12 +126,17 @@ class TabPage:
             cards = self.tab.all_cards(self.state)
             self.cards = {card.name: CardWidget(self.bench, card) for card in cards}
             if not self.is_chosen or self.title not in self._titles:
-                first = "" if self.tab.first is None else self.tab.first(self.state)
-                self.title = first if first in self._titles else next(iter(self._titles), "")
+                self.title = self._first_title()
         self._turn()
         if stale:
             for tool in self.tools:
                 tool.refresh()
+
+    def _first_title(self) -> str:
+        """Return what the view begins with, where there is a card of it or nothing else is made."""
+        made = {card.card.title for card in self.cards.values()}
+        first = "" if self.tab.first is None else self.tab.first(self.state)
+        return first if first in (made or self._titles) else next(iter(self._titles), "")
 
     @property
     def _titles(self) -> list[str]:
