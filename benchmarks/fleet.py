@@ -34,7 +34,7 @@ import workbench as wb
 from tests.factories.comparisons import ordinary
 from workbench.core.text import bytes_text
 from workbench.features.base.result import packed
-from workbench.features.remote import calls, on_worker
+from workbench.features.remote import on_worker, task
 
 _QUIET = {
     "distributed.worker.profile.enabled": False,
@@ -60,7 +60,7 @@ def fake(workers: int, questions: int) -> Iterator[str]:
         return blob
 
     on_worker.perform = answer  # type: ignore[assignment]
-    calls.SILENT_S = _SILENT_S
+    task.SILENT_S = _SILENT_S
     with _one_process(workers) as (address, started_s):
         yield f"| {workers:,} workers joined | {started_s:.1f} s |"
         client = distributed.Client(address, set_as_default=False, timeout=120)

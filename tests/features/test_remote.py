@@ -26,6 +26,7 @@ from workbench.apps.cli import main
 from workbench.features.base.result import packed
 from workbench.features.remote import calls
 from workbench.features.remote.fleet import FleetAnswer, FleetAnswers
+from workbench.features.remote.task import RemoteTask
 from workbench.features.remote.trusted import check_address
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -112,7 +113,7 @@ def test_a_study_goes_on_here_with_the_data_that_it_had_there(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blob, attached = packed(wb.Study(study()), weights=False), dict[str, Any]()
-    monkeypatch.setattr(calls._Task, "run", lambda *_: blob)
+    monkeypatch.setattr(RemoteTask, "run", lambda *_: blob)
     monkeypatch.setattr(wb.Study, "attach", lambda *_, **given: attached.update(given))
     data = [{"x": [1.0]}]
     calls.Remote(None, None).tune(model, data=data, seed=3, **QUICK)  # type: ignore[arg-type]

@@ -23,8 +23,9 @@ from workbench.features.findings.fix_result import FixResult
 from workbench.features.findings.look import look
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 from workbench.features.findings.result import Finding
+from workbench.features.improve import allowed, improving
 from workbench.features.improve import call as calling
-from workbench.features.improve import improving
+from workbench.features.improve import request as requesting
 from workbench.features.improve.call import improve
 from workbench.features.improve.judging import in_time, with_accuracy, within
 from workbench.features.improve.result import Improvement
@@ -114,13 +115,13 @@ def improved(monkeypatch: pytest.MonkeyPatch, spent: list[float], searches: list
 
         monkeypatch.setattr(calling, "load", lambda _: MODEL)
         monkeypatch.setattr(
-            improving,
+            requesting,
             "gather",
             lambda _, config, *__, **___: SimpleNamespace(config=config, machine=SimpleNamespace(cpu="")),
         )
-        monkeypatch.setattr(improving, "look", looked)
-        monkeypatch.setattr(improving, "compare", measure_again)
-        monkeypatch.setattr(improving, "default_space", lambda *_, **__: space)
+        monkeypatch.setattr(requesting, "look", looked)
+        monkeypatch.setattr(requesting, "compare", measure_again)
+        monkeypatch.setattr(allowed, "default_space", lambda *_, **__: space)
         monkeypatch.setattr(improving, "run_study", searched)
         monkeypatch.setattr(Comparison, "measure_more", measure_again)
         monkeypatch.setattr(improving.time, "monotonic", lambda: sum(spent))
@@ -243,7 +244,7 @@ def test_the_accuracy_is_that_against_the_first_config(
         evaluated.append(configs)
         return SimpleNamespace(record=examples.accuracy())
 
-    monkeypatch.setattr(improving, "accuracy", accuracy)
+    monkeypatch.setattr(requesting, "accuracy", accuracy)
     findings = {START: fix_to(INT8), INT8: fix_to(FINER, "one-scale-for-wide-channels")}
     limits = Goal(max_accuracy_drop=0.03)
     better = improved(findings, measured("faster", 1.2), limits=limits, data={"x": 1})
@@ -400,7 +401,7 @@ def test_what_the_search_found_must_not_be_slower_than_the_first_config(
     monkeypatch.setattr(Comparison, "measure_more", lambda *_, **__: both)
 
     def search(request: StudyRequest, _: Any) -> StudyRecord:
-        monkeypatch.setattr(improving, "compare", lambda *_, **__: measured("slower", 0.8))
+        monkeypatch.setattr(requesting, "compare", lambda *_, **__: measured("slower", 0.8))
         return study_of(request, BOTH, measured("faster", 1.1))
 
     better = improved({START: fix_to(ONE_THREAD)}, both, space=SPACE, search=search)

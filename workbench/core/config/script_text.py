@@ -12,7 +12,8 @@ from typing import Any
 from workbench.core.config.script_inputs import draw_code
 
 TIME = "import time"
-CONVERSIONS = Path(__file__).parents[1] / "worker" / "preparing" / "conversions.py"
+PREPARING = Path(__file__).parents[1] / "worker" / "preparing"
+CONVERSIONS = ("conversions.py", "float16.py")  # each names only those before it
 TIMING = """
 
 if __name__ == "__main__":  # a first look, on random inputs
@@ -89,8 +90,8 @@ class ScriptSteps:
 
 
 def embedded(names: Iterable[str]) -> tuple[list[str], str]:
-    """Return the imports and the code of some functions of the jobs, with what they need of their module."""
-    text = CONVERSIONS.read_text("utf-8")
+    """Return the imports and the code of some functions of the jobs, with what they need of their modules."""
+    text = "\n".join((PREPARING / name).read_text("utf-8") for name in CONVERSIONS)
     body = ast.parse(text).body
     defined = {name: node for node in body for name in _names(node)}
     waiting, needed = [*names], set[str]()
@@ -99,12 +100,15 @@ def embedded(names: Iterable[str]) -> tuple[list[str], str]:
         read = {node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)}
         waiting += [other for other in read if other in defined and other not in needed]
     nodes = [node for node in body if not needed.isdisjoint(_names(node))]
-    imports = [ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    imported = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     lines, code = text.replace("noqa: BLE001 - ", "").splitlines(), ""
-    for node in nodes[len(imports) :]:
-        code += "\n\n\n" if isinstance(node, ast.FunctionDef) else "\n"
+    after_function = False
+    for node in (node for node in nodes if node not in imported):
+        is_function = isinstance(node, ast.FunctionDef)
+        code += "\n\n\n" if is_function or after_function else "\n"
         code += "\n".join(lines[node.lineno - 1 : node.end_lineno])
-    return imports, code.strip()
+        after_function = is_function
+    return [ast.unparse(node) for node in imported], code.strip()
 
 
 def _names(node: ast.stmt) -> list[str]:
@@ -114,6 +118,8 @@ def _names(node: ast.stmt) -> list[str]:
             return [node.name]
         case ast.Assign(targets=[ast.Name(name)]):
             return [name]
+        case ast.ImportFrom(module=str(module)) if module.startswith("workbench."):
+            return []  # of another module of conversions, which defines it
         case ast.Import() | ast.ImportFrom():
             return [alias.asname or alias.name for alias in node.names]
     return []

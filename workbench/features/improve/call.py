@@ -19,7 +19,8 @@ from workbench.core.text import quoted
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import finding_inputs, kept
 from workbench.features.findings.calls import check_examples
-from workbench.features.improve.improving import ImproveRequest, Improving
+from workbench.features.improve.improving import Improving
+from workbench.features.improve.request import ImproveRequest
 from workbench.features.improve.result import Improvement
 
 BUDGET_S = 180.0

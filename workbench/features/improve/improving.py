@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from workbench.core.bundle.goal import Goal
 from workbench.core.config import Config
 from workbench.core.errors import Cancelled, ConfigError
 from workbench.core.measure.bar import bar
-from workbench.core.measure.bar import steps as shown_steps
 from workbench.core.measure.continuing import last_round
-from workbench.core.measure.limits import Progress
 from workbench.core.measure.measured_again import Ends, contradiction, verdict_after
-from workbench.core.models import Inputs, Model
-from workbench.features.accuracy.call import accuracy
-from workbench.features.accuracy.record import AccuracyRecord
-from workbench.features.compare.call import compare
 from workbench.features.compare.result import Comparison
 from workbench.features.findings.fix_result import FixResult
-from workbench.features.findings.gather import gather
-from workbench.features.findings.look import look
 from workbench.features.findings.record import FindingRecord
-from workbench.features.findings.result import Finding, Findings, FixTarget
-from workbench.features.improve.judging import changes_arithmetic, judged, outputs_beyond
+from workbench.features.findings.result import Finding, Findings
+from workbench.features.improve.allowed import space_around, why_not_tried
+from workbench.features.improve.judging import judged, outputs_beyond
 from workbench.features.improve.limits import Kept
+from workbench.features.improve.proof import Proof, beyond_limits, limits_in_words, proven_steps, why_unproven
 from workbench.features.improve.record import ImprovementRecord, ImprovementStep
-from workbench.features.tune.default_space import default_space
-from workbench.features.tune.finding_axes import axis_of, change_of
+from workbench.features.improve.request import ImproveRequest
 from workbench.features.tune.record import StudyRecord
 from workbench.features.tune.request import StudyRequest
-from workbench.features.tune.space import Dimension, Space, merged
 from workbench.features.tune.standings import BASELINE
 from workbench.features.tune.study import run_study
 
@@ -43,35 +31,6 @@ TRIAL_SHARE = 0.6  # of the time that is left; the rest measures the last config
 FIX_SHARE = 0.6  # of the budget, after which fixes that were not tried race each other in the search
 PROOF_SHARE = 0.25  # of the time that is left, to measure the fixes again before the search
 LEAST_SEARCH_S = 20.0  # less decides nothing between ten configs
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImproveRequest:
-    """What to improve, within which limits, until when."""
-
-    model: Model
-    inputs: Inputs
-    start: Config
-    limits: Goal
-    until: float  # on the clock of time.monotonic
-    most_search_s: float
-    without: tuple[str, ...] = ()
-    data: Any = None
-    calibration: Any = None
-    seed: int = 0
-    progress: bool | Callable[[Progress], None] = True
-    cancel: threading.Event | None = None
-    on_step: Callable[[str], None] | None = None
-    keep: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """A config that was measured better than the first one. `fixes`: how many of the kept ones it has."""
-
-    config: Config
-    comparison: Comparison
-    fixes: int
 
 
 class Improving:
@@ -118,7 +77,7 @@ class Improving:
         budget_s = self._left_s
         tried: set[str] = set()
         while True:
-            found = self._look()
+            found = self._request.findings_of(self._current)
             candidates = self._candidates(found, tried)
             self._left = [finding.record for finding in candidates]
             if not candidates:
@@ -137,18 +96,6 @@ class Improving:
             tried.add(candidates[0].record.id)
             self._try(candidates[0], min(STEP_S, trial_s))
 
-    def _look(self) -> Findings:
-        """Return the findings of the current config."""
-        request = self._request
-        with shown_steps(request.on_step, request.progress) as report:
-            report("looking for findings")
-            evidence = gather(
-                request.model, self._current, request.inputs, calibration=request.calibration,
-                cancel=request.cancel, on_step=report,
-            )  # fmt: skip
-        target = FixTarget(request.model, request.inputs, request.calibration)
-        return Findings.made({"A": look(evidence)}, None, target)
-
     def _candidates(self, found: Findings, tried: set[str]) -> list[Finding]:
         """Return the findings that can be tried, the most promising first; note why others were not."""
         candidates = []
@@ -156,28 +103,12 @@ class Improving:
             record = finding.record
             if record.id in tried:
                 continue
-            if why := self._not_tried(record, finding.config):
+            if why := why_not_tried(self._request, record, finding.config):
                 self._skipped[record.id] = f"{record.headline}; {why}"
             else:
                 self._skipped.pop(record.id, None)
                 candidates.append(finding)
         return candidates
-
-    def _not_tried(self, record: FindingRecord, config: Config) -> str:
-        """Return why a fix is not tried; nothing if it is."""
-        if record.is_small:
-            return "predicted below the bar"
-        if record.fix.config is None or record.fix.kind != "config":
-            return f"to be done by hand: {record.fix.text}"
-        if changes_arithmetic(record, config) and not self._request.limits.allows_other_arithmetic:
-            return "it changes the arithmetic: give limits=wb.Goal(max_accuracy_drop=…) to try it"
-        change = change_of(record, config)
-        if change is not None and self._request.without:
-            names = {axis_of(record, change), *change.changed()}
-            fixed = [name for name in self._request.without if any(_is_of(name, axis) for axis in names)]
-            if fixed:
-                return f"it changes {fixed[0]}, which may not vary"
-        return ""
 
     def _try(self, finding: Finding, budget_s: float) -> None:
         """Measure a fix; keep it where it is better within the limits."""
@@ -185,7 +116,7 @@ class Improving:
         self._tell(f"trying {finding.record.title}")
         result = finding.try_fix(budget_s, progress=request.progress, cancel=request.cancel, keep=False)
         self._saw(result.comparison)
-        result = judged(result, self._evaluate, request.limits)
+        result = judged(result, request.evaluate, request.limits)
         verdict = result.comparison.verdict
         self._steps.append(
             ImprovementStep(
@@ -195,17 +126,8 @@ class Improving:
         self._current = result.config
         if result.kept:
             self._fixes.append(result)
-            if len(self._fixes) == 1 and not self._beyond(result.comparison):
+            if len(self._fixes) == 1 and not beyond_limits(result.comparison, request.limits, self._first):
                 self._proof = Proof(result.config, result.comparison, 1)
-
-    def _evaluate(self, config: Config) -> AccuracyRecord:
-        """Set a config beside the first one, so that the drops of several changes add up."""
-        request = self._request
-        table = accuracy(
-            request.model, request.start, config, data=request.data, calibration=request.calibration,
-            progress=request.progress, cancel=request.cancel, keep=False,
-        )  # fmt: skip
-        return table.record
 
     # Proof
 
@@ -235,57 +157,18 @@ class Improving:
             self._proof = Proof(self._current, comparison, len(fixes))
 
     def _compare(self, config: Config, budget_s: float, seed: int) -> Comparison:
-        request = self._request
-        comparison: Comparison = compare(
-            request.model, request.start, config, inputs=request.inputs, calibration=request.calibration,
-            seed=seed, budget_s=budget_s, progress=request.progress, cancel=request.cancel, keep=request.keep,
-        )  # fmt: skip
+        comparison = self._request.compare_with_start(config, budget_s, seed)
         self._saw(comparison)
         return comparison
 
     def _unproven(self, contradicted: str, comparison: Comparison) -> str:
-        """Return why the last config is not the answer after it was measured again, or nothing."""
-        after = comparison.runs[1]
-        if contradicted:
-            return (
-                f"Two measurements contradict each other, so no fix is kept: {contradicted}. The machine "
-                "changed in between; improve again when it is quiet."
-            )
-        if after.failure is not None:
-            worse = f"it could not be run: {after.failure.problem}"
-        elif comparison.verdict.kind == "outputs differ":
-            worse = str(comparison).splitlines()[0]
-        elif beyond := self._beyond(comparison):
-            return f"It is not the answer: {beyond}."
-        elif comparison.verdict.kind == "slower" and not self._first_breaks:
-            worse = str(comparison).splitlines()[0]
-        else:
-            return ""
-        return f"Measured anew, all kept fixes together are no gain, so none is kept: {worse}"
-
-    # Limits
+        return why_unproven(contradicted, comparison, self._request.limits, self._first)
 
     def _saw(self, comparison: Comparison) -> None:
         """Note the limits of the first config where it was measured."""
         record = comparison.record
         if record.runs[0].config == self._request.start:
             self._first = Kept.of(self._request.limits, record, record.runs[0])
-
-    @property
-    def _first_breaks(self) -> bool:
-        """Return whether the first config breaks a limit for sure."""
-        return self._first is not None and bool(self._first.words(False))
-
-    def _beyond(self, comparison: Comparison) -> str:
-        """Return the limits that the second config breaks, or may break where the first one keeps all."""
-        record = comparison.record
-        kept = Kept.of(self._request.limits, record, record.runs[1])
-        if broken := kept.words(False):
-            return f"it breaks a limit: {broken}"
-        unsettled = kept.words(None)
-        if unsettled and self._first is not None and self._first.is_sure:
-            return f"whether it keeps the limits is not settled: {unsettled}"
-        return ""
 
     # Search
 
@@ -297,7 +180,9 @@ class Improving:
         if budget_s < LEAST_SEARCH_S:
             self._ended.append("There was no time to search around it.")
             return
-        until, space = time.monotonic() + budget_s, self._space()
+        until = time.monotonic() + budget_s
+        tried = {None, *(step.finding.fix.config for step in self._steps)}
+        space = space_around(request, self._current, self._left, tried)
         if not space.axes and not space.starts:
             self._ended.append("The search had nothing else to vary.")
             return
@@ -321,29 +206,6 @@ class Improving:
     def _keep_search(self, record: StudyRecord) -> None:
         self._search = record
 
-    def _space(self) -> Space:
-        """Return what may vary around the current config, without what was tried already."""
-        request = self._request
-        with shown_steps(request.on_step, request.progress) as report:
-            space = default_space(
-                request.model, request.inputs, base=self._current, goal=request.limits,
-                calibration=request.calibration, findings=self._left, cancel=request.cancel, on_step=report,
-            )  # fmt: skip
-        fixed = [*request.without, *(["precision"] if self._has_other_arithmetic else [])]
-        names = [axis.name for axis in space.axes]
-        space = space.without(*(name for name in fixed if any(_is_of(name, axis) for axis in names)))
-        known = {self._current, None, *(step.finding.fix.config for step in self._steps)}
-        axes = (
-            Dimension(axis.name, tuple(o for o in axis.options if merged(self._current, o) not in known))
-            for axis in space.axes
-        )
-        starts = tuple(start for start in space.starts if merged(self._current, start) not in known)
-        return Space(tuple(axis for axis in axes if axis.options), starts)
-
-    @property
-    def _has_other_arithmetic(self) -> bool:
-        return self._current.precision != self._request.start.precision
-
     def _take_found(self, search: StudyRecord) -> None:
         """Take the answer of the search where fresh measurements against the first config confirm it."""
         request, found = self._request, search.best_config
@@ -357,7 +219,7 @@ class Improving:
             self._proof = Proof(found, Comparison(confirmed), 0)
             return
         if found.precision != self._current.precision and (
-            lost := outputs_beyond(self._evaluate(found), request.limits)
+            lost := outputs_beyond(request.evaluate(found), request.limits)
         ):
             self._ended.append(f"What it found is not the answer: {lost}.")
             return
@@ -386,49 +248,11 @@ class Improving:
             model_name=request.model.name,
             start=request.start,
             config=request.start if proof is None else proof.config,
-            steps=tuple(self._proven_steps()),
+            steps=tuple(proven_steps(self._steps, proof)),
             skipped=tuple(self._skipped.values()),
-            ended=" ".join(filter(None, [*self._ended, self._limits_in_words()])),
+            ended=" ".join(filter(None, [*self._ended, limits_in_words(request.limits, proof, self._first)])),
             comparison=None if proof is None else proof.comparison.record,
             limits=request.limits,
             search=self._search,
             searched=searched,
         )
-
-    def _proven_steps(self) -> list[ImprovementStep]:
-        """Return the steps; a kept fix that is not in the proven config is not kept."""
-        room = 0 if self._proof is None else self._proof.fixes
-        steps = []
-        for step in self._steps:
-            if step.kept and not room:
-                step = replace(step, kept=False, reason=f"{step.reason}; it is not proven with the others")
-            room -= step.kept
-            steps.append(step)
-        return steps
-
-    def _limits_in_words(self) -> str:
-        """Return what is to say about the limits and the answer."""
-        limits, proof = self._request.limits, self._proof
-        if proof is None:
-            broken = "" if self._first is None else self._first.words(False)
-            return (
-                f"No config that was tried keeps the limits; the first one does not: {broken}."
-                if broken
-                else ""
-            )
-        record, verdict = proof.comparison.record, proof.comparison.verdict
-        texts = []
-        if self._first_breaks and self._first is not None:
-            texts.append(f"The first config breaks a limit: {self._first.words(False)}.")
-        if unsettled := Kept.of(limits, record, record.runs[1]).words(None):
-            texts.append(f"Whether it keeps the limits is not settled: {unsettled}.")
-        if limits.min_speedup is not None and (verdict.bound or 1.0) < limits.min_speedup:
-            texts.append(
-                f"The goal of {limits.min_speedup:.2f}× is not reached: it is {verdict.bound or 1.0:.2f}×."
-            )
-        return " ".join(texts)
-
-
-def _is_of(name: str, axis: str) -> bool:
-    """Return whether an axis is this setting or a value of it."""
-    return axis == name or axis.startswith(f"{name}.")

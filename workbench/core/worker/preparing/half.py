@@ -9,7 +9,7 @@ import onnxruntime as ort
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented
 
 from workbench.core.worker.preparing import files
-from workbench.core.worker.preparing.conversions import to_float16
+from workbench.core.worker.preparing.float16 import to_float16
 
 
 def run(source: str, target: str, keep_io: bool, blocked_ops: list[str]) -> dict[str, Any]:
