@@ -71,7 +71,8 @@ def reopened(book: Book, pages: Pages, bundle: Path, exported: Path) -> None:
     opened = wb.open(bundle)
     assert [run.config for run in opened.runs] == [wb.Config(), B]
     assert str(opened).splitlines()[0] == pinned_text.splitlines()[0]
-    assert {part.kind for part in opened.parts} == {"explanation", "profile"}
+    # accuracy is made by itself where that is quick
+    assert {"explanation", "profile"} <= {part.kind for part in opened.parts}
 
     page = pages.open(exported.as_uri(), offline=True)
     expect(page.locator("header .wbp-verdict").first).to_contain_text(verdict)
@@ -112,13 +113,16 @@ def test_a_person_with_a_mouse(show: Show, pages: Pages, tmp_path: Path) -> None
     expect(book.cell(2)).to_be_visible()
     with page.expect_download() as bundle:
         share(page, "Bundle")
-    assert bundle.value.suggested_filename == "digits-conv.ortbench"
-    expect(page.locator(".wbp-note", has_text="digits-conv.ortbench")).to_be_visible()
+    written = bundle.value.suggested_filename
+    assert re.fullmatch(r"digits-conv(-2)?\.ortbench", written), (
+        "the other test of this file may have written one"
+    )
+    expect(page.locator(".wbp-note", has_text=written)).to_be_visible()
     with page.expect_download() as download:
         share(page, "Page")
     book.save()
     assert not workers()
-    reopened(book, pages, book.lab.folder / "digits-conv.ortbench", downloaded(download.value, tmp_path))
+    reopened(book, pages, book.lab.folder / written, downloaded(download.value, tmp_path))
 
 
 def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> None:
@@ -171,11 +175,14 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
     expect(page.locator(".wbp-card")).to_contain_text("Pinned below")
     with page.expect_download() as bundle:
         keys.share("Bundle")
-    assert bundle.value.suggested_filename == "digits-conv.ortbench"
-    expect(page.locator(".wbp-note", has_text="digits-conv.ortbench")).to_be_visible()
+    written = bundle.value.suggested_filename
+    assert re.fullmatch(r"digits-conv(-2)?\.ortbench", written), (
+        "the other test of this file may have written one"
+    )
+    expect(page.locator(".wbp-note", has_text=written)).to_be_visible()
     with page.expect_download() as download:
         keys.share("Page")
     page.keyboard.press("Control+s")
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     assert not workers()
-    reopened(book, pages, book.lab.folder / "digits-conv.ortbench", downloaded(download.value, tmp_path))
+    reopened(book, pages, book.lab.folder / written, downloaded(download.value, tmp_path))

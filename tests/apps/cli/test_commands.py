@@ -251,7 +251,7 @@ def test_a_load_test_takes_callers_sessions_and_rates(
     assert main(["load-test", model, *options.split()]) == 0
     assert calls["configs"] == (wb.Config(level="all"),)
     assert (calls["callers"], calls["sessions"], calls["rate_hz"]) == ((1, 4), ["1", "4+threads"], (5.0, 7.5))
-    assert capsys.readouterr().out.startswith("label,config,sessions,shared,callers,rate_hz,")
+    assert capsys.readouterr().out.startswith("label,config,callers_are,sessions,shared,callers,rate_hz,")
     assert isinstance(wb.open(path), wb.LoadTest)
     assert main(["load-test", model]) == 0
     assert calls["configs"] == (wb.Config(),)

@@ -107,7 +107,9 @@ def test_each_card_of_the_launcher_opens_a_shipped_file_or_has_its_code() -> Non
 def test_the_list_of_the_course_leads_to_each_lesson_once() -> None:
     folder = (shipped_folder() / COURSE).parent
     linked = re.findall(r"\]\(([^)]+)\)", (shipped_folder() / COURSE).read_text(encoding="utf-8"))
-    assert sorted(linked) == sorted(path.name for path in folder.glob("*.ipynb"))
+    lessons = [path.name for path in folder.glob("*.ipynb")]
+    assert sorted(linked) == sorted([*lessons, "../packs/serving/README.md"])
+    assert all((folder / name).is_file() for name in linked)
 
 
 def test_a_damaged_list_loses_no_work(shipped: Path, tmp_path: Path) -> None:

@@ -129,8 +129,13 @@ def tab(page: Page, name: str) -> None:
         page.evaluate(LEAVE)
         switch.click()
     if name in VIEWS:
-        page.locator(".wbp-tabs").get_by_role("tab", name=name, exact=True).click()
+        page.locator(".wbp-tabs").get_by_role("tab", name=titled(name)).click()
     turned(page, name)
+
+
+def titled(name: str) -> re.Pattern[str]:
+    """Return what fits the title of a view, also with the mark of something new."""
+    return re.compile(f"^{name}( •)?$")
 
 
 def turned(page: Page, name: str) -> None:
@@ -244,7 +249,7 @@ class Keys:
             tabs = self.page.locator(".wbp-tabs").get_by_role("tab")
             if not tabs.evaluate_all("all => all.includes(document.activeElement)"):
                 self.reach(self.page.locator(".wbp-tabs [role=tab][tabindex='0']"), key)
-            wanted = tabs.get_by_text(name, exact=True)
+            wanted = tabs.get_by_text(titled(name))
             for _ in VIEWS:
                 if wanted.evaluate("e => e.closest('[role=tab]') === document.activeElement"):
                     break
