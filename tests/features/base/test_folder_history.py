@@ -24,15 +24,15 @@ def team(tmp_path: Path) -> Path:
     return folder
 
 
-def test_bundles_are_listed_filtered_and_opened_and_the_own_history_stays_empty(team: Path) -> None:
-    kept = wb.history(team)
+def test_bundles_are_listed_filtered_and_opened_and_the_own_history_stays_as_it_is(team: Path) -> None:
+    own, kept = len(wb.history()), wb.history(team)
     assert {entry.id for entry in kept.entries()} == {"20260101-000000-anna", "20260101-000000-ben"}
     assert [entry.id for entry in kept.entries(text="ANNA")] == ["20260101-000000-anna"]
     opened = kept.open("20260101-000000-b")
     assert isinstance(opened, wb.Comparison)
     assert opened.record.id == "20260101-000000-ben"
     assert len(kept.to_frame()) == 2
-    assert len(wb.history()) == 0
+    assert len(wb.history()) == own
 
 
 def test_files_that_come_go_or_change_are_seen(team: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from workbench.core.text import counted, shorten
 from workbench.features.explain.explanation import Explained
 
-_MOST_PASSES = 3  # named in the sentence
+_MOST_PASSES = 1  # named in the sentence
 
 
 def why_in_words(label: str, before: Explained, after: Explained) -> str:

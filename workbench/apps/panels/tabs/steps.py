@@ -33,7 +33,8 @@ _MINUTE_S = 60
 def cost_s(state: BenchState, kind: str) -> float | None:
     """Return about how many seconds it takes to make a kind of result; None where nobody knows."""
     result, cost = state.result, _COSTS.get(kind)
-    if (took_s := state.took(KINDS.named(kind).button)) is not None:
+    button = next((offer.button for offer in KINDS.offers if offer.name == kind), kind)
+    if (took_s := state.took(button)) is not None:
         return took_s
     if cost is None or result is None:
         return None
