@@ -23,7 +23,9 @@ KINDS_OFFERED = [  # the model here is no language model
 ]
 BOTH = ("explanation", "profile", "memory", "cold start", "roofline", "findings")
 NAMES = {f"{kind}/{label}" for kind in BOTH for label in "AB"} | {
-    kind if KINDS.named(kind).per == "runs" else f"{kind}/B" for kind in KINDS_OFFERED if kind not in BOTH
+    kind if (per := KINDS.named(kind).per) == "runs" else f"{kind}/{'A' if per == 'baseline' else 'B'}"
+    for kind in KINDS_OFFERED
+    if kind not in BOTH
 }
 SECTIONS = ("levels", "ablation", "why-slower", "layer-errors", "sensitivity", "thread-scaling",
             "memory-settings", "accuracy", "memory", "cold-start", "roofline", "graph", "time")  # fmt: skip
