@@ -162,10 +162,10 @@ def _slide(heading: str, figure: _Figure, picture: Image) -> str:
     picture.quantize(64).save(file, "PNG", optimize=True)
     source = f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
     is_small = picture.height / picture.width < _SMALL * _HEIGHT / _WIDTH
-    said = figure.sentence.partition("; ")[0] if is_small else ""
+    caption = figure.sentence.partition("; ")[0] if is_small else ""
     return (
         f"<section><h2>{_inline(heading)}</h2><p>{_inline(figure.question)}</p>"
-        f'<img alt="{escape(figure.sentence)}" src="{source}"><p>{escape(said)}</p></section>'
+        f'<img alt="{escape(figure.sentence)}" src="{source}"><p>{escape(caption)}</p></section>'
     )
 
 

@@ -23,13 +23,13 @@ Shape: TypeAlias = tuple[tuple[str, int], ...]  # dim and size
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SizedRequest:
     """The size of a request, and inputs of the user's own where the stream has them."""
 
     shape: Shape
     own: _Own | None = None
 
-    def of_size(self, shape: Shape) -> Request:
+    def of_size(self, shape: Shape) -> SizedRequest:
         """Return the same request with another size."""
         return replace(self, shape=shape)
 
@@ -49,7 +49,7 @@ _FORM = (
 )
 
 
-def requests_of(model: Model, shapes: Any) -> tuple[Request, ...]:
+def requests_of(model: Model, shapes: Any) -> tuple[SizedRequest, ...]:
     """Return the requests in order."""
     given = _written(shapes) if isinstance(shapes, (str, os.PathLike)) else list(shapes)
     if not 0 < len(given) <= _MOST_REQUESTS:
@@ -57,17 +57,17 @@ def requests_of(model: Model, shapes: Any) -> tuple[Request, ...]:
     return tuple(_request(model, asked) for asked in given)
 
 
-def _request(model: Model, asked: Any) -> Request:
+def _request(model: Model, asked: Any) -> SizedRequest:
     if isinstance(asked, Mapping) and any(np.ndim(value) for value in asked.values()):
         own = model.inputs(asked).feeds[0]
-        return Request(_shape_of(model, own), _Own(own))
+        return SizedRequest(_shape_of(model, own), _Own(own))
     shape = asked if isinstance(asked, Mapping) else {_one_dim(model): asked}
     if not shape or not _are_whole(shape.values()):
         raise InputError(f"{quoted(asked)} is no size of a request", _FORM)
-    return Request(tuple((str(dim), int(size)) for dim, size in shape.items()))
+    return SizedRequest(tuple((str(dim), int(size)) for dim, size in shape.items()))
 
 
-def fed(model: Model, request: Request, seed: int) -> Any:
+def fed(model: Model, request: SizedRequest, seed: int) -> Any:
     """Return the inputs of a request: random ones, or its own with zeros up to its size."""
     if request.own is None:
         return model.inputs(seed=seed, dims=dict(request.shape)).feeds[0]

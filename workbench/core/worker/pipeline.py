@@ -70,7 +70,7 @@ class FunctionStage:
         return result if isinstance(result, Mapping) else {self.name: result}
 
 
-class Pipeline:
+class StageRunner:
     """Stages in their order. Each takes its inputs by name; a single output goes to a single input."""
 
     def __init__(self, stages: Sequence[PipelineStage], feeds: Sequence[Feed]) -> None:

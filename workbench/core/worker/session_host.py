@@ -17,7 +17,7 @@ from workbench.core.worker.caller_processes import CallerProcesses
 from workbench.core.worker.decoding import Decoder
 from workbench.core.worker.feeding import device_of, make_calls
 from workbench.core.worker.host import Call, Host
-from workbench.core.worker.pipeline import Pipeline, make_stages
+from workbench.core.worker.pipeline import StageRunner, make_stages
 from workbench.core.worker.session import make_session, nodes_on, run_options, share
 from workbench.core.worker.values import Feed, read_values, write_values
 
@@ -36,7 +36,7 @@ class SessionHost(Host):
         self.plan: dict[str, Any] = {}
         self.model = ""
         self.callers: list[sampling.Run] = []
-        self.pipeline: Pipeline | None = None
+        self.pipeline: StageRunner | None = None
         self.caller_processes: CallerProcesses | None = None
 
     def do_load(self, model: str, plan: dict[str, Any], log_severity: int | None = None) -> Any:
@@ -149,7 +149,7 @@ class SessionHost(Host):
     def do_pipeline(self, stages: list[dict[str, Any]], feeds: str, path: str) -> Any:
         """Make the stages around the session of their first model, run them once, and write the outputs."""
         made, known = make_stages(stages, self._session(), self.plan)
-        self.pipeline = Pipeline(made, read_values(Path(feeds)))
+        self.pipeline = StageRunner(made, read_values(Path(feeds)))
         write_values(Path(path), self.pipeline.connect())
         gc.freeze()
         gc.disable()  # as for the runs of one model

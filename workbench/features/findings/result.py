@@ -120,8 +120,8 @@ class Finding:
                 f"{self.record.title}: {proposal.record.reason}",
                 "leave precision out, or use another one, such as wb.Float16()",
             )
-        found: Config = proposal.config
-        return found
+        config: Config = proposal.config
+        return config
 
     def _errs_less(
         self,

@@ -77,8 +77,8 @@ class Improving:
         budget_s = self._left_s
         tried: set[str] = set()
         while True:
-            found = self._request.findings_of(self._current)
-            candidates = self._candidates(found, tried)
+            findings = self._request.findings_of(self._current)
+            candidates = self._candidates(findings, tried)
             self._left = [finding.record for finding in candidates]
             if not candidates:
                 self._ended.append("Nothing is left to try.")
@@ -96,10 +96,10 @@ class Improving:
             tried.add(candidates[0].record.id)
             self._try(candidates[0], min(STEP_S, trial_s))
 
-    def _candidates(self, found: Findings, tried: set[str]) -> list[Finding]:
+    def _candidates(self, findings: Findings, tried: set[str]) -> list[Finding]:
         """Return the findings that can be tried, the most promising first; note why others were not."""
         candidates = []
-        for finding in found:
+        for finding in findings:
             record = finding.record
             if record.id in tried:
                 continue
@@ -208,7 +208,7 @@ class Improving:
 
     def _take_found(self, search: StudyRecord) -> None:
         """Take the answer of the search where fresh measurements against the first config confirm it."""
-        request, found = self._request, search.best_config
+        request, winner = self._request, search.best_config
         first, confirmed = search.selection.runs[0], search.confirmation
         if search.candidates[0].config == request.start:
             self._first = Kept.of(request.limits, search.selection, first)
@@ -216,22 +216,22 @@ class Improving:
         if search.best == BASELINE or confirmed is None:
             return
         if self._current == request.start:
-            self._proof = Proof(found, Comparison(confirmed), 0)
+            self._proof = Proof(winner, Comparison(confirmed), 0)
             return
-        if found.precision != self._current.precision and (
-            lost := outputs_beyond(request.evaluate(found), request.limits)
+        if winner.precision != self._current.precision and (
+            lost := outputs_beyond(request.evaluate(winner), request.limits)
         ):
             self._ended.append(f"What it found is not the answer: {lost}.")
             return
         self._tell("measuring the first config and the one that was found again")
-        comparison = self._compare(found, max(LEAST_S, self._left_s), request.seed + 5)
+        comparison = self._compare(winner, max(LEAST_S, self._left_s), request.seed + 5)
         verdict = confirmed.verdict
         gains: list[Ends] = [(step.ratio, step.low, step.high) for step in self._steps if step.kept]
         gains.append((verdict.ratio, verdict.low, verdict.high))
         if reason := self._unproven(contradiction(gains, comparison.verdict), comparison):
             self._ended.append(f"What the search found is not the answer. {reason}")
         else:
-            self._proof = Proof(found, comparison, len(self._fixes))
+            self._proof = Proof(winner, comparison, len(self._fixes))
 
     # The record
 

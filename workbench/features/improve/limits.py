@@ -21,8 +21,8 @@ class Kept:
     @classmethod
     def of(cls, limits: Goal, record: ComparisonRecord, run: Run) -> Kept:
         """Check each limit on what was measured of a run; accuracy and error are checked beside it."""
-        found = limit_checks(limits, run, file_bytes(record, run), {})
-        return cls(tuple(limit.check for limit in found))
+        checks = limit_checks(limits, run, file_bytes(record, run), {})
+        return cls(tuple(limit.check for limit in checks))
 
     def named(self, passed: bool | None) -> dict[str, str]:
         """Return the reason of each limit that is kept (True), broken (False) or not settled (None)."""

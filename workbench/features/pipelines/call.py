@@ -56,7 +56,9 @@ def measure_pipelines(
     """
     check_seed(seed)
     check_number("budget_s", budget_s, "give seconds above 0, like 30.0", most=1e6)
-    if not 1 <= len(pipelines) <= MOST_PIPELINES or not all(isinstance(one, Pipeline) for one in pipelines):
+    if not 1 <= len(pipelines) <= MOST_PIPELINES or not all(
+        isinstance(given, Pipeline) for given in pipelines
+    ):
         raise ConfigError(
             f"{quoted(pipelines)} are no pipelines",
             "give one or more: wb.measure_pipelines(wb.Pipeline([…]), wb.Pipeline([…]))",
@@ -94,9 +96,9 @@ def _feeds(pipeline: Pipeline, inputs: Any, seed: int) -> tuple[list[dict[str, A
         inputs = read_npz(Path(inputs))
     given = inputs.feeds if isinstance(inputs, Inputs) else inputs
     sets = [given] if isinstance(given, Mapping) else list(given)
-    if not sets or not all(isinstance(one, Mapping) for one in sets):
+    if not sets or not all(isinstance(feeds, Mapping) for feeds in sets):
         raise InputError(
             f"inputs={quoted(inputs)} gives no values by name",
             'give what the first stage takes: {"picture": array}, or a list of these',
         )
-    return [{str(name): np.asarray(value) for name, value in one.items()} for one in sets], "given"
+    return [{str(name): np.asarray(value) for name, value in feeds.items()} for feeds in sets], "given"

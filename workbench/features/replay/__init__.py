@@ -20,7 +20,16 @@ from workbench.core.form import Field, whole_numbers
 from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, OnProgress, Progress
 from workbench.core.models import Model, load
-from workbench.core.models.requests import Request, Shape, covers, extent, fed, in_words, padded, requests_of
+from workbench.core.models.requests import (
+    Shape,
+    SizedRequest,
+    covers,
+    extent,
+    fed,
+    in_words,
+    padded,
+    requests_of,
+)
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import Runnable, make_runnable
 from workbench.core.text import bytes_text
@@ -143,7 +152,7 @@ class _Way:
     def __init__(
         self,
         name: str,
-        stream: Sequence[Request],
+        stream: Sequence[SizedRequest],
         worker: Worker,
         limits: Limits,
         cancel: threading.Event | None,
@@ -207,7 +216,7 @@ class _Way:
         self._pass_s.append(whole_s)
         self._pass_bytes.append(rss)
 
-    def _send(self, request: Request) -> tuple[float, int | None]:
+    def _send(self, request: SizedRequest) -> tuple[float, int | None]:
         """Return the seconds of a request, and the memory after it."""
         body, limit_s = {"place": self._places[request]}, self._limits.run_s
         try:
@@ -238,7 +247,7 @@ FEATURE = Feature(
         Field("buckets", "buckets", _PADDED, whole_numbers, example="32, 64, 128"),
         Field("passes", "passes", "How often the stream runs", int, str(PASSES)),
     ),
-    arguments=call_arguments, heading="Request sizes as they come", button="Replay sizes",
+    arguments=call_arguments, heading="SizedRequest sizes as they come", button="Replay sizes",
     hint="A stream of request sizes through one session: first runs, memory, and what padding costs",
     step="one size after another", tabs=("Explore",),
 )  # fmt: skip

@@ -119,9 +119,9 @@ def steps_html(label: str, record: ImprovementRecord) -> str:
     steps = "".join(trial_html(trial) for trial in record.trials if trial.way == "fix")
     skipped = "".join(f"<li>{text(line)}</li>" for line in record.skipped)
     left = folded(f"{counted(len(record.skipped), 'finding')} not tried, with the reason", skipped)
-    found = "" if record.comparison is None else f"<div>{text(config_in_words(record.config))}</div>"
+    config = "" if record.comparison is None else f"<div>{text(config_in_words(record.config))}</div>"
     return (
-        f'<div class="wbp-findings-head"><b>{text(label)}, improved · {text(record.headline)}</b>{found}'
+        f'<div class="wbp-findings-head"><b>{text(label)}, improved · {text(record.headline)}</b>{config}'
         f'<div class="wbp-note">{text(record.ended)}</div></div><div class="wbp-steps">{steps}</div>{left}'
     )
 

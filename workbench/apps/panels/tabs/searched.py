@@ -47,8 +47,8 @@ class SearchedConfigs:
 
     @property
     def _study(self) -> Study | None:
-        found = [part.search for part in self.state.held_parts("improvement").values()]
-        study: Study | None = next((study for study in found if study is not None), self.state.study)
+        searches = [part.search for part in self.state.held_parts("improvement").values()]
+        study: Study | None = next((study for study in searches if study is not None), self.state.study)
         return study
 
     def _new_model(self, _: object) -> None:
