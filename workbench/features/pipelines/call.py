@@ -56,7 +56,8 @@ def measure_pipelines(
     """
     check_seed(seed)
     check_number("budget_s", budget_s, "give seconds above 0, like 30.0", most=1e6)
-    if not 1 <= len(pipelines) <= MOST_PIPELINES or not all(
+    are_pipelines = all(isinstance(given, Pipeline) for given in pipelines)
+    if not 1 <= len(pipelines) <= MOST_PIPELINES or not are_pipelines:
         isinstance(given, Pipeline) for given in pipelines
     ):
         raise ConfigError(

@@ -247,7 +247,7 @@ FEATURE = Feature(
         Field("buckets", "buckets", _PADDED, whole_numbers, example="32, 64, 128"),
         Field("passes", "passes", "How often the stream runs", int, str(PASSES)),
     ),
-    arguments=call_arguments, heading="SizedRequest sizes as they come", button="Replay sizes",
+    arguments=call_arguments, heading="Request sizes as they come", button="Replay sizes",
     hint="A stream of request sizes through one session: first runs, memory, and what padding costs",
     step="one size after another", tabs=("Explore",),
 )  # fmt: skip
