@@ -58,8 +58,6 @@ def measure_pipelines(
     check_number("budget_s", budget_s, "give seconds above 0, like 30.0", most=1e6)
     are_pipelines = all(isinstance(given, Pipeline) for given in pipelines)
     if not 1 <= len(pipelines) <= MOST_PIPELINES or not are_pipelines:
-        isinstance(given, Pipeline) for given in pipelines
-    ):
         raise ConfigError(
             f"{quoted(pipelines)} are no pipelines",
             "give one or more: wb.measure_pipelines(wb.Pipeline([…]), wb.Pipeline([…]))",
