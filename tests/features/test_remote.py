@@ -214,7 +214,7 @@ def test_every_model_on_every_target_in_one_call(client: Any, model: Path, tmp_p
         (a, b) for a in names for b in ("edge", "none")
     ]
     assert answers[names[0], "edge"].record.run.failure is None
-    assert list(frame["failure"].notna()) == [False, True, False, True]
+    assert list(frame["failure"].notna()) == [False, True, False, True], [*frame["failure"]]
     with pytest.raises(wb.ClusterError, match="has the tag 'none'"):
         answers[names[1], "none"]
     assert done[-1] == "4 of 4 answered"

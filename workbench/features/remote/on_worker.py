@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import shutil
@@ -39,8 +40,9 @@ class SentFile:
 
     @property
     def folder(self) -> Path:
-        """Where a worker keeps it."""
-        return home.cache_folder() / "cluster" / self.sha256
+        """Where a worker keeps it; one content under two names is kept twice."""
+        names = hashlib.sha256("/".join(self.names).encode()).hexdigest()[:16]
+        return home.cache_folder() / "cluster" / f"{self.sha256}-{names}"
 
 
 def missing(files: tuple[SentFile, ...]) -> tuple[str, tuple[SentFile, ...]]:
@@ -121,7 +123,7 @@ def _take(file: SentFile) -> None:
 
 
 def _arriving(file: SentFile) -> Path:
-    return file.folder.with_name(f".{file.sha256}")
+    return file.folder.with_name(f".{file.folder.name}")
 
 
 @contextmanager
