@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -52,20 +51,20 @@ class EntryFilter:
     def __bool__(self) -> bool:
         return self != _ANY
 
-    def condition(self) -> tuple[str, tuple[str, ...]]:
+    def condition(self) -> tuple[str, dict[str, str]]:
         """Return an SQL condition that all wanted rows meet, and its values: SQLite folds ASCII alone, so
         that a row with other letters, or of another zone, is left to `takes`.
         """
         parts = {
             "kind = ?": self.kind,
-            "substr(note, 1, length(?1)) = ?1": self.note,
+            "substr(note, 1, length(?)) = ?": self.note,
             "created_utc >= ?": None if self.start is None else f"{self.start - timedelta(days=2):%Y-%m-%d}",
             _holding("model", "model_sha256"): None if self.model is None else self.model.casefold(),
             _holding(*_SEARCHED): None if self.text is None else self.text.casefold(),
         }
-        wanted = [(part, value) for part, value in parts.items() if value is not None]
-        numbered = [re.sub(r"\?1?", f"?{at}", part) for at, (part, _) in enumerate(wanted, 1)]
-        return " AND ".join(numbered) or "1", tuple(value for _, value in wanted)
+        wanted = {part: value for part, value in parts.items() if value is not None}
+        named = [part.replace("?", f":wanted{at}") for at, part in enumerate(wanted)]
+        return " AND ".join(named) or "1", {f"wanted{at}": value for at, value in enumerate(wanted.values())}
 
     def takes(self, entry: Entry) -> bool:
         """Return whether an entry is wanted."""
