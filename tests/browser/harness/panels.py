@@ -232,8 +232,9 @@ class Keys:
         elif self.page.locator(LISTED, has_text=figure).count():
             self.reach(self.page.locator(".wbp-page:visible .wbp-more select"))
             self.page.keyboard.type(figure)
-        named = re.compile(f"^{re.escape(pressed)}")
+        named = re.compile(f"^{re.escape(pressed)}|^Again$")  # what is quick is made by itself
         place = self.page.locator(".wbp-page:visible").get_by_role("button", name=named).first
+        expect(self.page.locator(".wbp-progress")).to_have_count(0)
         expect(place).to_be_enabled()
         self.reach(place)
         self.page.keyboard.press("Enter")
