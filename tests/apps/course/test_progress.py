@@ -118,7 +118,7 @@ def test_reset_forgets_one_lesson() -> None:
 def test_a_damaged_file_is_no_progress(home: Path, text: str) -> None:
     (home / "data").mkdir(parents=True)
     (home / "data" / PROGRESS_FILE).write_text(text)
-    assert course.progress() == course.Progress()
+    assert course.progress() == course.LessonProgress()
 
 
 def test_a_home_that_cannot_be_written_stops_no_lesson(home: Path) -> None:

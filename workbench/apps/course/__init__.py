@@ -26,7 +26,7 @@ from workbench.apps.course.int8_lesson import SpeedAndAccuracy, speed_and_accura
 from workbench.apps.course.level_lesson import LevelSteps, level_steps
 from workbench.apps.course.measuring_lesson import EqualConfigs, SavedPair, equal_configs, saved_pairs
 from workbench.apps.course.prediction import Prediction, predict
-from workbench.apps.course.progress import Progress, progress, reset, seconds
+from workbench.apps.course.progress import LessonProgress, progress, reset, seconds
 from workbench.apps.course.provider_lesson import predicted_parts
 from workbench.apps.course.tuning_lesson import proof
 
@@ -36,9 +36,9 @@ __all__ = [
     "EqualConfigs",
     "GpuRuns",
     "HandedIn",
+    "LessonProgress",
     "LevelSteps",
     "Prediction",
-    "Progress",
     "Rubric",
     "SavedPair",
     "SeenEffect",

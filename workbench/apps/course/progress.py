@@ -37,7 +37,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LessonProgress:
     """All guesses and attempts of this reader. Names begin with the lesson: "1.a", "mine.speed"."""
 
     guesses: tuple[Guess, ...] = ()
@@ -51,19 +51,19 @@ class Progress:
         """Return the attempt of this name, or an empty one."""
         return next((attempt for attempt in self.attempts if attempt.name == name), Attempt(name, False, 0))
 
-    def with_guess(self, guess: Guess) -> Progress:
+    def with_guess(self, guess: Guess) -> LessonProgress:
         """Return the same with this guess in place of an earlier one."""
         others = (other for other in self.guesses if other.name != guess.name)
-        return Progress((*others, guess), self.attempts)
+        return LessonProgress((*others, guess), self.attempts)
 
-    def with_attempt(self, attempt: Attempt) -> Progress:
+    def with_attempt(self, attempt: Attempt) -> LessonProgress:
         """Return the same with this attempt in place of an earlier one."""
         others = (other for other in self.attempts if other.name != attempt.name)
-        return Progress(self.guesses, (*others, attempt))
+        return LessonProgress(self.guesses, (*others, attempt))
 
-    def without(self, lesson: str) -> Progress:
+    def without(self, lesson: str) -> LessonProgress:
         """Return the same without a lesson."""
-        return Progress(
+        return LessonProgress(
             tuple(guess for guess in self.guesses if lesson_of(guess.name) != lesson),
             tuple(attempt for attempt in self.attempts if lesson_of(attempt.name) != lesson),
         )
@@ -80,14 +80,14 @@ def seconds(full: float) -> float:
     return min(full, max(SHORTEST_S, SHORT_SHARE * full))
 
 
-def progress() -> Progress:
+def progress() -> LessonProgress:
     """Return what is kept; nothing if the file is absent or damaged."""
     try:
         content = json.loads((data_folder() / PROGRESS_FILE).read_bytes())
         guesses = tuple(_guess(row) for row in content["guesses"])
-        return Progress(guesses, tuple(_attempt(row) for row in content["attempts"]))
+        return LessonProgress(guesses, tuple(_attempt(row) for row in content["attempts"]))
     except (OSError, StorageError, ValueError, TypeError, KeyError, RecursionError):
-        return Progress()
+        return LessonProgress()
 
 
 def reset(lesson: str | int) -> None:
@@ -95,7 +95,7 @@ def reset(lesson: str | int) -> None:
     save(progress().without(str(lesson)))
 
 
-def save(kept: Progress) -> None:
+def save(kept: LessonProgress) -> None:
     """Keep the progress; warn if the data folder cannot be written, because a lesson goes on without it."""
     content = {
         "guesses": [[guess.name, guess.value, guess.revealed] for guess in kept.guesses],
