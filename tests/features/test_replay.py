@@ -154,6 +154,34 @@ def test_a_file_of_sizes_by_command(model: Path, tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.real
+def test_inputs_of_your_own_by_command(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "requests"
+    folder.mkdir()
+    for name, tokens in (("10", 9), ("9", 3), ("8", 6)):
+        np.savez(folder / f"{name}.npz", x=np.full((1, tokens, 8), 0.5, np.float32))
+    loaded = wb.load(model)
+    assert [request.shape[1] for request in requests_of(loaded, folder)] == [
+        ("tokens", 6), ("tokens", 3), ("tokens", 9),
+    ]  # fmt: skip
+    options = ["--passes", "2", "--json", "--no-history"]
+    for given, words in ((folder, "dynamic: 3 requests"), (folder / "9.npz", "dynamic: 1 request")):
+        assert main(["replay", str(model), "--shapes", str(given), *options]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert answer["text"].startswith(words)
+
+
+def test_a_folder_without_inputs_is_refused(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(wb.InputError, match=r"holds no \.npz file"):
+        wb.replay(model, tmp_path / "empty", keep=False)
+    np.savez(tmp_path / "other.npz", other=np.zeros(3, np.float32))
+    with pytest.raises(wb.WorkbenchError, match="other"):
+        wb.replay(model, tmp_path / "other.npz", keep=False)
+
+
+@pytest.mark.real
 def test_a_bucket_that_does_not_run_fails_alone_and_a_request_by_its_size(tmp_path: Path) -> None:
     path = tmp_path / "narrow.onnx"
     table = numpy_helper.from_array(np.ones((1, 48, 8), np.float32), "w")

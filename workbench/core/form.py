@@ -86,6 +86,14 @@ def percent(text: str) -> float:
     return share
 
 
+def yes_or_no(text: str) -> bool:
+    """Return whether a text is yes; refuse what is neither yes nor no."""
+    answer = text.casefold()
+    if answer not in ("yes", "no"):
+        raise ValueError(answer)
+    return answer == "yes"
+
+
 def count_or_list(text: str) -> int | list[int]:
     """Return a number, or several as a list."""
     values = whole_numbers(text)

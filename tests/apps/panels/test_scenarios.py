@@ -110,12 +110,25 @@ def test_versions_need_environments_and_take_the_config_shown(bench: wb.Workbenc
     bench.set("level", "basic")
     pressed = line(bench, "versions")
     pressed.run.click()
-    assert "environments is empty" in pressed.status.value
+    assert "versions is empty" in pressed.status.value
     assert calls == []
     pressed.fields["environments"].value = "/x/ort117"
     press(bench, pressed)
     (_, environments, config), _ = calls[0]
     assert (environments, config) == ([None, "/x/ort117"], bench.b)
+
+
+def test_a_release_is_searched_between_versions_without_this_one(bench: wb.Workbench, calls: Calls) -> None:
+    pressed = line(bench, "versions")
+    pressed.fields["environments"].value = "1.20.1, 1.27.0"
+    pressed.fields["bisect"].value = "maybe"
+    pressed.run.click()
+    assert "bisect: &#x27;maybe&#x27; cannot be read" in pressed.status.value
+    for answer, places in (("yes", ["1.20.1", "1.27.0"]), ("no", [None, "1.20.1", "1.27.0"])):
+        pressed.fields["bisect"].value = answer
+        press(bench, pressed)
+        (_, environments, _), options = calls[-1]
+        assert (environments, options["bisect"]) == (places, answer == "yes")
 
 
 def test_what_cannot_be_read_is_said_beside_the_button(bench: wb.Workbench, calls: Calls) -> None:

@@ -44,7 +44,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The places that were compared."""
     monkeypatch.setattr(
         "workbench.features.variants.calls.releases",
-        lambda first, last, _cancel: [first, *RELEASES[1:3], last],
+        lambda first, last, *_: [first, *RELEASES[1:3], last],
     )
     monkeypatch.setattr("workbench.features.variants.calls.profile", Profile)
     return []

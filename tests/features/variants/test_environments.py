@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import workbench as wb
 from workbench.core.home import cache_folder
+from workbench.core.measure.limits import Progress
 
 REFUSED = """import sys
 print("ERROR: Could not find a version that satisfies the requirement onnxruntime==9.9.0 (from versions: {})")
@@ -39,7 +42,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def environments_of(monkeypatch: pytest.MonkeyPatch, *places: str) -> list[str | None]:
+def environments_of(monkeypatch: pytest.MonkeyPatch, *places: str, progress: Any = False) -> list[str | None]:
     """Ask for versions, and return the environments that would be measured."""
     seen: list[str | None] = []
 
@@ -51,15 +54,19 @@ def environments_of(monkeypatch: pytest.MonkeyPatch, *places: str) -> list[str |
 
     monkeypatch.setattr("workbench.features.variants.calls.software_of", software)
     with pytest.raises(wb.Cancelled):
-        wb.compare_versions("digits-conv", list(places), keep=False)
+        wb.compare_versions("digits-conv", list(places), progress=progress, keep=False)
     return seen
 
 
 @pytest.mark.usefixtures("own_home")
 def test_an_environment_is_made_once_and_kept(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places = [str(cache_folder() / "versions" / name) for name in ("1.18.1", "1.27.0")]
+    told: list[Progress] = []
     for _ in range(2):
-        assert environments_of(monkeypatch, "1.18.1", "1.27.0") == places
+        assert environments_of(monkeypatch, "1.18.1", "1.27.0", progress=told.append) == places
+    assert [now.doing for now in told] == [
+        "installing ONNX Runtime 1.18.1", "installing ONNX Runtime 1.27.0",
+    ]  # fmt: skip
     asked = tools.parent.joinpath("asked.txt").read_text().splitlines()
     assert [line.split()[-2:] for line in asked] == [
         ["onnxruntime==1.18.1", "numpy<2"], ["onnxruntime==1.27.0", "numpy"],
@@ -87,6 +94,33 @@ def test_a_version_that_cannot_be_had(tools: Path, known: str, words: str, fix: 
         wb.compare_versions("digits-conv", ["9.9.0"], keep=False)
     assert fix in caught.value.fix
     assert not list((cache_folder() / "versions").iterdir()), "a half-made environment is not kept"
+
+
+@pytest.mark.usefixtures("own_home")
+def test_pips_own_trouble_is_said(tools: Path) -> None:
+    tools.joinpath("pip.py").write_text("import sys\nsys.exit('ERROR: No space left on device')\n")
+    with pytest.raises(wb.WorkbenchError, match="pip failed: ERROR: No space left on device"):
+        wb.compare_versions("digits-conv", ["9.9.0"], keep=False)
+
+
+@pytest.mark.usefixtures("own_home")
+def test_releases_that_are_not_known_offline(tools: Path) -> None:
+    tools.joinpath("pip.py").write_text(
+        "import sys\nif sys.argv[1] == 'index':\n    sys.exit('No matching distribution found for x')\n"
+    )
+    with pytest.raises(wb.WorkbenchError, match=r"releases between 1\.20\.1 and 1\.27\.0 are") as caught:
+        wb.compare_versions("digits-conv", ["1.20.1", "1.27.0"], bisect=True, keep=False)
+    assert "pip reached no package index" in caught.value.problem
+    assert "kept on this machine: '1.20.1'" in caught.value.fix
+
+
+@pytest.mark.usefixtures("own_home")
+def test_installing_is_stopped(tools: Path) -> None:
+    tools.joinpath("pip.py").write_text("import time\ntime.sleep(600)\n")
+    stop = threading.Event()
+    with pytest.raises(wb.Cancelled):
+        wb.compare_versions("digits-conv", ["1.27.0"], progress=lambda _: stop.set(), cancel=stop, keep=False)
+    assert not list((cache_folder() / "versions").iterdir())
 
 
 def test_a_path_is_no_version(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:

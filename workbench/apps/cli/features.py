@@ -49,6 +49,7 @@ def parameters_of(kind: str) -> dict[str, inspect.Parameter]:
 def add_options(command: argparse.ArgumentParser, kind: str) -> None:
     """Add an option for each argument of the call that a text can say."""
     parameters = parameters_of(kind)
+    hints = {field.argument: field.hint for field in KINDS.named(kind).form}
     for name, parameter in parameters.items():
         if name in _SHARED:
             add(command, *_SHARED[name], **_default(name, parameter))
@@ -65,7 +66,7 @@ def add_options(command: argparse.ArgumentParser, kind: str) -> None:
         elif name == "limits" and Goal in get_args(parameter.annotation):
             add_limits(command)
         else:
-            _add_option(command, name, parameter)
+            _add_option(command, name, parameter, hints.get(name, ""))
     add(command, "--output", "--csv")
 
 
@@ -75,18 +76,15 @@ def _default(name: str, parameter: inspect.Parameter) -> dict[str, Any]:
     return {"default": parameter.default, "help": f"seconds that it may take; default {parameter.default:g}"}
 
 
-def _add_option(command: argparse.ArgumentParser, name: str, parameter: inspect.Parameter) -> None:
+def _add_option(command: argparse.ArgumentParser, name: str, parameter: inspect.Parameter, hint: str) -> None:
     """Add an option for a number, a text, a choice, a switch, a list or a config; leave out anything else."""
     how, option, default = _reading(parameter.annotation), f"--{name.replace('_', '-')}", parameter.default
     if how is None:
         return
-    shown = (
-        ""
-        if default in (None, False, (), inspect.Parameter.empty)
-        else f"default {default}".replace("%", "%%")
-    )
+    said = "" if default in (None, False, (), inspect.Parameter.empty) else f"default {default}"
+    texts = [hint[:1].lower() + hint[1:], said.replace("%", "%%"), how.get("help")]
     needed = {"required": True} if default is inspect.Parameter.empty else {"default": default or None}
-    command.add_argument(option, **needed, **{"help": shown or None, **how})
+    command.add_argument(option, **needed, **{**how, "help": "; ".join(filter(None, texts)) or None})
 
 
 def _reading(annotation: Any) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -14,10 +15,11 @@ import numpy as np
 
 from workbench.core.errors import InputError
 from workbench.core.models.declared import declared_inputs
+from workbench.core.models.inputs import read_npz
 from workbench.core.models.model import Model
 from workbench.core.models.sizes import free_dims, is_batch
 from workbench.core.stored_files import check_regular
-from workbench.core.text import listed, path_text, quoted, shorten
+from workbench.core.text import bytes_text, listed, path_text, quoted, shorten
 
 Shape: TypeAlias = tuple[tuple[str, int], ...]  # dim and size
 
@@ -41,11 +43,12 @@ class _Own:
     values: Mapping[str, Any]
 
 
+MOST_FEED_BYTES = 1 << 30
 _MOST_REQUESTS = 100_000
 _MOST_FILE_BYTES = 16 << 20
 _FORM = (
-    "Give sizes such as 16, 37, 128, inputs such as {name: array}, or a CSV file with a column for each dim "
-    "and a row for each request"
+    "Give sizes such as 16, 37, 128, inputs such as {name: array}, a CSV file with a column for each dim "
+    "and a row for each request, or an .npz file or a folder of such with inputs of your own"
 )
 
 
@@ -125,10 +128,12 @@ def covers(larger: Shape, shape: Shape) -> bool:
 
 
 def _written(text: str | os.PathLike[str]) -> list[Any]:
-    """Return the sizes of a text with commas, or of a CSV file."""
+    """Return the sizes of a text with commas or of a CSV file, or inputs of .npz files."""
     if isinstance(text, str) and _are_whole(parts := text.split(",")):
         return parts
     path = Path(text).expanduser()
+    if path.is_dir() or path.suffix == ".npz":
+        return _own_inputs(path)
     try:
         check_regular(path)
         if path.stat().st_size > _MOST_FILE_BYTES:
@@ -142,6 +147,26 @@ def _written(text: str | os.PathLike[str]) -> list[Any]:
         raise InputError(f"{path_text(path)} cannot be read: {error.strerror or error}", _FORM) from error
     except (ValueError, csv.Error) as error:
         raise InputError(f"{path_text(path)} is no list of sizes: {shorten(str(error))}", _FORM) from error
+
+
+def _own_inputs(path: Path) -> list[Any]:
+    """Return the inputs of an .npz file, or of each in a folder, in the order of their names and numbers."""
+    files = sorted(path.glob("*.npz"), key=_in_order) if path.is_dir() else [path]
+    if not files:
+        raise InputError(f"{path_text(path)} holds no .npz file", _FORM)
+    feeds, size = [], 0
+    for file in files[: _MOST_REQUESTS + 1]:
+        feeds.append(read_npz(file))
+        size += sum(array.nbytes for array in feeds[-1].values())
+        if size > MOST_FEED_BYTES:
+            problem = f"{path_text(path)} holds more than {bytes_text(MOST_FEED_BYTES)} of inputs"
+            raise InputError(problem, "Give fewer or smaller ones")
+    return feeds
+
+
+def _in_order(file: Path) -> list[str | int]:
+    parts = re.split(r"([0-9]+)", file.name)
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
 def _are_whole(values: Iterable[Any]) -> bool:

@@ -21,6 +21,7 @@ from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, OnProgress, Progress
 from workbench.core.models import Model, load
 from workbench.core.models.requests import (
+    MOST_FEED_BYTES,
     Shape,
     SizedRequest,
     covers,
@@ -41,7 +42,6 @@ from workbench.features.replay import record as shown
 from workbench.features.replay.chart import replay_chart
 
 PASSES, AGAIN = 4, 3  # of the stream; of a size right after its first run
-_MOST_FEED_BYTES = 1 << 30
 _SHRINK = ("memory.enable_memory_arena_shrinkage", "cpu:0")
 
 
@@ -75,13 +75,13 @@ def replay(
     """Send a stream of request sizes through one session: first and steady latency, memory after each.
 
     `shapes` are whole numbers for the one free dim beside the batch, mappings such as `{"sequence": 37}`,
-    inputs of your own such as `{"input_ids": array}` (with zeros behind them in buckets), or a CSV file with
-    a column for each dim. The stream runs `passes` times in its order; in the first pass each
-    new size runs again right after its first run. The stream runs padded beside it: to powers of two, or to
-    `buckets`, sizes for all dims or for each by name; `[]` leaves that out. `arenas` adds the config without
-    memory pattern, without the CPU arena, with an arena that grows by what is asked (kSameAsRequested), and
-    with one that shrinks after each run. Memory grows where its slope over new sizes that an earlier one
-    covers is above 0 with its 95 % interval.
+    inputs of your own such as `{"input_ids": array}` (with zeros behind them in buckets), a CSV file with a
+    column for each dim, or an .npz file or a folder of such with inputs of your own. The stream runs `passes`
+    times in its order; in the first pass each new size runs again right after its first run. The stream runs
+    padded beside it: to powers of two, or to `buckets`, sizes for all dims or for each by name; `[]` leaves
+    that out. `arenas` adds the config without memory pattern, without the CPU arena, with an arena that grows
+    by what is asked (kSameAsRequested), and with one that shrinks after each run. Memory grows where its
+    slope over new sizes that an earlier one covers is above 0 with its 95 % interval.
 
     >>> import workbench as wb
     >>> wb.replay.__name__
@@ -103,7 +103,7 @@ def replay(
         ):
             feeds = [fed(loaded, request, seed) for request in dict.fromkeys(requests)]
             size = sum(getattr(value, "nbytes", 0) for feed in feeds for value in feed.values())
-            if size > _MOST_FEED_BYTES:
+            if size > MOST_FEED_BYTES:
                 raise InputError(
                     f"the sizes have {bytes_text(size)} of inputs", "Give fewer or smaller sizes"
                 )
@@ -237,7 +237,7 @@ def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]
     return (model, options.pop("shapes"), *configs), options
 
 
-_SIZES = "Sizes of the requests in order, or a CSV file with a column for each dim"
+_SIZES = "Sizes of the requests in order, a CSV file with a column for each dim, or a folder of .npz files"
 _PADDED = "Sizes to pad to; empty: powers of two"
 FEATURE = Feature(
     "replay", shown.ReplayRecord, shown.check_replay,

@@ -11,7 +11,8 @@ from typing import Any
 from workbench.core.config import Config
 from workbench.core.cpu import usable_cores
 from workbench.core.errors import Cancelled, ConfigError, WorkbenchError
-from workbench.core.measure.limits import Progress
+from workbench.core.measure.bar import bar, steps
+from workbench.core.measure.limits import OnProgress, Progress
 from workbench.core.models import Model, load
 from workbench.core.models.operators import count_operators
 from workbench.core.prepare.replayed import replayed
@@ -198,45 +199,62 @@ def compare_versions(
         )
     places = [None, *environments] if len(environments) == 1 else list(environments)
     chosen, calibration = config or Config(), replayed(calibration)
-    loaded = load(model)
-
-    def measured(places: Sequence[str | None]) -> VersionsRecord:
-        return _measured(
-            loaded, places, chosen, inputs=inputs, budget_s=budget_s, calibration=calibration,
-            progress=progress, cancel=cancel,
-        )  # fmt: skip
-
     named = [None if place is None else os.fspath(place) for place in places]
-    if not bisect:
-        return kept(Versions(measured(named)), keep)
     numbers = [name for name in named if name is not None and is_version(name)]
-    if len(numbers) != len(named):
+    if bisect and len(numbers) != len(named):
         raise ConfigError(
             "bisect=True searches between versions, and not all of these are some",
             "give two versions: wb.compare_versions(model, ['1.20.1', '1.27.0'], bisect=True)",
         )
-    known = numbers if len(numbers) > 2 else releases(numbers[0], numbers[1], cancel)
-    record = bisected(known, measured)
-    times = []
-    for row, run in zip(record.rows, record.comparison.runs, strict=True):
-        table = profile(
-            loaded, run.config, inputs=inputs, calibration=calibration, cancel=cancel, keep=False
-        ).by("op_type")
-        columns = zip(*(table[name].tolist() for name in ("op_type", "calls", "self_s")), strict=True)
-        times += [OpTime(row.name, str(kind), float(calls), float(own)) for kind, calls, own in columns]
-    operators = tuple(count_operators(loaded.structure).most_common())
-    return kept(Versions(replace(record, operators=operators, profiles=tuple(times))), keep)
+    loaded = load(model)
+    how: dict[str, Any] = {"inputs": inputs, "calibration": calibration, "cancel": cancel}
+    with bar(progress) as on_progress:
+
+        def measured(places: Sequence[str | None]) -> VersionsRecord:
+            def tell(now: Progress) -> None:
+                step = f"{' and '.join(map(str, places))}: " if bisect else ""
+                on_progress(replace(now, doing=f"{step}{now.doing}"))
+
+            return _measured(loaded, places, chosen, on_progress=tell, budget_s=budget_s, **how)
+
+        if not bisect:
+            return kept(Versions(measured(named)), keep)
+        with steps(None, on_progress) as on_step:
+            known = numbers if len(numbers) > 2 else releases(numbers[0], numbers[1], cancel, on_step)
+        record = bisected(known, measured)
+        operators = tuple(count_operators(loaded.structure).most_common())
+        times = _op_times(loaded, record, on_progress, **how)
+    return kept(Versions(replace(record, operators=operators, profiles=times)), keep)
+
+
+def _op_times(
+    loaded: Model, record: VersionsRecord, on_progress: OnProgress, **how: Any
+) -> tuple[OpTime, ...]:
+    """Profile the model on each environment of the record."""
+    times: list[OpTime] = []
+    with steps(None, on_progress) as on_step:
+        for row, run in zip(record.rows, record.comparison.runs, strict=True):
+            on_step(f"profile on ONNX Runtime {row.onnxruntime}")
+            table = profile(loaded, run.config, keep=False, **how).by("op_type")
+            columns = zip(*(table[name].tolist() for name in ("op_type", "calls", "self_s")), strict=True)
+            times += [OpTime(row.name, str(kind), float(calls), float(own)) for kind, calls, own in columns]
+    return tuple(times)
 
 
 def _measured(
-    loaded: Model, places: Sequence[str | None], chosen: Config, *, calibration: Any,
-    cancel: threading.Event | None, **options: Any,
+    loaded: Model, places: Sequence[str | None], chosen: Config, *, on_progress: OnProgress,
+    calibration: Any, cancel: threading.Event | None, **options: Any,
 ) -> VersionsRecord:  # fmt: skip
     """Compare one config on several environments."""
-    runtimes = [environment(name, cancel) if name and is_version(name) else name for name in places]
+    with steps(None, on_progress) as on_step:
+        runtimes = [
+            environment(name, cancel, on_step) if name and is_version(name) else name for name in places
+        ]
     configs = [chosen.replace(runtime=runtime) for runtime in runtimes]
     software = [software_of(candidate, cancel) for candidate in configs]
-    comparison = compare(loaded, *configs, calibration=calibration, cancel=cancel, keep=False, **options)
+    comparison = compare(
+        loaded, *configs, calibration=calibration, progress=on_progress, cancel=cancel, keep=False, **options
+    )
     rows: list[VersionRow] = []
     for run, versions in zip(comparison.runs, software, strict=True):
         observation: Observation | None = None

@@ -9,18 +9,20 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from workbench.core.background import check_cancel
 from workbench.core.config.runtime import interpreter
-from workbench.core.errors import ConfigError, WorkerError
+from workbench.core.errors import ConfigError, WorkbenchError, WorkerError
 from workbench.core.home import cache_folder
 from workbench.core.stored_files import trim
-from workbench.core.text import one_line
+from workbench.core.text import listed, one_line
 
 _FOLDER = "versions"
 _NUMBER = re.compile(r"\d+\.\d+(\.\d+)?([abc]|rc|\.?dev)?\d*")
 _OFFERED = re.compile(r"\(from versions: ([^)]*)\)")
+_NO_INDEX = "No matching distribution found"
 _NUMPY_2 = (1, 19)  # the first that was built for it
 _TIMEOUT_S, _POLL_S = 900.0, 0.1
 
@@ -35,27 +37,42 @@ def order(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", version)[:3]))
 
 
-def environment(version: str, cancel: threading.Event | None = None) -> str:
+def environment(
+    version: str, cancel: threading.Event | None = None, on_step: Callable[[str], None] = lambda _: None
+) -> str:
     """Return the folder of the environment with this version; make it where it is not kept yet."""
     place = cache_folder() / _FOLDER / version
     if not place.is_dir():
+        on_step(f"installing ONNX Runtime {version}")
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".", dir=place.parent, ignore_cleanup_errors=True) as folder:
             made = Path(folder) / version
-            _run([sys.executable, "-m", "venv", str(made)], version, cancel)
+            _make([sys.executable, "-m", "venv", str(made)], version, cancel)
             numpy = "numpy" if order(version) >= _NUMPY_2 else "numpy<2"
             pip = [interpreter(str(made)), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-            _run([*pip, f"onnxruntime=={version}", numpy], version, cancel)
+            _make([*pip, f"onnxruntime=={version}", numpy], version, cancel)
             if not place.is_dir():  # another process may have been quicker
                 made.rename(place)
         trim(place.parent)
     return str(place)
 
 
-def releases(first: str, last: str, cancel: threading.Event | None = None) -> list[str]:
+def releases(
+    first: str,
+    last: str,
+    cancel: threading.Event | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> list[str]:
     """Return the releases for this Python from one to another, as pip knows them."""
-    pip = [interpreter(environment(first, cancel)), "-m", "pip", "index", "versions", "onnxruntime"]
-    text = _run(pip, f"{first} to {last}", cancel)
+    python = interpreter(environment(first, cancel, on_step))
+    on_step("looking for the releases")
+    is_done, text = _run([python, "-m", "pip", "index", "versions", "onnxruntime"], cancel)
+    if not is_done:
+        kept = sorted((place.name for place in (cache_folder() / _FOLDER).glob("[0-9]*")), key=order)
+        raise WorkerError(
+            f"the releases between {first} and {last} are not known: {_reason(text)}",
+            f"give three or more to search, instead of two; kept on this machine: {listed(kept)}",
+        )
     known = next((line for line in text.splitlines() if line.startswith("Available versions:")), "")
     names = [name.strip() for name in known.partition(":")[2].split(",")]
     low, high = sorted((order(first), order(last)))
@@ -63,8 +80,8 @@ def releases(first: str, last: str, cancel: threading.Event | None = None) -> li
     return [first, *sorted(between, key=order, reverse=order(first) > order(last)), last]
 
 
-def _run(command: list[str], version: str, cancel: threading.Event | None) -> str:
-    """Run one of Python's own tools; return what it printed."""
+def _run(command: list[str], cancel: threading.Event | None) -> tuple[bool, str]:
+    """Run one of Python's own tools; return whether it succeeded, and what it printed."""
     alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=alone)
@@ -79,17 +96,35 @@ def _run(command: list[str], version: str, cancel: threading.Event | None) -> st
             process.kill()
             process.wait()
         output.seek(0)
-        text = output.read().decode("utf-8", "replace")
-    if process.returncode == 0:
-        return text
+        return process.returncode == 0, output.read().decode("utf-8", "replace")
+
+
+def _make(command: list[str], version: str, cancel: threading.Event | None) -> None:
+    """Take a step of making an environment."""
+    is_done, text = _run(command, cancel)
+    if not is_done:
+        raise _refused(version, text)
+
+
+def _refused(version: str, text: str) -> WorkbenchError:
+    """Return the error of an environment that could not be made, of what the tool printed."""
     offered = _OFFERED.search(text)
     if offered is not None and offered[1] not in ("", "none"):
-        raise ConfigError(
+        return ConfigError(
             f"there is no ONNX Runtime {version} for this Python {sys.version_info[0]}.{sys.version_info[1]}",
             f"choose one of {one_line(offered[1], 400)}; or give the path of an environment that has it",
         )
-    raise WorkerError(
-        f"ONNX Runtime {version} is not kept on this machine, and pip reached no package index",
+    return WorkerError(
+        f"ONNX Runtime {version} is not kept on this machine, and {_reason(text)}",
         f"once with a network: wb.compare_versions(model, [{version!r}]); or give an environment's path: "
         f"python3 -m venv env && env/bin/pip install onnxruntime=={version}",
+    )
+
+
+def _reason(text: str) -> str:
+    """Return why a tool failed: pip names no version where it reaches no index."""
+    if _OFFERED.search(text) is not None or _NO_INDEX in text:
+        return "pip reached no package index"
+    return (
+        f"pip failed: {one_line(text.strip().splitlines()[-1], 200) if text.strip() else 'it said nothing'}"
     )

@@ -17,7 +17,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.config.runtime import name_of
 from workbench.core.feature import Arguments, Feature
-from workbench.core.form import Field, names
+from workbench.core.form import Field, names, yes_or_no
 from workbench.core.measure.wording import headline
 from workbench.core.text import counted, in_ms, listed, one_line, shorten
 from workbench.core.worker.launch import Worker, WorkerFolder
@@ -268,33 +268,26 @@ def _markdown(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]
 
 
 def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
-    """Return the arguments of `wb.compare_versions`: this environment first, then those of the form."""
-    return (model, [None, *options.pop("environments", ())], *configs), options
+    """Return the arguments of `wb.compare_versions`: those of the form, beside this one or searched alone."""
+    places = options.pop("environments", [])
+    return (model, places if options.get("bisect") else [None, *places], *configs), options
+
+
+_PLACES = (
+    "Versions by number (installed once and kept), interpreters or virtual environments, beside this one"
+)
+_BISECT = "yes: find the release in which outputs or latency changed, between two versions by number"
 
 
 FEATURE = Feature(
-    "versions",
-    VersionsRecord,
-    check_compared,
-    lambda record: about_comparison(record.comparison),
-    result=Versions,
-    chart=versions_chart,
-    call="workbench.features.variants.calls:compare_versions",
+    "versions", VersionsRecord, check_compared, lambda record: about_comparison(record.comparison),
+    result=Versions, chart=versions_chart, call="workbench.features.variants.calls:compare_versions",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     form=(
-        Field(
-            "environments",
-            "environments",
-            "Versions, interpreters or virtual environments of ONNX Runtime 1.16 or newer, beside this one",
-            names,
-            example="1.27.0, ~/ort122/bin/python",
-            required=True,
-        ),
+        Field("environments", "versions", _PLACES, names, example="1.20.1, 1.27.0", required=True),
+        Field("bisect", "bisect", _BISECT, yes_or_no, example="yes"),
     ),
-    arguments=call_arguments,
-    heading="Versions of ONNX Runtime side by side",
-    button="Versions",
+    arguments=call_arguments, heading="Versions of ONNX Runtime side by side", button="Versions",
     hint="The config shown on other versions of ONNX Runtime: passes, nodes, placement, time, outputs",
-    step="one version after another",
-    tabs=("Explore",),
-)
+    step="one version after another", tabs=("Explore",),
+)  # fmt: skip
