@@ -119,3 +119,27 @@ def test_float16_is_compared_at_every_node_within_its_own_error(tmp_path: Path) 
     assert found.record.tolerance == pytest.approx(0.01)
     assert len(found.record.tensors) == 3 * LAYERS
     assert found.record.beyond[0].node == f"product{AT}"
+
+
+def test_a_relu_that_the_quantizer_removed_is_compared_after_the_clipping(tmp_path: Path) -> None:
+    """The quantizer gives the output of the Conv the name of the Relu whose clipping QuantizeLinear does."""
+    rng = np.random.default_rng(0)
+    weight = numpy_helper.from_array(rng.normal(0, 0.3, (8, 3, 3, 3)).astype("f4"), "w")
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], "conv"),
+        helper.make_node("Relu", ["c"], ["r"], "relu"),
+        helper.make_node("GlobalAveragePool", ["r"], ["y"], "pool"),
+    ]
+    ends = [
+        helper.make_tensor_value_info(name, 1, shape) for name, shape in (("x", [1, 3, 8, 8]), ("y", None))
+    ]
+    graph = helper.make_graph(nodes, "relu", ends[:1], ends[1:], [weight])
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+        tmp_path / "relu.onnx",
+    )
+    found = wb.first_difference(tmp_path / "relu.onnx", wb.Config(), wb.Config(precision=wb.StaticInt8()))
+    relu = next(row for row in found.record.tensors if row.tensor == "r")
+    assert (relu.node, relu.op_type) == ("relu", "Relu")
+    assert 0 < relu.error < 0.05
+    assert found.record.beyond == ()

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from onnx import ModelProto
+
 from workbench.core.bounds import check_number
 from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
@@ -87,8 +89,10 @@ def first_difference(
         tensors = bare.tensors(unoptimized(second))
         notes.append("compared without ONNX Runtime's passes, which both configs share")
     if not any(differs(row, tolerance) for row in tensors):
-        tensors = search.tensors(second)
-        notes = [note for note in notes if "passes" not in note]
+        optimized = search.tensors(second)
+        if len(optimized) >= len(tensors) or any(differs(row, tolerance) for row in optimized):
+            tensors = optimized
+            notes = [note for note in notes if "passes" not in note]
     outputs = [value.name for value in loaded.structure.graph.output]
     record = FirstDifferenceRecord(
         model_name=loaded.name,
@@ -131,24 +135,33 @@ class _Search:
             paths = [folder / label for label in "AB"]
             for path, runnable in zip(paths, runnables, strict=True):
                 write_values(path, runnable.feeds)
-            answer = call_job(
-                "tensors",
-                {
-                    "first": str(runnables[0].model.path),
-                    "second": str(runnables[1].model.path),
-                    "feeds": [str(path) for path in paths],
-                },
-                timeout_s=self.limits.load_s + self.limits.run_s * len(self.feeds),
-                cancel=self.cancel,
-                memory_bytes=self.limits.memory_bytes,
-                custom_ops=self.first.custom_ops,
-            )
-        errors = {name: _error(signal, noise) for name, signal, noise in answer["tensors"]}
+            files, feeds = [str(runnable.model.path) for runnable in runnables], [str(path) for path in paths]
+            answer = self._answer("tensors", dict(zip(("first", "second"), files, strict=True)), feeds)
+            errors = {name: _error(signal, noise) for name, signal, noise in answer["tensors"]}
+            if rounded := errors.keys() & quantized_tensors(runnables[1].model.structure):
+                pair = dict(zip(("baseline", "quantized"), files, strict=True))
+                after = self._answer("layer_errors", {**pair, "qdq": True}, feeds)["tensors"]
+                errors = {name: error for name, error in errors.items() if name not in rounded} | {
+                    row["tensor"]: _error(row["signal"], row["noise"])
+                    for row in after
+                    if row["tensor"] in rounded
+                }
         return tuple(
             TensorDifference(name, node.name or name, node.op_type, errors[name])
             for node in self.model.structure.graph.node
             for name in node.output
             if name in errors
+        )
+
+    def _answer(self, job: str, body: dict[str, Any], feeds: list[str]) -> dict[str, Any]:
+        """Return what a job says of both files."""
+        return call_job(
+            job,
+            {**body, "feeds": feeds},
+            timeout_s=self.limits.load_s + self.limits.run_s * len(self.feeds),
+            cancel=self.cancel,
+            memory_bytes=self.limits.memory_bytes,
+            custom_ops=self.first.custom_ops,
         )
 
     def culprit(self, second: Config, outputs: Sequence[str], tolerance: float) -> str | None:
@@ -165,6 +178,14 @@ class _Search:
             if rows and not any(differs(row, tolerance) for row in rows):
                 return name
         return None
+
+
+def quantized_tensors(model: ModelProto) -> set[str]:
+    """Return the tensors that QuantizeLinear reads; they are compared as the next node reads them.
+
+    ONNX Runtime's quantizer removes a Relu whose clipping QuantizeLinear does, and its input has its name.
+    """
+    return {node.input[0] for node in model.graph.node if node.op_type == "QuantizeLinear"}
 
 
 def _usual_tolerance(config: Config) -> float:
