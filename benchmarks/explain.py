@@ -1,14 +1,13 @@
-"""How much of what ORT did is explained: `python -m benchmarks.explain [--nodes] [--json FILE] [MODEL …]`.
+"""How much of what ORT did is explained: `python -m benchmarks.explain [--nodes] [MODEL …]`.
 
 Without models: the light ones of the onnx package; models are files or samples. `--nodes`: every node test
 of the onnx package that this ORT loads. `--chain N`: a made graph of N nodes, and how many times ORT's own
-loading it takes to open, describe, explain and draw it, by turns in the same run (`--rounds`).
+loading it takes to open, describe, explain and draw it, by turns in the same run.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 from collections.abc import Iterator
@@ -16,9 +15,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
 import onnx
-from onnx import ModelProto, helper
+from onnx import ModelProto
 
+from benchmarks.models import Net
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.models import Model, load
@@ -37,6 +38,7 @@ from workbench.features.explain.observe import (
 from workbench.features.explain.provenance.account import FATES
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
+ROUNDS = 5
 NEWEST_IR, NEWEST_OPSET = 13, 26  # that ORT 1.31 takes
 
 
@@ -84,13 +86,13 @@ def ort_load_s(path: Path) -> float:
         return float(worker.request("load", body, stage="load", timeout_s=600).body["load_s"])
 
 
-def against_ort(path: Path, rounds: int) -> None:
+def against_ort(path: Path) -> None:
     """By turns: ORT alone, then everything up to the first picture, process start included.
 
     The first picture is what a cell shows: the graph view, ready for the browser, and its still picture.
     """
     rows = []
-    for number in range(rounds):
+    for number in range(ROUNDS):
         ort_s = ort_load_s(path)
         began = time.perf_counter()
         model = load(str(path))
@@ -112,7 +114,7 @@ def against_ort(path: Path, rounds: int) -> None:
     explain(load(str(path)), Config(), passes=True)
     whole_s = time.perf_counter() - began
     print(
-        f"{len(explained.source.nodes)} nodes, medians of {rounds} rounds: ORT {ort_s:.3f} s, "
+        f"{len(explained.source.nodes)} nodes, medians of {ROUNDS} rounds: ORT {ort_s:.3f} s, "
         f"open and describe {described_s:.3f} s, "
         f"explain {first_s:.3f} s = {first_s / ort_s:.2f} times ORT's own load, "
         f"first picture {drawn_s:.3f} s = {drawn_s / ort_s:.2f} times; "
@@ -154,19 +156,13 @@ def of_nodes(every: int = 1, first: int = 0) -> Iterator[dict[str, Any]]:
 
 def chain(count: int, folder: Path) -> Path:
     """MatMul, Add, Relu over and over."""
-    nodes, last = [], "x"
+    net, last = Net(["n", 4]), "x"
+    weight, bias = net.constant("w", np.full((4, 4), 0.1)), net.constant("b", np.full(4, 0.1))
     for index in range(count // 3):
-        nodes += [
-            helper.make_node("MatMul", [last, "w"], [f"m{index}"], f"matmul{index}"),
-            helper.make_node("Add", [f"m{index}", "b"], [f"a{index}"], f"add{index}"),
-            helper.make_node("Relu", [f"a{index}"], [f"r{index}"], f"relu{index}"),
-        ]
-        last = f"r{index}"
-    values = [helper.make_tensor_value_info(name, 1, ["n", 4]) for name in ("x", last)]
-    weights = [helper.make_tensor("w", 1, (4, 4), [0.1] * 16), helper.make_tensor("b", 1, (4,), [0.1] * 4)]
-    graph = helper.make_graph(nodes, "chain", values[:1], values[1:], weights)
+        product = net.add("MatMul", last, weight, name=f"matmul{index}")
+        last = net.add("Relu", net.add("Add", product, bias, name=f"add{index}"), name=f"relu{index}")
     path = folder / f"chain-{count}.onnx"
-    onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 20)]), path)
+    onnx.save(net.model(), path)
     return path
 
 
@@ -189,25 +185,20 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("models", nargs="*")
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--nodes", action="store_true")
-    parser.add_argument("--every", type=int, default=1, help="take only each so many-th node test")
     parser.add_argument("--chain", type=int, default=0)
-    parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    rows = []
     if asked.chain:
         with tempfile.TemporaryDirectory() as folder:
-            against_ort(chain(asked.chain, Path(folder)), asked.rounds)
+            against_ort(chain(asked.chain, Path(folder)))
         return
+    rows = []
     names = asked.models or [str(path) for path in sorted(LIGHT.glob("*.onnx"))]
-    for node in of_nodes(asked.every) if asked.nodes else of_models(names):
+    for node in of_nodes() if asked.nodes else of_models(names):
         rows.append(node)
         if not asked.nodes or node.get("unknown") or node.get("untraced") or node.get("exact") is False:
             print(node, flush=True)
     print(summary(rows))
-    if asked.json:
-        asked.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ lets `wb.improve` mend the planted models, then measures start, end and sound mo
 Each try is one line of the JSON-lines file; a second call goes on where the first was stopped. `--minutes`
 ends a call early, so that the measuring parts can be spread over several quiet times: there are 48 tries of
 both, and one took 69 s at a load of 12. Give them a WORKBENCH_HOME of their own: fixes that did not help are
-remembered there and not tried again. `--zoo FOLDER` looks at trained models of other people, and measures
-the fix of each finding.
+remembered there and not tried again.
 """
 
 from __future__ import annotations
@@ -18,17 +17,14 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import workbench as wb
 from benchmarks.flaws import in_arithmetic, in_configs, in_files, in_operators, in_sessions
 from benchmarks.flaws.checking import Looked, exact_row, look_at, recall_row
 from benchmarks.flaws.flaw import MODELS, SOUND_TEXT, Flaw, Planted
@@ -36,7 +32,7 @@ from benchmarks.flaws.measuring import gain_row, improve_row
 from benchmarks.flaws.nets import images, products, texts
 from benchmarks.flaws.report import report
 from benchmarks.flaws.speed import speed_rows
-from benchmarks.zoo import files, name_of
+from benchmarks.frame import keep, moment, rows_of
 from workbench.features.findings.record import FindingsRecord
 
 FLAWS = tuple(
@@ -89,16 +85,9 @@ def main(arguments: list[str] | None = None) -> None:
     )  # fmt: skip
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=["recall", "sound", "exact"])
     parser.add_argument("--tries", type=int, default=MODELS, help="models of each flaw, at most 3")
-    parser.add_argument(
-        "--zoo", type=Path, metavar="FOLDER", help="models as in benchmarks.zoo, in place of flaws"
-    )
     parser.add_argument("--only", nargs="+", metavar="FINDING", help="ids of findings, in place of all")
-    parser.add_argument(
-        "--budget",
-        type=float,
-        default=BUDGET_S,
-        help="seconds of each measurement (12 times to improve)",
-    )
+    budget_help = "seconds of each measurement (12 times to improve)"
+    parser.add_argument("--budget", type=float, default=BUDGET_S, help=budget_help)
     parser.add_argument(
         "--minutes", type=float, default=math.inf, help="begin no try after this time; a second call goes on"
     )
@@ -108,11 +97,9 @@ def main(arguments: list[str] | None = None) -> None:
     until = time.monotonic() + 60 * options.minutes
     if not options.report:
         done = {(row["part"], row["name"], row["number"]) for row in rows_of(options.output)}
-        with tempfile.TemporaryDirectory() as folder, options.output.open("a") as output:
-            rows = zoo_rows(options, done) if options.zoo else measure(options, done, Path(folder))
-            for row in rows:
-                output.write(json.dumps(row) + "\n")
-                output.flush()
+        with tempfile.TemporaryDirectory() as folder:
+            for row in measure(options, done, Path(folder)):
+                keep(row, options.output)
                 print(json.dumps(row), file=sys.stderr)
                 if time.monotonic() >= until:
                     break
@@ -145,27 +132,6 @@ def measure(
                 yield {"part": "sound", "name": name, "number": number, **_findings(looked.record)}
 
 
-def zoo_rows(options: argparse.Namespace, done: set[tuple[str, str, int]]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each trained model of other people with its findings, and one for each fix of them."""
-    for path in files(options.zoo):
-        name = name_of(path)
-        if (options.only and name not in options.only) or ("zoo", name, 0) in done:
-            continue
-        with left_out(name):
-            found = wb.findings(path, on_step=lambda _: None)
-            for finding in found:
-                what = ("gain", f"{name}: {finding.record.id}", 0)
-                if not finding.record.is_small and what not in done:
-                    with left_out(what[1]):
-                        if (row := gain_row(finding, options.budget)) is not None:
-                            yield {"part": what[0], "name": what[1], "number": 0, **row, **_moment()}
-            yield {"part": "zoo", "name": name, "number": 0, **_findings(found.record)}
-
-
-def _moment() -> dict[str, Any]:
-    return {"load": os.getloadavg()[0], "date": datetime.now(UTC).date().isoformat()}
-
-
 @contextmanager
 def left_out(what: str) -> Iterator[None]:
     """Print what failed and go on: one try must not end a long run, and a second call makes it again."""
@@ -186,9 +152,7 @@ def _rows_of_flaw(
             if row is None:
                 continue
             if part in MEASURED:
-                row |= {
-                    "budget_s": budget_s, "elapsed_s": time.monotonic() - began, **_moment(),
-                }  # fmt: skip
+                row |= {"budget_s": budget_s, "elapsed_s": time.monotonic() - began, **moment()}
             yield {"part": part, "name": flaw.kind, "finding": flaw.finding, "number": number, **row}
 
 
@@ -205,17 +169,10 @@ def _row_of(part: str, flaw: Flaw, looked: Looked, folder: Path, budget_s: float
 
 
 def _findings(record: FindingsRecord) -> dict[str, Any]:
-    large = record.large
     return {
-        "sure": [finding.id for finding in large if finding.confidence == "sure"],
-        "likely": [finding.id for finding in large if finding.confidence == "likely"],
-        "maybe": [finding.id for finding in large if finding.confidence == "maybe"],
+        level: [finding.id for finding in record.large if finding.confidence == level]
+        for level in ("sure", "likely", "maybe")
     }
-
-
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of earlier calls."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 if __name__ == "__main__":

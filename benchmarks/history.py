@@ -12,13 +12,13 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 from tests.factories.comparisons import ordinary
 from workbench.apps.panels.tabs.history import HistoryPage
@@ -33,6 +33,7 @@ from workbench.features.compare.call import history
 _FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 _MODELS = 20
 _CALLS = 5
+_BUNDLES = 2_000  # in the shared folder
 FIRST = "list it for the first time"
 ONCE = ("compact", FIRST)
 
@@ -65,10 +66,10 @@ def main() -> None:
     """Print one row per action."""
     parser = argparse.ArgumentParser(prog="benchmarks.history", description=__doc__)
     parser.add_argument("--results", type=int, default=100_000)
-    parser.add_argument("--bundles", type=int, default=2_000, help="in the shared folder")
     chosen = parser.parse_args()
     count = chosen.results
-    with _own_home() as home:
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, WORKBENCH_HOME=folder):
+        home = Path(folder)
         file = home / "data" / "history.sqlite"
         file.parent.mkdir()
         began = time.perf_counter()
@@ -76,7 +77,7 @@ def main() -> None:
         made_s = time.perf_counter() - began
         print(f"{count:,} results in {bytes_text(file.stat().st_size)}, made in {made_s:.0f} s")
         print(f"load of the machine {os.getloadavg()[0]:.1f}\n\n| action | s | s of a core |\n|---|---|---|")
-        for name, action in chain(_actions(count), _shared(home / "shared", chosen.bundles)):
+        for name, action in chain(_actions(count), _shared(home / "shared")):
             wall_s, core_s = _seconds(action, once=name in ONCE)
             print(f"| {name} | {wall_s:.3f} | {core_s:.3f} |", flush=True)
 
@@ -106,15 +107,15 @@ def _actions(count: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "compact", kept.compact
 
 
-def _shared(folder: Path, count: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _shared(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     folder.mkdir()
-    for number in range(count):
+    for number in range(_BUNDLES):
         path = folder / f"{number:06}.ortbench"
         path.write_bytes(pack_record(record(number), None, private=False))
-    print(f"| a shared folder of {count:,} bundles | | |")
+    print(f"| a shared folder of {_BUNDLES:,} bundles | | |")
     yield FIRST, lambda: history(folder).entries(most=20)
     yield "list it again", lambda: history(folder).entries(most=20)
-    yield "open one of it", lambda: history(folder).open(record(count // 2).id)
+    yield "open one of it", lambda: history(folder).open(record(_BUNDLES // 2).id)
 
 
 def _seconds(action: Callable[[], Any], *, once: bool) -> tuple[float, float]:
@@ -126,19 +127,6 @@ def _seconds(action: Callable[[], Any], *, once: bool) -> tuple[float, float]:
         took.append((time.perf_counter() - began, time.process_time() - began_core))
     counted = took[-_CALLS:]
     return median(wall_s for wall_s, _ in counted), median(core_s for _, core_s in counted)
-
-
-@contextmanager
-def _own_home() -> Iterator[Path]:
-    before = os.environ.get("WORKBENCH_HOME")
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["WORKBENCH_HOME"] = folder
-        try:
-            yield Path(folder)
-        finally:
-            os.environ.pop("WORKBENCH_HOME")
-            if before is not None:
-                os.environ["WORKBENCH_HOME"] = before
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ Import: `import workbench` against an empty interpreter.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import subprocess
 import sys
@@ -20,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.models import make, make_large
+from benchmarks.frame import table as markdown
+from benchmarks.models import make
 from workbench import Config, compare, load
 from workbench.core.measure.limits import Progress
 from workbench.core.measure.rounds import BLOCK_S, MAX_RUNS_A_BLOCK
@@ -28,21 +28,18 @@ from workbench.core.worker.session_host import SessionHost
 from workbench.core.worker.values import write_values
 
 BURSTS = 60
+TIMED = ("micro", "mlp", "cnn", "attention", "mlp-wide")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.overhead", description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, default=Path("overhead.json"))
-    options = parser.parse_args()
+    parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         results = {
-            "latency": [
-                latency(name, Path(folder)) for name in ("micro", "mlp", "cnn", "attention", "mlp-wide")
-            ],
-            "turn_around": [turn_around("mlp", Path(folder)), turn_around("large", Path(folder))],
+            "latency": [latency(name, Path(folder)) for name in TIMED],
+            "turn_around": [turn_around(name, Path(folder)) for name in ("mlp", "large")],
             "import": import_times(),
         }
-    options.output.write_text(json.dumps(results, indent=1))
     print(table(results))
 
 
@@ -62,9 +59,8 @@ def latency(name: str, folder: Path) -> dict[str, Any]:
         _, payload = host.do_block(BLOCK_S, 3, MAX_RUNS_A_BLOCK, None, 0.0, 1)
         samples = np.frombuffer(payload, np.int64)
         reported.append(float(np.median(samples)) / 1e9)
-        count = len(samples)
         times = []
-        for _ in range(count):
+        for _ in samples:
             start = time.perf_counter_ns()
             session.run(None, feed)
             times.append(time.perf_counter_ns() - start)
@@ -79,7 +75,7 @@ def latency(name: str, folder: Path) -> dict[str, Any]:
 
 def turn_around(name: str, folder: Path) -> dict[str, Any]:
     """Seconds to the first interval, to the settled verdict, and outside of measuring."""
-    path = make_large(folder) if name == "large" else make(name, folder)
+    path = make(name, folder)
     first: list[float] = []
 
     def note(progress: Progress) -> None:
@@ -122,25 +118,31 @@ def import_times(repeats: int = 15) -> dict[str, float]:
 
 
 def table(results: dict[str, Any]) -> str:
-    lines = ["| model | bare loop | we report | ratio | difference |", "|---|---|---|---|---|"]
-    for row in results["latency"]:
-        difference_us = (row["reported_s"] - row["bare_s"]) * 1e6
-        lines.append(
-            f"| {row['model']} | {row['bare_s'] * 1e6:,.1f} µs | {row['reported_s'] * 1e6:,.1f} µs "
-            f"| {row['ratio']:.4f} | {difference_us:+.2f} µs |"
+    bursts = [
+        (
+            *(row["model"], f"{row['bare_s'] * 1e6:,.1f} µs", f"{row['reported_s'] * 1e6:,.1f} µs"),
+            *(f"{row['ratio']:.4f}", f"{(row['reported_s'] - row['bare_s']) * 1e6:+.2f} µs"),
         )
+        for row in results["latency"]
+    ]
+    comparisons = [
+        (
+            f"{row['model']} ({row['median_ms']:.3g} ms, {row['file_mib']:.1f} MiB)",
+            "none" if row["first_interval_s"] is None else f"{row['first_interval_s']:.1f} s",
+            *(f"{row['settled_s']:.1f} s", f"{row['sampling']:.0%}"),
+            *(f"{row['inference_s']:.1f} s", f"{row['outside_s']:.2f} s"),
+        )
+        for row in results["turn_around"]
+    ]
     heads = ("comparison", "first interval", "settled", "sampling", "inference")
-    lines += ["", f"| {' | '.join(heads)} | outside of measuring and loading |"]
-    lines.append("|---|---|---|---|---|---|")
-    for row in results["turn_around"]:
-        first = "none" if row["first_interval_s"] is None else f"{row['first_interval_s']:.1f} s"
-        lines.append(
-            f"| {row['model']} ({row['median_ms']:.3g} ms, {row['file_mib']:.1f} MiB) | {first} "
-            f"| {row['settled_s']:.1f} s | {row['sampling']:.0%} | {row['inference_s']:.1f} s "
-            f"| {row['outside_s']:.2f} s |"
-        )
     added_ms = results["import"]["added_s"] * 1e3
-    return "\n".join([*lines, "", f"import workbench adds {added_ms:.1f} ms to an empty interpreter"])
+    return "\n\n".join(
+        [
+            markdown(("model", "bare loop", "we report", "ratio", "difference"), bursts),
+            markdown((*heads, "outside of measuring and loading"), comparisons),
+            f"import workbench adds {added_ms:.1f} ms to an empty interpreter",
+        ]
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Speed-up of integers, and their cost in accuracy: `python -m benchmarks.precision -o precision.json`.
+"""Speed-up of integers, and their cost in accuracy: `python -m benchmarks.precision`.
 
 Each part is one interleaved comparison, on real data where the sample has any, with the accuracy of each
 config on the sample's evaluation set. Needs a quiet machine.
@@ -7,13 +7,13 @@ config on the sample's evaluation set. Needs a quiet machine.
 from __future__ import annotations
 
 import argparse
-import json
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import interval
+from benchmarks.frame import table as markdown
 from workbench.core.config import Config, DynamicInt8, StaticInt8
 from workbench.core.models.examples import trained_sample
 from workbench.core.models.loading import load
@@ -39,20 +39,14 @@ class Part:
 
 PARTS = (
     Part(
-        "static int8 of a convolutional net",
-        "digits-conv",
-        Config(precision=StaticInt8()),
-        least_ratio=2.0,
+        "static int8 of a convolutional net", "digits-conv", Config(precision=StaticInt8()), least_ratio=2.0,
         most_accuracy_lost=0.01,
     ),
     Part("dynamic int8 of BERT", "bert-base", Config(precision=DynamicInt8()), least_ratio=1.7),
     Part(
-        "dynamic int8 of a convolutional net",
-        "digits-conv",
-        Config(precision=DynamicInt8()),
-        most_ratio=1.0,
+        "dynamic int8 of a convolutional net", "digits-conv", Config(precision=DynamicInt8()), most_ratio=1.0
     ),
-)
+)  # fmt: skip
 
 
 def accuracy(model: Model, config: Config) -> tuple[float, int] | None:
@@ -81,16 +75,12 @@ def measure(part: Part, budget_s: float) -> dict[str, Any]:
         "ratio": verdict.ratio,
         "low": verdict.low,
         "high": verdict.high,
-        "rounds": verdict.rounds,
         "float32_ms": _ms(before.latency.median_s),
         "int8_ms": _ms(after.latency.median_s),
         "float32_bytes": before.preparation.file_bytes if before.preparation else None,
         "int8_bytes": after.preparation.file_bytes if after.preparation else None,
         "sqnr_db": min((row.sqnr_db for row in result.agreement if row.sqnr_db is not None), default=None),
-        "steps": [step.did for step in after.preparation.steps] if after.preparation else [],
         "sentence": str(result).splitlines()[0],
-        "machine": asdict(result.record.machine),
-        "versions": asdict(result.record.versions),
     }
     for word, score in zip(("float32", "int8"), scores, strict=True):
         row[f"{word}_accuracy"] = None if score is None else score[0]
@@ -116,37 +106,31 @@ def _ms(seconds: float | None) -> float | None:
 
 def table(rows: list[dict[str, Any]]) -> str:
     """Return the rows as a table in Markdown, for docs/precision.md."""
-    lines = [
-        "| comparison | float32 | int8 | speed-up (95 % CI) | file | SQNR | accuracy |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    lines = []
     for row in rows:
-        interval = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
-        labels = row["labels"]
         scores = (
             "none: random weights"
-            if labels is None
-            else f"{row['float32_accuracy']:.2%} → {row['int8_accuracy']:.2%} of {labels:,}"
+            if row["labels"] is None
+            else f"{row['float32_accuracy']:.2%} → {row['int8_accuracy']:.2%} of {row['labels']:,}"
         )
-        files = f"{row['float32_bytes'] / 1e6:.1f} → {row['int8_bytes'] / 1e6:.1f} MB"
-        lines.append(
-            f"| {row['part']} ({row['sample']}) | {row['float32_ms']:.2f} ms | {row['int8_ms']:.2f} ms "
-            f"| {row['ratio']:.2f}×{interval} | {files} | {row['sqnr_db']:.0f} dB | {scores} |"
-        )
-    return "\n".join(lines)
+        lines.append((
+            *(f"{row['part']} ({row['sample']})", f"{row['float32_ms']:.2f} ms", f"{row['int8_ms']:.2f} ms"),
+            f"{row['ratio']:.2f}×{interval(row['low'], row['high'])}",
+            f"{row['float32_bytes'] / 1e6:.1f} → {row['int8_bytes'] / 1e6:.1f} MB",
+            *(f"{row['sqnr_db']:.0f} dB", scores),
+        ))  # fmt: skip
+    heads = ("comparison", "float32", "int8", "speed-up (95 % CI)", "file", "SQNR", "accuracy")
+    return markdown(heads, lines)
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.precision", description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, help="write the rows as JSON")
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds for each comparison")
     options = parser.parse_args(arguments)
     rows = [measure(part, options.budget) for part in PARTS]
     print(table(rows))
     for row in rows:
         print(f"{'as expected' if row['as_expected'] else 'NOT as expected'}: {row['sentence']}")
-    if options.output:
-        options.output.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

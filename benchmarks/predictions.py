@@ -1,6 +1,6 @@
 """Check predictions of a provider against its real sessions, and record them with the package.
 
-    python -m benchmarks.predictions --runtime /path/to/env --provider openvino [MODEL …]
+    python -m benchmarks.predictions --runtime /path/to/env --provider openvino --version 1.24 [MODEL …]
 
 MODEL is a sample or a path; without any, every sample is checked. A model that the provider cannot load is
 left out, and said.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 
@@ -18,22 +18,13 @@ import workbench as wb
 from workbench.features.explain.placement.prediction import RecordedCheck, recorded_checks
 
 
-@dataclass(frozen=True)
-class Target:
-    """A provider in the environment of an interpreter."""
-
-    runtime: str
-    provider: str
-    version: str
-
-
-def check(model: str, target: Target) -> RecordedCheck:
+def check(model: str, runtime: str, provider: str, version: str) -> RecordedCheck:
     """Explain the model in a real session of the provider and compare."""
-    config = wb.Config(runtime=target.runtime, providers=[target.provider])
+    config = wb.Config(runtime=runtime, providers=[provider])
     compared = wb.explain(model, config, passes=False, keep=False).compare_prediction()
     return RecordedCheck(
         provider=compared.provider,
-        version=target.version,
+        version=version,
         model=Path(model).stem,
         nodes=len(compared.nodes),
         right=compared.right,
@@ -49,11 +40,10 @@ def main() -> None:
     parser.add_argument("--provider", required=True)
     parser.add_argument("--version", required=True, help="package and version, for the record")
     options = parser.parse_args()
-    target = Target(options.runtime, options.provider, options.version)
     rows = {(row.provider, row.model): row for row in recorded_checks()}
     for model in options.models or list(wb.samples()["name"]):
         try:
-            row = check(model, target)
+            row = check(model, options.runtime, options.provider, options.version)
         except wb.WorkbenchError as error:
             print(f"{model}: {error.problem[:200]}")
             continue

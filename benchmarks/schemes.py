@@ -5,8 +5,13 @@ A B B A or B A A B, the partner frozen. The table says, for the sampling of one 
 of the log ratio over the rounds for each estimator, and the share of the time that was sampling. Estimators
 are the judge's own: its ratio stands on the fastest third, on a busy machine on the fastest twentieth.
 `--series NAME` keeps the raw times in `benchmarks/series/NAME.json.gz`; `--replay NAME` prints their table
-again. `--rule` draws comparisons from the rounds that `benchmarks.bursts` recorded of equal configs, with and
+again. `--rule` draws comparisons from rounds of equal configs that `--record STATE` recorded, with and
 without a planted effect, and counts what the judge concludes, so that a change of its rule shows in seconds.
+
+`--record` makes the rounds of `wb.compare` while other load comes and goes for 0.3 to 3 s on one and on two
+cores (`bursts`), keeps both cores busy (`busy`), or is that of the machine (`quiet` and `others`, which only
+name it). `benchmarks/series/STATE.json` keeps, for each round, the log ratio by share of the fastest passes,
+of undisturbed cycles and of all; further runs add to it.
 """
 
 from __future__ import annotations
@@ -21,17 +26,29 @@ import tempfile
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
 
-from benchmarks.burners import busy_cores
-from benchmarks.models import MODELS, make
+from benchmarks.burners import busy_cores, pick
+from benchmarks.frame import loads
+from benchmarks.frame import table as markdown
+from benchmarks.models import MODELS_HELP, model_paths
 from workbench import Config, load
 from workbench.core.bundle.comparison import Kind
-from workbench.core.measure.compare_request import default_budget_s, longest_s
-from workbench.core.measure.pairs import TYPICAL_SHARE, Pair, log_ratio_of, population_of
+from workbench.core.measure.compare import compare
+from workbench.core.measure.compare_request import CompareRequest, default_budget_s, longest_s
+from workbench.core.measure.pairs import (
+    MIN_CLEAN_CYCLES,
+    TYPICAL_SHARE,
+    Pair,
+    cycles_of,
+    log_ratio_of,
+    log_ratio_over,
+    population_of,
+)
 from workbench.core.measure.regime import BUSY, QUIET
 from workbench.core.measure.verdict import Criteria, is_enough, judge
 from workbench.core.worker.launch import Worker
@@ -45,9 +62,13 @@ SCHEMES = {  # name: (seconds a block, least runs, runs before the first sample)
     "2 ms, lead-in": (0.002, 1, 1),
     "1 run": (0.0, 1, 0),
 }
-STATES = ("quiet", "others", "bursts", "busy")  # of the machine, in series of `benchmarks.bursts`
+STATES = ("quiet", "others", "bursts", "busy")  # of the machine, in series of rounds
+RECORDED = ("digits-conv", "digits-vit", "mlp", "attention", "cnn")
+NEVER_SETTLED = 1e-6  # a smallest effect that no interval resolves: the budget ends the comparison
 SHARES = (0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 0.75)  # of the fastest passes, as kept there
 STRETCH = 3  # rounds drawn as they followed each other
+CASES = ("mlp:all", "attention:all", "attention:1")
+TRIES = 40  # comparisons drawn for each effect
 EFFECTS = (1.0, 1.02, 1.03, 1.1, 2.0)
 WARM_UP = {"floor_s": 0.06, "bound_s": 1.5, "floor_runs": 4, "pacing_s": None}
 Cycle = tuple[Sequence[Sequence[float]], Sequence[Sequence[float]]]  # blocks of samples, a side each
@@ -83,25 +104,27 @@ ESTIMATORS: dict[str, Callable[[Sequence[Cycle]], float]] = {
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.schemes", description=__doc__)
-    parser.add_argument("--models", nargs="+", default=["mlp:all", "attention:all", "attention:1"])
+    models_help = f"{MODELS_HELP}; `:1` behind one are its threads"
+    parser.add_argument("--models", nargs="+", help=models_help)
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=0.4, help="of sampling, a scheme and round")
-    parser.add_argument("--burners", type=int, default=0, help="cores kept busy meanwhile")
+    parser.add_argument("--seconds", type=float, help="of sampling, a scheme and round, or a recorded model")
     parser.add_argument("--series", metavar="NAME", help="keep the raw times in benchmarks/series")
     parser.add_argument("--replay", metavar="NAME", nargs="+", help="only print the table of such series")
     parser.add_argument("--rule", action="store_true", help="only judge comparisons drawn from series")
-    parser.add_argument("--tries", type=int, default=40, help="comparisons drawn for each effect")
+    parser.add_argument("--record", choices=STATES, help="only add rounds of equal configs to a series")
     options = parser.parse_args(arguments)
+    if options.record:
+        record(options.record, options.models or RECORDED, options.seconds or 40.0)
+        return
     if options.rule:
-        print(rule_table(options.tries))
+        print(rule_table(TRIES))
         return
     if options.replay:
         rows = [row for name in options.replay for row in series(name)]
     else:
         if options.series and file_of(options.series).exists():
             parser.error(f"there is a series {options.series!r}; give another name")
-        with busy_cores(options.burners):
-            rows = list(measure(options.models, options.rounds, options.seconds))
+        rows = list(measure(options.models or CASES, options.rounds, options.seconds or 0.4))
         if options.series:
             file_of(options.series).write_bytes(gzip.compress(json.dumps(rows).encode(), mtime=0))
     print(table(rows))
@@ -125,7 +148,8 @@ def measure(models: Iterable[str], rounds: int, seconds: float) -> Iterable[dict
         name, _, threads = case.partition(":")
         config = Config() if threads in ("", "all") else Config(intra_op_threads=int(threads))
         with tempfile.TemporaryDirectory() as folder:
-            model = load(make(name, Path(folder)) if name in MODELS else name)
+            (path,) = model_paths(Path(folder), [name]).values()
+            model = load(path)
             feeds = Path(folder) / "feeds"
             write_values(feeds, model.inputs(seed=0).feeds)
             load_body = {"model": str(model.path), "plan": config.plan().to_dict()}
@@ -176,48 +200,87 @@ def _ask(worker: Worker, kind: str, body: dict[str, Any]) -> bytes:
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """Return the scatter by case, scheme and estimator, as Markdown."""
-    loads = [row["load"] for row in rows]
-    lines = [
-        f"{os.cpu_count()} cores, load {min(loads):.1f} to {max(loads):.1f}",
-        "",
-        f"| model | scheme | median | sampling | {' | '.join(ESTIMATORS)} |",
-        "|---|---|---|---|" + "---|" * len(ESTIMATORS),
-    ]
+    lines = []
     for case in dict.fromkeys(row["case"] for row in rows):
         for scheme in SCHEMES:
             mine = [row for row in rows if (row["case"], row["scheme"]) == (case, scheme)]
             samples = [s for row in mine for cycle in row["cycles"] for side in cycle for s in _flat(side)]
             share = sum(samples) / sum(row["wall_s"] for row in mine)
-            scatter = " | ".join(
+            scatter = (
                 f"{stdev(estimate(row['cycles']) for row in mine) * 100:.1f} %"
                 for estimate in ESTIMATORS.values()
             )
-            lines.append(f"| {case} | {scheme} | {median(samples) * 1e3:.2f} ms | {share:.0%} | {scatter} |")
-    return "\n".join(lines)
+            lines.append((case, scheme, f"{median(samples) * 1e3:.2f} ms", f"{share:.0%}", *scatter))
+    heads = ("model", "scheme", "median", "sampling", *ESTIMATORS)
+    return f"{os.cpu_count()} cores, load {loads(rows)}\n\n{markdown(heads, lines)}"
+
+
+def record(state: str, names: Iterable[str], seconds: float) -> None:
+    """Add rounds of equal configs of each model to the series of a state of the machine."""
+    output = SERIES / f"{state}.json"
+    rows = json.loads(output.read_text()) if output.exists() else []
+    rng = random.Random(0)
+    with tempfile.TemporaryDirectory() as folder, _load_of(state, rng):
+        for name, path in model_paths(Path(folder), names).items():
+            rows += recorded_rounds(name, path, seconds, rng.getrandbits(30))
+            lines = ",\n".join(json.dumps(row) for row in rows)
+            output.write_text(f"[\n{lines}\n]\n")
+
+
+def _load_of(state: str, rng: random.Random) -> AbstractContextManager[object]:
+    if state == "busy":
+        return busy_cores(2)
+    return pick(rng, cores=2) if state == "bursts" else nullcontext()
+
+
+def recorded_rounds(name: str, path: Path, seconds: float, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield a row for each round of a config against itself."""
+    model = load(path)
+    request = CompareRequest.of(
+        model, (Config(), Config()), model.inputs(seed=0), budget_s=seconds, smallest_effect=NEVER_SETTLED,
+        seed=seed,
+    )  # fmt: skip
+    made = compare(request)
+    first, second = made.runs
+    for a, b in zip(first.processes, second.processes, strict=True):
+        every, clean = cycles_of(a, b)
+        yield {
+            "model": name,
+            "median_ms": round((first.latency.median_s or 0.0) * 1e3, 3),
+            "load": round(os.getloadavg()[0], 1),
+            "round_s": round(made.protocol.elapsed_s / len(first.processes), 2),
+            "cycles": len(every),
+            "clean_cycles": len(clean),
+            "all": _by_share(every, a.feeds),
+            "clean": _by_share(clean, a.feeds) if len(clean) >= MIN_CLEAN_CYCLES else None,
+        }
+
+
+def _by_share(cycles: Iterable[Any], feeds: int) -> list[float]:
+    return [round(log_ratio_over(list(cycles), feeds, share), 4) for share in SHARES]
 
 
 def rule_table(tries: int) -> str:
     """Return what the judge concludes of drawn comparisons, by state of the machine, as Markdown."""
-    lines = [
-        "| series | rounds | load | effect | faster | slower | tie | unknown | median, 95 % end within |",
-        "|---" * 9 + "|",
-    ]
+    heads = (
+        *("series", "rounds", "load", "effect", "faster", "slower", "tie", "unknown"),
+        "median, 95 % end within",
+    )
+    lines = []
     for state in STATES:
         if not (SERIES / f"{state}.json").exists():
             continue
         rows = json.loads((SERIES / f"{state}.json").read_text())
         models = [[row for row in rows if row["model"] == name] for name in {row["model"]: 0 for row in rows}]
-        loads = [row["load"] for row in rows]
         for effect in EFFECTS:
             rng = random.Random(0)
             drawn = [answer(models[number % len(models)], math.log(effect), rng) for number in range(tries)]
             counts = Counter(kind for kind, _ in drawn)
-            kinds = " | ".join(str(counts[kind]) for kind in ("faster", "slower", "tie", "unknown"))
+            kinds = (counts[kind] for kind in ("faster", "slower", "tie", "unknown"))
             times_s = sorted(seconds for _, seconds in drawn)
             ends = f"{median(times_s):.0f} s, {times_s[math.ceil(0.95 * tries) - 1]:.0f} s"
-            load_now = f"{min(loads):.1f} to {max(loads):.1f}"
-            lines.append(f"| {state} | {len(rows)} | {load_now} | {effect:g} | {kinds} | {ends} |")
-    return "\n".join(lines)
+            lines.append((state, len(rows), loads(rows), f"{effect:g}", *kinds, ends))
+    return markdown(heads, lines)
 
 
 def answer(rows: Sequence[dict[str, Any]], effect: float, rng: random.Random) -> tuple[Kind, float]:

@@ -7,13 +7,13 @@ seconds, how many points are settled, and the time that was sampling.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import workbench as wb
+from benchmarks.frame import table as markdown
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.features.grid.winner import winner_of
 
@@ -37,14 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.sweep", description=__doc__)
     parser.add_argument("--model", default="digits-conv")
     parser.add_argument("--budget", type=float, default=4.0, help="seconds a point")
-    parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
     options = parser.parse_args(arguments)
-    rows = [
-        swept(options.model, options.batches, options.budget),
-        compared(options.model, options.batches, options.budget),
-    ]
+    rows = [way(options.model, BATCHES, options.budget) for way in (swept, compared)]
     print(table(rows, os.getloadavg()[0]))
-    print(json.dumps([asdict(row) for row in rows], indent=1))
 
 
 def swept(model: str, batches: Sequence[int], budget_s: float) -> Row:
@@ -75,12 +70,11 @@ def configs() -> tuple[wb.Config, ...]:
 
 def table(rows: Sequence[Row], load: float) -> str:
     """Return the rows as a table in Markdown."""
-    head = f"load {load:.1f}\n\n| way | points | time | sampling | settled |\n|---|---|---|---|---|"
     lines = [
-        f"| {row.way} | {row.points} | {row.elapsed_s:.1f} s | {row.sampling_s:.1f} s | {row.settled} |"
+        (row.way, row.points, f"{row.elapsed_s:.1f} s", f"{row.sampling_s:.1f} s", row.settled)
         for row in rows
     ]
-    return "\n".join([head, *lines])
+    return f"load {load:.1f}\n\n{markdown(('way', 'points', 'time', 'sampling', 'settled'), lines)}"
 
 
 def _row(way: str, records: Sequence[ComparisonRecord], elapsed_s: float) -> Row:

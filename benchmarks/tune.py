@@ -18,20 +18,19 @@ search (`benchmarks.usual_searches`).
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import workbench as wb
+from benchmarks.frame import keep, moment, rows_of
 from benchmarks.tune_summary import Rows, replays, summary
 from benchmarks.usual_searches import RUNS, search
 from sample_models.drawn_nets import encoder
@@ -50,12 +49,9 @@ GENERATED = {
     "encoder-tiny": partial(encoder, width=128, layers=2, heads=2),  # BERT-tiny's shape
     "encoder-small": partial(encoder, width=384, layers=6, heads=12, length=32),  # a sentence encoder's
 }
-SHORT = {
-    "distilbert": 32,
-    "bert-base": 32,
-    "bert-base-dynamo": 32,
-}  # tokens: a study has time for some rounds
+SHORT = dict.fromkeys(("distilbert", "bert-base", "bert-base-dynamo"), 32)  # tokens: a study has some rounds
 EXHAUSTIVE = 6.0  # times the budget of a study
+REPLAYS = 10  # of each usual way a model
 GROUP = 8  # configs that race in one comparison of the exhaustive search
 LEADING = 6  # configs that are measured once more, beside those that a study chose
 AGAIN = 2.0  # times the budget of a study
@@ -70,29 +66,20 @@ def main() -> None:
     parser.add_argument("--models", nargs="*", default=MODELS)
     parser.add_argument("--tries", type=int, default=3, help="studies a model")
     parser.add_argument("--budget", type=float, default=30.0, help="seconds a study")
-    parser.add_argument(
-        "--exhaustive-budget",
-        type=float,
-        help=f"seconds of each exhaustive search; {EXHAUSTIVE:.0f} times a study",
-    )
+    exhaustive_help = f"seconds of each exhaustive search; {EXHAUSTIVE:.0f} times a study"
+    parser.add_argument("--exhaustive-budget", type=float, help=exhaustive_help)
     parser.add_argument("--max-accuracy-drop", type=float, help="let int8 take part, on labelled examples")
     parser.add_argument("--max-error", type=float, help="let int8 take part, by the error of its outputs")
-    parser.add_argument("--replays", type=int, default=10, help="of each usual way a model")
     parser.add_argument("--file", type=Path, default=Path("tune.jsonl"))
-    parser.add_argument(
-        "--minutes",
-        type=float,
-        default=math.inf,
-        help="begin no measurement after this time; a second call goes on",
-    )
+    minutes_help = "begin no measurement after this time; a second call goes on"
+    parser.add_argument("--minutes", type=float, default=math.inf, help=minutes_help)
     options = parser.parse_args()
     until = time.monotonic() + 60 * options.minutes
     if options.worlds:
         simulate(max(options.tries, 50))
         return
     goal = wb.Goal(max_accuracy_drop=options.max_accuracy_drop, max_error=options.max_error)
-    lines = options.file.read_text().splitlines() if options.file.exists() else []
-    rows = [row for line in lines if (row := json.loads(line)).get("goal") == repr(goal)]
+    rows = [row for row in rows_of(options.file) if row.get("goal") == repr(goal)]
     for name in () if options.report else options.models:
         if time.monotonic() >= until:
             break
@@ -100,8 +87,7 @@ def main() -> None:
         try:
             for row in measure(name, goal, options, known, until):
                 rows.append({**row, "model": name, "goal": repr(goal)})
-                with options.file.open("a") as file:
-                    file.write(json.dumps(rows[-1]) + "\n")
+                keep(rows[-1], options.file)
         except Exception as error:  # noqa: BLE001 - whatever one model meets, the others count
             print(f"{name} is left out: {type(error).__name__}: {error}", file=sys.stderr)
             continue
@@ -110,7 +96,7 @@ def main() -> None:
     print("\n" + summary(rows, options.budget), flush=True)
     spaces = {name: space_of(name, goal)[2] for name in dict.fromkeys(row["model"] for row in rows)}
     for title in RUNS:
-        print(replays(rows, title, spaces, key, options.replays), flush=True)
+        print(replays(rows, title, spaces, key, REPLAYS), flush=True)
 
 
 def measure(
@@ -225,8 +211,7 @@ def studied_row(
     return {
         "kind": "study", "try": seed, "best": key(best), "ended": ended,
         "budget_s": budget_s, "elapsed_s": time.perf_counter() - began,
-        "rounds": fmean(rounds) if rounds else 0.0, "load": os.getloadavg()[0],
-        "date": datetime.now(UTC).date().isoformat(),
+        "rounds": fmean(rounds) if rounds else 0.0, **moment(),
     }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any, TypeAlias
 
+from benchmarks.frame import loads
 from benchmarks.usual_searches import REFUSED, RUNS, replay
 from workbench.core.config import Config
 from workbench.features.tune.space import Space
@@ -35,8 +36,7 @@ def summary(rows: Rows, budget_s: float) -> str:
         lines.append(_gain("with other arithmetic within the limit", int8, outcomes))
     studies = [row for row in rows if row["kind"] == "study"]
     if studies:
-        loads = sorted(row["load"] for row in studies)
-        lines.append(f"load {loads[0]:.1f} to {loads[-1]:.1f}, {studies[-1]['date']}")
+        lines.append(f"load {loads(studies)}, {studies[-1]['date']}")
     return "\n".join(lines)
 
 

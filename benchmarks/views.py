@@ -1,14 +1,13 @@
-"""How fast the live views are: `python -m benchmarks.views [graph] [flame] [-n NODES] [-o FILE]`.
+"""How fast the live views are: `python -m benchmarks.views [graph] [flame] [-n NODES]`.
 
 Each part makes a view of made data in this process, opens it as an exported page in headless Chromium without
 a GPU, and drives it as a person would: first paint, panning at first sight and with boxes opened, search.
-Prints a row a view; `-o` writes them as JSON.
+Prints the figures of each view.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 import time
@@ -139,19 +138,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all of them unless named")
     parser.add_argument("-n", "--nodes", type=int, default=12_000, help="size of the made data")
-    parser.add_argument("-o", "--output", type=Path, help="a JSON file to write")
     asked = parser.parse_args(arguments)
-    rows = []
     with sync_playwright() as play, tempfile.TemporaryDirectory() as folder:
         browser = play.chromium.launch(executable_path=find_browser(), args=FLAGS)
         for part in asked.parts or PARTS:
             name, make = PARTS[part](asked.nodes)
-            rows.append(measure(name, make, Path(folder), browser))
-            for key, value in rows[-1].items():
+            for key, value in measure(name, make, Path(folder), browser).items():
                 print(f"{key:>24}  {value:.4g}" if isinstance(value, float) else f"{key:>24}  {value}")
         browser.close()
-    if asked.output:
-        asked.output.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     return 0
 
 

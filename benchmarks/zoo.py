@@ -8,7 +8,6 @@ of a JSON-lines file; a second call goes on where the first was stopped.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import subprocess
@@ -21,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import workbench as wb
+from benchmarks.frame import keep, rows_of
+from benchmarks.frame import table as markdown
 from workbench.core.models import Model
 from workbench.core.text import bounded
 
@@ -194,17 +195,14 @@ def cell(path: Path, call: str) -> Cell:
 
 def cells(folder: Path, calls: tuple[str, ...], held: Path) -> Iterator[Cell]:
     """Yield every cell of the table, model by model; those in the file are not made again."""
-    lines = held.read_text("utf-8").splitlines() if held.exists() else []
-    known = {(made.model, made.call): made for made in (Cell(**json.loads(line)) for line in lines)}
-    with held.open("a", encoding="utf-8") as output:
-        for path in files(folder):
-            for call in calls:
-                made = known.get((name_of(path), call))
-                if made is None:
-                    made = cell(path, call)
-                    output.write(json.dumps(asdict(made)) + "\n")
-                    output.flush()
-                yield made
+    known = {(made.model, made.call): made for made in (Cell(**row) for row in rows_of(held))}
+    for path in files(folder):
+        for call in calls:
+            made = known.get((name_of(path), call))
+            if made is None:
+                made = cell(path, call)
+                keep(asdict(made), held)
+            yield made
 
 
 def page(made: list[Cell], calls: tuple[str, ...]) -> str:
@@ -212,19 +210,8 @@ def page(made: list[Cell], calls: tuple[str, ...]) -> str:
     by_model: dict[str, dict[str, Cell]] = {}
     for each in made:
         by_model.setdefault(each.model, {})[each.call] = each
-    lines = [
-        "# Models of other people",
-        "",
-        "Small trained models that people run in production, from "
-        + ", ".join(f"`{name}` {version}" for name, version in PACKAGES.items())
-        + f", each with every call and its smallest budget. `python -m benchmarks.zoo FOLDER` on "
-        f"{time.strftime('%d %B %Y')} made this page, with {os.cpu_count()} cores that others used, too. A "
-        "number is the seconds of a call that works, r1, r2, … the reason of one that refused.",
-        "",
-        f"| model | {' | '.join(calls)} |",
-        f"|---|{'---|' * len(calls)}",
-    ]
     reasons: dict[str, str] = {}
+    rows = []
     for model, row in by_model.items():
         texts = []
         for call in calls:
@@ -232,31 +219,33 @@ def page(made: list[Cell], calls: tuple[str, ...]) -> str:
             reason = f"{each.outcome.splitlines()[0]}. Next: {each.fix}"
             mark = reasons.setdefault(reason, f"r{len(reasons) + 1}") if not each.works else ""
             texts.append(mark or f"{each.seconds:.1f}")
-        lines.append(f"| {model} | {' | '.join(texts)} |")
-    lines += [
-        "",
+        rows.append((model, *texts))
+    packages = ", ".join(f"`{name}` {version}" for name, version in PACKAGES.items())
+    lines = [
+        "# Models of other people\n",
+        f"Small trained models that people run in production, from {packages}, each with every call and its "
+        f"smallest budget. `python -m benchmarks.zoo FOLDER` on {time.strftime('%d %B %Y')} made this page, "
+        f"with {os.cpu_count()} cores that others used, too. A number is the seconds of a call that works, "
+        "r1, r2, … the reason of one that refused.\n",
+        f"{markdown(('model', *calls), rows)}\n",
         *(f"- **{mark}** {reason}" for reason, mark in reasons.items()),
         "",
-        *figures_table(by_model),
+        figures_table(by_model),
     ]
     return "\n".join([*lines, ""])
 
 
-def figures_table(by_model: dict[str, dict[str, Cell]]) -> list[str]:
+def figures_table(by_model: dict[str, dict[str, Cell]]) -> str:
     """Return the errors of other arithmetic, and predicted beside measured gains of the fixes tried."""
-    lines = [
-        "The error of the outputs (root mean square, a share of the output; on random inputs) where they "
-        "were not refused, the first fix of `wb.findings`, measured for 12 s, and `result.examine()` of two "
-        "levels with cached peaks:",
-        "",
-        f"| model | {' | '.join(ERRORS)} | the first fix | examine |",
-        f"|---|{'---|' * (len(ERRORS) + 2)}",
-    ]
+    rows = []
     for model, row in by_model.items():
         made = [row[call] for call in (*ERRORS, "first fix", "examine") if call in row]
-        texts = [each.figures or ("none" if each.works else "refused") for each in made]
-        lines.append(f"| {model} | {' | '.join(texts)} |")
-    return lines
+        rows.append((model, *(each.figures or ("none" if each.works else "refused") for each in made)))
+    return (
+        "The error of the outputs (root mean square, a share of the output; on random inputs) where they "
+        "were not refused, the first fix of `wb.findings`, measured for 12 s, and `result.examine()` of two "
+        f"levels with cached peaks:\n\n{markdown(('model', *ERRORS, 'the first fix', 'examine'), rows)}"
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:

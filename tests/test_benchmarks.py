@@ -71,7 +71,6 @@ def row(kind: str, **more: Any) -> dict[str, Any]:
         "rounds": 3,
         "elapsed_s": 2.0,
         "median_ms": 1.0,
-        "pooled": {"Mann-Whitney": "", "Welch": ""},
         "blocks": {"loaded": 0, "loaded_flagged": 0, "clean": 4, "clean_flagged": 0},
         **more,
     }

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 
-from benchmarks.flaws.facts import known_facts
 from benchmarks.flaws.flaw import Flaw, Planted
 from workbench.core.config import Config
 from workbench.core.models.inputs import Inputs
@@ -18,13 +17,18 @@ from workbench.core.models.loading import load
 from workbench.core.models.model import Model
 from workbench.core.prepare.runnable import make_runnable
 from workbench.core.worker.session import make_session
+from workbench.features.cold_start import cold_start
+from workbench.features.compare.call import compare
 from workbench.features.findings.evidence import Evidence
-from workbench.features.findings.gather import gather
+from workbench.features.findings.gather import gather, known_accuracy
+from workbench.features.findings.known import Known
 from workbench.features.findings.look import look
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 from workbench.features.findings.result import Finding, FixTarget
+from workbench.features.profile.calls import memory
 
 NAMED_SHARE = 0.5  # of the flaw's nodes that a finding must name (it lists at most 40)
+BUDGET_S = 2.0  # of a comparison whose outputs count, not its times
 OWN_SHARE = 0.5  # of the nodes that a finding names, inserted ones apart, which must belong to the flaw
 
 
@@ -56,6 +60,27 @@ def look_at(planted: Planted, path: Path) -> Looked:
     known = known_facts(planted, model, inputs)
     evidence = gather(model, planted.config, inputs, known=known, calibration=planted.calibration)
     return Looked(planted, model, inputs, evidence, look(evidence))
+
+
+def known_facts(planted: Planted, model: Model, inputs: Inputs) -> Known:
+    """Return what only measuring gives of the flaw: accuracy, a cold start, memory, a comparison."""
+    config, calibration = planted.config, planted.calibration
+    known = Known()
+    if planted.data is not None:
+        known = known_accuracy(model, config, planted.data, calibration=calibration)
+    if "cold start" in planted.facts:
+        starts = cold_start(model, config, inputs=inputs, calibration=calibration)
+        known = replace(known, cold=starts.record)
+    if "memory" in planted.facts:
+        used = memory(model, config, inputs=inputs, calibration=calibration)
+        known = replace(known, memory=used.record)
+    if "comparison" in planted.facts:
+        result = compare(
+            model, planted.sound_config, config, inputs=inputs, calibration=calibration, budget_s=BUDGET_S,
+            progress=False, keep=False,
+        )  # fmt: skip
+        known = replace(known, run=result.runs[1], comparison=result.record)
+    return known
 
 
 def recall_row(flaw: Flaw, looked: Looked) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 import onnx
 
-from benchmarks.flaws.nets import Net
+from benchmarks.models import Net
 from workbench.core.config import Config
 
 Fact = Literal["cold start", "memory", "comparison"]
 DEFAULTS = Config()
+RANDOM = "random"  # calibration data
 MODELS = 3  # that each flaw is planted into
 SOUND_TEXT = Config(disabled_passes=("SkipLayerNormFusion",))  # see the finding skip-layer-norm-slow
 
@@ -32,13 +33,16 @@ class Planted:
     facts: tuple[Fact, ...] = ()  # that only a measurement gives
 
 
+Plant = Callable[[int], Planted]  # into the model of this number
+
+
 @dataclass(frozen=True)
 class Flaw:
     """One kind of flaw."""
 
     kind: str
     finding: str
-    plant: Callable[[int], Planted]
+    plant: Plant
     is_timed: bool = False  # costs enough time for a measurement to tell
 
 

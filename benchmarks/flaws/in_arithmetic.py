@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from onnx import numpy_helper
 
-from benchmarks.flaws.flaw import SOUND_TEXT, Flaw, Planted
-from benchmarks.flaws.in_configs import RANDOM
-from benchmarks.flaws.nets import Array, Net, images, products, texts
+from benchmarks.flaws.flaw import RANDOM, SOUND_TEXT, Flaw, Planted
+from benchmarks.flaws.in_configs import badly_set
+from benchmarks.flaws.nets import Array, images, products, texts
+from benchmarks.models import Net
 from workbench.core.config import Config, DynamicInt8, Precision, StaticInt8, WeightOnly
 
 SPIKE = 1_000.0  # among values of about 1
@@ -27,12 +28,6 @@ def wide_channel(number: int) -> Planted:
     weight[:, 3] *= 100
     tensor.raw_data = weight.tobytes()
     return Planted(model, (f"product{number}",), Config(precision=DynamicInt8()))
-
-
-def seven_bits(number: int) -> Planted:
-    precision = (DynamicInt8, StaticInt8, DynamicInt8)[number](reduce_range=True)
-    net = (products, images, texts)[number](number)
-    return Planted(net.model(), config=SOUND_TEXT.replace(precision=precision), calibration=RANDOM)
 
 
 def spike(number: int) -> Planted:
@@ -56,10 +51,6 @@ def _spiked(number: int) -> Net:
         return net.plant("Add", result, net.constant("spike", outlier))
 
     return images(number, after)
-
-
-def random_calibration(number: int) -> Planted:
-    return Planted(images(number).model(), config=STATIC, calibration=RANDOM)
 
 
 def few_examples(number: int) -> Planted:
@@ -139,17 +130,6 @@ def few_integers(number: int) -> Planted:
     return Planted(net.model(), tuple(net.planted), Config(precision=DynamicInt8()))
 
 
-def sixteen_bits(number: int) -> Planted:
-    activation = ("uint16", "int16", "uint16")[number]
-    config = Config(precision=StaticInt8(samples=4, activation=activation))
-    return Planted(images(number).model(), config=config, calibration=RANDOM)
-
-
-def blocks_in_float(number: int) -> Planted:
-    precision = WeightOnly(bits=(4, 8, 4)[number], accuracy_level="float32")
-    return Planted(products(number).model(), config=Config(precision=precision))
-
-
 def weights_of_a_few_rows(number: int) -> Planted:
     """Each run reads 256 MiB of weights for one row."""
     side, depth = LARGE[number]
@@ -164,19 +144,29 @@ def weights_of_a_few_rows(number: int) -> Planted:
     return Planted(net.model(), tuple(net.planted))
 
 
+SEVEN_BITS = tuple(
+    SOUND_TEXT.replace(precision=int8(reduce_range=True)) for int8 in (DynamicInt8, StaticInt8, DynamicInt8)
+)
+SIXTEEN_BITS = tuple(
+    Config(precision=StaticInt8(samples=4, activation=kind)) for kind in ("uint16", "int16", "uint16")
+)
+IN_FLOAT = tuple(Config(precision=WeightOnly(bits=bits, accuracy_level="float32")) for bits in (4, 8, 4))
 FLAWS = (
     Flaw("one scale for a wide channel", "one-scale-for-wide-channels", wide_channel),
-    Flaw("seven bits on VNNI", "seven-bits-for-nothing", seven_bits),
+    Flaw("seven bits on VNNI", "seven-bits-for-nothing",
+         badly_set((products, images, texts), *SEVEN_BITS, calibration=RANDOM)),
     Flaw("an outlier in an activation", "outliers-set-the-range", spike),
     Flaw("a layer that reads an outlier", "sensitive-layer", sensitive),
-    Flaw("calibration on random data", "random-calibration", random_calibration),
+    Flaw("calibration on random data", "random-calibration",
+         badly_set((images,), STATIC, calibration=RANDOM)),
     Flaw("calibration on few examples", "few-calibration-examples", few_examples),
     Flaw("labels that int8 misses", "accuracy-lost", accuracy_lost),
     Flaw("outputs that int8 loses", "outputs-far-from-float", far_outputs),
     Flaw("scores beside boxes", "channels-lost-in-a-common-scale", joined_scales),
     Flaw("biases behind Identity", "bias-behind-identity", hidden_bias),
     Flaw("int8 of a few products", "few-integer-kernels", few_integers),
-    Flaw("activations of 16 bits", "sixteen-bit-activations", sixteen_bits),
-    Flaw("blocks that compute in float", "blocks-computed-in-float", blocks_in_float),
+    Flaw("activations of 16 bits", "sixteen-bit-activations",
+         badly_set((images,), *SIXTEEN_BITS, calibration=RANDOM)),
+    Flaw("blocks that compute in float", "blocks-computed-in-float", badly_set((products,), *IN_FLOAT)),
     Flaw("256 MiB of weights for a row", "weight-only-opportunity", weights_of_a_few_rows),
-)
+)  # fmt: skip

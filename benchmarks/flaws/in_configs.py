@@ -2,88 +2,55 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any
 
-from benchmarks.flaws.flaw import SOUND_TEXT, Flaw, Planted
-from benchmarks.flaws.nets import Net, images, products, texts
+from benchmarks.flaws.flaw import DEFAULTS, RANDOM, SOUND_TEXT, Flaw, Plant, Planted
+from benchmarks.flaws.in_operators import with_pads
+from benchmarks.flaws.nets import images, products, texts
+from benchmarks.models import Net
 from workbench.core.config import Config, DynamicInt8, StaticInt8, WeightOnly
 
-TOO_MANY = (8, 16, 6)  # threads
-RANDOM = "random"
+Nets = tuple[Callable[[int], Net], ...]
+EVERY: Nets = (images, texts, products)
+STATIC_INT8 = StaticInt8(samples=2)
 
 
-def low_level(number: int) -> Planted:
-    return _badly_set(images(number), Config(level=("basic", "disabled", "extended")[number]), "Conv")
+def badly_set(nets: Nets, *configs: Config, at: str = "", **more: Any) -> Plant:
+    """Return the planting of these configs: one for each net, in turn. `at`: the operator that suffers."""
 
+    def plant(number: int) -> Planted:
+        net = nets[number % len(nets)](number)
+        return Planted(net.model(), tuple(net.names_of(at)), configs[number % len(configs)], **more)
 
-def dynamic_convolutions(number: int) -> Planted:
-    return _badly_set(images(number), Config(precision=DynamicInt8()), "Conv")
-
-
-def float_convolutions(number: int) -> Planted:
-    return _badly_set(images(number), Config(), "Conv")
-
-
-def float_products(number: int) -> Planted:
-    return _badly_set(texts(number), SOUND_TEXT)
-
-
-def static_transformer(number: int) -> Planted:
-    config = SOUND_TEXT.replace(precision=StaticInt8(samples=2))
-    return Planted(texts(number).model(), config=config, calibration=RANDOM)
+    return plant
 
 
 def quantized_pads(number: int) -> Planted:
-    def after(net: Net, layer: int, result: str) -> str:
-        if layer == 2:
-            return result
-        pads = net.constant("pads", [0, 0, 1, 1, 0, 0, 1, 1], np.int64)
-        return net.plant("Pad", result, pads, mode="reflect")
-
-    net = images(number, after, padded=False, layers=3)
-    config = Config(precision=StaticInt8(samples=2))
-    return Planted(net.model(), tuple(net.planted), config, calibration=RANDOM)
+    net = with_pads(number)
+    return Planted(net.model(), tuple(net.planted), Config(precision=STATIC_INT8), calibration=RANDOM)
 
 
-def weight_only_rows(number: int) -> Planted:
-    return _badly_set(products(number), Config(precision=WeightOnly(bits=(4, 8, 4)[number])))
-
-
-def too_many_threads(number: int) -> Planted:
-    return _badly_set(images(number), Config(intra_op_threads=TOO_MANY[number]))
-
-
-def parallel_mode(number: int) -> Planted:
-    net = (images, texts, products)[number](number)
-    config = SOUND_TEXT.replace(execution_mode="parallel", inter_op_threads=2)
-    return Planted(net.model(), config=config, sound_config=SOUND_TEXT)
-
-
-def cpu_first(number: int) -> Planted:
-    net = (images, texts, products)[number](number)
-    return _badly_set(net, SOUND_TEXT.replace(providers=("cpu", "cuda")))
-
-
-def missing_provider(number: int) -> Planted:
-    net = (images, texts, products)[number](number)
-    return _badly_set(net, SOUND_TEXT.replace(providers=("cuda", "cpu")))
-
-
-def _badly_set(net: Net, config: Config, *op_types: str) -> Planted:
-    nodes = tuple(node.name for node in net.nodes if node.op_type in op_types)
-    return Planted(net.model(), nodes, config)
-
-
+LOW = tuple(Config(level=level) for level in ("basic", "disabled", "extended"))
+FEW_BITS = tuple(Config(precision=WeightOnly(bits=bits)) for bits in (4, 8, 4))
+MANY_THREADS = tuple(Config(intra_op_threads=count) for count in (8, 16, 6))
+PARALLEL = SOUND_TEXT.replace(execution_mode="parallel", inter_op_threads=2)
+DYNAMIC = Config(precision=DynamicInt8())
+STATIC_TEXT = SOUND_TEXT.replace(precision=STATIC_INT8)
+CPU_FIRST, CPU_LAST = (SOUND_TEXT.replace(providers=names) for names in (("cpu", "cuda"), ("cuda", "cpu")))
 FLAWS = (
-    Flaw("a level below all", "level-below-all", low_level, is_timed=True),
-    Flaw("dynamic int8 of convolutions", "dynamic-int8-convolutions", dynamic_convolutions),
-    Flaw("float32 convolutions", "static-int8-opportunity", float_convolutions),
-    Flaw("float32 products", "dynamic-int8-opportunity", float_products),
-    Flaw("static int8 of an encoder", "static-int8-transformer", static_transformer),
+    Flaw("a level below all", "level-below-all", badly_set((images,), *LOW, at="Conv"), is_timed=True),
+    Flaw("dynamic int8 of convolutions", "dynamic-int8-convolutions",
+         badly_set((images,), DYNAMIC, at="Conv")),
+    Flaw("float32 convolutions", "static-int8-opportunity", badly_set((images,), DEFAULTS, at="Conv")),
+    Flaw("float32 products", "dynamic-int8-opportunity", badly_set((texts,), SOUND_TEXT)),
+    Flaw("static int8 of an encoder", "static-int8-transformer",
+         badly_set((texts,), STATIC_TEXT, calibration=RANDOM)),
     Flaw("quantized pads", "quantized-cheap-operators", quantized_pads),
-    Flaw("weight-only for many rows", "weight-only-many-rows", weight_only_rows),
-    Flaw("more threads than cores", "too-many-threads", too_many_threads, is_timed=True),
-    Flaw("parallel mode on a chain", "parallel-chain", parallel_mode, is_timed=True),
-    Flaw("the CPU before another provider", "cpu-listed-first", cpu_first),
-    Flaw("a provider that does not load", "provider-did-not-load", missing_provider),
-)
+    Flaw("weight-only for many rows", "weight-only-many-rows", badly_set((products,), *FEW_BITS)),
+    Flaw("more threads than cores", "too-many-threads", badly_set((images,), *MANY_THREADS), is_timed=True),
+    Flaw("parallel mode on a chain", "parallel-chain",
+         badly_set(EVERY, PARALLEL, sound_config=SOUND_TEXT), is_timed=True),
+    Flaw("the CPU before another provider", "cpu-listed-first", badly_set(EVERY, CPU_FIRST)),
+    Flaw("a provider that does not load", "provider-did-not-load", badly_set(EVERY, CPU_LAST)),
+)  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from onnx import helper, numpy_helper
 
 from benchmarks.flaws.flaw import Flaw, Planted, planted
-from benchmarks.flaws.nets import Array, images, products
+from benchmarks.flaws.nets import images, products
 
 MANY_NUMBERS = 120_000
 
@@ -18,36 +19,20 @@ def weights_as_inputs(number: int) -> Planted:
     model = net.model()
     for tensor in model.graph.initializer:
         model.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
-    convolutions = tuple(node.name for node in net.nodes if node.op_type == "Conv")
-    return Planted(model, convolutions, sound=net.model())
+    return Planted(model, tuple(net.names_of("Conv")), sound=net.model())
 
 
 def denormals(number: int) -> Planted:
-    def change(weight: Array) -> None:
-        weight[::2] = 1e-39
-
-    return _changed_weight(number, change)
+    return _changed_weight(number, slice(None, None, 2), 1e-39)
 
 
 def not_a_number(number: int) -> Planted:
-    def change(weight: Array) -> None:
-        weight[0, 0, 0, 0] = (np.nan, np.inf, -np.inf)[number]
-
-    return _changed_weight(number, change)
-
-
-def twice(number: int) -> Planted:
-    return _twins(number, transposed=False)
-
-
-def twice_transposed(number: int) -> Planted:
-    return _twins(number, transposed=True)
+    return _changed_weight(number, (0, 0, 0, 0), (np.nan, np.inf, -np.inf)[number])
 
 
 def unread(number: int) -> Planted:
     net = (images, products, products)[number](number)
-    sound = net.model()
-    model = net.model()
+    sound, model = net.model(), net.model()
     model.graph.initializer.append(numpy_helper.from_array(net.random.random((600, 600), np.float32), "old"))
     return Planted(model, sound=sound)
 
@@ -60,16 +45,16 @@ def attributes(number: int) -> Planted:
     return planted(net)
 
 
-def _changed_weight(number: int, change: Callable[[Array], None]) -> Planted:
+def _changed_weight(number: int, place: Any, value: float) -> Planted:
     model = images(number).model()
     tensor = model.graph.initializer[1]
     weight = numpy_helper.to_array(tensor).copy()
-    change(weight)
+    weight[place] = value
     tensor.raw_data = weight.tobytes()
     return Planted(model, ("conv1",))
 
 
-def _twins(number: int, *, transposed: bool) -> Planted:
+def twice(number: int, *, transposed: bool = False) -> Planted:
     net = products(number)
     model = net.model()
     first, second = model.graph.initializer[0], model.graph.initializer[2]
@@ -83,7 +68,7 @@ FLAWS = (
     Flaw("denormal weights", "denormal-weights", denormals, is_timed=True),
     Flaw("a weight that is no number", "non-finite-weights", not_a_number),
     Flaw("the same weight twice", "weights-stored-twice", twice),
-    Flaw("a weight and its transpose", "weights-stored-twice", twice_transposed),
+    Flaw("a weight and its transpose", "weights-stored-twice", partial(twice, transposed=True)),
     Flaw("a weight that nothing reads", "unused-weights", unread),
     Flaw("numbers in an attribute", "weights-as-attributes", attributes),
 )

@@ -6,7 +6,8 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from benchmarks.flaws.flaw import SOUND_TEXT, Flaw, Planted, planted
-from benchmarks.flaws.nets import Net, flat_signals, images, signals, texts
+from benchmarks.flaws.nets import flat_signals, images, signals, texts
+from benchmarks.models import Net
 
 EXPONENTS = (0.5, -0.5, 4.0)
 ODD_CHANNELS = (30, 45, 34)
@@ -100,7 +101,7 @@ def loop(number: int) -> Planted:
 
 def odd_channels(number: int) -> Planted:
     net = images(number, channels=ODD_CHANNELS[number])
-    net.planted = [node.name for node in net.nodes if node.op_type == "Conv"][1:]
+    net.planted = net.names_of("Conv")[1:]
     return planted(net)
 
 
@@ -110,18 +111,24 @@ def narrow_convolutions(number: int) -> Planted:
 
 def large_kernels(number: int) -> Planted:
     net = images(number, channels=16, kernel=LARGE_KERNELS[number], layers=2)
-    net.planted = [node.name for node in net.nodes if node.op_type == "Conv"]
+    net.planted = net.names_of("Conv")
     return planted(net)
 
 
-def reflecting_pads(number: int) -> Planted:
+def with_pads(number: int) -> Net:
+    """Return convolutions without pads of their own, and a reflecting Pad before all but the first."""
+
     def after(net: Net, layer: int, result: str) -> str:
         if layer == 2:
             return result
         pads = net.constant("pads", [0, 0, 1, 1, 0, 0, 1, 1], np.int64)
         return net.plant("Pad", result, pads, mode="reflect")
 
-    return planted(images(number, after, padded=False, layers=3))
+    return images(number, after, padded=False, layers=3)
+
+
+def reflecting_pads(number: int) -> Planted:
+    return planted(with_pads(number))
 
 
 def batch_norm(number: int) -> Planted:
@@ -143,8 +150,8 @@ def batch_norm(number: int) -> Planted:
 
 def hidden_outputs(number: int) -> Planted:
     net = images(number)
-    results = [node.name for node in net.nodes if node.op_type == "Conv"]
-    net.planted = [node.name for node in net.nodes if node.op_type in ("Conv", "Relu")]
+    results = net.names_of("Conv")
+    net.planted = net.names_of("Conv", "Relu")
     return planted(net, net.nodes[-1].output[0], *results)
 
 
@@ -225,7 +232,7 @@ def tiny_nodes(number: int) -> Planted:
 def slow_fusion(number: int) -> Planted:
     net = texts(number)
     sums = {name for node in net.nodes if node.op_type == "LayerNormalization" for name in node.input[:1]}
-    norms = [node.name for node in net.nodes if node.op_type == "LayerNormalization"]
+    norms = net.names_of("LayerNormalization")
     return Planted(net.model(), (*sums, *norms), sound=net.model(), sound_config=SOUND_TEXT)
 
 

@@ -7,7 +7,8 @@ from onnx import TensorProto
 
 from benchmarks.flaws.flaw import SOUND_TEXT, Flaw, Planted
 from benchmarks.flaws.in_operators import VOCABULARY, shapes
-from benchmarks.flaws.nets import TEXTS, Net, images, products, texts
+from benchmarks.flaws.nets import TEXTS, images, products, texts
+from benchmarks.models import Net
 from workbench.core.config import Provider
 
 HIDDEN = -10_000.0  # added to the scores of later positions

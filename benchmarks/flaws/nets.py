@@ -2,71 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 
-IR_VERSION, OPSET = 10, 20
+from benchmarks.models import Net
+
 Array = np.ndarray[Any, Any]
-
-
-@dataclass
-class Net:
-    """A graph under construction. A node is called like its only output."""
-
-    shape: Sequence[int | str]
-    seed: int = 0
-    nodes: list[onnx.NodeProto] = field(default_factory=list)
-    weights: list[TensorProto] = field(default_factory=list)
-    planted: list[str] = field(default_factory=list)  # names of the nodes of the flaw
-
-    def __post_init__(self) -> None:
-        self.random = np.random.default_rng(self.seed)
-
-    def weight(self, name: str, *shape: int) -> str:
-        """Add a weight whose products keep the size of what they multiply."""
-        fan_in = int(np.prod(shape[1:])) if len(shape) > 2 else shape[0]
-        return self.constant(name, self.random.standard_normal(shape) / np.sqrt(fan_in))
-
-    def constant(self, name: str, value: Any, dtype: Any = np.float32) -> str:
-        """Add a constant; one of that name stays as it is."""
-        if all(tensor.name != name for tensor in self.weights):
-            self.weights.append(numpy_helper.from_array(np.asarray(value, dtype), name))
-        return name
-
-    def add(self, op_type: str, *inputs: str, name: str = "", **attributes: Any) -> str:
-        """Add a node and return its output."""
-        made = name or f"{op_type.lower()}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op_type, list(inputs), [made], made, **attributes))
-        return made
-
-    def plant(self, op_type: str, *inputs: str, name: str = "", **attributes: Any) -> str:
-        """Add a node that belongs to the flaw."""
-        made = self.add(op_type, *inputs, name=name, **attributes)
-        self.planted.append(made)
-        return made
-
-    def model(self, *outputs: str) -> onnx.ModelProto:
-        """Return the model from x to these tensors, by default to the last one."""
-        ends = outputs or (self.nodes[-1].output[0],)
-        graph = helper.make_graph(
-            self.nodes,
-            "benchmark",
-            [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)],
-            [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ends],
-            self.weights,
-        )
-        model = helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION
-        )
-        inferred = {value.name: value for value in onnx.shape_inference.infer_shapes(model).graph.output}
-        del model.graph.output[:]
-        model.graph.output.extend(inferred[name] for name in ends)
-        return model
 
 
 Hook = Callable[[Net, int, str], str]  # the net, the number of the layer, its result → what follows reads

@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from benchmarks.flaws.nets import IR_VERSION, OPSET, Net
+from benchmarks.models import IR_VERSION, OPSET, Net
 from workbench.core.config import Config
 from workbench.core.measure.machine import read_machine
 from workbench.core.models.loading import load

@@ -14,6 +14,7 @@ from benchmarks.flaws.checking import exact_row, look_at, recall_row, sqnr_db
 from benchmarks.flaws.flaw import MODELS, Flaw
 from benchmarks.flaws.measuring import recovered
 from benchmarks.flaws.report import report
+from benchmarks.frame import rows_of
 from workbench.core.config import Config
 from workbench.core.models.loading import load
 from workbench.core.worker.session import make_session
@@ -73,7 +74,7 @@ def test_tries_that_are_in_the_file_are_not_made_again(
     output = tmp_path / "rows.jsonl"
     for _ in range(2):
         findings.main(["--parts", "speed", "-o", str(output)])
-    assert findings.rows_of(output) == [row]
+    assert rows_of(output) == [row]
     assert "| 1,000 nodes | 0.50 s | 0.10 s | 0.60 s | 90 MB |  |" in capsys.readouterr().out
 
 
@@ -124,18 +125,18 @@ def test_a_try_that_fails_ends_nothing_and_is_made_again(
     only = ["--only", "einsum", "general-power", "--tries", "1"]
     call = ["--parts", "gain", "improve", *only, "--file", str(output)]
     findings.main(call)
-    names = [(row["part"], row["finding"]) for row in findings.rows_of(output)]
+    names = [(row["part"], row["finding"]) for row in rows_of(output)]
     assert names == [("improve", "general-power"), ("gain", "general-power")]
     assert "gain of Einsum for a product 0 is left out: ValueError: no such tensor" in capsys.readouterr().err
     failing.clear()
     findings.main([*call, "--minutes", "0"])
-    assert [row["finding"] for row in findings.rows_of(output)] == [
+    assert [row["finding"] for row in rows_of(output)] == [
         "general-power",
         "general-power",
         "einsum",
     ]
     findings.main(call)
-    assert len(findings.rows_of(output)) == 4
+    assert len(rows_of(output)) == 4
     assert "Ended slower: 0 of 2" in capsys.readouterr().out
 
 
