@@ -257,13 +257,6 @@ def test_a_usual_way_is_replayed_on_recorded_processes() -> None:
         assert text.startswith(f"{title}, replayed: 2 studies: regret at most 2 % in ")
 
 
-def test_the_table_of_the_sweep_has_both_ways() -> None:
-    from benchmarks.sweep import Row, table
-
-    rows = [Row("one sweep", 12, 50.0, 20.0, 11), Row("comparisons", 12, 60.0, 20.0, 11)]
-    assert table(rows, 0.5).splitlines()[4] == "| one sweep | 12 | 50.0 s | 20.0 s | 11 |"
-
-
 def test_a_ratio_without_an_interval_is_printed_alone() -> None:
     from benchmarks.serving import in_words
 

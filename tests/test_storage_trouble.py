@@ -84,14 +84,21 @@ def test_a_home_of_another_user_is_replaced(tmp_path: Path, monkeypatch: pytest.
         assert not cache_folder().is_relative_to(tmp_path / "home")
 
 
-def test_a_full_disk_is_that_of_the_file_that_could_not_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """The home of the workbench, and the folder of temporary files."""
     home, temporary = tmp_path / "home", tmp_path / "temporary"
     for folder in (home / "data", home / "cache", temporary):
         folder.mkdir(parents=True)
     monkeypatch.setenv("WORKBENCH_HOME", str(home))
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    return home, temporary
+
+
+def test_a_full_disk_is_that_of_the_file_that_could_not_be_written(
+    two_folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    home, temporary = two_folders
     of_home, of_temporary = (
         no_room(full(home / "cache" / "a")),
         no_room(full(temporary / "ort-workbench-1-a" / "feeds")),
@@ -106,13 +113,9 @@ def test_a_full_disk_is_that_of_the_file_that_could_not_be_written(
 
 
 def test_of_two_folders_the_one_on_the_fuller_disk_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    two_folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home, temporary = tmp_path / "home", tmp_path / "temporary"
-    for folder in (home / "data", home / "cache", temporary):
-        folder.mkdir(parents=True)
-    monkeypatch.setenv("WORKBENCH_HOME", str(home))
-    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    home, temporary = two_folders
     free = {str(home): 0, str(temporary): 5 << 30}
 
     def disk_usage(path: Any) -> SimpleNamespace:

@@ -9,16 +9,10 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.core.models import tiny
 from tests.factories import results as examples
 from workbench.apps.cli import main
 
 Calls = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny.save(tiny.mlp(), tmp_path_factory.mktemp("model")))
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.core.models import tiny
 from tests.factories.comparisons import ordinary
 from workbench.apps.cli import main
 
@@ -32,11 +31,6 @@ CALLS = {  # a command, where MODEL is a file → the functions that it calls
 
 class Reached(Exception):
     """The last call of a command was reached, and nothing was measured."""
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny.save(tiny.mlp(), tmp_path_factory.mktemp("model")))
 
 
 @pytest.mark.parametrize("command", COMMANDS)

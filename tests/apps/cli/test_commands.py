@@ -23,11 +23,6 @@ from workbench.apps.cli.text import columns, in_full
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny.save(tiny.mlp(), tmp_path_factory.mktemp("model")))
-
-
-@pytest.fixture(scope="module")
 def result() -> wb.Comparison:
     """Return a comparison made by hand, with a doubt."""
     baseline, candidate = ordinary().runs

@@ -13,18 +13,12 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from tests.core.models import tiny
 from tests.factories import results as examples
 from workbench.apps.cli import main
 from workbench.core.bundle.preparation import Preparation, StepRecord
 
 Calls = dict[str, Any]
 GOLDEN = Path(__file__).parents[2] / "core/bundle/golden"
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny.save(tiny.mlp(), tmp_path_factory.mktemp("model")))
 
 
 @pytest.fixture

@@ -9,16 +9,10 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.core.models import tiny
 from workbench.apps.cli import main
 from workbench.features.variants import calls
 
 COMPARISON = str(Path(__file__).parents[2] / "core/bundle/golden/comparison-2.ortbench")
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny.save(tiny.mlp(), tmp_path_factory.mktemp("model")))
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import stat
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,16 +24,6 @@ def problem_of(path: Path | str, blob: bytes = NEW) -> tuple[str, str]:
     with pytest.raises(BundleError) as caught:
         write_atomically(path, blob)
     return caught.value.problem, caught.value.fix
-
-
-@pytest.fixture
-def public_folder() -> Iterator[Path]:
-    """A folder that every user may enter; pytest's own are for one."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        yield folder
-        folder.chmod(0o755)
 
 
 def test_writes_and_replaces(tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -221,15 +219,6 @@ def test_a_locked_file(path: Path, journal: str) -> None:
     assert len(impatient) == 2
 
 
-@pytest.fixture
-def public_folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        yield folder
-        folder.chmod(0o755)
-
-
 def test_a_read_only_folder_can_be_read_but_not_written(public_folder: Path, journal: str) -> None:
     path = public_folder / "history.sqlite"
     RecordHistory(path).add(comparison())
@@ -293,27 +282,24 @@ def test_a_file_that_is_no_database_is_left_as_it_is(path: Path, content: bytes,
     assert names(path.parent) == [path.name]
 
 
+LATER = ("PRAGMA user_version = 9", "9; this workbench knows versions 1 to 2", "Update ort-workbench")
+THEIRS = ("CREATE TABLE theirs (x)", "another program", "WORKBENCH_HOME")
+
+
 @pytest.mark.parametrize("use", USES)
-def test_the_database_of_another_program_is_left_as_it_is(path: Path, use: Any) -> None:
+@pytest.mark.parametrize(("change", "said", "advised"), [LATER, THEIRS], ids=["later", "of another program"])
+def test_a_database_that_is_not_ours_is_left_as_it_is(
+    path: Path, use: Any, change: str, said: str, advised: str
+) -> None:
+    if change == LATER[0]:
+        RecordHistory(path).add(comparison())
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE theirs (x)")
+        connection.execute(change)
         connection.commit()
     before = path.read_bytes()
     problem, fix = problem_of(lambda: use(RecordHistory(path)))
-    assert "another program" in problem
-    assert "WORKBENCH_HOME" in fix
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("use", USES)
-def test_a_history_of_a_later_version_is_left_as_it_is(path: Path, use: Any) -> None:
-    RecordHistory(path).add(comparison())
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 9")
-    before = path.read_bytes()
-    problem, fix = problem_of(lambda: use(RecordHistory(path)))
-    assert "has version 9; this workbench knows versions 1 to 2" in problem
-    assert "Update ort-workbench" in fix
+    assert said in problem
+    assert advised in fix
     assert path.read_bytes() == before
 
 

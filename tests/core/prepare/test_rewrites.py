@@ -372,10 +372,10 @@ def test_casts_there_and_back_are_left_out() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("narrow", [TensorProto.FLOAT16, TensorProto.BFLOAT16])
-def test_casts_through_a_narrower_float_stay_because_they_round(narrow: int) -> None:
+@pytest.mark.parametrize("other", [TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.INT64])
+def test_casts_through_a_narrower_float_or_integers_stay_because_they_round(other: int) -> None:
     nodes = [
-        helper.make_node("Cast", ["x"], ["n"], to=narrow),
+        helper.make_node("Cast", ["x"], ["n"], to=other),
         helper.make_node("Cast", ["n"], ["y"], to=TensorProto.FLOAT),
     ]
     check_same(model_of(nodes, []), remove_cast_pairs, 0)
@@ -392,15 +392,6 @@ def test_a_detour_through_float32_of_a_float16_tensor_is_left_out() -> None:
     model = model_of(nodes, [])
     check_same(model, remove_cast_pairs, 1)
     assert op_types(model) == ["Cast", "Identity", "Cast"]
-
-
-@pytest.mark.real
-def test_casts_through_integers_stay() -> None:
-    nodes = [
-        helper.make_node("Cast", ["x"], ["i"], to=TensorProto.INT64),
-        helper.make_node("Cast", ["i"], ["y"], to=TensorProto.FLOAT),
-    ]
-    check_same(model_of(nodes, []), remove_cast_pairs, 0)
 
 
 @pytest.mark.real
