@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 
@@ -81,3 +81,10 @@ class OnOffLoad:
 
 def pick(rng: random.Random, cores: int = 1) -> OnOffLoad:
     return OnOffLoad(rng.getrandbits(30), cores)
+
+
+def load_of(state: str, rng: random.Random) -> AbstractContextManager[object]:
+    """Make the load of a state: two cores kept busy, bursts on one and on two, else none of our own."""
+    if state == "busy":
+        return busy_cores(2)
+    return pick(rng, cores=2) if state == "bursts" else nullcontext()

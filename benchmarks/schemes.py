@@ -27,12 +27,11 @@ import time
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
 
-from benchmarks.burners import busy_cores, pick
+from benchmarks.burners import load_of
 from benchmarks.frame import loads
 from benchmarks.frame import table as markdown
 from benchmarks.models import MODELS_HELP, model_paths
@@ -220,17 +219,11 @@ def record(state: str, names: Iterable[str], seconds: float) -> None:
     output = SERIES / f"{state}.json"
     rows = json.loads(output.read_text()) if output.exists() else []
     rng = random.Random(0)
-    with tempfile.TemporaryDirectory() as folder, _load_of(state, rng):
+    with tempfile.TemporaryDirectory() as folder, load_of(state, rng):
         for name, path in model_paths(Path(folder), names).items():
             rows += recorded_rounds(name, path, seconds, rng.getrandbits(30))
             lines = ",\n".join(json.dumps(row) for row in rows)
             output.write_text(f"[\n{lines}\n]\n")
-
-
-def _load_of(state: str, rng: random.Random) -> AbstractContextManager[object]:
-    if state == "busy":
-        return busy_cores(2)
-    return pick(rng, cores=2) if state == "bursts" else nullcontext()
 
 
 def recorded_rounds(name: str, path: Path, seconds: float, seed: int) -> Iterator[dict[str, Any]]:
