@@ -20,7 +20,7 @@ from workbench.core.measure.wording import (
     other_ways,
     speed_in_words,
 )
-from workbench.core.text import bytes_text, factor_ends
+from workbench.core.text import NARROW, bytes_text, factor_ends
 from workbench.drawing.scale import scale_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ TICKS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of every axis, so that two answers can be 
 LEAST_SAME = 1.0001  # a band that can be drawn, whatever a stranger's record claims
 LEAST_CHANGE = 0.005  # a smaller share is written as no change
 TAIL = "slowest 1 in 100"
-LEAST_DIFFERENCE = 0.0005  # a ratio nearer to 1 is written as none
 _LARGE = 10.0  # a change by more is a factor
 
 
@@ -98,12 +97,16 @@ def verdict_picture(
     times = _times(baseline, candidate, effect)
     if verdict.kind not in effects:
         times = [replace(tile, change="") for tile in times]  # it would be a difference that is not known
+    tiles = (*times, _memory(baseline, candidate), _load(baseline, candidate),
+             _file(record, baseline, candidate))  # fmt: skip
+    if failure:  # figures of the other run alone compare nothing
+        tiles = tuple(Tile(tile.name, ABSENT) for tile in tiles)
     return VerdictPicture(
         label=verdict.label,
         kind=verdict.kind,
         head=_head(verdict, failed),
         effect="error" if failure else "loss" if verdict.kind == "outputs differ" else effect,
-        estimate=_estimate(verdict),
+        estimate=speed_so_far(verdict) if verdict.kind == "unknown" else "",
         lines=tuple(
             line
             for line in (
@@ -117,12 +120,7 @@ def verdict_picture(
         if is_other_net(candidate.config.precision)
         else _outputs(agreement, candidate),
         axis=axis_of(verdict),
-        tiles=(
-            *times,
-            _memory(baseline, candidate),
-            _load(baseline, candidate),
-            _file(record, baseline, candidate),
-        ),
+        tiles=tiles,
     )
 
 
@@ -138,13 +136,14 @@ def _head(verdict: Verdict, failed: Run | None) -> str:
     return f"{failed.label} failed"
 
 
-def _estimate(verdict: Verdict) -> str:
-    """Return the ratio so far of an undecided comparison that has an interval."""
-    ratio = verdict.stated_ratio
-    if verdict.kind != "unknown" or ratio is None:
+def speed_so_far(verdict: Verdict) -> str:
+    """Return the speed so far; both ends where an interval is wide and faster and slower are still possible."""
+    ratio, low, high = verdict.stated_ratio, verdict.low, verdict.high
+    if ratio is None:
         return ""
-    if abs(math.log(ratio)) < LEAST_DIFFERENCE:
-        return "no difference so far"
+    if low is not None and high is not None and low < 1 < high:
+        ends = factor_ends(low, high).strip(" ()").replace(" to ", "× and ")
+        return "no difference seen so far" if high / low <= NARROW else f"between {ends}× so far"
     return f"{verdict.factor} {'slower' if ratio < 1 else 'faster'} so far"
 
 

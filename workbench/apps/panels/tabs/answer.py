@@ -127,8 +127,8 @@ class AnswerPlace:
             return "", ""
         rounds = counted(max((verdict.rounds for verdict in result.verdicts), default=0), "round")
         stopped = f"Stopped on request, {rounds} kept. " if self.was_cancelled else ""
-        words, title = why_words(result)
-        reason = f"<b>Why:</b> {text(words)}" if words else ""
+        head, words, title = why_words(result)
+        reason = f"<b>{head}:</b> {text(words)}" if words else ""
         sentence = f"{text(stopped)}{text(missing_words(state))} {reason}"
         return f'<div class="wbp-say" role="status">{sentence}</div>', title
 
@@ -147,14 +147,18 @@ class AnswerPlace:
             made.disabled = self.state.job is not None
 
 
-def why_words(result: Comparison) -> tuple[str, str]:
-    """Return why it is so, and the title of the view that shows it; else what differs in the configs."""
+def why_words(result: Comparison) -> tuple[str, str, str]:
+    """Return a word for what follows, why it is so, and the title of the view that shows it.
+
+    Where the reason is not known yet, it is what differs in the configs, under its own name.
+    """
     if not result.record.verdicts:
-        return "", ""
+        return "", "", ""
     if words := result.why:
         slower = any(part.kind == "why slower" for part in result.parts)
-        return words, "Where time goes" if slower else "What ORT did"
-    if result.verdict.kind == "unknown":
-        return "", ""
+        return "Why", words, "Where time goes" if slower else "What ORT did"
     before, after = result.runs[:2]
-    return before.config.diff(after.config).sentence(before.label, after.label), ""
+    if before.failure is not None or after.failure is not None:  # the answer has the reason
+        return "", "", ""
+    changes = before.config.diff(after.config).changes
+    return "What differs", ", ".join(map(str, changes)) or "nothing, both configs are the same", ""

@@ -11,10 +11,11 @@ from workbench.apps.panels.jobs import JobView
 from workbench.apps.panels.markup import error_html, text
 from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.display import config_in_words
+from workbench.core.measure.bar import in_words
 from workbench.core.measure.wording import speed_in_words
-from workbench.core.text import factor, factor_ends, in_digits, one_line
+from workbench.core.text import in_digits, one_line
 from workbench.drawing.page.banner import axis_html, tiles_html
-from workbench.drawing.verdict_picture import ABSENT, TAIL, RatioAxis, Tile, axis_of
+from workbench.drawing.verdict_picture import ABSENT, TAIL, RatioAxis, Tile, axis_of, speed_so_far
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, Verdict
@@ -54,8 +55,8 @@ def running_html(view: JobView) -> str:
     verdict = provisional(view)
     axis: RatioAxis | None = None if verdict is None else axis_of(verdict)
     head = "Measuring…"
-    if verdict is not None and verdict.ratio is not None:
-        head = so_far_words(verdict)
+    if verdict is not None:
+        head = speed_so_far(verdict) or head
     bar = bar_html(view)
     lines = f'<div class="wbp-doing">{text(step_words(view))}</div>{bar}'
     samples = dict(view.progress.samples) if view.progress is not None else {}
@@ -71,15 +72,6 @@ def provisional(view: JobView) -> Verdict | None:
     return next((item for item in verdicts if item.kind != "outputs differ" and item.ratio is not None), None)
 
 
-def so_far_words(verdict: Verdict) -> str:
-    """Return the speed so far; both ends where faster and slower are still possible."""
-    ratio, low, high = verdict.ratio, verdict.low, verdict.high
-    if ratio is None or (low is not None and high is not None and low < 1 < high):
-        ends = factor_ends(low, high).strip(" ()").replace(" to ", "× and ")
-        return f"between {ends}× so far" if ends else "open so far"
-    return f"{verdict.factor} {'slower' if ratio < 1 else 'faster'} so far"
-
-
 def step_words(view: JobView) -> str:
     """Return which step runs and about how long it takes: "Step 2 of 3: measuring · round 4 · about 6 s"."""
     progress, doing = view.progress, "stopping" if view.cancelling else view.doing
@@ -91,14 +83,8 @@ def step_words(view: JobView) -> str:
 
 def doing_words(view: JobView) -> str:
     """Return what a job does whose result stands in a view, with its time."""
-    doing = "stopping" if view.cancelling else view.doing
-    verdict, so_far = provisional(view), ""
-    if verdict is not None and verdict.ratio is not None:
-        so_far = f", so far {factor(verdict.ratio, verdict.low, verdict.high)}"
-        so_far += factor_ends(verdict.low, verdict.high)
-    left_s = None if view.progress is None else view.progress.remaining_s
-    left = "" if left_s is None else f", about {left_s:.0f} s left"
-    return f"{view.name}: {doing} · {view.elapsed_s:.0f} s{left}{so_far}"
+    doing = view.doing if view.progress is None else in_words(view.progress)
+    return f"{view.name}: {'stopping' if view.cancelling else doing} · {view.elapsed_s:.0f} s"
 
 
 def bar_html(view: JobView) -> str:
