@@ -137,7 +137,7 @@ def _head(verdict: Verdict, failed: Run | None) -> str:
 
 
 def speed_so_far(verdict: Verdict) -> str:
-    """Return the speed so far; both ends where an interval is wide and faster and slower are still possible."""
+    """Return the speed so far; none, or both ends of a wide interval, while either sign is possible."""
     ratio, low, high = verdict.stated_ratio, verdict.low, verdict.high
     if ratio is None:
         return ""

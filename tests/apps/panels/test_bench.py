@@ -252,7 +252,7 @@ def test_modules_that_threads_share_are_imported_after_the_panels_and_before_any
     """Of two threads that imported pandas at once, one was given it half-made, and exporting failed."""
     code = """
 import sys, threading, workbench as wb
-from workbench.apps.panels.shared_modules import SHARED_MODULES
+from workbench.apps.panels.task_thread import SHARED_MODULES
 importers = set()
 class Watch:
     def find_spec(self, name, path=None, target=None):

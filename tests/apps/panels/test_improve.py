@@ -13,10 +13,9 @@ from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.jobs import wait_for
+from workbench.apps.panels.tabs.card import PLOTLY
 from workbench.apps.panels.tabs.deploying import PROVEN, Deploying
-from workbench.apps.panels.tabs.figure import PLOTLY
-from workbench.apps.panels.tabs.improve import ImprovePage
-from workbench.apps.panels.tabs.searched import SearchedConfigs
+from workbench.apps.panels.tabs.improve import ImprovePage, SearchedConfigs
 from workbench.features.base.registry import KINDS
 from workbench.features.improve.form import LIMITS
 

@@ -13,9 +13,8 @@ from tests.apps.panels.conftest import settle
 from tests.core.models import tiny
 from tests.factories.comparisons import ordinary
 from tests.test_running_inputs import text_line
-from workbench.apps.panels.knobs.details import pass_rows
+from workbench.apps.panels.knobs.details import fired_in, pass_rows
 from workbench.apps.panels.knobs.option_row import option_rows
-from workbench.apps.panels.knobs.reading import fired_in
 from workbench.apps.panels.knobs.rows import MEMORY, default_threads, standing_rows
 from workbench.apps.panels.knobs.table import CHIEF, MOST_HITS, KnobTable
 from workbench.apps.panels.presets import PRESETS

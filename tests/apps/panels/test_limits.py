@@ -60,14 +60,14 @@ def test_without_a_limit_nothing_is_answered(shown: wb.Workbench) -> None:
 
 def test_the_answer_is_that_of_the_call_with_its_line(shown: wb.Workbench) -> None:
     line = line_of(shown)
-    ask(shown, line.memory, "1000000")
+    ask(shown, line.fields["max_memory_bytes"], "1000000")
     best = shown.result.best(max_memory_bytes=1_000_000 * 2**20)
     assert best.answer in line.answer.value
     assert best.headline(best.groups[0]) in line.answer.value
     assert line.answer.value.count("<li>") == len(shown.result.runs)
     assert "result.best(max_memory_bytes=1048576000000)" in line.answer.value
     assert line.copy.layout.display is None
-    ask(shown, line.memory, "")
+    ask(shown, line.fields["max_memory_bytes"], "")
     assert line.answer.value == ""
 
 
@@ -78,8 +78,8 @@ def test_limits_are_typed_in_the_units_of_the_tables(
     shown: wb.Workbench, milliseconds: str, seconds: float
 ) -> None:
     line = line_of(shown)
-    ask(shown, line.p99, milliseconds)
-    ask(shown, line.accuracy, "1")
+    ask(shown, line.fields["max_p99_s"], milliseconds)
+    ask(shown, line.fields["max_accuracy_drop"], "1")
     assert line.limits == {"max_p99_s": seconds, "max_accuracy_drop": 0.01}
     assert "the accuracy was not measured" in line.answer.value
     assert f"{shown.result.best(**line.limits).answer}" in line.answer.value
@@ -87,37 +87,38 @@ def test_limits_are_typed_in_the_units_of_the_tables(
 
 def test_no_config_keeps_a_limit_below_all(shown: wb.Workbench) -> None:
     line = line_of(shown)
-    ask(shown, line.memory, "0.001")
+    ask(shown, line.fields["max_memory_bytes"], "0.001")
     assert ": no</b>" in line.answer.value
 
 
-@pytest.mark.parametrize(("value", "said"), [("fast", "is no number"), ("-1", "is no limit")])
-def test_what_is_no_limit_is_said_below_the_line(shown: wb.Workbench, value: str, said: str) -> None:
+@pytest.mark.parametrize("value", ["fast", "-1", "nan"])
+def test_what_is_no_limit_is_said_below_the_line(shown: wb.Workbench, value: str) -> None:
+    said = "cannot be read"
     line = line_of(shown)
-    ask(shown, line.p99, "5")
-    ask(shown, line.p99, value)
+    ask(shown, line.fields["max_p99_s"], "5")
+    ask(shown, line.fields["max_p99_s"], value)
     assert said in line.status.value + line.answer.value
     assert "result.best" not in line.answer.value
-    ask(shown, line.p99, "5")
+    ask(shown, line.fields["max_p99_s"], "5")
     assert said not in line.status.value + line.answer.value
 
 
 def test_a_new_comparison_is_asked_again(shown: wb.Workbench) -> None:
     line = line_of(shown)
-    ask(shown, line.memory, "1000000")
+    ask(shown, line.fields["max_memory_bytes"], "1000000")
     before = line.answer.value
     line.answer.value = ""
     shown.show(wb.Comparison(ordinary()))
     settle(shown)
     assert line.answer.value == before
-    assert line.memory.value == "1000000"
+    assert line.fields["max_memory_bytes"].value == "1000000"
 
 
 def test_the_code_is_copied_whole(shown: wb.Workbench) -> None:
     asked: list[dict[str, Any]] = []
     shown.page.bridge.send = lambda content, _=None: asked.append(content)
     line = line_of(shown)
-    ask(shown, line.p99, "5")
+    ask(shown, line.fields["max_p99_s"], "5")
     line.copy.click()
     assert asked[0]["kind"] == "copy"
     assert asked[0]["text"].startswith("import workbench as wb")
@@ -129,10 +130,10 @@ def test_a_sweep_and_a_matrix_are_asked_without_accuracy(shown: wb.Workbench, ki
     made = examples.further()[kind]
     shown.result.add(made, "B")
     line = line_of(shown, "Explore")
-    assert line.accuracy.layout.display == "none"
-    ask(shown, line.accuracy, "1")
+    assert line.fields["max_accuracy_drop"].layout.display == "none"
+    ask(shown, line.fields["max_accuracy_drop"], "1")
     assert line.answer.value == ""
-    ask(shown, line.memory, "1000000")
+    ask(shown, line.fields["max_memory_bytes"], "1000000")
     best = made.best(max_memory_bytes=1_000_000 * 2**20)
     assert all(best.headline(group) in line.answer.value for group in best.groups)
     assert f"result.made(&quot;{kind}&quot;).best(max_memory_bytes=" in line.answer.value

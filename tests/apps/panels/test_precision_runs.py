@@ -27,8 +27,8 @@ def view(bench: wb.Workbench, kind: str) -> TabPage:
 def test_without_a_comparison_or_a_precision_the_buttons_say_what_is_missing(bench: wb.Workbench) -> None:
     for name, fix in (
         ("why slower", "Press Compare first"),
-        ("layer errors", "Choose one in the section precision"),
-        ("sensitivity", "Choose one in the section precision"),
+        ("layer errors", "Choose one in the line of a config"),
+        ("sensitivity", "Choose one in the line of a config"),
     ):
         line = view(bench, name).lines[name]
         line.run.click()

@@ -26,8 +26,7 @@ from workbench.apps.panels.files import file_name
 from workbench.apps.panels.handlers import link_selection
 from workbench.apps.panels.layout import Layout
 from workbench.apps.panels.table import TableWidget, cell
-from workbench.apps.panels.tabs.card import CardWidget
-from workbench.apps.panels.tabs.figure import PLOTLY, titled_figure
+from workbench.apps.panels.tabs.card import PLOTLY, CardWidget, titled_figure
 from workbench.apps.panels.tabs.history import HistoryPage
 from workbench.apps.panels.tabs.share import Share
 from workbench.apps.panels.tabs.tab import TabPage

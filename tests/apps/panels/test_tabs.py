@@ -13,8 +13,8 @@ from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
+from workbench.apps.panels.tabs.card import PLOTLY, titled_figure
 from workbench.apps.panels.tabs.explore import ThreadChoice, knees
-from workbench.apps.panels.tabs.figure import PLOTLY, titled_figure
 from workbench.apps.panels.tabs.next_steps import ask
 from workbench.apps.panels.tabs.results import MODES
 from workbench.apps.panels.tabs.tab import BOTH, Tab, TabPage

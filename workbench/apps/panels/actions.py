@@ -125,7 +125,7 @@ def check(kind: Feature, request: Request) -> None:
         owner = f"{request.shown} has" if kind.per == "config" else "Neither A nor B has"
         raise WorkbenchError(
             f"{owner} no precision, so no layer is quantized.",
-            "Choose one in the section precision, such as dynamic int8.",
+            "Choose one in the line of a config, such as dynamic int8.",
         )
 
 

@@ -17,9 +17,8 @@ from workbench.apps.panels.jobs import Done, Failed, Job, Jobs, wait_for
 from workbench.apps.panels.recent import open_model, recent, with_recent
 from workbench.apps.panels.reopening import look_for_model
 from workbench.apps.panels.request import InputsPreview, Request
-from workbench.apps.panels.shared_modules import import_shared
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.task_thread import TaskThread
+from workbench.apps.panels.task_thread import TaskThread, import_shared
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.features.findings.record import FindingRecord

@@ -12,6 +12,7 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.markup import bug_html, error_html
 from workbench.apps.panels.state import BenchState
 from workbench.core.errors import WorkbenchError
+from workbench.core.form import Field
 
 _thread = threading.local()  # a person may change a widget while another thread updates the panels
 
@@ -52,6 +53,13 @@ def button(
     return made
 
 
+def text_field(field: Field, changed: Callable[[str], object], status: W.HTML) -> W.TextField:
+    """Return the box of a field of a form; `changed` gets the text that was entered."""
+    made = W.TextField(description=field.label, placeholder=field.example, tooltip=field.hint)
+    on_change(made, changed, status=status)
+    return made
+
+
 def buttons_of(status: W.HTML, *specs: tuple[str, str, Callable[[], object]]) -> dict[str, W.Button]:
     """Return small buttons by their labels; of each, the tooltip and what a click runs."""
     return {label: button(label, hint, act, status) for label, hint, act in specs}
@@ -69,7 +77,7 @@ def own_changes() -> Iterator[None]:
 
 
 def on_change(
-    widget: Any, handler: Callable[[Any], None], trait: str = "value", *, status: W.HTML | None = None
+    widget: Any, handler: Callable[[Any], object], trait: str = "value", *, status: W.HTML | None = None
 ) -> None:
     """Call `handler` with the new value when a person changes it; show its errors in `status`."""
 

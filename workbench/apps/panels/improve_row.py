@@ -1,18 +1,25 @@
-"""The form of the mode Improve: from A, within which limits, how long it may take, and the one button."""
+"""The form of the mode Improve: from A, within which limits, what may vary, how long, and the one button."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from workbench.apps.panels import widgets as W
+from workbench.apps.panels.actions import Action
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import button, follow, on_change, own_changes
+from workbench.apps.panels.handlers import button, follow, on_change, own_changes, text_field
+from workbench.apps.panels.jobs import Job
 from workbench.apps.panels.markup import text
-from workbench.apps.panels.may_vary import KIND, MayVary
-from workbench.apps.panels.run_row import STOP
+from workbench.apps.panels.request import Request
+from workbench.apps.panels.run_row import start_button
+from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.display import config_in_words
+from workbench.core.form import names, values_of
+from workbench.core.text import counted
 from workbench.features.base.registry import KINDS
+from workbench.features.tune.space import Space
 
+KIND = "improvement"
 IMPROVE = "Improve"
 MORE_LIMITS = "+ limit: memory, p99, file…"
 _HINT = "Try what the findings propose, search around what was better, and prove the answer within the limits"
@@ -32,8 +39,7 @@ class ImproveRow:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.status, self.start = W.HTML(), W.HTML()
-        self.press = button(IMPROVE, _HINT, self._pressed, self.status, classes="wbp-compare")
-        self.press.button_style = "primary"
+        self.press = start_button(bench, IMPROVE, _HINT, partial(bench.run, KIND), self.status)
         self.fields = {
             "max_accuracy_drop": W.Dropdown(
                 options=[*_LOSSES.items()], tooltip="How much accuracy the answer may cost"
@@ -51,18 +57,8 @@ class ImproveRow:
             classes="wbp-configs",
         )
         for argument, field in self.fields.items():
-            on_change(field, partial(self._set, argument))
-        follow(self.state, self._show, "job", "forms", "a")
-
-    def _pressed(self) -> None:
-        if self.state.job is None:
-            self.bench.run(KIND)
-        else:
-            self.bench.cancel()
-
-    def _set(self, argument: str, value: str) -> None:
-        forms = self.state.forms
-        self.state.forms = {**forms, KIND: {**forms.get(KIND, {}), argument: value}}
+            on_change(field, partial(self.state.set_form, KIND, argument))
+        follow(self.state, self._show, "forms", "a")
 
     def _unfold(self) -> None:
         """Show the further limits, made when they are first asked for, or fold them again."""
@@ -73,21 +69,16 @@ class ImproveRow:
 
     def _make_further(self) -> None:
         fields = {
-            field.argument: W.TextField(
-                description=field.label, placeholder=field.example, tooltip=field.hint
-            )
+            field.argument: text_field(field, partial(self.state.set_form, KIND, field.argument), self.status)
             for field in KINDS.named(KIND).form
             if field.argument not in {*self.fields, "without"}
         }
         self.fields |= fields
-        for argument, field in fields.items():
-            on_change(field, partial(self._set, argument), status=self.status)
         limits = W.HBox([*fields.values()], classes="wbp-tools")
         self.further.children = (limits, self.may_vary.widget)
         self._show()
 
     def _show(self) -> None:
-        self.press.description = IMPROVE if self.state.job is None else STOP
         self.start.value = f"Starting from <b data-label=A>A</b> {text(config_in_words(self.state.a), 60)}"
         texts = self.state.forms.get(KIND, {})
         if not self.further.children and any(
@@ -101,3 +92,72 @@ class ImproveRow:
                 if isinstance(field, W.Dropdown) and value not in [held for _, held in field.options]:
                     field.options = (*field.options, (value, value))
                 field.value = value
+
+
+class MayVary:
+    """The settings of the default space; one without a check may not vary."""
+
+    def __init__(self, bench: Bench, status: W.HTML) -> None:
+        self.bench, self.state = bench, bench.state
+        hint = "Find the settings that may pay for this model here, to leave some out"
+        self.find = button("What may vary", hint, self._find, status)
+        self.size, self.axes = W.HTML(), W.HBox([], classes="wbp-tools")
+        self.checks: dict[str, W.Checkbox] = {}
+        self.widget = W.VBox([W.HBox([self.find, self.size], classes="wbp-tools"), self.axes])
+        follow(self.state, self._offer, "space")
+        follow(self.state, self._enable, "job")
+        self.state.observe(lambda _: setattr(self.state, "space", None), names="model")
+
+    def _find(self) -> None:
+        self.bench.start(Action("What may vary", find_space, keep_space))
+
+    def _enable(self) -> None:
+        self.find.disabled = self.state.job is not None
+
+    def _offer(self) -> None:
+        """Show a check box for each axis; what was left out stays so."""
+        space = self.state.space
+        left_out = names(self.state.forms.get(KIND, {}).get("without", ""))
+        self.checks = {
+            axis.name: W.Checkbox(
+                axis.name not in left_out, description=f"{axis.name} ({len(axis.options)})", indent=False
+            )
+            for axis in (() if space is None else space.axes)
+        }
+        for check in self.checks.values():
+            on_change(check, lambda _: self._leave_out())
+        self.axes.children = tuple(self.checks.values())
+        self._count()
+
+    def _leave_out(self) -> None:
+        """Keep the names without a check in the form of the kind."""
+        left_out = ", ".join(name for name, check in self.checks.items() if not check.value)
+        self.state.set_form(KIND, "without", left_out)
+        self._count()
+
+    def _count(self) -> None:
+        space = self.state.space
+        if space is None:
+            self.size.value = ""
+            return
+        rest = space.without(*(name for name, check in self.checks.items() if not check.value))
+        words = f"{counted(len(rest.moves), 'change')}, {counted(len(rest), 'combination')}"
+        self.size.value = text(words)
+
+
+def find_space(request: Request, job: Job) -> Space:
+    """Return what may pay for the model here, within the limits of the form."""
+    from workbench.features.tune.call import default_space  # loads slowly
+
+    subject, improvement = request.subject, KINDS.named(KIND)
+    _, options = improvement.arguments(None, (), values_of(improvement.form, request.forms.get(KIND, {})))
+    return default_space(
+        subject.model, base=subject.a, limits=options.get("limits"), inputs=subject.inputs(),
+        calibration=subject.calibration or None, seed=subject.seed, cancel=job.cancel, on_step=job.step,
+    )  # fmt: skip
+
+
+def keep_space(state: BenchState, _: Request, space: Space) -> None:
+    """Offer the space."""
+    with state.hold_trait_notifications():
+        state.run_error, state.space = None, space

@@ -52,7 +52,7 @@ class Layout:
         self.root = W.VBox([W.HTML(STYLE), notice(self.state), *places, bench.page.bridge], classes="wbp")
         bench.page.root = self.root.model_id
         bench.state.observe(self._show_bug, names="bug")
-        bench.page.bridge.on_step = self._step
+        bench.page.bridge.on["step"] = self._step
         for switch, trait in ((self.modes, "mode"), (self.projector, "projector")):
             on_change(switch, partial(setattr, self.state, trait))
         follow(self.state, self._turn, "mode", "wide")

@@ -52,7 +52,7 @@ class ModelRow:
         on_change(self.samples, self.load, status=self.status)
         on_change(self.path, self._complete, status=self.status)
         on_change(self.upload, self._uploaded, status=self.status)
-        bench.page.bridge.on_open, bench.page.bridge.on_files = self._entered, self._dropped
+        bench.page.bridge.on |= {"open": self._entered, "files": self._dropped}
         self._complete("")
         follow(self.state, self._show, "model", "model_error", "opening")
 

@@ -13,6 +13,10 @@ from workbench.apps.panels.handlers import error_to
 from workbench.apps.panels.markup import note_html, warning_html
 from workbench.apps.panels.task_thread import TaskThread
 
+_ACTS = {  # of a person in the page: the name of a clicked point, ±1 of an arrow of a projector or 0 of
+    # Escape, the path that Enter was pressed behind, the names of dropped files
+    "pick": str, "step": int, "open": str, "files": list,
+}  # fmt: skip
 Answered = Callable[[str | None], None]  # called with None on success, else with the reason
 
 
@@ -25,12 +29,7 @@ class Bridge(anywidget.AnyWidget):
         super().__init__()
         self._waiting: dict[int, Answered] = {}
         self._count = 0
-        self.on_pick: Callable[[str], None] = lambda _: None  # gets the name of a point that was clicked
-        self.on_open: Callable[[str], None] = lambda _: None  # gets the path that Enter was pressed behind
-        self.on_files: Callable[[tuple[Mapping[str, Any], ...]], None] = lambda _: None  # gets dropped files
-        self.on_step: Callable[[int], None] = lambda _: (
-            None
-        )  # gets ±1 of an arrow of a projector, 0 of Escape
+        self.on: dict[str, Callable[[Any], None]] = {}  # what is done about an act of `_ACTS`
         self.on_msg(self._answer)
 
     def ask(self, then: Answered, *buffers: bytes, **content: Any) -> None:
@@ -41,18 +40,13 @@ class Bridge(anywidget.AnyWidget):
 
     def _answer(self, _: Any, content: Mapping[str, Any], buffers: Any) -> None:
         """Hand over what a person did, or the first answer; two pages may show the panels."""
-        if isinstance(content.get("pick"), str):
-            self.on_pick(content["pick"])
-            return
-        if isinstance(content.get("step"), int):
-            self.on_step(content["step"])
-            return
-        if isinstance(content.get("open"), str):
-            self.on_open(content["open"])
-            return
-        if isinstance(content.get("files"), list):
-            named = zip(content["files"], buffers, strict=True)
-            self.on_files(tuple({"name": name, "content": data} for name, data in named))
+        act = next((name for name, kind in _ACTS.items() if isinstance(content.get(name), kind)), None)
+        if act is not None:
+            value = content[act]
+            if act == "files":
+                named = zip(value, buffers, strict=True)
+                value = tuple({"name": name, "content": data} for name, data in named)
+            self.on.get(act, lambda _: None)(value)
             return
         then = self._waiting.pop(content.get("id", 0), None)
         if then is not None:

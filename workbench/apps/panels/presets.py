@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from workbench.apps.panels.knobs.provider_words import do_not_work
 from workbench.core.config import Config, DynamicInt8, Provider, StaticInt8
 from workbench.core.config.defaults import family
 from workbench.core.cpu import usable_cores
@@ -97,11 +98,9 @@ def _has_integer_form(model: Any) -> bool:
 def on_gpu(name: str, _: Any, doctor: Any) -> str:
     """Return why a preset for a GPU cannot win here, as far as the doctor knows."""
     if doctor is None:
-        return "Whether it works here was not checked: open the section providers, which checks it."
-    check = next((check for check in doctor.survey.providers if check.name == Provider(name).name), None)
-    if check is None:
-        return f"{name} is not in this ONNX Runtime, so nothing would run on a GPU."
-    return "" if check.state == "works" else f"{name} {check.state} here, so nothing would run on a GPU."
+        return "Whether it works here was not checked: open the row providers, which checks it."
+    why = do_not_work(doctor).get(Provider(name).name)
+    return f"{name} does not work here ({why}), so nothing would run on a GPU." if why else ""
 
 
 PRESETS = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow
@@ -10,38 +12,45 @@ from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.steps import rounded
 
 COMPARE, STOP = "Compare", "Stop here"
-_HINTS = {
-    COMPARE: "Measure all configs side by side and say which is faster",
-    STOP: "Stop what runs; a comparison keeps what is known after three rounds, else the older result stays",
-}
+_HINT = "Measure all configs side by side and say which is faster"
+_STOPS = "Stop what runs; a comparison keeps what is known after three rounds, else the older result stays"
 # Before anything of a model was measured, its weights are read from the disk once, from memory in each run.
 LOADED_BYTES_PER_S, READ_BYTES_PER_S = 0.5e9, 5e9
 START_S, SAMPLED_S, LEAST_RUNS = 0.5, 0.65, 8  # of a config in a round: its process, its runs
 
 
+def start_button(bench: Bench, name: str, hint: str, start: Callable[[], object], status: W.HTML) -> W.Button:
+    """Return the one button of a mode, which starts its run and stops whatever runs."""
+    state = bench.state
+
+    def press() -> None:
+        bench.cancel() if state.job is not None else start()
+
+    made = button(name, hint, press, status, classes="wbp-compare")
+    made.button_style = "primary"
+
+    def show() -> None:
+        job = state.job
+        made.description, made.tooltip = (name, hint) if job is None else (STOP, _STOPS)
+        made.disabled = job is not None and job.cancelling
+
+    follow(state, show, "job")
+    return made
+
+
 class RunRow:
-    """Starts a comparison and stops any job, in one place and of one size."""
+    """Starts a comparison, and says how long it takes."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.status, self.time = W.HTML(), W.HTML()
-        self.press = button(COMPARE, _HINTS[COMPARE], self._pressed, self.status, classes="wbp-compare")
-        self.press.button_style = "primary"
+        self.press = start_button(bench, COMPARE, _HINT, bench.compare, self.status)
         self.widget = W.VBox([self.press, self.time, self.status], classes="wbp-run")
         follow(self.state, self._show, "job", "budget_s", "model", "more", "result", "took_s")
 
-    def _pressed(self) -> None:
-        if self.state.job is None:
-            self.bench.compare()
-        else:
-            self.bench.cancel()
-
     def _show(self) -> None:
-        job = self.state.job
-        name = COMPARE if job is None else STOP
-        self.press.description, self.press.tooltip = name, _HINTS[name]
-        self.press.disabled = job is not None and job.cancelling
-        self.time.value = note_html(time_in_words(self.state) if job is None else "keeps what is known")
+        words = time_in_words(self.state) if self.state.job is None else "keeps what is known"
+        self.time.value = note_html(words)
 
 
 def time_in_words(state: BenchState) -> str:

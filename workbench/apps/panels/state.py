@@ -236,6 +236,10 @@ class BenchState(HasTraits):
             self.forms_made = {**self.forms_made, kind: request.forms.get(kind, {})}
             self.parts_made += 1
 
+    def set_form(self, kind: str, argument: str, text: str) -> None:
+        """Keep what was typed into a field of a kind; it is read when the result is made."""
+        self.forms = {**self.forms, kind: {**self.forms.get(kind, {}), argument: text}}
+
     def took(self, name: str) -> float | None:
         """Return how long an action took last for the open model; None if it has not run to its end."""
         return None if self.model is None else self.took_s.get((name, self.model.path))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 import traitlets as t
 
 from workbench.apps.panels import widgets as W
+from workbench.apps.panels.handlers import on_change
 from workbench.core.text import one_line
 
 if TYPE_CHECKING:
@@ -84,6 +85,24 @@ class TableWidget(W.PageWidget):
     def fill(self, rows: Sequence[Sequence[Any]]) -> None:
         """Show these rows."""
         self.rows, self.total = [[cell(value) for value in row] for row in rows], len(rows)
+
+
+class WithDrawer(W.HBox):
+    """A table, and beside it the details of the row that was picked last."""
+
+    def __init__(self, table: TableWidget, details: Callable[[str], Sequence[W.Widget]]) -> None:
+        """`details` makes what the drawer shows from the key of a row."""
+        self.table, self.details = table, details
+        self.status, self.drawer = W.HTML(), W.VBox([], classes="wbp-drawer")
+        super().__init__([table], classes="wbp-beside")
+        on_change(table, lambda _: self.show_picked(), "picked", status=self.status)
+
+    def show_picked(self) -> None:
+        """Show the details of what is picked; nothing picked closes the drawer."""
+        picked = self.table.picked[-1:]
+        self.children = [self.table, self.drawer] if picked else [self.table]
+        self.drawer.children = [self.status]
+        self.drawer.children = [*(widget for key in picked for widget in self.details(key)), self.status]
 
 
 _UNITS = (  # by the end of a column's name: the unit on the screen, and the factor to it

@@ -1,6 +1,9 @@
 """A thread that runs posted tasks in order, and watchers ten times a second while there are any.
 
-One task thread sets the traits that jobs change, another draws figures and makes inputs.
+One task thread sets the traits that jobs change, another draws figures and makes inputs. Two threads that
+import a large module at once may be given a half-made one, so `import_shared` lets in one at a time. A fresh
+kernel shows the panels before any of these is imported, which would take half of the time until then; opening
+a model begins it.
 """
 
 from __future__ import annotations
@@ -8,9 +11,12 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Callable
+from importlib import import_module
 from queue import Empty, SimpleQueue
 
 TICK_S = 0.1  # 100 updates of a figure were 0.44 MB over the websocket; eyes need no more than ten a second
+SHARED_MODULES = ("pandas", "plotly.graph_objects")
+_lock = threading.Lock()
 
 Task = Callable[[], None]
 
@@ -60,3 +66,10 @@ class TaskThread:
                     task()
                 except Exception:  # noqa: BLE001 - reported, and the next task must still run
                     self._on_bug(traceback.format_exc())
+
+
+def import_shared() -> None:
+    """Import them, or wait until another thread has."""
+    with _lock:
+        for name in SHARED_MODULES:
+            import_module(name)

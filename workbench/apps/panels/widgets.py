@@ -6,7 +6,6 @@ Alone, each would bring two further models, and a fresh page receives all models
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from importlib import resources
 from typing import Any
@@ -18,10 +17,6 @@ from ipywidgets import Output as Output
 from ipywidgets import Widget as Widget
 from traitlets import Bool
 
-from workbench.core.errors import WorkbenchError
-
-_DIGITS = 12  # of a number in a field: 1.1 ms is 0.0011 s, not 0.0011000000000000001
-MIB = 1 << 20
 _common: dict[type, Any] = {}
 
 
@@ -78,29 +73,6 @@ class TextField(Plain, W.Text):  # type: ignore[misc]
     """Tells its value when it was entered, not after each letter."""
 
     continuous_update = Bool(False).tag(sync=True)
-
-
-class NumberField(TextField):
-    """A field of a number in a unit; a unit that is whole, such as MiB in bytes, gives whole numbers."""
-
-    def __init__(self, name: str, example: str, unit: float = 1.0, **traits: Any) -> None:
-        super().__init__(description=name, placeholder=example, **traits)
-        self._unit = unit
-
-    @property
-    def number(self) -> Any:
-        """The number times its unit; None of an empty field."""
-        if not self.value.strip():
-            return None
-        try:
-            value = float(self.value)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise WorkbenchError(
-                f"{self.description}: {self.value[:40]!r} is no number.", f"Write one, {self.placeholder}."
-            )
-        return round(value * self._unit, None if isinstance(self._unit, int) else _DIGITS)
 
 
 def static(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from workbench.apps.panels.knobs.option_row import FIELDS, option_rows
 from workbench.apps.panels.knobs.row import KnobRow, SettingRow
 from workbench.apps.panels.knobs.rows import ENGINE, MEMORY, knob_row, settings_of
+from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config, ConfigPart, PreparedModel, part_types, pass_help, shipped_passes
 from workbench.core.config.knob import Knob
 from workbench.core.config.name_kinds import Switches
@@ -171,3 +173,15 @@ def pass_rows(fired: Mapping[str, int]) -> tuple[PassRow, ...]:
         )
         for item in passes
     )
+
+
+def fired_in(state: BenchState) -> Mapping[str, int]:
+    """Return how often each pass fired on this model, from the explanation of the config shown, or of any."""
+    explanations = state.held_parts("explanation")
+    if not explanations:
+        return {}
+    passes: Any = (explanations.get(state.editing) or next(iter(explanations.values()))).passes
+    counts: Counter[str] = Counter()
+    for fired in passes.fired if passes.followed else ():
+        counts[fired.name] += len(fired.change.added) or len(fired.change.removed) or 1
+    return counts if passes.followed else Counter(name for name, _ in passes.logged)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +13,9 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.environments import Environments
 from workbench.apps.panels.handlers import follow, shown_in
-from workbench.apps.panels.knobs.details import detail_rows
+from workbench.apps.panels.knobs.details import detail_rows, fired_in
 from workbench.apps.panels.knobs.option_row import OptionRow, entries_have_rows, found_options
 from workbench.apps.panels.knobs.provider_words import about, do_not_work, plugins
-from workbench.apps.panels.knobs.reading import best_label, difference_lines, fired_in, in_groups
 from workbench.apps.panels.knobs.row import SettingRow
 from workbench.apps.panels.knobs.rows import found_rows, standing_rows
 from workbench.apps.panels.knobs.shared_row import named_dimensions, preview_line, shared_rows
@@ -227,7 +226,9 @@ class KnobTable:
         view.hit_count = f"{counted(len(hits), 'option')}{more}" if view.search.strip() else ""
         view.found = view.search
         notes = "".join(f"<li>{text(note)}</li>" for config in configs.values() for note in config.notes())
-        lines = "<br>".join(map(text, difference_lines(state)))
+        baseline, *others = configs.items()
+        differences = (baseline[1].diff(config).sentence("A", label) for label, config in others)
+        lines = "<br>".join(map(text, differences))
         self.difference.value = f'<div class="wbp-difference" role="status">{lines}</div>' + (
             f'<ul class="wbp-note">{notes}</ul>' if notes else ""
         )
@@ -277,3 +278,23 @@ class KnobTable:
 def knob_of(key: str, state: BenchState) -> SettingRow:
     """Return the standing row with a key."""
     return next(row for row in standing_rows(state.environments) if row.key == key)
+
+
+def in_groups(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with those of one group together; details keep their place."""
+    order = list(dict.fromkeys(row["group"] for row in rows if row["group"]))
+    group, keyed = "", []
+    for row in rows:
+        group = row["group"] or group
+        keyed.append((order.index(group) if group else 0, row))
+    return [row for _, row in sorted(keyed, key=lambda pair: pair[0])]
+
+
+def best_label(state: BenchState) -> str:
+    """Return the label of the fastest config of the comparison; empty if that is not settled."""
+    result = state.result
+    if result is None:
+        return ""
+    verdicts: Iterable[Any] = result.record.verdicts
+    faster = [verdict for verdict in verdicts if verdict.kind == "faster" and verdict.bound is not None]
+    return max(faster, key=lambda verdict: verdict.bound).label if faster else ""

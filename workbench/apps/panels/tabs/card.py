@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,12 @@ from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow, link_selection
 from workbench.apps.panels.markup import error_html, note_html, text
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.table import TableWidget
-from workbench.apps.panels.tabs.drawer import WithDrawer
-from workbench.apps.panels.tabs.figure import PLOTLY, figure_bundle, titled_figure
+from workbench.apps.panels.table import TableWidget, WithDrawer
 from workbench.core.bundle.display import csv_of
 from workbench.core.feature import Offer
+from workbench.drawing.lettering import text_width
+from workbench.drawing.page.caption import caption_html
+from workbench.drawing.titles import take_title
 from workbench.features.base.registry import KINDS
 from workbench.features.findings.record import badges
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _NOTHING = "There is nothing to draw."
+PLOTLY = "application/vnd.plotly.v1+json"
+LABEL, MOST_BESIDE = 13, 110.0  # pixels of a letter and of the labels beside a figure that fits everywhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,3 +191,31 @@ def still_bundle(view: Any) -> dict[str, Any]:
     made = view._repr_mimebundle_()
     bundle = made[0] if isinstance(made, tuple) else made
     return {mime: data for mime, data in bundle.items() if mime in ("text/plain", "image/png", PLOTLY)}
+
+
+def figure_bundle(figure: Any, summary: str) -> dict[str, Any]:
+    """Return a plotly figure as JSON, and a sentence of numbers for readers that cannot draw it.
+
+    It stands in an Output widget: a FigureWidget would cost 5 MB.
+    """
+    # Plotly's toolbar would cover data; a drag zooms, a double-click shows everything again.
+    drawn = json.loads(figure.to_json()) | {"config": {"responsive": True, "displayModeBar": False}}
+    return {PLOTLY: drawn, "text/plain": summary}
+
+
+def titled_figure(figure: Any, summary: str) -> tuple[str, W.Output]:
+    """Return the title of a figure as HTML, which wraps to the width of the panel, and the figure."""
+    bundle = figure_bundle(figure, summary)
+    title = caption_html(take_title(bundle[PLOTLY]))
+    layout = bundle[PLOTLY]["layout"]
+    # `append_display_data` would store nothing of a figure
+    output = W.Output(outputs=({"output_type": "display_data", "data": bundle, "metadata": {}},))
+    if "height" in layout:
+        output.layout.min_height = f"{layout['height']:.0f}px"  # plotly forgets it when the window changes
+    output.add_class("wbp-figure")
+    labels = map(str, layout.get("yaxis", {}).get("ticktext") or ())
+    beside = max((text_width(label, LABEL) for label in labels if "<" not in label), default=0.0)
+    several = sum(name.startswith("xaxis") for name in layout) > 1
+    if several or beside > MOST_BESIDE:
+        output.add_class("wbp-several")  # axes side by side, or beside long labels, need room for titles
+    return title, output

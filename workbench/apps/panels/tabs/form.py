@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.code import kind_code
-from workbench.apps.panels.handlers import button, follow, on_change, own_changes
+from workbench.apps.panels.handlers import button, follow, own_changes, text_field
 from workbench.apps.panels.markup import text
 from workbench.apps.panels.tabs.steps import time_words
 from workbench.core.feature import Offer
@@ -53,22 +53,16 @@ class FormLine:
                 self.fields[field.argument].value = texts.get(field.argument, field.text)
 
     def _field(self, field: Field) -> W.TextField | AxesField:
-        set_text = partial(self._set, field.argument)
+        set_text = partial(self.state.set_form, self.kind.name, field.argument)
         if field.has_axes:
             from workbench.apps.panels.tabs.axes import AxesField
 
             return AxesField(self.state, field, set_text)
-        box = W.TextField(description=field.label, placeholder=field.example, tooltip=field.hint)
+        box = text_field(field, set_text, self.status)
         letters = len(field.text or field.example)
         if not NARROW < letters < WIDE:
             box.add_class("wbp-narrow" if letters <= NARROW else "wbp-wide")
-        on_change(box, set_text, status=self.status)
         return box
-
-    def _set(self, argument: str, text: str) -> None:
-        """Keep what was typed; it is read when the result is made."""
-        forms = self.state.forms
-        self.state.forms = {**forms, self.kind.name: {**forms.get(self.kind.name, {}), argument: text}}
 
     def _copy(self) -> None:
         self.bench.page.copy(kind_code(KINDS.named(self.kind.name), self.bench.request()), self.status)

@@ -9,8 +9,7 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.handlers import button, on_change, own_changes
 from workbench.apps.panels.markup import note_html, text
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.table import TableWidget
-from workbench.apps.panels.tabs.drawer import WithDrawer
+from workbench.apps.panels.table import TableWidget, WithDrawer
 from workbench.core.text import counted
 from workbench.features.explain.fusions import Fusions, why_not
 from workbench.features.explain.graph_view.matched import matched_view

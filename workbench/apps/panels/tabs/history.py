@@ -18,10 +18,10 @@ from workbench.apps.panels.handlers import (
 )
 from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.request import LABELS
-from workbench.apps.panels.shared_modules import import_shared
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import clock_text
 from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, rows_of, split_note, words_of
+from workbench.apps.panels.task_thread import import_shared
 from workbench.core.bundle.entries import Entry
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted

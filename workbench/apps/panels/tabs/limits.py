@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import button, on_change, shown_in
+from workbench.apps.panels.handlers import button, shown_in, text_field
 from workbench.apps.panels.markup import error_html, note_html, text
 from workbench.core.config.literals import call, literal
+from workbench.core.form import values_of
+from workbench.features.improve.form import FORM
 
 if TYPE_CHECKING:
     from workbench.features.grid.best import Best
 
+ACCURACY = "max_accuracy_drop"
+_NAMES = ("max_p99_s", ACCURACY, "max_memory_bytes", "max_file_bytes")
+ASKED = tuple(field for name in _NAMES for field in FORM if field.argument == name)
 _MOST_OPEN = 6  # reasons; more are folded
 
 
@@ -25,42 +30,28 @@ class LimitsLine:
         self.part = ""  # what the limits are for; empty: the comparison itself
         self.asked: object = None  # the newest request; answers to earlier ones are dropped
         self.status, self.answer = W.HTML(), W.HTML()
-        self.p99 = self._field("p99", "ms at most", 1e-3)
-        self.accuracy = self._field("accuracy drop", "% at most", 0.01)
-        self.memory = self._field("memory", "MiB at most", W.MIB)
-        self.file = self._field("file", "MiB at most", W.MIB)
+        self.fields = {
+            field.argument: text_field(field, lambda _: self._ask(), self.status) for field in ASKED
+        }
         self.copy = button(
             "Code", "Copy the code that asks this", self._copy, self.status, classes="wbp-quiet-link"
         )
         question = W.HTML("Within limits?", classes="wbp-words")
-        row = W.HBox(
-            [question, self.p99, self.accuracy, self.memory, self.file, self.copy],
-            classes="wbp-limit-fields wbp-tools",
-        )
+        row = W.HBox([question, *self.fields.values(), self.copy], classes="wbp-limit-fields wbp-tools")
         self.widget = W.VBox([row, self.status, self.answer])
-
-    def _field(self, name: str, example: str, unit: float) -> W.NumberField:
-        hint = f"Which config keeps this limit: {name}, {example}"
-        field = W.NumberField(name, example, unit, tooltip=hint)
-        on_change(field, lambda _: self._ask(), status=self.status)
-        return field
 
     def show(self, part: str) -> None:
         """Ask the result that is on the screen now."""
         self.part = part
-        W.set_shown(self.accuracy, part == "")  # accuracy is measured of a comparison
+        W.set_shown(self.fields[ACCURACY], part == "")  # accuracy is measured of a comparison
         with shown_in(self.status):
             self._ask()
 
     @property
-    def limits(self) -> dict[str, float]:
+    def limits(self) -> dict[str, Any]:
         """The limits in the fields, as arguments of `best`."""
-        drop, limits = self.accuracy.number, {"max_p99_s": self.p99.number}
-        if not self.part:
-            limits["max_accuracy_drop"] = drop
-        limits["max_memory_bytes"] = self.memory.number
-        limits["max_file_bytes"] = self.file.number
-        return {name: limit for name, limit in limits.items() if limit is not None}
+        asked = tuple(field for field in ASKED if not (self.part and field.argument == ACCURACY))
+        return values_of(asked, {name: field.value for name, field in self.fields.items()})
 
     @property
     def code(self) -> str:

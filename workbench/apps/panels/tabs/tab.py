@@ -11,11 +11,11 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow, on_change, own_changes
 from workbench.apps.panels.markup import text
-from workbench.apps.panels.shared_modules import import_shared
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.card import Card, CardWidget, joined_cards, part_card
 from workbench.apps.panels.tabs.form import FormLine
 from workbench.apps.panels.tabs.limits import LimitsLine
+from workbench.apps.panels.task_thread import import_shared
 from workbench.core.feature import Offer
 from workbench.features.base.registry import KINDS
 
