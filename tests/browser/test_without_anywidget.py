@@ -38,7 +38,7 @@ def test_the_panels_say_what_is_missing_and_still_compare(show: Show, pages: Pag
     expect(notice).to_contain_text("pip install ort-workbench")
     for box in book.output(1).locator(ERROR_BOX).all():
         expect(box).to_be_hidden()
-    notice.locator("select[title^='B: intra']").select_option("1 thread")
+    notice.locator("select[title^='B: intra']").select_option("1")
     pages.picture(book.page, "without-anywidget")
     book.output(1).get_by_role("button", name="Compare", exact=True).last.click()
     expect(book.output(1).locator(".wbp-answer, .wbp-verdict").first).to_be_visible()

@@ -10,9 +10,9 @@ from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.handlers import follow, on_change, own_changes
+from workbench.apps.panels.knobs.row import SettingRow
+from workbench.apps.panels.knobs.rows import knob_row
 from workbench.apps.panels.state import BenchState
-from workbench.core.config import DynamicInt8, Float16, StaticInt8
-from workbench.core.config.plan import LEVELS
 
 ALIVE = "wbp-alive"  # set by bridge.js
 SECONDS = 4
@@ -34,39 +34,28 @@ download or add a cell (<code>bench.result.save("result.ortbench")</code> and
 <p>Netron and speedscope need the workbench beside JupyterLab as well: <code>pip install ort-workbench</code>
 there, then restart JupyterLab.</p></div>"""
 
-FIELDS: dict[str, dict[str, Any]] = {  # of a config: label and value of each choice
-    "level": {"default level": None, **{name: name for name in LEVELS}},
-    "precision": {
-        "float32": None, "float16": Float16(), "dynamic int8": DynamicInt8(), "static int8": StaticInt8(),
-    },
-    "intra_op_threads": {
-        "default threads": None, "1 thread": 1, "2 threads": 2, "4 threads": 4, "8 threads": 8,
-    },
-}  # fmt: skip
+FIELDS = tuple(map(knob_row, ("level", "precision", "intra_op_threads")))
 
 
 def notice(state: BenchState) -> Any:
     """Return the notice with plain fields of A and B; the page keeps it hidden where the panels are alive."""
-    rows = [
-        W.HBox([W.HTML(trait.upper()), *(_field(state, trait, name) for name in FIELDS)]) for trait in "ab"
-    ]
+    rows = [W.HBox([W.HTML(label), *(_field(state, label, row) for row in FIELDS)]) for label in "AB"]
     return W.VBox([W.HTML(_STYLE + TEXT), *rows], classes="wbp-lacks")
 
 
-def _field(state: BenchState, trait: str, name: str) -> Any:
+def _field(state: BenchState, label: str, row: SettingRow) -> Any:
     """Return the dropdown of one field of a config; it is empty where the config has another value."""
-    choices = FIELDS[name]
-    field = W.Dropdown(options=list(choices), tooltip=f"{trait.upper()}: {name.replace('_', ' ')}")
+    field = W.Dropdown(options=list(row.settings), tooltip=f"{label}: {row.label}")
 
-    def choose(label: str | None) -> None:
-        if label is not None:
-            state.change(**{trait: getattr(state, trait).replace(**{name: choices[label]})})
+    def choose(words: str | None) -> None:
+        if words is not None:
+            state.set_config(label, row.changed(state.config(label), words))
 
     def show() -> None:
-        current = getattr(getattr(state, trait), name)
+        words = row.shown(state.config(label))
         with own_changes():
-            field.value = next((label for label, value in choices.items() if value == current), None)
+            field.value = words if words in row.settings else None
 
-    follow(state, show, trait)
+    follow(state, show, label.lower())
     on_change(field, choose)
     return field
