@@ -38,7 +38,7 @@ TABLE = """([table, width]) => {
   place.style.width = `${width}px`;
   const root = document.createElement('div');
   place.replaceChildren(root);
-  const rest = {key: -1, mark: '', under: -1, hidden: -1, action: '', picked: [], muted: {}};
+  const rest = {key: -1, under: -1, hidden: -1, action: '', picked: []};
   const state = {caption: '', total: 1, ...rest, ...table};
   renderTable({model: {get: (name) => state[name], on() {}, off() {}}, el: root});
   const scroll = root.querySelector('.wbt-scroll');

@@ -6,13 +6,17 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels import widgets as W
-from workbench.apps.panels.markup import bug_html, error_html
+from workbench.apps.panels.markup import bug_html, error_html, note_html
 from workbench.apps.panels.state import BenchState
+from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.form import Field
+
+if TYPE_CHECKING:
+    from workbench.apps.panels.bench import Bench
 
 _thread = threading.local()  # a person may change a widget while another thread updates the panels
 
@@ -63,6 +67,25 @@ def text_field(field: Field, changed: Callable[[str], object], status: W.HTML) -
 def buttons_of(status: W.HTML, *specs: tuple[str, str, Callable[[], object]]) -> dict[str, W.Button]:
     """Return small buttons by their labels; of each, the tooltip and what a click runs."""
     return {label: button(label, hint, act, status) for label, hint, act in specs}
+
+
+def copy_button(
+    bench: Bench, label: str, hint: str, code: Callable[[], str], status: W.HTML, classes: str = "wbp-small"
+) -> W.Button:
+    """Return a button that copies a text, which is made when it is pressed."""
+    return button(label, hint, lambda: bench.page.copy(code(), status), status, classes=classes)
+
+
+def use_button(
+    state: BenchState, place: str, hint: str, config: Callable[[], Config], status: W.HTML
+) -> W.Button:
+    """Return a button that puts a config into a place such as B."""
+
+    def use() -> None:
+        state.set_config(place, config())
+        status.value = note_html(f"{place} is set. Press Compare to measure it.")
+
+    return button(f"Use as {place}", hint, use, status)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ _MOST_LETTERS = 300  # of a cell
 
 
 class TableWidget(W.PageWidget):
-    """A table in the page; `picked` holds the keys of rows that were clicked, or that have a check."""
+    """A table in the page; `picked` holds the keys of the rows that were clicked."""
 
     _esm = W.static("table.js")
 
@@ -29,18 +29,11 @@ class TableWidget(W.PageWidget):
     total = t.Int(0).tag(sync=True)
     caption = t.Unicode("").tag(sync=True)
     key = t.Int(-1, help="the column that names a row; -1: rows cannot be picked").tag(sync=True)
-    mark = t.Enum(("", "on", "off"), "", help="a check in each row for what is picked, or is not").tag(
-        sync=True
-    )
     under = t.Int(-1, help="a column that stands below the first one, in small letters").tag(sync=True)
     hidden = t.Int(-1, help="a column that is not shown, such as an id").tag(sync=True)
     action = t.Unicode("", help="label of a button in each row; `on_act` gets the key of its row").tag(
         sync=True
     )
-    mark_name = t.Unicode("").tag(sync=True)
-    muted: t.Dict[str, str] = t.Dict(
-        {}, help="key → why a row has no effect: it is grey and has no check"
-    ).tag(sync=True)
     picked = t.List(t.Unicode()).tag(sync=True)
 
     @classmethod

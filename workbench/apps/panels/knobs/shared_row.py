@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.apps.panels.request import SMALLEST_EFFECT
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import StaticInt8
 from workbench.core.errors import ConfigError
@@ -50,28 +49,25 @@ class SharedRow:
             return str(dict(value).get(name, ""))
         if self.options:
             return next(words for words, held in self.options.items() if held == value)
-        if value is None or (trait == "smallest_effect" and value == SMALLEST_EFFECT):
+        if value == state.trait_defaults(trait):
             return ""
-        return f"{value * self.scale:g}" if self.scale else str(value or "")
+        return f"{value * self.scale:g}" if self.scale else str(value)
 
     def set(self, state: BenchState, text: str) -> None:
         """Set what a text means; an empty one leaves it at its default."""
         trait, _, name = self.key.partition("/")
         text = "" if text == self.unset else text
         if name:
-            others = {key: size for key, size in state.dims if key != name}
-            state.dims = tuple({**others, **whole(name, text)}.items())
+            others = tuple((key, size) for key, size in state.dims if key != name)
+            state.dims = (*others, (name, whole(self.label, text, 1))) if text else others
         elif self.options:
             setattr(state, trait, self.options[text])
+        elif not text:
+            setattr(state, trait, state.trait_defaults(trait))
         elif trait == "seed":
-            state.seed = (
-                int(text) if text.isdecimal() and int(text) < 2**31 else whole("seed", text).get("seed", 0)
-            )
-        elif self.scale:
-            unset = SMALLEST_EFFECT if trait == "smallest_effect" else None
-            setattr(state, trait, positive(self.label, text, self.scale) if text else unset)
+            state.seed = whole(self.label, text, 0)
         else:
-            setattr(state, trait, text)
+            setattr(state, trait, positive(self.label, text, self.scale) if self.scale else text)
 
     def to_json(self, state: BenchState) -> dict[str, Any]:
         """Return the row as the page draws it."""
@@ -137,15 +133,11 @@ def _free(model: Any) -> list[tuple[str, int, str | None]]:
     return list(free_dims(model.describe().inputs))
 
 
-def whole(name: str, typed: str) -> dict[str, int]:
-    """Return a size by its dimension's name; nothing for an empty text."""
-    if not typed.strip():
-        return {}
-    if not typed.strip().isdecimal() or not 0 < int(typed) < 2**31:
-        raise ConfigError(
-            f"The size of {name!r} cannot be {typed[:40]!r}.", "Write a whole number such as 8."
-        )
-    return {name: int(typed)}
+def whole(label: str, typed: str, least: int) -> int:
+    """Return a whole number from `least` up."""
+    if not typed.isdecimal() or not least <= int(typed) < 2**31:
+        raise ConfigError(f"The {label} cannot be {typed[:40]!r}.", "Write a whole number such as 8.")
+    return int(typed)
 
 
 def positive(label: str, typed: str, scale: float) -> float:

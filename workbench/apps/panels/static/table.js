@@ -80,7 +80,7 @@ function render({ model, el: root }) {
     const picked = new Set(model.get("picked"));
     if (sorted) {
       rows = [...rows].sort((a, b) => compare(a[sorted.column], b[sorted.column]) * (sorted.down ? -1 : 1));
-    } else if (picked.size && !model.get("mark")) {
+    } else if (picked.size) {
       rows = [...rows.filter((row) => picked.has(keyOf(row))), ...rows.filter((row) => !picked.has(keyOf(row)))];
     }
     return rows;
@@ -112,19 +112,9 @@ function render({ model, el: root }) {
   }
 
   function bodyRow(row, picked) {
-    const mark = model.get("mark");
     const key = keyOf(row);
     const on = key !== null && picked.has(key);
     const line = el("tr");
-    const reason = (model.get("muted") || {})[key];
-    if (reason) line.classList.add("wbt-muted");
-    if (mark) {
-      const checked = !reason && (mark === "off" ? !on : on);
-      const box = el("input", { type: "checkbox", checked, disabled: !!reason, title: reason || "" });
-      box.setAttribute("aria-label", shown(row[model.get("key")]));
-      box.onchange = () => toggle(key, false);
-      line.append(el("td", {}, box));
-    }
     const columns = model.get("columns");
     row.forEach((value, index) => {
       if (index === model.get("under") || index === model.get("hidden")) return;
@@ -134,7 +124,6 @@ function render({ model, el: root }) {
       cell.append(...(text.length > FOLDED ? folded(text) : text ? breakable(text) : []));
       cell.dataset.name = column.name || "";
       if (value === null) cell.title = "not known";
-      if (index === 0 && reason) cell.append(el("div", { className: "wbt-reason", textContent: reason }));
       if (index === 0 && model.get("under") >= 0) {
         cell.append(el("div", { className: "wbt-under", textContent: shown(row[model.get("under")]) }));
       }
@@ -149,7 +138,7 @@ function render({ model, el: root }) {
       };
       line.append(el("td", {}, act));
     }
-    if (!mark && key !== null) {
+    if (key !== null) {
       line.tabIndex = -1;
       line.classList.toggle("wbt-picked", on);
       line.setAttribute("aria-selected", String(on));
@@ -162,7 +151,6 @@ function render({ model, el: root }) {
     const picked = new Set(model.get("picked"));
     const rows = visible();
     const head = el("tr");
-    if (model.get("mark")) head.append(el("th", { scope: "col", textContent: model.get("mark_name") }));
     model.get("columns").forEach((column, index) => index !== model.get("under") && index !== model.get("hidden") && head.append(headCell(column, index)));
     if (model.get("action")) head.append(el("td"));
     root.classList.toggle("wbt-many", head.children.length > MANY);
@@ -172,7 +160,7 @@ function render({ model, el: root }) {
     if (first) first.tabIndex = 0;
     const top = scroll.scrollTop;
     table.replaceChildren(el("caption", { textContent: model.get("caption"), id }), el("thead", {}, head), body);
-    if (!model.get("mark") && model.get("key") >= 0) table.setAttribute("role", "grid");
+    if (model.get("key") >= 0) table.setAttribute("role", "grid");
     scroll.setAttribute("aria-labelledby", id);
     scroll.scrollTop = top;
     const all = model.get("total");
@@ -199,7 +187,7 @@ function render({ model, el: root }) {
     }
   });
   search.addEventListener("input", draw);
-  const names = ["rows", "columns", "picked", "caption", "muted"];
+  const names = ["rows", "columns", "picked", "caption"];
   for (const name of names) model.on(`change:${name}`, draw);
   draw();
   return () => names.forEach((name) => model.off(`change:${name}`, draw));

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import button, follow, link_selection
+from workbench.apps.panels.handlers import button, copy_button, follow, link_selection
 from workbench.apps.panels.markup import error_html, note_html, text
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget, WithDrawer
@@ -82,7 +82,8 @@ class CardWidget:
         self.title = W.HTML(heading_html(card.heading or card.name), classes="wbp-heading")
         self.turn = self._link("Table", "The same in numbers", self._turn)
         self.pin = self._link("Pin", "Keep it below, in a cell that survives sharing", self._pin)
-        self.copy = self._link("Code", "Copy the code that gives this", self._copy)
+        hint = "Copy the code that gives this"
+        self.copy = copy_button(bench, "Code", hint, self._code, self.status, "wbp-quiet-link")
         self.csv = self._link("CSV", "Save the table as a file", self._download)
         both = card.draw is not None and card.table is not None
         turn, csv = [self.turn] if both else [], [self.csv] if card.table is not None else []
@@ -157,9 +158,6 @@ class CardWidget:
 
     def _pin(self) -> None:
         self.bench.page.pin(self._code(), self.bundle, self.status)
-
-    def _copy(self) -> None:
-        self.bench.page.copy(self._code(), self.status)
 
     def _code(self) -> str:
         return self.bench.card_code(self.card.code, self.card.part)

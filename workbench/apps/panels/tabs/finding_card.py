@@ -7,8 +7,7 @@ from functools import partial
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.fixes import fix_name
-from workbench.apps.panels.handlers import button, link_selection
-from workbench.apps.panels.markup import note_html
+from workbench.apps.panels.handlers import button, copy_button, link_selection, use_button
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import progress_html
 from workbench.apps.panels.tabs.finding_texts import body_html, fix_html, gain_html, outcome_html
@@ -32,8 +31,12 @@ class FindingCard:
         hint = "Measure this fix against the config, check the outputs, and say whether it is worth keeping"
         self.try_it = button("Try it", hint, partial(bench.try_fix, label, finding), self.status)
         self.cancel = button("Cancel", "Stop trying this fix", bench.cancel, self.status)
-        self.use = button("Use as B", "Put the config with this fix into B", self._use, self.status)
-        self.copy = button("Copy code", "The code that finds this and tries it", self._copy, self.status)
+        self.use = use_button(
+            self.state, "B", "Put the config with this fix into B", self._config, self.status
+        )
+        code = partial(bench.fix_code, label, finding)
+        hint = "The code that finds this and tries it"
+        self.copy = copy_button(bench, "Copy code", hint, code, self.status)
         able = [self.try_it, self.cancel, self.use] if finding.fix.can_try else []
         buttons = W.VBox([*able, self.copy], classes="wbp-finding-buttons")
         gain = W.HTML(gain_html(finding, findings.run_s), classes="wbp-finding-gain")
@@ -60,14 +63,10 @@ class FindingCard:
         tried = self.state.tried.get(self.key)
         return self.finding.fix.config or (tried.config if tried is not None and tried.kept else None)
 
-    def _use(self) -> None:
+    def _config(self) -> Config:
         fixed = self._fixed()
         assert fixed is not None
-        self.bench.b = fixed
-        self.status.value = note_html("B is set. Press Compare to measure it against A.")
-
-    def _copy(self) -> None:
-        self.bench.page.copy(self.bench.fix_code(self.label, self.finding), self.status)
+        return fixed
 
 
 class NodeLinks:

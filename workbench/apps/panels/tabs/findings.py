@@ -8,8 +8,7 @@ from typing import Any
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.code import kind_code
-from workbench.apps.panels.handlers import button
-from workbench.apps.panels.markup import note_html
+from workbench.apps.panels.handlers import copy_button, use_button
 from workbench.apps.panels.tabs.finding_card import FindingCard
 from workbench.apps.panels.tabs.finding_texts import head_html, rest_html, steps_html
 from workbench.apps.panels.tabs.form import FormLine
@@ -53,18 +52,9 @@ class FindingsList:
     def _tried(self, label: str, record: ImprovementRecord) -> W.Widget:
         """Return the widgets of a config that was improved: the answer, what to do with it, the fixes."""
         status = W.HTML()
-
-        def use() -> None:
-            self.bench.b = record.config
-            status.value = note_html("B is set. Press Compare to measure it against A.")
-
-        def copy() -> None:
-            self.bench.page.copy(self._code(), status)
-
-        changed = record.config != record.start
-        hint = "Put the proven config into B"
-        uses = [button("Use as B", hint, use, status)] if changed else []
-        row = W.HBox([*uses, button("Copy code", "The code that does the same", copy, status)])
+        use = use_button(self.state, "B", "Put the proven config into B", lambda: record.config, status)
+        copy = copy_button(self.bench, "Copy code", "The code that does the same", self._code, status)
+        row = W.HBox([use, copy] if record.config != record.start else [copy])
         row.add_class("wbp-tools")
         proven = [] if record.comparison is None else [W.HTML(verdict_html(record.comparison))]
         steps = W.HTML(steps_html(label, record))

@@ -6,12 +6,13 @@ from functools import partial
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import button, follow, shown_in
+from workbench.apps.panels.handlers import follow, shown_in, use_button
 from workbench.apps.panels.markup import note_html, text
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.card import titled_figure
 from workbench.apps.panels.tabs.findings import FindingsList
 from workbench.core.bundle.display import config_in_words
+from workbench.core.config import Config
 from workbench.drawing.words import plain
 from workbench.features.tune.result import Study
 
@@ -66,7 +67,7 @@ class SearchedConfigs:
             return
         self.shown, frame = study, study.to_frame()
         self.table = TableWidget.of_frame(frame[_COLUMNS], "Pick one to use it.", "label")
-        self.table.action, self.table.on_act = "Use as B", self._use_row
+        self.table.action, self.table.on_act = "Use as B", partial(self._use_row, study)
         figure = study.figure()
         figure.update_layout(clickmode="event+select")  # a point that is clicked stands out
         title, drawn = titled_figure(figure, study.record.headline)
@@ -75,10 +76,11 @@ class SearchedConfigs:
 
     def _uses(self, study: Study, table: TableWidget) -> W.HBox:
         """Return the buttons that take the picked config, beside its name."""
-        uses = [
-            button(f"Use as {label}", f"Put it into {label}", partial(self._use, label), self.status)
-            for label in "AB"
-        ]
+
+        def picked() -> Config:
+            return study.config(self._picked_label(study))
+
+        uses = [use_button(self.state, place, f"Put it into {place}", picked, self.status) for place in "AB"]
         name = W.HTML(classes="wbp-sentence")
 
         def show() -> None:
@@ -101,17 +103,10 @@ class SearchedConfigs:
         picked = [] if self.table is None else self.table.picked
         return picked[-1] if picked else study.record.best
 
-    def _use_row(self, label: str) -> None:
-        if self.shown is not None:
-            self._take("B", label, self.shown)
-
-    def _use(self, place: str) -> None:
-        if self.shown is not None:
-            self._take(place, self._picked_label(self.shown), self.shown)
-
-    def _take(self, place: str, label: str, study: Study) -> None:
-        self.state.set_config(place, study.config(label))
-        self.status.value = note_html(f"{place} is set. Press Compare to measure it.")
+    def _use_row(self, study: Study, label: str) -> None:
+        with shown_in(self.status):
+            self.state.set_config("B", study.config(label))
+            self.status.value = note_html("B is set. Press Compare to measure it.")
 
 
 class ImprovePage:
