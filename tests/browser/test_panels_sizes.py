@@ -25,6 +25,20 @@ BEYOND = """() => {
     .map((element) => `${element.tagName} ${element.placeholder ?? ''} ${element.textContent.slice(0, 40)}`);
 }"""
 NODES = 12_000
+DOUBTED = """from dataclasses import replace
+import workbench as wb
+from tests.browser.harness.places import record_of
+from tests.factories.records import comparison
+bench = wb.Workbench()
+bench.show(wb.Comparison(replace(record_of({kind!r}), doubts=comparison().doubts)))
+bench"""
+# What of the answer, which has a fixed height, lies beyond it.
+HIDDEN = """() => {
+  const edge = document.querySelector('.wbp-answer-words').getBoundingClientRect().bottom + 1;
+  const kinds = '.wbp-answer :is(.v-lines > div, .v-axis, .v-doubts > summary, .v-tile)';
+  const below = (part) => part.getBoundingClientRect().bottom > edge;
+  return [...document.querySelectorAll(kinds)].filter(below).map((part) => part.textContent);
+}"""
 
 
 def test_an_output_of_360_pixels_is_enough(show: Show, pages: Pages) -> None:
@@ -60,3 +74,19 @@ def test_twelve_thousand_nodes_are_opened_explained_and_drawn(show: Show, pages:
     expect(page.locator(".wbp-page:visible .wbp-error")).to_have_count(0)
     pages.picture(page, "panels-12000")
     assert answered_ms(page), "and with the graph on the screen"
+
+
+def test_a_phone_has_compare_on_its_first_screen(show: Show, pages: Pages) -> None:
+    page = opened(show, width=390, height=844).page
+    page.evaluate("window.jupyterapp.shell.collapseLeft()")
+    page.locator(".wbp").first.scroll_into_view_if_needed()
+    pages.picture(page, "panels-390")
+    expect(button(page, "Compare")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("kind", ["unknown", "faster"])
+def test_a_further_line_hides_neither_doubts_nor_figures(show: Show, pages: Pages, kind: str) -> None:
+    page = show(DOUBTED.format(kind=kind), width=1400, height=900).page
+    expect(page.locator(".wbp-answer .v-doubts summary")).to_be_visible()
+    pages.picture(page, f"answer-{kind}")
+    assert page.evaluate(HIDDEN) == []
