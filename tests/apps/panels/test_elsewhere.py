@@ -15,18 +15,18 @@ def test_each_provider_is_a_row_and_the_first_one_is_drawn() -> None:
     shown = Elsewhere(wb.Explanation(explained(60)), BenchState())
     names = [row[0] for row in shown.table.rows]
     assert {"CUDA", "OpenVINO", "QNN"} <= set(names)
-    view = shown.detail.children[-1]
+    _, view, _ = shown.drawer.children
     assert isinstance(view, GraphView)
     assert "PREDICTION" in view.panes[0].note
     shown.table.picked = ["QNN"]
-    assert "QNN" in shown.detail.children[-1].panes[0].title
+    assert "QNN" in shown.drawer.children[1].panes[0].title
     shown.table.picked = []
-    assert shown.detail.children == ()
+    assert shown.children == (shown.table,)
 
 
 def test_a_node_of_the_prediction_is_selected_everywhere() -> None:
     shown = Elsewhere(wb.Explanation(fused()), BenchState())
-    shown.detail.children[-1].selected = ("/a/Gemm",)
+    shown.drawer.children[1].selected = ("/a/Gemm",)
     assert shown.state.selected == ("/a/Gemm",)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets as t
 
 from workbench.apps.panels import widgets as W
-from workbench.apps.panels.handlers import on_change
+from workbench.apps.panels.handlers import on_change, own_changes
 from workbench.core.text import one_line
 
 if TYPE_CHECKING:
@@ -81,14 +81,22 @@ class TableWidget(W.PageWidget):
 
 
 class WithDrawer(W.HBox):
-    """A table, and beside it the details of the row that was picked last."""
+    """A table, and beside it, or `below` it, the details of the row that was picked last."""
 
-    def __init__(self, table: TableWidget, details: Callable[[str], Sequence[W.Widget]]) -> None:
+    def __init__(
+        self, table: TableWidget, details: Callable[[str], Sequence[W.Widget]], *, below: bool = False
+    ) -> None:
         """`details` makes what the drawer shows from the key of a row."""
         self.table, self.details = table, details
-        self.status, self.drawer = W.HTML(), W.VBox([], classes="wbp-drawer")
-        super().__init__([table], classes="wbp-beside")
+        self.status, self.drawer = W.HTML(), W.VBox([], classes="" if below else "wbp-drawer")
+        super().__init__([table], classes="wbp-below" if below else "wbp-beside")
         on_change(table, lambda _: self.show_picked(), "picked", status=self.status)
+
+    def pick_first(self) -> None:
+        """Pick the first row, if there is one."""
+        with own_changes():
+            self.table.picked = [str(row[self.table.key]) for row in self.table.rows[:1]]
+        self.show_picked()
 
     def show_picked(self) -> None:
         """Show the details of what is picked; nothing picked closes the drawer."""

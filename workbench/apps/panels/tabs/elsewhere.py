@@ -6,10 +6,10 @@ from collections import Counter
 from typing import Any
 
 from workbench.apps.panels import widgets as W
-from workbench.apps.panels.handlers import on_change, own_changes
+from workbench.apps.panels.handlers import on_change
 from workbench.apps.panels.markup import note_html, text
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.table import TableWidget
+from workbench.apps.panels.table import TableWidget, WithDrawer
 from workbench.apps.panels.tabs.card import link_badges
 from workbench.core.text import bytes_text, counted
 from workbench.drawing.palette import style_of_provider
@@ -23,43 +23,32 @@ _CAPTION = "Predictions from tables, nothing ran. Pick a provider to see its gra
 _SIZES = "Sizes of tensors are not known where dims are open: fix them (free_dimensions), or press Profile."
 
 
-class Elsewhere(W.VBox):
+class Elsewhere(WithDrawer):
     """A table of predictions by provider, and the graph of the picked one below it."""
 
     def __init__(self, explanation: Any, state: BenchState) -> None:
         self.explanation, self.state = explanation, state
         predictions = explanation.what_if()
-        self.predictions: dict[str, PlacementPrediction] = {
-            prediction.name: prediction for prediction in predictions.all
-        }
+        self.predictions: dict[str, PlacementPrediction] = {item.name: item for item in predictions.all}
         frame = predictions.to_frame()
         known = frame.astype(object).where(frame.notna(), None)
         rows = [table_row(row) for row in known.itertuples(index=False)]
-        self.table = TableWidget.of_rows(
-            _COLUMNS, rows, _CAPTION, _COLUMNS[1:-1], key=0, under=_COLUMNS.index(LEFT)
-        )
-        self.detail, self.status = W.VBox([]), W.HTML()
-        unknown = [W.HTML(note_html(_SIZES))] if frame["bytes_crossing"].isna().any() else []
-        super().__init__([self.table, *unknown, self.status, self.detail])
-        on_change(self.table, lambda _: self._choose(), "picked", status=self.status)
-        if rows:
-            with own_changes():
-                self.table.picked = [rows[0][0]]
-            self._choose()
+        self.sizes = note_html(_SIZES) if frame["bytes_crossing"].isna().any() else ""
+        under = _COLUMNS.index(LEFT)
+        table = TableWidget.of_rows(_COLUMNS, rows, _CAPTION, _COLUMNS[1:-1], key=0, under=under)
+        super().__init__(table, self._details, below=True)
+        self.pick_first()
 
-    def _choose(self) -> None:
-        """Draw the graph of the picked provider."""
-        prediction = self.predictions.get(self.table.picked[-1]) if self.table.picked else None
+    def _details(self, name: str) -> list[W.Widget]:
+        """Return the graph of a provider, and its parts in words."""
+        prediction = self.predictions.get(name)
         if prediction is None:
-            self.detail.children = ()
-            return
+            return []
         view = graph_view(self.explanation.explained, prediction=prediction)
         link_badges(self.state, view)
         on_change(view, self._select, "selected", status=self.status)
-        below = (
-            strip_html(prediction) + note_html(reliability(prediction.provider)) + islands_html(prediction)
-        )
-        self.detail.children = [W.HTML(below), view]
+        reliable = note_html(reliability(prediction.provider))
+        return [W.HTML(self.sizes + strip_html(prediction) + reliable + islands_html(prediction)), view]
 
     def _select(self, names: tuple[str, ...]) -> None:
         self.state.selected = tuple(names)

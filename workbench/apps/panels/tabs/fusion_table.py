@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from workbench.apps.panels import widgets as W
-from workbench.apps.panels.handlers import button, on_change, own_changes
+from workbench.apps.panels.handlers import button, on_change
 from workbench.apps.panels.markup import note_html, text
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget, WithDrawer
@@ -36,9 +36,7 @@ class FusionTable(WithDrawer):
         table = TableWidget.of_rows(columns, cells, caption, counts, key=0)
         super().__init__(table, self._details)
         if self.rows:
-            with own_changes():
-                self.table.picked = [next(iter(self.rows))]
-            self.show_picked()
+            self.pick_first()
             on_change(self.table, lambda _: self._select(), "picked", status=self.status)
         else:
             self.children = [W.HTML(note_html(_NONE))]
