@@ -87,8 +87,8 @@ def test_a_ratio_that_the_verdict_refuses_is_not_shown() -> None:
         (1.0002, 0.95, 1.05, "no difference seen so far"),
         (0.98, 0.89, 1.06, "no difference seen so far"),
         (1.03, 0.7, 1.5, "between 0.70× and 1.5× so far"),
-        (1.015, 1.005, 1.025, "1.015× faster so far"),
-        (1 / 1.015, 1 / 1.025, 1 / 1.005, "1.015× slower so far"),
+        (1.015, 1.005, 1.025, "1.02× faster so far"),
+        (1 / 1.015, 1 / 1.025, 1 / 1.005, "1.02× slower so far"),
     ],
 )
 def test_an_estimate_names_a_direction_only_where_the_other_is_excluded(

@@ -80,7 +80,7 @@ def test_limits_are_typed_in_the_units_of_the_tables(
     line = line_of(shown)
     ask(shown, line.fields["max_p99_s"], milliseconds)
     ask(shown, line.fields["max_accuracy_drop"], "1")
-    assert line.limits == {"max_p99_s": seconds, "max_accuracy_drop": 0.01}
+    assert line.limits == pytest.approx({"max_p99_s": seconds, "max_accuracy_drop": 0.01})
     assert "the accuracy was not measured" in line.answer.value
     assert f"{shown.result.best(**line.limits).answer}" in line.answer.value
 

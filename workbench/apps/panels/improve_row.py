@@ -39,7 +39,7 @@ class ImproveRow:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.status, self.start = W.HTML(), W.HTML()
-        self.press = start_button(bench, IMPROVE, _HINT, partial(bench.run, KIND), self.status)
+        self.press = start_button(bench, IMPROVE, _HINT, lambda: bench.run(KIND), self.status)
         self.fields = {
             "max_accuracy_drop": W.Dropdown(
                 options=[*_LOSSES.items()], tooltip="How much accuracy the answer may cost"
