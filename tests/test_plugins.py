@@ -14,6 +14,8 @@ from numpy._core import _multiarray_umath
 
 import workbench as wb
 from tests.core.models import tiny
+from tests.core.worker.harness import interpreter
+from workbench.core.errors import StorageError
 from workbench.core.plugin_packages import plugin_packages
 from workbench.features.doctor.environment import survey
 
@@ -26,6 +28,18 @@ pytestmark = [
     ),
 ]
 PLUGIN = wb.Config(providers=[wb.Provider("cpu_ep", library="auto"), "cpu"])
+
+
+def write_package(folder: Path, words: str) -> None:
+    """Write a package of a plugin without a library."""
+    (folder / "some_ep").mkdir()
+    (folder / "some_ep" / "__init__.py").write_text(f"def get_library_path():\n    {words}\n")
+    info = folder / "some_ep-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: some-ep\nVersion: 1\nSummary: for Intel NPUs, not intelligent ones\n"
+    )
+    (info / "RECORD").write_text("some_ep/__init__.py,,\n")
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +95,34 @@ def test_script_and_deployment_register_it(model: Path, library: str, tmp_path: 
     assert "outputs equal" in str(deployed.check((1,), rounds=3, block_s=0.2, progress=False))
 
 
+def test_a_script_that_saves_its_graph_registers_a_plugin_once(model: Path) -> None:
+    for form in ("onnx", "compiled"):
+        text = PLUGIN.replace(saved_graph=form).to_python(model)
+        assert text.count("ort.register_execution_provider_library('nxrt_ep_cpu'") == 1
+        compile(text, "script.py", "exec")
+    assert PLUGIN.to_python(model).count("ort.register_execution_provider_library('nxrt_ep_cpu'") == 1
+
+
+def test_a_script_of_another_environment_registers_that_environments_packages(
+    model: Path, tmp_path: Path
+) -> None:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    write_package(packages, "OTHER_EP = 'register_execution_provider_library'")
+    python = interpreter(tmp_path, f'PYTHONPATH="{packages}" exec "$PYTHON" "$@"')
+    assert "import some_ep  # some-ep==1" in PLUGIN.replace(runtime=python).to_python(model)
+    assert "some_ep" not in PLUGIN.to_python(model)
+
+
+def test_a_full_disk_is_a_plugins_reason_in_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> tuple[str, ...]:
+        raise StorageError("the disk is full", "free some space")
+
+    monkeypatch.setattr("workbench.features.doctor.environment.plugin_devices", full)
+    problems = {plugin.problem for plugin in wb.doctor().survey.plugins}
+    assert problems == {"the disk is full"}
+
+
 def test_a_strangers_library_is_shown_and_not_registered(result: wb.Comparison, tmp_path: Path) -> None:
     file = result.save(tmp_path / "with-plugin.ortbench")
     with pytest.warns(UserWarning, match="until you trust them"):
@@ -95,7 +137,7 @@ def test_a_strangers_library_is_shown_and_not_registered(result: wb.Comparison, 
     ("name", "library", "reason"),
     [
         ("cpu_ep", "/nowhere/plugin.so", "cannot open shared object file"),
-        ("another", "auto", "nxrt_ep_cpu offers cpu_ep"),
+        ("another", "auto", "nxrt-ep-cpu==0.1.0.dev6 offers cpu_ep"),
     ],
 )
 def test_a_library_that_does_not_offer_it_is_refused(
@@ -123,7 +165,7 @@ def test_a_package_that_is_broken_does_not_hide_another(
     absent = PLUGIN.replace(providers=[wb.Provider("another", library="auto")])
     compared = wb.compare(model, PLUGIN, absent, budget_s=1, progress=False, keep=False)
     assert compared.runs[0].failure is None
-    assert "broken_ep cannot be used: execution_provider_library is lost" in str(compared.runs[1].failure)
+    assert "broken_ep==1 cannot be used: execution_provider_library is lost" in str(compared.runs[1].failure)
 
 
 def test_a_library_that_is_no_plugin_is_refused_and_a_broken_one_ends_its_worker(
@@ -164,16 +206,7 @@ def test_what_if_says_how_to_see_it_run(model: Path) -> None:
 def test_the_vendors_that_a_package_names_are_read_from_its_metadata(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "some_ep").mkdir()
-    (tmp_path / "some_ep" / "__init__.py").write_text(
-        "def get_library_path():\n    'for register_execution_provider_library'\n"
-    )
-    info = tmp_path / "some_ep-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: some-ep\nVersion: 1\nSummary: for Intel NPUs, not intelligent ones\n"
-    )
-    (info / "RECORD").write_text("some_ep/__init__.py,,\n")
+    write_package(tmp_path, "'for register_execution_provider_library'")
     monkeypatch.syspath_prepend(str(tmp_path))
     vendors = {package.requirement: package.vendors for package in plugin_packages()}
     assert vendors["some-ep==1"] == ("Intel",)

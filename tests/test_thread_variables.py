@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psutil
 import pytest
 
 import workbench as wb
 from tests.core.models import tiny
 from workbench.core.thread_variables import thread_origins
+from workbench.features.deploy.server_process import Server
 from workbench.features.deploy.session_file import session_file
 
 INTRA, INTER = "ORT_INTRA_OP_NUM_THREADS", "ORT_INTER_OP_NUM_THREADS"
@@ -96,3 +98,42 @@ def test_a_deployment_may_leave_its_threads_to_the_environment(
     assert "intra_op_num_threads = 2" in (tmp_path / "fixed" / "session.py").read_text("utf-8")
     with pytest.raises(wb.WorkbenchError, match="Triton sets the threads"):
         wb.deploy(model, config, tmp_path / "triton", "triton", threads_from_environment=True)
+
+
+def threads_of_server(folder: Path, log: Path) -> int:
+    """Start the server of a deployment as its user would, and count the threads of its process."""
+    with Server(folder, log) as server:
+        server.wait_until_ready()
+        return psutil.Process(server.pid).num_threads()
+
+
+@pytest.mark.real
+def test_a_server_has_the_threads_of_the_variable_that_it_is_started_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, config = tiny.save(tiny.mlp(), tmp_path), wb.Config(intra_op_threads=2)
+    wb.deploy(model, config, tmp_path / "open", threads_from_environment=True)
+    wb.deploy(model, config, tmp_path / "fixed")
+    counts = {}
+    for folder, value in (("open", "1"), ("open", None), ("open", "5"), ("fixed", "5")):
+        monkeypatch.delenv(INTRA, raising=False)
+        if value is not None:
+            monkeypatch.setenv(INTRA, value)
+        counts[folder, value] = threads_of_server(tmp_path / folder, tmp_path / "log")
+    one = counts.pop(("open", "1"))
+    more = {which: count - one for which, count in counts.items()}
+    assert more == {("open", None): 1, ("open", "5"): 4, ("fixed", "5"): 1}
+
+
+@pytest.mark.real
+def test_a_server_in_parallel_mode_has_the_inter_op_threads_of_its_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(INTRA, "1")
+    config = wb.Config(execution_mode="parallel", inter_op_threads=2)
+    wb.deploy(tiny.save(tiny.mlp(), tmp_path), config, tmp_path / "open", threads_from_environment=True)
+    counts = []
+    for value in ("2", "5"):
+        monkeypatch.setenv(INTER, value)
+        counts.append(threads_of_server(tmp_path / "open", tmp_path / "log"))
+    assert counts[1] - counts[0] == 3

@@ -9,7 +9,17 @@ import pytest
 
 import workbench as wb
 from tests.features.profile.traces import chain
-from workbench.features.cold_start.starts import FEWEST, REPEATS, ColdStartRecord, ProcessStart, are_close
+from workbench.core.errors import BundleError
+from workbench.features.cold_start.chart import cold_start_chart
+from workbench.features.cold_start.starts import (
+    FEWEST,
+    REPEATS,
+    ColdStartRecord,
+    GraphInCache,
+    ProcessStart,
+    are_close,
+    check_starts,
+)
 
 
 def start(load_s: float) -> ProcessStart:
@@ -44,6 +54,41 @@ def test_memory_that_prepacking_freed_is_not_said_to_hold_prepacked_weights() ->
     assert ("prepacked" in str(packed), "prepacked" in str(freed)) == (True, False)
 
 
+def with_saved(*without_s: float, hit: bool = True) -> ColdStartRecord:
+    """Return starts that load their compiled graph in 1 to 1.1 s, and others that take so long without it."""
+    saved = GraphInCache("compiled", hit, 3.2)
+    return ColdStartRecord(
+        "A", (start(1.0), start(1.1)), (start(1.0),), (), tuple(map(start, without_s)), saved
+    )
+
+
+def test_a_saved_graph_says_hit_or_miss_and_what_it_saves() -> None:
+    hit, miss = with_saved(2.0, 2.1), with_saved(2.0, 2.1, hit=False)
+    assert hit.saves_s == pytest.approx(1.0)
+    assert "its compiled graph (a hit in the cache, made before in 3,200 ms) saves 1,000 ms" in str(hit)
+    assert "its compiled graph (a miss in the cache, made now in 3,200 ms)" in str(miss)
+    assert "costs 950 ms of a start" in str(with_saved(0.1))
+    assert "no difference beyond the noise" in str(with_saved(1.05, 1.2))
+    frame = hit.to_frame().set_index("start")
+    assert frame.loc["as_asked", "saved_graph"] == "hit"
+    assert frame.loc["as_asked", "saves_s"] == pytest.approx(1.0)
+    assert frame.loc["without_saving", "load_s"] == pytest.approx(2.05)
+    labels = [row.label for row in cold_start_chart({"A": hit}).rows]
+    assert labels == ["A, compiled", "A, saved graph left out"]
+    assert dict(hit.steps)["read"] == pytest.approx(1.0)
+
+
+def test_what_was_not_measured_saves_nothing_known() -> None:
+    unmeasured = with_saved()
+    assert unmeasured.saves_s is None
+    assert "saves what was not measured" in str(unmeasured)
+    plain = ColdStartRecord("A", (start(1.0),), (start(1.0),), (start(0.4),))
+    assert plain.saves_s is None
+    assert plain.to_frame()["saved_graph"].isna().all()
+    with pytest.raises(BundleError, match="no graph is saved"):
+        check_starts(ColdStartRecord("A", (start(1.0),), (start(1.0),), (), (start(1.0),)), "")
+
+
 @pytest.mark.parametrize(("load_s", "close"), [(1.1, True), (2.0, False)])
 def test_starts_that_agree_need_no_third(load_s: float, close: bool) -> None:
     assert are_close((start(1.0), start(load_s))) is close
@@ -65,3 +110,18 @@ def test_real_starts_of_three_kinds(tmp_path: Path) -> None:
     assert (frame[sizes].astype(float).diff(axis=1).iloc[:, 1:3] > 0).all().all()  # import and load take some
     assert "pre-optimized graph" in str(record)
     assert record.until_first_answer_s > record.load_s
+
+
+@pytest.mark.real
+@pytest.mark.usefixtures("own_home")
+def test_a_real_saved_graph_is_made_once_and_measured_without(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(chain(2).SerializeToString())
+    config = wb.Config(intra_op_threads=1, saved_graph="onnx")
+    for hit in (False, True):
+        record = wb.cold_start(path, config, inputs={"x": np.ones((2, 16), np.float32)}).record
+        assert record.saved is not None
+        assert (record.saved.words, record.saved.hit) == ("pre-optimized", hit)
+        assert record.saves_s is not None
+        assert len(record.without_saving) == len(record.as_asked)
+        assert record.saved_ahead == ()

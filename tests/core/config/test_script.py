@@ -252,7 +252,7 @@ def test_of_given_inputs_a_script_knows_the_sizes_and_guesses_the_kinds() -> Non
 
 def test_a_plugin_that_no_package_here_has_is_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     config = Config(providers=[Provider("Other", library="auto"), "cpu"])
-    monkeypatch.setattr("workbench.core.config.script.plugin_packages", tuple)
+    monkeypatch.setattr("workbench.core.config.script.plugin_packages", lambda _: ())
     assert "register one for ['Other']" in config.to_python("m.onnx")
 
 

@@ -14,8 +14,8 @@ from workbench.core import cgroup
 from workbench.core.cgroup import CgroupLimits, parse_membership, parse_mounts, read_limits
 from workbench.core.cpu import ISA_FLAGS, parse_cpuinfo
 from workbench.core.measure.counters import read_counters
-from workbench.core.measure.gpus import drm_gpus, nvidia_gpus
 from workbench.core.measure.machine import read_machine
+from workbench.core.worker.gpus import drm_gpus, nvidia_gpus
 
 XEON = """\
 processor\t: 0

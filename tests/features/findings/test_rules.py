@@ -13,6 +13,7 @@ from tests.factories.profiled_configs import FLOAT, machine, model
 from tests.factories.runs import block, process, run
 from tests.features.findings.evidence import evidence, say
 from workbench.core.config import Config, DynamicInt8, StaticInt8
+from workbench.core.rewrites.constants import take_weights_out_of_inputs
 from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
 from workbench.features.findings.weights import Weight, WeightScan
 from workbench.features.memory.by_node import MemoryRecord
@@ -121,6 +122,20 @@ def test_weights_among_the_inputs() -> None:
     assert finding.nodes == ("c",)
     assert finding.fix.config == Config(rewrites=("weights-out-of-inputs",))
     assert finding.fix.least_sqnr_db == 60
+
+
+def test_the_inputs_of_a_lora_adapter_are_left_alone() -> None:
+    adapted = "model.q_proj.lora_A.weight"
+    nodes = [("c", "Conv", ("x", "w"), 90), ("m", "MatMul", ("c", adapted), 10)]
+    built = matrix(nodes)
+    built.graph.initializer.append(numpy_helper.from_array(np.zeros((256, 8), np.float32), adapted))
+    built.graph.input.append(helper.make_tensor_value_info(adapted, FLOAT, [256, 8]))
+    assert say("weights-are-inputs", evidence(nodes, structure=built)) == []
+    built.graph.input.append(helper.make_tensor_value_info("w", FLOAT, [256, 256]))
+    (finding,) = say("weights-are-inputs", evidence(nodes, structure=built))
+    assert finding.title.startswith("1 weights")
+    assert take_weights_out_of_inputs(built) == 1
+    assert adapted in {value.name for value in built.graph.input}
 
 
 def test_a_rewrite_that_the_config_has_is_not_offered_again() -> None:

@@ -41,6 +41,7 @@ class SessionPlan:
     custom_ops: tuple[str, ...] = ()  # register_custom_ops_library
     plugins: tuple[tuple[str, str], ...] = ()  # of a provider, the file that is registered, or "auto"
     policy: str | None = None  # set_provider_selection_policy
+    runtime: str | None = None  # of the environment whose packages "auto" means; None: this one
 
     @property
     def preload_libraries(self) -> bool:
@@ -101,4 +102,5 @@ def session_plan(config: ConfigFields) -> SessionPlan:
         custom_ops=config.custom_ops,
         plugins=tuple((item.name, item.library) for item in config.providers if item.library is not None),
         policy=policy,
+        runtime=config.runtime,
     )

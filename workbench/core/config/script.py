@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from workbench.core.config.plan import SessionPlan
+from workbench.core.config.runtime import interpreter
 from workbench.core.plugin_packages import plugin_packages
 from workbench.core.thread_variables import OBEYED_SINCE, thread_origins, variables_of
 
@@ -51,14 +52,16 @@ def script(
 ) -> str:
     """Return Python that makes the session of the plan, prints its inputs and defines `run(feeds)`.
 
-    `before`: the imports, and code that makes the file which is loaded.
+    `before`: the imports, and code that makes the file which is loaded; it may register the plugins.
 
     Every name and text is written as a literal, so nothing in a config can become code.
     """
+    before, plugins = [*before], "\n".join(plugins_of(plan))
     parts = [
         *([f"# for the ONNX Runtime of another environment: run it with {runtime!r}"] if runtime else []),
         _NO_TELEMETRY,
         *before,
+        *([plugins] if plugins and plugins not in before else []),
         "\n".join(options_of(plan)),
         "\n".join(session_of(plan, repr(os.fspath(model)))),
         "\n".join(_run(plan)),
@@ -68,11 +71,13 @@ def script(
 
 
 def options_of(plan: SessionPlan, folder: str = "") -> Iterator[str]:
-    """`folder`: an expression of the folder that holds the libraries of the plan; empty: they are paths."""
+    """Yield the options of the session; its plugins are registered already.
+
+    `folder`: an expression of the folder that holds the libraries of the plan; empty: they are paths.
+    """
     since = ".".join(map(str, OBEYED_SINCE))
     for variable in variables_of(thread_origins(dict(plan.attributes), obeyed=True)):
         yield f"# {variable} was set here, and ONNX Runtime {since} and newer obeys it: set it elsewhere too"
-    yield from _plugins(plan, folder)
     yield "options = ort.SessionOptions()"
     for name, value in plan.attributes:
         literal = f"ort.{value}" if isinstance(value, str) else repr(value)
@@ -91,13 +96,14 @@ def _place(library: str, folder: str) -> str:
     return f"str({folder} / {library!r})" if folder else repr(library)
 
 
-def _plugins(plan: SessionPlan, folder: str) -> Iterator[str]:
+def plugins_of(plan: SessionPlan, folder: str = "") -> Iterator[str]:
+    """Yield what registers the plugins, which ONNX Runtime takes once in a process. `folder` as above."""
     for provider, library in plan.plugins:
         if library != "auto":
             yield f"ort.register_execution_provider_library({provider!r}, {_place(library, folder)})"
     wanted = [provider for provider, library in plan.plugins if library == "auto"]
     if wanted:
-        packages = plugin_packages()
+        packages = plugin_packages(interpreter(plan.runtime))
         if not packages:
             yield f"# no package of a plugin is installed where this was written: register one for {wanted!r}"
         for package in packages:

@@ -21,7 +21,7 @@ from workbench.core.config.quantization import (
     StaticInt8,
     WeightOnly,
 )
-from workbench.core.config.script import options_of, session_of
+from workbench.core.config.script import options_of, plugins_of, session_of
 from workbench.core.config.script_text import ScriptSteps
 from workbench.core.rewrites.catalogue import script_of
 
@@ -86,6 +86,8 @@ def steps(
     elif isinstance(precision, Float16):
         script.convert("float16", "to_float16", **_asked(precision, "keep_io", "blocked_ops"))
     if config.saved_graph is not None:
+        if plan.plugins:
+            script.blocks.append("\n".join(plugins_of(plan)))
         make = _compiled if config.saved_graph == "compiled" else partial(_saved, form=config.saved_graph)
         make(script, plan=plan)
     return script

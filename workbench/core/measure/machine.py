@@ -8,7 +8,7 @@ import platform
 from workbench.core.bundle.machine import Machine
 from workbench.core.cgroup import own_texts, read_limits
 from workbench.core.cpu import read_cpu, usable_cores
-from workbench.core.measure.gpus import read_gpus
+from workbench.core.worker.gpus import read_gpus
 
 
 def read_machine() -> Machine:

@@ -65,7 +65,7 @@ def working_plugins(python: str = sys.executable) -> tuple[str, ...]:
         return ()
     names: dict[str, None] = {}
     for module, *_ in plugins:
-        with suppress(WorkerError, RunFailed):
+        with suppress(WorkerError, RunFailed, StorageError):
             names |= dict.fromkeys(device.partition(":")[0] for device in plugin_devices(module, python))
     return tuple(names)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from workbench.core.config import Config, DynamicInt8, Float16, StaticInt8, WeightOnly
 from workbench.core.cpu import read_cpu
 from workbench.core.errors import PrepareError
+from workbench.core.models.fingerprint import read_sha256
 from workbench.core.models.model import Model
-from workbench.core.plugin_packages import plugin_packages
 from workbench.core.prepare import int8
 from workbench.core.prepare.calibration import Spooled
 from workbench.core.prepare.float16 import half
@@ -17,8 +18,11 @@ from workbench.core.prepare.step import MODEL, ORT_MODEL, Answer, Step, Summary
 from workbench.core.prepare.transformer_fusion import transformer_fusion
 from workbench.core.rewrites.catalogue import BY_NAME
 from workbench.core.text import counted, in_gib
+from workbench.core.worker.gpus import read_gpus
+from workbench.core.worker.launch import call_job
 from workbench.core.worker.packages import versions_of
 
+_DEVICES_S = 120.0  # a first CUDA context takes tens of seconds from a cold disk
 MOST_ORT_BYTES = 2**31 - 2**20
 _EXPLANATIONS = {
     "compiled nodes": (
@@ -76,7 +80,9 @@ def rewritten(names: tuple[str, ...]) -> Step:
         return {"names": [*names]}
 
     versions = tuple(f"{name} {version}" for name, version in versions_of(packages).items())
-    return Step("model rewrites", "preparing.rewrite", arguments, summarize, depends_on=versions)
+    return Step(
+        "model rewrites", "preparing.rewrite", arguments, summarize, depends_on=versions, generation=2
+    )
 
 
 def _times(count: int) -> str:
@@ -94,7 +100,7 @@ def fixed_dimensions(config: Config) -> Step:
 
 
 def compiled_graph(config: Config) -> Step:
-    """Return the step that keeps what a provider compiles, for this processor and these plugins."""
+    """Return the step that keeps what a provider compiles, for the devices here and their versions."""
     plan = config.runtime_only.plan().to_dict()
 
     def arguments(model: Model) -> dict[str, Any]:
@@ -103,7 +109,10 @@ def compiled_graph(config: Config) -> Step:
                 f"a compiled model is one file of at most 2 GiB, and this has {in_gib(model.file_bytes)}",
                 "leave saved_graph out",
             )
-        return {"plan": plan}
+        devices = call_job("probe", {"plan": plan}, timeout_s=_DEVICES_S, python=config.interpreter)[
+            "devices"
+        ]
+        return {"plan": plan, "devices": devices}
 
     names = ", ".join(name for name, _ in plan["providers"] if name != "CPUExecutionProvider")
     keeps_nothing = (
@@ -120,17 +129,17 @@ def compiled_graph(config: Config) -> Step:
                 "leave saved_graph out, or try another version of the provider",
             )
         parts = counted(answer["compiled_parts"], "part")
-        notes = ("the compiled parts fit this device and these versions: compile anew for others",)
-        return f"{parts} compiled by {names}, and loaded without compiling", notes
+        return f"{parts} compiled by {names}, and loaded without compiling", ()
 
-    plugins = (package.requirement for package in plugin_packages()) if plan.get("plugins") else ()
+    gpus = (f"{gpu.name}, driver {gpu.driver}" for gpu in read_gpus())  # ORT lists plugins' devices alone
+    libraries = (read_sha256(Path(file)) for file in plan["plugins"].values() if Path(file).is_file())
     return Step(
         "compiled model",
         "preparing.compiling",
         arguments,
         summarize,
         {"NULL EPContext node": keeps_nothing},
-        depends_on=(str(read_cpu().name), *plugins),
+        depends_on=(str(read_cpu().name), *gpus, *libraries),
         python=config.interpreter,
     )
 

@@ -4,15 +4,22 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from workbench.core.rewrites.scopes import CONSTANTS_IR_VERSION, is_standard
+from workbench.core.rewrites.scopes import CONSTANTS_IR_VERSION, is_of_adapter, is_standard
 
 
 def take_weights_out_of_inputs(model: onnx.ModelProto) -> int:
-    """Remove the initializers from the inputs of the main graph; return how many were there."""
+    """Remove the initializers from the inputs of the main graph; return how many were there.
+
+    Those of a LoRA adapter stay: a caller replaces them.
+    """
     graph = model.graph
     weights = {tensor.name for tensor in graph.initializer}
     weights |= {sparse.values.name for sparse in graph.sparse_initializer}
-    places = [place for place, value in enumerate(graph.input) if value.name in weights]
+    places = [
+        place
+        for place, value in enumerate(graph.input)
+        if value.name in weights and not is_of_adapter(value.name)
+    ]
     for place in reversed(places):
         del graph.input[place]
     if places:

@@ -14,6 +14,11 @@ DEFAULT_DOMAINS = ("", "ai.onnx")
 FLOAT_TYPES = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
 
 
+def is_of_adapter(name: str) -> bool:
+    """Return whether a weight belongs to a LoRA adapter, by its name: it is given with each run."""
+    return "lora" in name.casefold()
+
+
 @dataclass(frozen=True)
 class KnownType:
     """The element type of a tensor, and its dims: a number, a symbol, or None."""

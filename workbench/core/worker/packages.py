@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from workbench.core.errors import WorkerError
+from workbench.core.plugin_packages import silent, told
 
 # Builds of ONNX Runtime share an import name; the first that is installed is taken to be the one in use.
 ORT_PACKAGES = (
     *("onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml", "onnxruntime-qnn"),
     *("onnxruntime-rocm", "onnxruntime-migraphx", "onnxruntime-training", "onnxruntime"),
 )
-_TIMEOUT_S = 60.0  # a first start from a cold network disk takes seconds
 _SCRIPT = """
 import json, sys
 from importlib.metadata import PackageNotFoundError, version
@@ -48,18 +45,12 @@ def packages_of(python: str, names: tuple[str, ...]) -> Packages:
     """Return which of the packages the environment of an interpreter has."""
     if python == sys.executable:
         return Packages(f"{sys.version_info.major}.{sys.version_info.minor}", versions_of(names))
-    command = [python, "-c", _SCRIPT, json.dumps(names)]
-    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    facts = told(python, _SCRIPT, json.dumps(names))
     try:
-        answer = subprocess.run(command, capture_output=True, check=True, timeout=_TIMEOUT_S, env=alone)
-        facts = json.loads(answer.stdout)
         major, minor = facts["python"]
         return Packages(f"{major}.{minor}", dict(facts["versions"]))
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
-        raise WorkerError(
-            f"{python} does not tell its packages: {error}",
-            "give the interpreter of an environment with Python 3.11 or newer",
-        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise silent(python, error) from error
 
 
 def versions_of(names: tuple[str, ...]) -> dict[str, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import onnxruntime as ort
 
@@ -25,37 +27,51 @@ def register_plugins(plugins: dict[str, str]) -> None:
 
 
 def offered_by(module: str) -> list[str]:
-    """Return the devices of an installed plugin, as "name: kind of vendor"; none if it has none here."""
+    """Return the devices of an installed plugin in words; none if it has none here."""
     package = next(package for package in plugin_packages() if package.module == module)
     before = _offered()
     ort.register_execution_provider_library(module, package.library())
-    return [
-        f"{device.ep_name}: {device.device.type.name} of {device.device.vendor}"
-        for device in ort.get_ep_devices()
-        if device.ep_name not in before
-    ]
+    return [_described(device) for device in ort.get_ep_devices() if device.ep_name not in before]
+
+
+def devices_of(plan: dict[str, Any]) -> list[str]:
+    """Return what ORT says of the devices of a plan's providers; of all, where it lists none of theirs."""
+    register_plugins(plan.get("plugins", {}))
+    asked = {name for name, _ in plan["providers"] if name != "CPUExecutionProvider"}
+    listed = ort.get_ep_devices()
+    return sorted(_described(device) for device in listed if device.ep_name in asked) or sorted(
+        map(_described, listed)
+    )
+
+
+def _described(listed: Any) -> str:
+    """Return a device as "cpu_ep: CPU of AMD (4130:0, version 0.1.0)": kind, vendor, numbers and facts."""
+    device = listed.device
+    facts = {**listed.ep_metadata, **device.metadata}
+    details = [f"{device.vendor_id}:{device.device_id}", *(f"{name} {facts[name]}" for name in sorted(facts))]
+    return f"{listed.ep_name}: {device.type.name} of {device.vendor} ({', '.join(details)})"
 
 
 def _register(provider: str, library: str) -> None:
     if not hasattr(ort, "register_execution_provider_library"):
         raise RuntimeError("it takes no plugins")
-    places: dict[str, Callable[[], str]] = {provider: lambda: library}
+    places: list[tuple[str, str, Callable[[], str]]] = [(provider, Path(library).name, lambda: library)]
     if library == "auto":
-        places = {package.module: package.library for package in plugin_packages()}
+        places = [(package.module, package.requirement, package.library) for package in plugin_packages()]
     offers = []
-    for name, place in places.items():
+    for name, described, place in places:
         before = _offered()
         if provider in before:
             return
         try:
             ort.register_execution_provider_library(name, place())
         except Exception as error:  # noqa: BLE001 - another package may offer it
-            offers.append(f"{name} cannot be used: {error}")
+            offers.append(f"{described} cannot be used: {error}")
             continue
         new = _offered() - before
         if provider not in new:
             ort.unregister_execution_provider_library(name)
-            offers.append(f"{name} offers {', '.join(sorted(new)) or 'no device here'}")
+            offers.append(f"{described} offers {', '.join(sorted(new)) or 'no device here'}")
     if provider not in _offered():
         raise RuntimeError(
             f"no device is offered; {'; '.join(offers) or 'no package with a plugin is installed'}"

@@ -13,7 +13,7 @@ import onnxruntime as ort
 from packaging.requirements import Requirement  # onnxruntime depends on it
 
 from workbench.core.plugin_packages import plugin_packages
-from workbench.core.worker.plugins import offered_by
+from workbench.core.worker.plugins import devices_of, offered_by
 from workbench.core.worker.session import session_options
 
 # y = MatMul(x, x) with x of 4 by 4, IR 8, opset 17: an operator of every provider. As bytes, because
@@ -27,8 +27,12 @@ GPU_BUILD = "onnxruntime-gpu"
 _MAJOR = re.compile(r"-cu(\d+)$")  # of CUDA, in the name of a package
 
 
-def run(provider: str | None = None, plugin: str | None = None) -> dict[str, Any]:
-    """Describe this ORT, a session that asks for a provider, or the devices of an installed plugin."""
+def run(
+    provider: str | None = None, plugin: str | None = None, plan: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Describe this ORT, a session that asks for a provider, or the devices of a plugin or of a plan."""
+    if plan is not None:
+        return {"devices": devices_of(plan)}
     if plugin is not None:
         return {"devices": offered_by(plugin)}
     return _about() if provider is None else _try(provider)

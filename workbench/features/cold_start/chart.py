@@ -7,7 +7,7 @@ from statistics import median
 
 from workbench.core.text import in_mib, in_ms
 from workbench.drawing.chart import Axis, Chart, ChartRow, Value, mebibytes, milliseconds, series_look
-from workbench.features.cold_start.starts import ColdStartRecord
+from workbench.features.cold_start.starts import ColdStartRecord, Way
 
 _STEADY = "steady run"
 # Without a saved graph, `load` of the memory is what `read` of the time is with one.
@@ -19,7 +19,7 @@ _LOOKS = {
         ("first run", 5, "first run"), (_STEADY, 6, _STEADY),
     )
 }  # fmt: skip
-_SAVED_AHEAD = (  # loading is one step then: nothing is optimized
+_LOADED_WHOLE = (  # loading is one step then
     ("process start", "process_s"),
     ("import", "import_s"),
     ("read", "load_s"),
@@ -28,15 +28,19 @@ _SAVED_AHEAD = (  # loading is one step then: nothing is optimized
 
 
 def cold_start_chart(by_label: Mapping[str, ColdStartRecord]) -> Chart:
-    """Return a row for each config, and one more where its graph was also pre-optimized."""
+    """Return a row for each config, and one more with its graph pre-optimized, or without its saved graph."""
     starts, rows = by_label.values(), []
     for start in starts:
-        rows.append(_row(start.label, dict(start.steps), start.resident()))
-        if start.saved_ahead:
-            ahead = {
-                step: median(getattr(run, field) for run in start.saved_ahead) for step, field in _SAVED_AHEAD
-            }
-            rows.append(_row(f"{start.label}, pre-optimized", ahead, start.resident("saved_ahead")))
+        name = start.label if start.saved is None else f"{start.label}, {start.saved.words}"
+        rows.append(_row(name, dict(start.steps), start.resident()))
+        others: tuple[tuple[str, Way], ...] = (
+            ("pre-optimized", "saved_ahead"),
+            ("saved graph left out", "without_saving"),
+        )
+        for words, way in others:
+            if runs := getattr(start, way):
+                steps = {step: median(getattr(run, field) for run in runs) for step, field in _LOADED_WHOLE}
+                rows.append(_row(f"{start.label}, {words}", steps, start.resident(way)))
     axes = [Axis("time since the process was asked for (ms)", "stack")]
     if any(value.value is not None for row in rows for value in row.values[1]):
         axes.append(Axis("resident memory, what each stage added (MiB)", "stack"))

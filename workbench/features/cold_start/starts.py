@@ -1,4 +1,4 @@
-"""Cold start, step by step, in fresh processes: as asked, without prepacking, from a pre-optimized graph."""
+"""Cold start, step by step, in fresh processes: as asked, unpacked, with and without its saved graph."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
 from workbench.core.measure.limits import Limits
+from workbench.core.prepare.preparing import Prepared
 from workbench.core.prepare.runnable import Runnable
 from workbench.core.text import in_ms
 from workbench.core.worker.launch import Worker, WorkerFolder
@@ -22,8 +23,9 @@ from workbench.features.profile.running import Execution, can_be_saved, run_job
 if TYPE_CHECKING:
     import pandas as pd
 
-Way = Literal["as_asked", "without_prepacking", "saved_ahead"]
-WAYS: tuple[Way, ...] = ("as_asked", "without_prepacking", "saved_ahead")
+Way = Literal["as_asked", "without_prepacking", "saved_ahead", "without_saving"]
+WAYS: tuple[Way, ...] = ("as_asked", "without_prepacking", "saved_ahead", "without_saving")
+SAVING_STEPS = {"saved graph": "pre-optimized", "compiled model": "compiled"}  # to the graph in words
 _MEMORY = (
     ("process start", "bare_bytes"),
     ("import", "import_bytes"),
@@ -60,13 +62,28 @@ class ProcessStart:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphInCache:
+    """The saved graph that a config loads: found among the prepared models, or made for this start."""
+
+    words: str  # "pre-optimized" or "compiled"
+    hit: bool
+    made_s: float  # what making it took, now or then
+
+    def __str__(self) -> str:
+        found = "a hit in the cache, made before" if self.hit else "a miss in the cache, made now"
+        return f"its {self.words} graph ({found} in {in_ms(self.made_s)})"
+
+
+@dataclass(frozen=True, slots=True)
 class ColdStartRecord:
-    """Repeated starts of one config in three ways, each in a process of its own."""
+    """Repeated starts of one config in several ways, each in a process of its own."""
 
     label: str
     as_asked: tuple[ProcessStart, ...]
     without_prepacking: tuple[ProcessStart, ...]
-    saved_ahead: tuple[ProcessStart, ...]  # empty: this graph cannot be saved
+    saved_ahead: tuple[ProcessStart, ...]  # empty: this graph cannot be saved, or is saved already
+    without_saving: tuple[ProcessStart, ...] = ()  # of a config that saves its graph: as if it did not
+    saved: GraphInCache | None = None  # None: the config saves no graph
 
     def _median(self, way: Way, name: str) -> float | None:
         """Return the median of one figure over the starts; None where it is not known."""
@@ -89,9 +106,28 @@ class ColdStartRecord:
         return None if ahead_s is None else max(0.0, self.load_s - ahead_s)
 
     @property
+    def saves_s(self) -> float | None:
+        """What the config's saved graph takes from the time to the first answer; None: not measured."""
+        without_s = self.first_answer_s("without_saving")
+        return None if without_s is None else without_s - self.until_first_answer_s
+
+    @property
+    def is_beyond_noise(self) -> bool:
+        """Whether each start with the saved graph was faster than each without it, or each slower."""
+        with_s, without_s = (
+            [start.first_answer_s for start in starts] for starts in (self.as_asked, self.without_saving)
+        )
+        return bool(without_s) and (max(with_s) < min(without_s) or min(with_s) > max(without_s))
+
+    @property
     def steps(self) -> tuple[tuple[str, float | None], ...]:
-        """Seconds of each step in order; reading the file is loading less optimizing and prepacking."""
-        read_s = None if self.optimize_s is None else max(0.0, self.load_s - self.optimize_s - self.prepack_s)
+        """Seconds of each step in order; reading the file is loading less optimizing and prepacking.
+
+        Of a saved graph it is all but prepacking.
+        """
+        read_s = None
+        if self.optimize_s is not None or self.saved is not None:
+            read_s = max(0.0, self.load_s - (self.optimize_s or 0.0) - self.prepack_s)
         return (
             ("process start", self._median("as_asked", "process_s")),
             ("import", self._median("as_asked", "import_s")),
@@ -135,31 +171,54 @@ class ColdStartRecord:
         parts = [f"{self.label}: {in_ms(self.until_first_answer_s)} to the first answer"]
         if ahead_s is not None:
             parts.append(f"{in_ms(ahead_s)} with the pre-optimized graph")
+        if self.saved is not None:
+            parts.append(f"{self.saved} {self._worth()}")
         if peak is not None:
             parts.append(f"then {peak / (1 << 20):,.4g} MiB resident")
         if self.prepack_bytes is not None and self.prepack_bytes > 0:
             parts.append(f"of them {self.prepack_bytes / (1 << 20):,.3g} MiB for prepacked weights")
         return ", ".join(parts)
 
+    def _worth(self) -> str:
+        saves_s = self.saves_s
+        if saves_s is None:
+            return "saves what was not measured"
+        if not self.is_beyond_noise:
+            return "makes no difference beyond the noise of the starts"
+        return f"{'saves' if saves_s > 0 else 'costs'} {in_ms(abs(saves_s))} of a start"
+
     def to_frame(self) -> pd.DataFrame:
-        """One row per way of starting: medians of the steps and of resident memory after them."""
+        """One row per way of starting: medians of the steps and of resident memory after them.
+
+        `saved_graph` is "hit" or "miss" where the config loads a graph of the cache, `saves_s` what it saves.
+        """
         import pandas as pd
 
         names = ProcessStart.__dataclass_fields__
+        saved = None if self.saved is None else "hit" if self.saved.hit else "miss"
+        graphs: dict[Way, dict[str, Any]] = {"as_asked": {"saved_graph": saved, "saves_s": self.saves_s}}
+        absent = dict.fromkeys(("saved_graph", "saves_s"))
         frame = pd.DataFrame(
-            {"label": self.label, "start": way, **{name: self._median(way, name) for name in names}}
+            {
+                "label": self.label,
+                "start": way,
+                **{name: self._median(way, name) for name in names},
+                **graphs.get(way, absent),
+            }
             for way in WAYS
             if getattr(self, way)
         )
         sizes = [name for name in names if name.endswith("_bytes")]
         frame[sizes] = frame[sizes].astype("Float64").round().astype("Int64")
-        return frame
+        return frame.astype({"saved_graph": "string", "saves_s": "Float64"})
 
 
 def check_starts(record: ColdStartRecord, fix: str) -> None:
-    """Refuse a record without a start."""
+    """Refuse a record without a start, and one that saves nothing but tells what that is worth."""
     if not record.as_asked or not record.without_prepacking:
         raise BundleError("as_asked, without_prepacking: expected a start at least.", fix)
+    if record.without_saving and record.saved is None:
+        raise BundleError("without_saving: expected none, since no graph is saved.", fix)
 
 
 def measure_starts(
@@ -184,7 +243,10 @@ def measure_starts(
             "as_asked": (model, config),
             "without_prepacking": (model, bare),
         }
-        if can_be_saved(config):
+        unsaved = unsaved_start(runnable)
+        if unsaved is not None:
+            ways["without_saving"] = unsaved
+        elif can_be_saved(config):
             saved = folder / "saved.onnx"
             execution = Execution(
                 model, config, feeds, warmup_runs=0, max_runs=1, budget_s=0.0, limits=limits
@@ -196,7 +258,24 @@ def measure_starts(
                 break
             for way, (path, session_config) in ways.items():
                 starts[way].append(_start(path, session_config, folder / "feeds", limits, cancel))
-    return ColdStartRecord(label, *(tuple(starts[way]) for way in WAYS))
+    return ColdStartRecord(label, *(tuple(starts[way]) for way in WAYS), in_cache(runnable.prepared))
+
+
+def in_cache(prepared: Prepared) -> GraphInCache | None:
+    """Return the saved graph that a config loads, from the record of its step."""
+    step = prepared.steps[-1] if prepared.steps else None
+    if step is None or step.name not in SAVING_STEPS:
+        return None
+    return GraphInCache(SAVING_STEPS[step.name], step.cached, step.duration_s)
+
+
+def unsaved_start(runnable: Runnable) -> tuple[Path, Config] | None:
+    """Return the file before its graph was saved, and the config that makes it ready at every load."""
+    prepared = runnable.prepared
+    if in_cache(prepared) is None:
+        return None
+    before = prepared.stages[-2] if len(prepared.stages) > 1 else prepared.original
+    return before.path, prepared.asked.runtime_only
 
 
 def are_close(starts: Sequence[ProcessStart]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.core.config.plan import SessionPlan
-from workbench.core.config.script import options_of, session_of
+from workbench.core.config.script import options_of, plugins_of, session_of
 from workbench.core.thread_variables import VARIABLES
 
 _HEAD = '''"""The session of this deployment: the options that were measured, as plain onnxruntime calls."""
@@ -57,7 +57,7 @@ def session_file(plan: SessionPlan, *, threads_from_environment: bool = False) -
         plan = replace(plan, attributes=tuple(item for item in plan.attributes if item[0] not in threads))
         defaults = "".join(_DEFAULT.format(VARIABLES[name], value) for name, value in threads.items())
     libraries = plan.custom_ops or any(library != "auto" for _, library in plan.plugins)
-    options = options_of(plan, "LIBRARIES")
+    options = (*plugins_of(plan, "LIBRARIES"), *options_of(plan, "LIBRARIES"))
     made = [line for line in session_of(plan, "model") if not line.startswith("print(")]
     run_options = [f"RUN_OPTIONS.add_run_config_entry({key!r}, {text!r})\n" for key, text in plan.run_entries]
     return "".join(

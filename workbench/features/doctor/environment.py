@@ -33,5 +33,5 @@ def _plugin(python: str, module: str, package: str, *vendors: str) -> Plugin:
     """Register a plugin in a process of its own: one that crashes ends that process only."""
     try:
         return Plugin(package, plugin_devices(module, python), "", vendors)
-    except (WorkerError, RunFailed) as error:
+    except (WorkerError, RunFailed, StorageError) as error:
         return Plugin(package, (), error.problem, vendors)

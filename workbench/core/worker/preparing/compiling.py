@@ -12,8 +12,11 @@ from workbench.core.worker.session import CPU, make_session, member, session_opt
 _EP_CONTEXT = b"\x22\x09EPContext"  # op_type of a NodeProto and its length: onnx may be missing
 
 
-def run(source: str, target: str, plan: dict[str, Any]) -> dict[str, Any]:
-    """Compile the model for the providers of the plan; count their parts; try to load them."""
+def run(source: str, target: str, plan: dict[str, Any], devices: list[str]) -> dict[str, Any]:
+    """Compile the model for the providers of the plan; count their parts; try to load them.
+
+    `devices` are those of the providers here: a file for others has another key.
+    """
     compiler = member(ort, "ModelCompiler", "update onnxruntime, or leave saved_graph out")
     options = session_options(plan)
     for name, settings in plan["providers"]:
@@ -21,7 +24,8 @@ def run(source: str, target: str, plan: dict[str, Any]) -> dict[str, Any]:
             options.add_provider(name, settings)
     compiler(options, source, embed_compiled_data_into_model=True).compile_to_file(target)
     parts = Path(target).read_bytes().count(_EP_CONTEXT)
-    return {"compiled_parts": parts, "problem": _problem(target, plan) if parts else None, "notes": []}
+    fit = f"the compiled parts fit {'; '.join(devices)} and these versions: compile anew for others"
+    return {"compiled_parts": parts, "problem": _problem(target, plan) if parts else None, "notes": [fit]}
 
 
 def _problem(target: str, plan: dict[str, Any]) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
+from workbench.core.rewrites.scopes import is_of_adapter
 from workbench.core.text import shorten
 from workbench.features.explain.graph import Node
 from workbench.features.findings.config_fixes import rewrite_fix
@@ -34,6 +35,7 @@ def weights_are_inputs(evidence: Evidence) -> FindingRecords:
     """Weights are graph inputs, so ORT cannot fold and fuse them as constants."""
     graph = evidence.structure.graph
     weights = {value.name for value in graph.input} & {tensor.name for tensor in graph.initializer}
+    weights = {name for name in weights if not is_of_adapter(name)}  # LoRA is given with each run
     if not weights:
         return
     convolutions = evidence.of("Conv", "FusedConv", "BatchNormalization")
