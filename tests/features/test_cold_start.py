@@ -65,7 +65,9 @@ def with_saved(*without_s: float, hit: bool = True) -> ColdStartRecord:
 def test_a_saved_graph_says_hit_or_miss_and_what_it_saves() -> None:
     hit, miss = with_saved(2.0, 2.1), with_saved(2.0, 2.1, hit=False)
     assert hit.saves_s == pytest.approx(1.0)
-    assert "its compiled graph (a hit in the cache, made before in 3,200 ms) saves 1,000 ms" in str(hit)
+    assert "its compiled graph (a hit in the cache, made before in 3,200 ms) saves 1000 ms of a start" in str(
+        hit
+    )
     assert "its compiled graph (a miss in the cache, made now in 3,200 ms)" in str(miss)
     assert "costs 950 ms of a start" in str(with_saved(0.1))
     assert "no difference beyond the noise" in str(with_saved(1.05, 1.2))

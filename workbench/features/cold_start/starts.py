@@ -258,7 +258,8 @@ def measure_starts(
                 break
             for way, (path, session_config) in ways.items():
                 starts[way].append(_start(path, session_config, folder / "feeds", limits, cancel))
-    return ColdStartRecord(label, *(tuple(starts[way]) for way in WAYS), in_cache(runnable.prepared))
+    asked, bare_starts, ahead, unsaved_starts = (tuple(starts[way]) for way in WAYS)
+    return ColdStartRecord(label, asked, bare_starts, ahead, unsaved_starts, in_cache(runnable.prepared))
 
 
 def in_cache(prepared: Prepared) -> GraphInCache | None:
