@@ -65,6 +65,6 @@ def chooser(bench: Workbench, sessions: tuple[CaughtSession, ...]) -> Any:
     from workbench.apps.panels.handlers import on_change
 
     options = [(f"{number}. {session}", number - 1) for number, session in enumerate(sessions, 1)]
-    chosen = W.Dropdown(options=options, value=0, description="session")
+    chosen = W.Dropdown(options=options, value=0, description="session", layout=W.Layout(width="auto"))
     on_change(chosen, lambda number: show(bench, sessions[number]))
     return chosen
