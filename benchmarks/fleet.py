@@ -1,4 +1,4 @@
-"""The limits of `wb.on`, and what a large fleet would run: `python -m benchmarks.fleet`.
+"""The limits of `wb.on`, and what a large fleet would run: `python -m benchmarks.fleet`, under four minutes.
 
 *Fake* workers lie in one process and answer with a saved result without measuring, so only the way to them
 and back is timed. *Real* ones are processes of this machine, which may not measure two at a time. The *plan*
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -43,6 +43,7 @@ _QUIET = {
     "distributed.worker.memory.terminate": False,
 }
 _AT_ONCE = 50  # fake workers that are started together
+_JOIN_S = 75.0  # of joining: what has joined by then is asked
 _ANSWERS_S = 0.05  # a fake worker's time for an answer
 _SILENT_S = 300.0  # one process is all workers here, so that a worker may well be silent for long
 _MODEL = "digits-conv"
@@ -61,8 +62,8 @@ def fake(workers: int, questions: int) -> Iterator[str]:
 
     on_worker.perform = answer  # type: ignore[assignment]
     task.SILENT_S = _SILENT_S
-    with _one_process(workers) as (address, started_s):
-        yield f"| {workers:,} workers joined | {started_s:.1f} s |"
+    with _one_process(workers) as (address, joined, started_s):
+        yield f"| {joined:,} of {workers:,} workers joined | {started_s:.1f} s |"
         client = distributed.Client(address, set_as_default=False, timeout=120)
         took_s = [*_asked(client, questions, [run.config for run in record.runs])]
         yield f"| {questions:,} questions asked at once, all answered | {max(took_s):.1f} s |"
@@ -82,30 +83,30 @@ def _asked(client: Any, questions: int, configs: list[wb.Config]) -> Iterator[fl
 
 
 @contextmanager
-def _one_process(workers: int) -> Iterator[tuple[str, float]]:
-    """Run a scheduler and workers in a thread of this process; yield its address and the seconds it took."""
-    ready, found = threading.Event(), list[str]()
+def _one_process(workers: int) -> Iterator[tuple[str, int, float]]:
+    """Run a scheduler and workers in a thread of this process; yield its address, how many, and how long."""
+    ready, found = threading.Event(), list[tuple[str, int]]()
 
     async def serve() -> None:
         async with distributed.Scheduler(protocol="inproc://", dashboard=False) as scheduler:
             alive: list[Any] = []
             for first in range(0, workers, _AT_ONCE):
+                if time.perf_counter() - began > _JOIN_S:
+                    break
                 made = [
                     distributed.Worker(scheduler.address, nthreads=1, resources={"measuring": 1},
                                        memory_limit=0, dashboard=False)
                     for _ in range(min(_AT_ONCE, workers - first))
                 ]  # fmt: skip
                 alive += await asyncio.gather(*made)
-            found.append(scheduler.address)
+            found.append((scheduler.address, len(alive)))
             ready.set()
             await asyncio.Event().wait()
 
     began = time.perf_counter()
     threading.Thread(target=lambda: asyncio.run(serve()), name="cluster", daemon=True).start()
     ready.wait()
-    yield found[0], time.perf_counter() - began
-    sys.stdout.flush()
-    os._exit(0)  # closing a thousand workers one by one would take minutes
+    yield *found[0], time.perf_counter() - began
 
 
 def real(workers: int) -> Iterator[str]:
@@ -198,21 +199,26 @@ def plan(fleet: Organisation) -> Iterator[str]:
 
 def main() -> None:
     """Print the rows of the chosen parts."""
+    parts: dict[str, Callable[[argparse.Namespace], Iterator[str]]] = {
+        "plan": lambda _: plan(Organisation()),
+        "real": lambda chosen: real(chosen.real),
+        "fake": lambda chosen: fake(chosen.workers, chosen.questions),  # the last: its workers stay
+    }
     parser = argparse.ArgumentParser(prog="benchmarks.fleet", description=__doc__)
-    parser.add_argument("part", choices=("fake", "real", "plan"))
-    parser.add_argument("--workers", type=int)
-    parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--parts", nargs="+", choices=parts, default=list(parts))
+    parser.add_argument("--workers", type=int, default=1_000, help="fake ones")
+    parser.add_argument("--questions", type=int, default=200, help="asked at once of the fake workers")
+    parser.add_argument("--real", type=int, default=10, help="workers that are processes of this machine")
     chosen = parser.parse_args()
     logging.getLogger("distributed").setLevel(logging.ERROR)
-    print(f"load of the machine {os.getloadavg()[0]:.1f}\n\n| {chosen.part} | |\n|---|---|", flush=True)
     with dask.config.set(_QUIET):
-        rows = {
-            "fake": lambda: fake(chosen.workers or 1_000, chosen.questions),
-            "real": lambda: real(chosen.workers or 10),
-            "plan": lambda: plan(Organisation()),
-        }
-        for row in rows[chosen.part]():
-            print(row, flush=True)
+        for name in (name for name in parts if name in chosen.parts):
+            began = time.perf_counter()
+            print(f"\n| {name}, load {os.getloadavg()[0]:.1f} | |\n|---|---|", flush=True)
+            for row in parts[name](chosen):
+                print(row, flush=True)
+            print(f"| took | {time.perf_counter() - began:.0f} s |", flush=True)
+    os._exit(0)  # closing a thousand workers one by one would take minutes
 
 
 if __name__ == "__main__":

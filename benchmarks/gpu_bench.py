@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
+from workbench.core.errors import Cancelled
 
 ROOT = Path(__file__).parents[1]
-SCRIPT_S = 120.0  # of a script in a process of its own
+_LOOK_S = 0.2  # how often a script's end and the end of its part are looked for
 
 
 @dataclass(frozen=True)
@@ -85,19 +86,31 @@ class Bench:
     def script(self, module: str, name: str, *arguments: str) -> dict[str, Any]:
         """Run a module of the benchmarks on a sample and its inputs, in a process of its own.
 
-        Return its last line, which is JSON.
+        Return its last line, which is JSON. The end of the part ends the process.
         """
         model = wb.load(name)
         with tempfile.TemporaryDirectory() as folder:
             feeds = Path(folder) / "feeds.npz"
             np.savez(feeds, **{key: np.asarray(value) for key, value in model.inputs().feeds[0].items()})
             command = [sys.executable, "-m", f"benchmarks.{module}", str(model.path), str(feeds), *arguments]
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=SCRIPT_S, cwd=ROOT)
-        if ended.returncode:
-            reason = ended.stderr.strip().splitlines()[-1:] or [f"exit code {ended.returncode}"]
-            raise RuntimeError(reason[0])
-        answer: dict[str, Any] = json.loads(ended.stdout.strip().splitlines()[-1])
+            answer: dict[str, Any] = json.loads(self._output_of(command).strip().splitlines()[-1])
         return answer
+
+    def _output_of(self, command: list[str]) -> str:
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT) as process:
+            while True:
+                try:
+                    output, errors = process.communicate(timeout=_LOOK_S)
+                except subprocess.TimeoutExpired:
+                    if self.cancel.is_set():
+                        process.kill()
+                        raise Cancelled("the time of the part is spent", "give it more: --minutes") from None
+                    continue
+                if process.returncode:
+                    reason = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
+                    raise RuntimeError(reason[0])
+                return output
 
     def starts(self, name: str, model: Any, config: wb.Config) -> str:
         """Measure a config twice; return how long its first process took to begin, and its last one."""

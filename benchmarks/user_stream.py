@@ -18,8 +18,9 @@ import numpy as np
 
 ROUNDS = 10
 MOST_S = 5.0  # of all rounds; two are made in any case
-RUNS = 20  # of a session in a round
-WARM_UP = 10
+RUNS = 20  # of a session in a round, fewer where they take long
+RUNS_S = 0.25  # of a session in a round; one run is made in any case
+WARM_UP_S = 1.0  # of a session; two runs are made in any case
 NON_BLOCKING = 1  # cudaStreamNonBlocking
 LIBRARIES = ("libcudart.so.13", "libcudart.so.12", "libcudart.so")
 
@@ -46,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     for session in sessions:
         if not chosen.stand_in and session.get_providers()[0] != "CUDAExecutionProvider":
             raise SystemExit("CUDA did not start")
-    outputs = [session.run(None, feeds) for session in sessions for _ in range(WARM_UP)][::WARM_UP]
+    outputs = [warmed_up(session, feeds) for session in sessions]
     samples = in_turns([lambda session=session: session.run(None, feeds) for session in sessions])
     equal = all(np.allclose(a, b, rtol=1e-3, atol=1e-3) for a, b in zip(*outputs, strict=True))
     answer = {
@@ -73,6 +74,16 @@ def make_stream() -> int:
     raise SystemExit(f"none of {', '.join(LIBRARIES)} loads")
 
 
+def warmed_up(session: Any, feeds: dict[str, Any]) -> Any:
+    """Run a session for a while and return its outputs."""
+    until = time.perf_counter() + WARM_UP_S
+    session.run(None, feeds)
+    while True:
+        outputs = session.run(None, feeds)
+        if time.perf_counter() > until:
+            return outputs
+
+
 def in_turns(calls: list[Any]) -> list[list[float]]:
     """Return the seconds of each call, a block of each in turns, the order turned round each time."""
     samples: list[list[float]] = [[] for _ in calls]
@@ -82,10 +93,13 @@ def in_turns(calls: list[Any]) -> list[list[float]]:
             break
         order = range(len(calls)) if turn % 2 == 0 else reversed(range(len(calls)))
         for place in order:
+            end = time.perf_counter() + RUNS_S
             for _ in range(RUNS):
                 began = time.perf_counter()
                 calls[place]()
                 samples[place].append(time.perf_counter() - began)
+                if time.perf_counter() > end:
+                    break
     return samples
 
 
