@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -136,3 +137,30 @@ def test_ids_are_in_the_table_and_not_on_the_screen() -> None:
     history.show()
     assert history.table is not None
     assert history.table.hidden == SHOWN_COLUMNS.index("id")
+
+
+@pytest.mark.usefixtures("own_home")
+def test_the_folder_of_a_team_is_listed_and_only_read(tmp_path: Path) -> None:
+    theirs = replace(ordinary(), id="20260101-000000-abcdef")
+    wb.Comparison(theirs).save(tmp_path / "theirs.ortbench")
+    wb.history().add(ordinary())
+    bench = wb.Workbench()
+    page = HistoryPage(bench)
+    page.show()
+    page.folder.value = str(tmp_path)
+    settle(bench)
+    assert page.table is not None
+    assert [row[-1] for row in page.table.rows] == [theirs.id]
+    page.table.picked = [theirs.id]
+    disabled = {name for name, pressed in page.buttons.items() if pressed.disabled}
+    assert disabled == {"Side by side", "Pin", "Delete"}
+    assert page.note.disabled
+    page.buttons["Open"].click()
+    assert "is shown in the results" in page.status.value
+    assert bench.state.result is not None
+    assert bench.state.result.record.id == theirs.id
+    page.folder.value = str(tmp_path / "absent")
+    assert "is no folder" in page.status.value
+    page.folder.value = ""
+    settle(bench)
+    assert [entry.id for entry in page.entries] == [ordinary().id]

@@ -39,3 +39,17 @@ def flat(pixels: np.ndarray) -> np.ndarray:
 
 def nothing(logits: np.ndarray) -> None:
     del logits
+
+
+def centred(pixels: np.ndarray) -> dict[str, Any]:
+    return {"pixels": (pixels - 0.5).astype(np.float32)}
+
+
+def token_ids(text: np.ndarray, letters: np.ndarray) -> dict[str, Any]:
+    """Return the places of the characters of a text in an alphabet, as a tokenizer does."""
+    alphabet = "".join(letters.tolist())
+    return {"input_ids": np.array([[alphabet.index(letter) for letter in str(text)]], np.int64)}
+
+
+def next_letter(scores: np.ndarray, letters: np.ndarray) -> str:
+    return str(letters[scores[0, -1].argmax()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -18,6 +19,9 @@ from hypothesis import strategies as st
 import workbench as wb
 from tests.features.pipelines import steps
 from workbench.apps.cli import main
+from workbench.core.form import values_of
+from workbench.features.base.registry import KINDS
+from workbench.features.pipelines.one_pass import examples_for
 from workbench.features.pipelines.record import PipelineRun, PipelineSlice, StageRecord
 
 PIXELS = {"pixels": np.random.default_rng(0).random((1, 1, 64, 64)).astype(np.float32)}
@@ -139,6 +143,71 @@ def test_a_deployed_pipeline_gives_the_same_without_the_workbench(tmp_path: Path
     assert logits.shape == (1, 10)
     assert "workbench" not in "".join(path.read_text() for path in (tmp_path / "served").glob("*.py"))
     assert "pipeline" in str(wb.open(result.save(tmp_path / "written.ortbench")))
+
+
+@pytest.mark.real
+def test_a_deployed_pipeline_is_checked_by_its_script(tmp_path: Path) -> None:
+    pipeline = wb.Pipeline([steps.prepared, ("digits-conv", wb.Config(intra_op_threads=1)), f"{STEPS}:best"])
+    result = wb.deploy(pipeline, folder=tmp_path / "served", inputs=PIXELS)
+    checked = result.check(progress=False, keep=False)
+    (row,) = checked.record.check.agreement
+    assert (row.output, row.agrees) == ("best", True)
+    assert "outputs equal those measured; script took" in str(checked)
+    assert "outputs equal those measured" in checked.still().to_svg()
+    assert str(wb.open(checked.save(tmp_path / "checked.ortbench"))) == str(checked)
+    assert not (tmp_path / "served" / "__pycache__").exists()
+
+
+@pytest.mark.real
+def test_the_check_of_a_pipeline_finds_other_outputs_and_a_broken_script(tmp_path: Path) -> None:
+    pipeline = wb.Pipeline(["digits-conv", f"{STEPS}:slow"])
+    result = wb.deploy(pipeline, folder=tmp_path / "served")
+    step = tmp_path / "served" / "stage_1.py"
+    source = step.read_text()
+    step.write_text(source.replace("return logits\n", "return logits + 1\n"))
+    checked = result.check(progress=False, keep=False)
+    assert not checked.record.check.agrees
+    assert "OUTPUTS DIFFER" in str(checked)
+    step.write_text(f"import no_such_package\n{source}")
+    with pytest.raises(wb.DeployError, match="No module named 'no_such_package'"):
+        result.check(progress=False, keep=False)
+
+
+@pytest.mark.real
+def test_a_later_stage_is_calibrated_on_what_the_stages_before_it_make() -> None:
+    """Ranges of [0, 1] cut half of what `centred` makes off, and those of random noise do more."""
+    examples = [
+        {"pixels": np.random.default_rng(n).random((1, 1, 64, 64)).astype(np.float32)} for n in range(8)
+    ]
+    int8 = wb.Config(precision=wb.StaticInt8(samples=8))
+    pipeline = wb.Pipeline([steps.centred, ("digits-conv", int8)])
+    arrived = examples_for(pipeline, examples[:1], examples)
+    assert [*arrived] == [1]
+    taken = [feed["pixels"] for feed in arrived[1]]
+    assert len(taken) == 8
+    np.testing.assert_array_equal(taken[3], examples[3]["pixels"] - np.float32(0.5))
+    assert examples_for(wb.Pipeline(["digits-conv"]), examples, None) == {}
+    plain = wb.Pipeline([steps.centred, "digits-conv"])
+    result = wb.measure_pipelines(plain, pipeline, inputs=examples[0], calibration=examples, **QUICK)
+    assert all(row.agrees for row in result.record.agreement)
+
+
+def test_the_form_puts_the_open_model_among_the_typed_stages() -> None:
+    declared = KINDS.named("pipelines")
+    texts = {"stages": f"{STEPS}:prepared, model, {STEPS}:best", "npz": "in.npz"}
+    options = values_of(declared.form, texts)
+    a, b = wb.Config(), wb.Config(level="basic")
+    pipelines, keywords = declared.arguments("digits-conv", (a, b), options | {"inputs": "of the model"})
+    assert [str(pipeline) for pipeline in pipelines] == ["Pipeline(prepared → digits-conv → best)"] * 2
+    assert [pipeline.models[0].config for pipeline in pipelines] == [a, b]
+    assert keywords == {"inputs": "in.npz"}
+    code = declared.call_code(["a", "b"], options)
+    assert code.startswith(
+        f"wb.measure_pipelines(wb.Pipeline(['{STEPS}:prepared', (model, a), ".replace("'", '"')
+    )
+    ast.parse(code)
+    with pytest.raises(wb.ConfigError, match="leave out the open model"):
+        declared.arguments("digits-conv", (a,), {"stages": ["steps.py:best"]})
 
 
 def test_a_function_whose_module_imports_its_neighbour_is_not_written(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ def add_to(commands: Commands) -> None:
         "--b", action="append", metavar="KEY=VALUE", help="a setting of the models of B; may be repeated"
     )
     add(command, "--npz", help="what the first stage takes, an array for each name")
+    add(command, "--calibration", help="as --npz, for static int8; default: that of --npz")
     add(command, "--budget", default=30.0)
     add(command, "--seed", "--output", "--csv", "--no-history", "--quiet", "--allow-fallback", "--fail-if")
 
@@ -45,7 +46,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.against or arguments.b:
         stages = arguments.against or arguments.stages
         pipelines.append(_pipeline(stages, Config.from_assignments(arguments.b or [])))
-    result = measure_pipelines(*pipelines, inputs=arguments.npz, seed=arguments.seed, **common(arguments))
+    result = measure_pipelines(
+        *pipelines,
+        inputs=arguments.npz,
+        calibration=arguments.calibration,
+        seed=arguments.seed,
+        **common(arguments),
+    )
     print_sentences(arguments, result)
     return save(result, arguments, of_pipelines(result.record, arguments.fail_if))
 

@@ -77,16 +77,22 @@ class StageRunner:
         self._stages, self._feeds = stages, feeds
         self._places: list[list[tuple[str, str]]] = []  # of each stage: its input, and the value it takes
 
-    def connect(self) -> list[dict[str, Any]]:
-        """Run each feed once and decide what goes where; return the outputs of the last stage."""
+    def connect(self, arrived: Sequence[list[Feed]] | None = None) -> list[dict[str, Any]]:
+        """Run each feed once and decide what goes where; return the outputs of the last stage.
+
+        What each stage takes is added to its list in `arrived`.
+        """
         results = []
         for feed in self._feeds:
             values, before, source = dict(feed), list(feed), "the inputs"
             made_by, used = dict[str, str](), set[str]()  # stages by the value they gave; those with a taker
             self._places = []
-            for stage in self._stages:
+            for number, stage in enumerate(self._stages):
                 self._places.append(_connected(stage, values, before, source))
-                made = _run_checked(stage, {name: values[value] for name, value in self._places[-1]})
+                given = {name: values[value] for name, value in self._places[-1]}
+                if arrived is not None:
+                    arrived[number].append(given)
+                made = _run_checked(stage, given)
                 used |= {made_by.get(value, "") for _, value in self._places[-1]}
                 values |= made
                 made_by |= dict.fromkeys(made, stage.name)

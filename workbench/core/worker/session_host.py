@@ -146,11 +146,19 @@ class SessionHost(Host):
             decoder.decode(count, None)
         return {"io": self.decoders[0].io}, b""
 
-    def do_pipeline(self, stages: list[dict[str, Any]], feeds: str, path: str) -> Any:
-        """Make the stages around the session of their first model, run them once, and write the outputs."""
+    def do_pipeline(
+        self, stages: list[dict[str, Any]], feeds: str, path: str, taken: str | None = None
+    ) -> Any:
+        """Make the stages around the session of their first model, run them once, and write the outputs.
+
+        `taken` is where to write what each stage takes, with its number behind.
+        """
         made, known = make_stages(stages, self._session(), self.plan)
         self.pipeline = StageRunner(made, read_values(Path(feeds)))
-        write_values(Path(path), self.pipeline.connect())
+        arrived: list[list[Feed]] | None = None if taken is None else [[] for _ in made]
+        write_values(Path(path), self.pipeline.connect(arrived))
+        for number, values in enumerate(arrived or ()):
+            write_values(Path(f"{taken}.{number}"), values)
         gc.freeze()
         gc.disable()  # as for the runs of one model
         return {"stages": known}, b""

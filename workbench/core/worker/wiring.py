@@ -11,10 +11,12 @@ def places_of(
     """Return where each input of a stage comes from, and which needed ones nothing gives.
 
     `values` are the names of all values so far, `before` those of the stage before. Its only output goes to
-    the only needed input, and all others go by name.
+    the only needed input, or to the only one that nothing gives by name, and all others go by name.
     """
-    if len(before) == 1 and len(needed) == 1 and before[0] not in inputs:
-        rest = [name for name in inputs if name in values and name != needed[0]]
-        return [(needed[0], before[0]), *((name, name) for name in rest)], []
     missing = [name for name in needed if name not in values]
+    open_to_it = needed if len(needed) == 1 else missing
+    if len(before) == 1 and len(open_to_it) == 1 and before[0] not in inputs:
+        (taker,) = open_to_it
+        rest = [name for name in inputs if name in values and name != taker]
+        return [(taker, before[0]), *((name, name) for name in rest)], []
     return [(name, name) for name in inputs if name in values], missing

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.core.bounds import check_number
 from workbench.core.config import Config
-from workbench.core.errors import ConfigError
+from workbench.core.errors import ConfigError, DeployError, RunFailed
 from workbench.core.models import Model, load
 from workbench.core.models.fit import check_fit
 from workbench.core.prepare.real_data import inputs_from
@@ -18,10 +18,12 @@ from workbench.core.prepare.runnable import make_runnable
 from workbench.core.text import quoted
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs
+from workbench.features.deploy.checking_pipelines import WrittenPipeline
 from workbench.features.deploy.folder import KINDS, Kind, Serving, file_name, write_deployment
 from workbench.features.deploy.pipelines import write_pipeline
 from workbench.features.deploy.result import Deployment
 from workbench.features.load.result import LoadTest
+from workbench.features.pipelines.call import examples_of, feeds_of
 from workbench.features.pipelines.pipeline import Pipeline
 
 
@@ -53,8 +55,9 @@ def deploy(
     ORT's variables (`ORT_INTRA_OP_NUM_THREADS`) set the threads; those of the config are the default. With
     `runtime=` in the config the requirements are the versions of that environment.
     A pipeline in place of the model has its configs: `wb.deploy(pipeline, folder="…")` writes a script that
-    runs its stages, with the sources of its functions.
-    `result.check()` starts the server and compares it with the measured config.
+    runs its stages, with the sources of its functions; `inputs` and `calibration` are as for
+    `wb.measure_pipelines`.
+    `result.check()` starts the server, or runs the script, and compares it with the measured config.
 
     >>> import workbench as wb
     >>> wb.deploy.__name__
@@ -63,7 +66,12 @@ def deploy(
     if folder is None:
         raise ConfigError("no folder was given", 'name one to write: folder="served"')
     if isinstance(model, Pipeline):
-        return _deployed_pipeline(model, config, Path(folder).expanduser(), kind, name, cancel)
+        if config is not None or kind != "python":
+            raise ConfigError(
+                "the models of a pipeline have their configs, and it is written as a Python script",
+                "leave config and kind out",
+            )
+        return _deployed_pipeline(model, Path(folder).expanduser(), name, inputs, calibration, seed, cancel)
     if config is None:
         raise ConfigError(
             "no config was given", "give the one to serve: wb.deploy(model, wb.Config(…), folder)"
@@ -103,18 +111,18 @@ def deploy(
 
 def _deployed_pipeline(
     pipeline: Pipeline,
-    config: Config | None,
     folder: Path,
-    kind: Kind,
     name: str | None,
+    inputs: Feeds,
+    calibration: Any,
+    seed: int,
     cancel: threading.Event | None,
 ) -> Deployment:
-    if config is not None or kind != "python":
-        raise ConfigError(
-            "the models of a pipeline have their configs, and it is written as a Python script",
-            "leave config and kind out",
-        )
-    record, first = write_pipeline(pipeline, folder, name, cancel), pipeline.models[0]
-    deployment = Deployment(record, origin_of(first.model, first.config, cancel=cancel))
-    deployment.folder = folder
-    return deployment
+    feeds, _ = feeds_of(pipeline, inputs, seed)
+    try:
+        (examples,) = examples_of((pipeline,), feeds, calibration, seed, cancel=cancel)
+    except RunFailed as error:
+        raise DeployError(*error.args) from error
+    record, first = write_pipeline(pipeline, examples, folder, name, cancel), pipeline.models[0]
+    about = origin_of(first.model, first.config, cancel=cancel)
+    return Deployment.written(record, about, folder, WrittenPipeline(pipeline, feeds, examples))

@@ -16,8 +16,8 @@ _LARGEST_FILES = 8
 
 
 def deployment_chart(record: DeploymentRecord) -> Chart:
-    """Return a row for each way to call it; before a check, its largest files."""
-    if record.check is None:
+    """Return a row for each way to call it; where nothing was timed, its largest files."""
+    if record.check is None or not record.check.rounds:
         return _files(record)
     axes = (Axis("median latency (ms)"), Axis("throughput (requests/s)"))
     rows = [ChartRow("bare session", ((time_value(record.check.bare_s, _LOOK),), ()))]
@@ -43,4 +43,6 @@ def _files(record: DeploymentRecord) -> Chart:
         one_value(file.path, Value(file.size_bytes / 2**20, bytes_text(file.size_bytes), _LOOK))
         for file in largest
     )
-    return Chart((str(record).split("\n")[0],), (Axis("size (MiB)"),), rows)
+    lines = str(record).split("\n")[: 1 if record.check is None else 2]
+    title = tuple(part for line in lines for part in line.split("; "))
+    return Chart(title, (Axis("size (MiB)"),), rows)

@@ -22,6 +22,7 @@ from workbench.features.deploy.folder import SERVING, deployed_files, file_name,
 from workbench.features.deploy.record import DeploymentRecord
 from workbench.features.deploy.session_file import session_file
 from workbench.features.pipelines.pipeline import Pipeline, Stage
+from workbench.features.pipelines.sessions import StageExamples
 from workbench.features.pipelines.user_function import UserFunction
 
 _NEEDED = ("numpy", "onnxruntime")
@@ -37,7 +38,11 @@ From Python: `from pipeline import run`, then `run({{"name": array}})` with what
 
 
 def write_pipeline(
-    pipeline: Pipeline, folder: Path, name: str | None, cancel: threading.Event | None
+    pipeline: Pipeline,
+    calibration: StageExamples,
+    folder: Path,
+    name: str | None,
+    cancel: threading.Event | None,
 ) -> DeploymentRecord:
     """Write the folder of a pipeline; return what was written."""
     title, stages, notes = (
@@ -53,7 +58,7 @@ def write_pipeline(
                 notes += _write_function(stage.function, target / f"stage_{number}.py")
                 stages.append(body | {"function": stage.function.name})
             else:
-                model, own, own_notes = _write_model(stage, target, number, cancel)
+                model, own, own_notes = _write_model(stage, calibration, target, number, cancel)
                 stages.append(body | {"model": model})
                 providers += [provider for provider in own if provider not in providers]
                 notes += own_notes
@@ -71,11 +76,11 @@ def write_pipeline(
 
 
 def _write_model(
-    stage: Stage, target: Path, number: int, cancel: threading.Event | None
+    stage: Stage, calibration: StageExamples, target: Path, number: int, cancel: threading.Event | None
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Write the prepared model and its session; return the file, the providers, and the notes."""
     assert stage.model is not None
-    prepared = prepare(stage.model, stage.config, cancel=cancel)
+    prepared = prepare(stage.model, stage.config, calibration=calibration.get(number), cancel=cancel)
     folder = target / f"model_{number}"
     model = copy_model(prepared.model, folder, cancel)
     plan = with_libraries(session_plan(prepared.config), target)

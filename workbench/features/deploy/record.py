@@ -67,8 +67,8 @@ class ServedRound:
 class DeploymentCheck:
     """What a running server did: outputs against the measured config, latency beside the bare session."""
 
-    ready_s: float  # from the start of the process to the first ready answer
-    providers: tuple[str, ...]
+    ready_s: float  # from the start of the process to the first ready answer, or to the end of a script
+    providers: tuple[str, ...]  # as the server tells them; empty: it was a script
     agreement: tuple[OutputAgreement, ...]
     rounds: tuple[ServedRound, ...]
 
@@ -123,10 +123,10 @@ class DeploymentRecord:
     check: DeploymentCheck | None
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per way to call: latencies in seconds, requests a second; the files before a check."""
+        """One row per way to call: latencies in seconds, requests a second; files if nothing was timed."""
         import pandas as pd
 
-        if self.check is None:
+        if self.check is None or not self.check.rounds:
             return frame_of(self.files, ("path", "size_bytes", "sha256"), names={"path": "file"})
         columns = ["callers", "median_s", "p99_s", "requests_per_s", "low_per_s", "high_per_s", "samples"]
         bare = [s for part in self.check.rounds for s in part.bare_s]
@@ -148,7 +148,7 @@ class DeploymentRecord:
         total = sum(file.size_bytes for file in self.files)
         lines = [f"{self.name}: {counted(len(self.files), 'file')} for {self.kind}, {in_mib(total)}"]
         if self.check is not None:
-            lines.append(_checked(self.check))
+            lines.append(_checked(self.check, "script took" if self.kind == "pipeline" else "ready after"))
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
 
@@ -160,10 +160,10 @@ def check_deployment_record(record: DeploymentRecord, fix: str) -> None:
             check_seconds((*load.latencies_s, load.elapsed_s), "served", fix)
 
 
-def _checked(check: DeploymentCheck) -> str:
+def _checked(check: DeploymentCheck, started: str) -> str:
     outputs = "outputs equal those measured" if check.agrees else "OUTPUTS DIFFER from those measured"
     overhead = check.overhead_s
-    parts = [outputs, f"ready after {check.ready_s:.1f} s"]
+    parts = [outputs, f"{started} {check.ready_s:.1f} s"]
     if overhead is not None and check.bare_s is not None:
         parts.append(f"{_added(overhead)} to {in_ms(check.bare_s)} of the session")
     for callers in check.callers:

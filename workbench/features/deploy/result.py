@@ -15,6 +15,7 @@ from workbench.core.measure.limits import Limits, Progress
 from workbench.core.prepare.runnable import Runnable
 from workbench.features.base.result import Result
 from workbench.features.deploy.checking import CALLERS, CHECK_BLOCK_S, ROUNDS, check_deployment
+from workbench.features.deploy.checking_pipelines import WrittenPipeline, check_pipeline
 from workbench.features.deploy.record import DeploymentRecord, check_deployment_record
 
 
@@ -28,14 +29,16 @@ class Deployment(Result):
 
     record: DeploymentRecord
     folder: Path | None = None  # None: a reopened result, whose folder may be on another machine
-    _runnable: Runnable | None = None
+    _source: Runnable | WrittenPipeline | None = None
 
     @classmethod
-    def written(cls, record: DeploymentRecord, about: Origin, folder: Path, runnable: Runnable) -> Deployment:
+    def written(
+        cls, record: DeploymentRecord, about: Origin, folder: Path, source: Runnable | WrittenPipeline
+    ) -> Deployment:
         """Return the deployment that was just written to `folder`."""
         deployment = cls(record, about)
         deployment.folder = folder
-        deployment._runnable = runnable
+        deployment._source = source
         return deployment
 
     @property
@@ -57,38 +60,36 @@ class Deployment(Result):
         """Start its server on a free loopback port and hold it against the bare session.
 
         Each of `rounds` measures the session alone, then HTTP with each number of `callers`, for `block_s`
-        seconds each. `keep` adds the result to the history.
+        seconds each. The script of a pipeline is run once instead, and its outputs are compared. `keep` adds
+        the result to the history.
         """
-        if self.record.kind == "pipeline":
-            raise DeployError(
-                "a pipeline is written as a script, which has no server to start",
-                "run it: python pipeline.py inputs.npz outputs.npz",
-            )
-        if self.folder is None or self._runnable is None:
+        folder, source = self.folder, self._source
+        if folder is None or source is None:
             raise DeployError(
                 "this deployment was opened from a file, so its folder is not known",
                 "write it again: wb.deploy(model, result.record.config, folder)",
             )
-        if self.record.kind != "python":
+        if self.record.kind == "triton":
             raise DeployError(
                 "only a Python server can be started here",
                 "start Triton on its model repository, and ask it with any client of its protocol",
             )
         with bar(progress) as on_progress:
-            check = check_deployment(
-                self.folder,
-                self._runnable.prepared,
-                self._runnable.feeds[0],
-                callers=callers,
-                rounds=rounds,
-                block_s=block_s,
-                limits=limits,
-                on_progress=on_progress,
-                cancel=cancel,
-            )
-        checked = Deployment.written(
-            replace(self.record, check=check), self.about, self.folder, self._runnable
-        )
+            if isinstance(source, WrittenPipeline):
+                check = check_pipeline(folder, source, limits=limits, on_progress=on_progress, cancel=cancel)
+            else:
+                check = check_deployment(
+                    folder,
+                    source.prepared,
+                    source.feeds[0],
+                    callers=callers,
+                    rounds=rounds,
+                    block_s=block_s,
+                    limits=limits,
+                    on_progress=on_progress,
+                    cancel=cancel,
+                )
+        checked = Deployment.written(replace(self.record, check=check), self.about, folder, source)
         if keep:
             checked.keep()
         return checked

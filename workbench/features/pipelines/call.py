@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +11,22 @@ import numpy as np
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.comparison import InputsRecord
-from workbench.core.config import Config
 from workbench.core.errors import ConfigError, InputError
 from workbench.core.measure.agreement import TOLERANCE
 from workbench.core.measure.bar import bar
-from workbench.core.measure.compare_request import CompareRequest, check_seed
-from workbench.core.measure.limits import Limits, Progress
+from workbench.core.measure.compare_request import check_seed
+from workbench.core.measure.limits import Limits, OnProgress, Progress
 from workbench.core.models import Inputs
 from workbench.core.models.inputs import read_npz
 from workbench.core.text import quoted
+from workbench.core.worker.values import Feed
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, kept
 from workbench.features.pipelines.measuring import PipelineRounds
+from workbench.features.pipelines.one_pass import examples_for, pipelines_request
 from workbench.features.pipelines.pipeline import Pipeline
 from workbench.features.pipelines.result import Pipelines
+from workbench.features.pipelines.sessions import StageExamples
 
 BUDGET_S = 30.0
 MOST_PIPELINES = 26  # labels of one letter
@@ -36,6 +38,7 @@ def measure_pipelines(
     budget_s: float = BUDGET_S,
     seed: int = 0,
     allow_fallback: bool = False,
+    calibration: Feeds = None,
     smallest_effect: float = 0.01,
     tolerance: float = TOLERANCE,
     progress: bool | Callable[[Progress], None] = True,
@@ -49,6 +52,8 @@ def measure_pipelines(
     values that the first stage takes, by name, several sets of them, or an .npz file; they are drawn at
     random where the first stage is a model. Each pipeline is connected and run once before anything is timed,
     so stages that do not fit are an error that names both sides. The outputs of the last stages are compared.
+    Static int8 of a later stage is calibrated on what the stages before it make of `calibration`, which has
+    the form of `inputs` and is `inputs` by default.
 
     >>> import workbench as wb
     >>> wb.measure_pipelines.__name__
@@ -63,28 +68,46 @@ def measure_pipelines(
             "give one or more: wb.measure_pipelines(wb.Pipeline([…]), wb.Pipeline([…]))",
         )
     first = pipelines[0].models[0]
-    assert first.model is not None
-    feeds, made_by = _feeds(pipelines[0], inputs, seed)
+    feeds, made_by = feeds_of(pipelines[0], inputs, seed)
+    limits = limits or Limits()
     with bar(progress) as on_progress:
-        compared = CompareRequest(
-            model=first.model.path,
-            model_name=pipelines[0].name,
-            model_bytes=first.model.file_bytes,
-            model_record=first.model.record,
-            configs=(Config(),) * len(pipelines),
-            feeds=feeds,
+        examples = examples_of(
+            pipelines, feeds, calibration, seed, limits=limits, on_progress=on_progress, cancel=cancel
+        )
+        compared = pipelines_request(
+            pipelines,
+            feeds,
             inputs=InputsRecord(made_by, seed, (), ()),
             smallest_effect=smallest_effect,
             tolerance=tolerance,
             seed=seed,
             allow_fallback=allow_fallback,
-            limits=limits or Limits(),
+            limits=limits,
         )
-        record = PipelineRounds(pipelines, compared, float(budget_s), on_progress).measure(cancel)
+        record = PipelineRounds(pipelines, examples, compared, float(budget_s), on_progress).measure(cancel)
+    assert first.model is not None
     return kept(Pipelines(record, origin_of(first.model, first.config, cancel=cancel)), keep)
 
 
-def _feeds(pipeline: Pipeline, inputs: Any, seed: int) -> tuple[list[dict[str, Any]], str]:
+def examples_of(
+    pipelines: Sequence[Pipeline],
+    feeds: Sequence[Feed],
+    calibration: Any,
+    seed: int,
+    *,
+    limits: Limits | None = None,
+    on_progress: OnProgress = lambda _: None,
+    cancel: threading.Event | None,
+) -> list[StageExamples]:
+    """Return for each pipeline what its stages are calibrated on."""
+    given = None if calibration is None else feeds_of(pipelines[0], calibration, seed)[0]
+    return [
+        examples_for(pipeline, feeds, given, limits=limits, on_progress=on_progress, cancel=cancel)
+        for pipeline in pipelines
+    ]
+
+
+def feeds_of(pipeline: Pipeline, inputs: Any, seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return what the first stage takes, and who made it."""
     first = pipeline.stages[0]
     if inputs is None and first.model is not None:

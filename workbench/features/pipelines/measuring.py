@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-from workbench.core.bundle.run import labels_of
-from workbench.core.errors import RunFailed
 from workbench.core.measure.candidate import Candidate
-from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.interleaved import TaskAnswer, WorkerTask
-from workbench.core.measure.limits import OnProgress
 from workbench.core.measure.pairs import Pair
-from workbench.core.measure.participant import Participant
-from workbench.core.measure.providers import asked_for, not_run, took_nodes
 from workbench.core.measure.rounds import seconds_of
-from workbench.core.measure.task_rounds import TaskRounds
-from workbench.core.measure.tolerance import least_sqnr_db, required_sqnr_db
 from workbench.core.measure.verdict import is_enough
-from workbench.core.prepare.runnable import make_runnable
-from workbench.core.worker.values import write_values
-from workbench.features.pipelines.pipeline import Pipeline, Stage
+from workbench.features.pipelines.pipeline import Stage
 from workbench.features.pipelines.record import PipelineRun, PipelineSlice, PipelinesRecord, StageRecord
+from workbench.features.pipelines.sessions import PipelineSessions
 
 _LEAST_ROUNDS = 3  # an interval needs them, whatever the budget
 MOST_ROUNDS = 12
@@ -34,74 +22,12 @@ _SLICES = 2  # of each pipeline in a round
 _SLICE_S = 0.25
 
 
-class PipelineRounds(TaskRounds[PipelinesRecord]):
+class PipelineRounds(PipelineSessions[PipelinesRecord]):
     """A measurement of pipelines in turns."""
-
-    def __init__(
-        self,
-        pipelines: Sequence[Pipeline],
-        compared: CompareRequest,
-        budget_s: float,
-        on_progress: OnProgress,
-    ) -> None:
-        super().__init__(compared, budget_s, on_progress)
-        self._pipelines = dict(zip(labels_of(len(pipelines)), pipelines, strict=True))
-        self._sent: dict[str, list[dict[str, Any]]] = {}
-        self._known: dict[str, list[dict[str, Any]]] = {}
-
-    def prepared(
-        self, folder: Path, on_step: Callable[[str], None], cancel: threading.Event | None
-    ) -> tuple[Candidate, ...]:
-        """Prepare the models of each pipeline; the worker of a pipeline loads its first one as usual."""
-        write_values(folder / "feeds", self.compared.feeds)
-        return tuple(
-            self._candidate(label, pipeline, folder, on_step, cancel)
-            for label, pipeline in self._pipelines.items()
-        )
-
-    def _candidate(
-        self,
-        label: str,
-        pipeline: Pipeline,
-        folder: Path,
-        on_step: Callable[[str], None],
-        cancel: threading.Event | None,
-    ) -> Candidate:
-        sent, least_db = [], list[float | None]()
-        for number, stage in enumerate(pipeline.stages):
-            body: dict[str, Any] = {"name": stage.name}
-            if stage.function is not None:
-                sent.append(body | stage.function.sent(folder, f"stage_{label}{number}"))
-                continue
-            assert stage.model is not None
-            on_step(f"{label}: {stage.name}")
-            runnable = make_runnable(stage.model, stage.config, (), cancel=cancel)
-            plan = runnable.config.plan().to_dict()
-            sent.append(body | {"model": str(runnable.model.path), "plan": plan})
-            least_db.append(least_sqnr_db(stage.config, runnable.model))
-        self._sent[label] = sent
-        first, least = next(body for body in sent if "model" in body), None
-        for needed in least_db:
-            least = required_sqnr_db(least, needed)
-        config = pipeline.models[0].config
-        return Candidate(
-            label=label,
-            config=config,
-            model=Path(first["model"]),
-            plan=first["plan"],
-            feeds=folder / "feeds",
-            interpreter=config.interpreter,
-            least_sqnr_db=least,
-            allow_fallback=self.compared.allow_fallback,
-        )
 
     def run(self) -> None:
         """Connect the stages of each pipeline, so that a mismatch is an error, then time them in turns."""
-        self.round(0, self.alive(), [])
-        for label, gathered in self.gathered.items():
-            if gathered.failure is not None:
-                name = f"{label} ({self._pipelines[label].name})"
-                raise RunFailed(f"{name}: {gathered.failure.problem}", gathered.failure.fix)
+        self.connect()
         for number in range(1, MOST_ROUNDS + 1):
             began = time.perf_counter()
             alive = self.alive()
@@ -115,19 +41,6 @@ class PipelineRounds(TaskRounds[PipelinesRecord]):
             out_of_time = now - self.began + (now - began) > self.budget_s
             if number >= _LEAST_ROUNDS and (out_of_time or self._is_enough(number)):
                 return
-
-    def open(self, participant: Participant) -> None:
-        """Make the stages around the session, run them once, and keep the outputs of the first process."""
-        candidate = participant.candidate
-        path = self.surroundings.folder / f"{participant.worker.name}.outputs"
-        body = {"stages": self._sent[candidate.label], "feeds": str(candidate.feeds), "path": str(path)}
-        known = participant.ask("pipeline", "load", **body).body["stages"]
-        self._known[candidate.label] = known
-        gathered = self.gathered[candidate.label]
-        gathered.outputs = gathered.outputs or path
-        for stage, row in zip(self._pipelines[candidate.label].stages, known, strict=True):
-            if stage.model is not None and not candidate.allow_fallback:
-                self._check_provider(participant, stage, row)
 
     def take(self, answer: TaskAnswer) -> None:
         """Keep the times of a slice."""
@@ -165,8 +78,8 @@ class PipelineRounds(TaskRounds[PipelinesRecord]):
         return PipelinesRecord(self.compared.seed, runs, agreement, verdicts)
 
     def _run(self, candidate: Candidate) -> PipelineRun:
-        gathered, stages = self.gathered[candidate.label], self._pipelines[candidate.label].stages
-        known = self._known.get(candidate.label, [{}] * len(stages))
+        gathered, stages = self.gathered[candidate.label], self.pipelines[candidate.label].stages
+        known = self.known.get(candidate.label, [{}] * len(stages))
         return PipelineRun(
             label=candidate.label,
             stages=tuple(_stage_record(*pair) for pair in zip(stages, known, strict=True)),
@@ -182,20 +95,6 @@ class PipelineRounds(TaskRounds[PipelinesRecord]):
         if not pairs:
             return rounds >= _ROUNDS_ALONE
         return all(is_enough(row, self.criteria(row)) for row in pairs)
-
-    def _check_provider(self, participant: Participant, stage: Stage, row: dict[str, Any]) -> None:
-        """Raise RunFailed where no node of a stage is on a provider that its config asks for."""
-        asked = asked_for(stage.config)
-        if asked and not took_nodes(asked, row["providers"], row["nodes_on"]):
-            raise not_run(
-                asked,
-                tuple(row["providers"]),
-                row["nodes_on"],
-                available=participant.available,
-                log_text=participant.worker.log_text(),
-                machine=self.surroundings.machine,
-                python=stage.config.interpreter,
-            )
 
 
 def pipeline_pairs(baseline: PipelineRun, candidate: PipelineRun) -> tuple[Pair, ...]:

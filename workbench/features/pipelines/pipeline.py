@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.core.config import Config
@@ -69,6 +70,14 @@ class Pipeline:
     def name(self) -> str:
         """The names of its stages with arrows."""
         return " → ".join(stage.name for stage in self.stages)
+
+    def in_float(self) -> Pipeline:
+        """Return the pipeline with the models as they came."""
+        other = copy(self)
+        other.stages = tuple(
+            replace(stage, config=stage.config.replace(precision=None)) for stage in self.stages
+        )
+        return other
 
     def __repr__(self) -> str:
         return f"Pipeline({self.name})"

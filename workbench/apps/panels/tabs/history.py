@@ -25,6 +25,7 @@ from workbench.apps.panels.task_thread import import_shared
 from workbench.core.bundle.entries import Entry
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted
+from workbench.features.base.history import History
 from workbench.features.compare.call import history
 from workbench.features.compare.result import Comparison
 
@@ -57,6 +58,11 @@ class HistoryPage:
         W.set_shown(self.sure, False)
         self.note = W.TextField(placeholder="note", tooltip="A note of the picked entry, kept with it")
         on_change(self.note, self._annotate, status=self.status)
+        self.folder = W.TextField(
+            placeholder="folder of a team",
+            tooltip="Bundles of others in a shared folder, which are only read",
+        )
+        on_change(self.folder, self._choose_folder, status=self.status)
         self.find = W.TextField(placeholder="find in all", tooltip="A text anywhere in an entry of any age")
         on_change(self.find, self._find, status=self.status)
         self.turns = buttons_of(
@@ -64,7 +70,7 @@ class HistoryPage:
             ("Newer", "The page of newer entries", lambda: self._turn(-PAGE)),
             ("Older", "The page of older entries", lambda: self._turn(PAGE)),
         )
-        tools = [*self.buttons.values(), self.sure, self.note, self.find, *self.turns.values()]
+        tools = [*self.buttons.values(), self.sure, self.note, self.find, *self.turns.values(), self.folder]
         row = W.HBox(tools, classes="wbp-tools")
         self.widget = W.VBox([row, self.status, self.list, self.beside], classes="wbp-page")
         self._enable()
@@ -82,11 +88,21 @@ class HistoryPage:
             unread = [entry.id for entry in self.entries
                       if entry.kind == "comparison" and entry.id not in self.words]  # fmt: skip
             if unread:
-                self.bench.in_background(partial(read_words, unread), self._read, error_to(self.status))
+                words = partial(read_words, self._history(), unread)
+                self.bench.in_background(words, self._read, error_to(self.status))
+
+    def _history(self) -> History:
+        """Return the history of this machine, or that of the folder that was typed."""
+        return history(self.folder.value.strip() or None)
+
+    def _choose_folder(self, _folder: str) -> None:
+        """List another history; the bundles of a folder are read in the background the first time."""
+        self.skipped, self.words = 0, {}
+        self.bench.in_background(partial(len, self._history()), lambda _: self.show(), error_to(self.status))
 
     def _read_page(self) -> str:
         """Read the entries of this page, on the first one also those that are pinned; return a caption."""
-        kept, text = history(), self.find.value.strip() or None
+        kept, text = self._history(), self.find.value.strip() or None
         page = kept.entries(text=text, most=PAGE + 1, skip=self.skipped)
         self.turns["Newer"].disabled, self.turns["Older"].disabled = self.skipped == 0, len(page) <= PAGE
         pinned = [] if self.skipped else kept.entries(text=text, note=PIN, most=PAGE)
@@ -114,9 +130,11 @@ class HistoryPage:
     def _enable(self) -> None:
         """Offer what can be done with the picked entries."""
         ids = list(self.table.picked) if self.table else []
+        is_only_read = bool(self.folder.value.strip())
         for name, pressed in self.buttons.items():
-            pressed.disabled = len(ids) < (2 if name == "Side by side" else 1)
-        self.note.disabled = len(ids) != 1
+            writes = name in ("Pin", "Delete")
+            pressed.disabled = len(ids) < (2 if name == "Side by side" else 1) or (writes and is_only_read)
+        self.note.disabled = len(ids) != 1 or is_only_read
         notes = [split_note(entry.note)[1] for entry in self.entries if entry.id in ids]
         with own_changes():
             self.note.value = notes[0] if len(ids) == 1 and notes else ""
@@ -140,13 +158,13 @@ class HistoryPage:
 
     def _open_one(self, identity: str) -> None:
         with shown_in(self.status):
-            opened = comparison_of(identity)
+            opened = self._comparison(identity)
             self.bench.show(opened)
             when = clock_text(opened.record.created_utc)
             self.status.value = note_html(f"{opened.record.model.name}, {when}, is shown in the results.")
 
     def _use(self) -> None:
-        runs = comparison_of(self.picked[-1]).runs
+        runs = self._comparison(self.picked[-1]).runs
         self.bench.state.set_configs({label: run.config for label, run in zip(LABELS, runs, strict=False)})
         self.status.value = note_html("The configs are set.")
 
@@ -155,14 +173,14 @@ class HistoryPage:
         picked = [entry for entry in self.entries if entry.id in self.picked]
         mark = "" if all(split_note(entry.note)[0] for entry in picked) else f"{PIN} "
         for entry in picked:
-            history().annotate(entry.id, (mark + split_note(entry.note)[1]).strip())
+            self._history().annotate(entry.id, (mark + split_note(entry.note)[1]).strip())
         self.show()
 
     def _annotate(self, note: str) -> None:
         (identity,) = self.picked
         entry = next(entry for entry in self.entries if entry.id == identity)
         mark = f"{PIN} " if split_note(entry.note)[0] else ""
-        history().annotate(identity, (mark + note.strip()).strip())
+        self._history().annotate(identity, (mark + note.strip()).strip())
         self.show()
 
     def _side_by_side(self) -> None:
@@ -176,11 +194,22 @@ class HistoryPage:
         self.beside.children = [TableWidget.of_frame(pd.concat(frames, ignore_index=True), title)]
 
     def _labelled(self, identity: str) -> Any:
-        opened = comparison_of(identity)
+        opened = self._comparison(identity)
         frame = opened.to_frame()
         frame.insert(0, "model", opened.record.model.name)
         frame.insert(0, "when", clock_text(opened.record.created_utc))
         return frame
+
+    def _comparison(self, identity: str) -> Comparison:
+        """Return a comparison of the history, which keeps other results too."""
+        opened = self._history().open(identity)
+        if isinstance(opened, Comparison):
+            return opened
+        folder = self.folder.value.strip()
+        raise WorkbenchError(
+            f"{identity} is no comparison but a {type(opened).__name__}.",
+            f"Show it in a cell: wb.history({repr(folder) if folder else ''}).open({identity!r})",
+        )
 
     def _ask_delete(self) -> None:
         self.to_delete = self.picked
@@ -189,28 +218,17 @@ class HistoryPage:
 
     def _delete(self) -> None:
         W.set_shown(self.sure, False)
-        history().delete(*self.to_delete)
+        self._history().delete(*self.to_delete)
         self.show()
         self.status.value = note_html("Deleted.")
 
 
-def read_words(ids: list[str]) -> dict[str, str]:
+def read_words(kept: History, ids: list[str]) -> dict[str, str]:
     """Return what was compared in each of these entries; nothing of one that cannot be read."""
-    words, kept = {}, history()
+    words = {}
     for identity in ids:
         try:
             words[identity] = words_of(kept.open(identity))
         except WorkbenchError:
             words[identity] = "cannot be read"
     return words
-
-
-def comparison_of(identity: str) -> Comparison:
-    """Return a comparison of the history, which keeps other results too."""
-    opened = history().open(identity)
-    if isinstance(opened, Comparison):
-        return opened
-    raise WorkbenchError(
-        f"{identity} is no comparison but a {type(opened).__name__}.",
-        f"Show it in a cell: wb.history().open({identity!r})",
-    )

@@ -1,0 +1,114 @@
+"""The proof of a deployed pipeline: its script is run alone, and its outputs are held against the stages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.core.background import check_cancel
+from workbench.core.errors import DeployError
+from workbench.core.measure.agreement import compare_outputs
+from workbench.core.measure.limits import Limits, OnProgress
+from workbench.core.text import quoted
+from workbench.core.worker.values import Feed
+from workbench.features.deploy.record import DeploymentCheck
+from workbench.features.pipelines.one_pass import one_pass
+from workbench.features.pipelines.pipeline import Pipeline
+from workbench.features.pipelines.sessions import StageExamples
+
+_LOOK_S = 0.1
+_OWN_VARIABLE = "PYTHONPATH"  # the script runs without what only this process finds
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPipeline:
+    """A pipeline that was written, and what it is checked with."""
+
+    pipeline: Pipeline
+    feeds: Sequence[Feed]
+    calibration: StageExamples
+
+
+def check_pipeline(
+    folder: Path,
+    written: WrittenPipeline,
+    *,
+    limits: Limits | None,
+    on_progress: OnProgress,
+    cancel: threading.Event | None,
+) -> DeploymentCheck:
+    """Run the script of a deployed pipeline on its first inputs and compare it with the measured stages."""
+    limits, feed = limits or Limits(), written.feeds[0]
+    expected = one_pass(
+        written.pipeline,
+        [feed],
+        written.calibration,
+        limits=limits,
+        on_progress=on_progress,
+        cancel=cancel,
+    ).outputs
+    python = written.pipeline.models[0].config.interpreter
+    began = time.perf_counter()
+    given = _script_outputs(folder, python, feed, limits.start_s + limits.load_s, cancel)
+    took_s = time.perf_counter() - began
+    wanted = [{name: np.asarray(value) for name, value in outputs.items()} for outputs in expected]
+    return DeploymentCheck(took_s, (), compare_outputs("script", wanted, [given]), ())
+
+
+def _script_outputs(
+    folder: Path, python: str, feed: Feed, most_s: float, cancel: threading.Event | None
+) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as scratch:
+        taken, given, log = (Path(scratch) / name for name in ("in.npz", "out.npz", "log"))
+        arrays: Any = {name: _portable_array(value) for name, value in feed.items()}
+        np.savez(taken, **arrays)
+        _run([python, "-B", "pipeline.py", str(taken), str(given)], folder, log, most_s, cancel)
+        with np.load(given, allow_pickle=False) as outputs:
+            return {name: _read_output(outputs, name) for name in outputs.files}
+
+
+def _portable_array(value: Any) -> np.ndarray[Any, Any]:
+    array = np.asarray(value)
+    return array.astype(str) if array.dtype.kind == "O" else array  # no pickle
+
+
+def _read_output(outputs: Any, name: str) -> Any:
+    try:
+        return outputs[name]
+    except ValueError as error:
+        raise DeployError(
+            f"the output {quoted(name)} of the script is no array, so it cannot be compared",
+            "end the pipeline with a function that returns arrays, numbers or texts",
+        ) from error
+
+
+def _run(
+    command: Sequence[str], folder: Path, log: Path, most_s: float, cancel: threading.Event | None
+) -> None:
+    """Run the script with what its own folder and its environment have."""
+    alone = {name: value for name, value in os.environ.items() if name != _OWN_VARIABLE}
+    with log.open("wb") as file:
+        process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, env=alone)
+        try:
+            until = time.monotonic() + most_s
+            while process.poll() is None and time.monotonic() < until:
+                check_cancel(cancel)
+                time.sleep(_LOOK_S)
+        finally:
+            process.kill()
+            code = process.wait()
+    if code:
+        lines = log.read_text("utf-8", "replace").strip().splitlines()
+        raise DeployError(
+            f"the script ended with code {code}: {lines[-1] if lines else 'it printed nothing'}",
+            "install what its requirements.txt names, or mend the function that it names",
+        )
