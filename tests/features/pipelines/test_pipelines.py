@@ -168,7 +168,7 @@ def test_the_check_of_a_pipeline_finds_other_outputs_and_a_broken_script(tmp_pat
     checked = result.check(progress=False, keep=False)
     assert not checked.record.check.agrees
     assert "OUTPUTS DIFFER" in str(checked)
-    step.write_text(f"import no_such_package\n{source}")
+    step.write_text("import no_such_package\n")
     with pytest.raises(wb.DeployError, match="No module named 'no_such_package'"):
         result.check(progress=False, keep=False)
 

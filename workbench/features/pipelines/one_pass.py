@@ -86,7 +86,9 @@ def examples_for(
     }
     if not wanted:
         return {}
-    given = (feeds if calibration is None else calibration)[: max(wanted.values())]
+    counts = [samples for samples in wanted.values() if samples is not None]
+    most = max(counts) if len(counts) == len(wanted) else None  # a model that takes all of them
+    given = (feeds if calibration is None else calibration)[:most]
     arrived = one_pass(
         pipeline.in_float(), given, {}, limits=limits, on_progress=on_progress, cancel=cancel
     ).taken
