@@ -46,6 +46,7 @@ def test_the_stages_are_kept_with_the_comparison(bench: wb.Workbench, stages: st
 @pytest.mark.usefixtures("own_home")
 def test_stages_that_cannot_be_read_are_said_where_the_button_is(bench: wb.Workbench) -> None:
     bench.state.forms = {"pipelines": {"stages": "absent.py:resize, model"}}
-    bench.run("pipelines", wait=True)
+    with pytest.raises(wb.ConfigError, match=r"absent\.py"):
+        bench.run("pipelines", wait=True)
     assert bench.state.whole_part("pipelines") is None
     assert "absent.py" in str(bench.state.run_error)
