@@ -46,13 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.against or arguments.b:
         stages = arguments.against or arguments.stages
         pipelines.append(_pipeline(stages, Config.from_assignments(arguments.b or [])))
-    result = measure_pipelines(
-        *pipelines,
-        inputs=arguments.npz,
-        calibration=arguments.calibration,
-        seed=arguments.seed,
-        **common(arguments),
-    )
+    result = measure_pipelines(*pipelines, inputs=arguments.npz, seed=arguments.seed, **common(arguments))
     print_sentences(arguments, result)
     return save(result, arguments, of_pipelines(result.record, arguments.fail_if))
 
