@@ -121,22 +121,18 @@ def main(arguments: list[str] | None = None) -> None:
     if options.replay:
         rows = [row for name in options.replay for row in series(name)]
     else:
-        if options.series and file_of(options.series).exists():
+        path = SERIES / f"{options.series}.json.gz"
+        if options.series and path.exists():
             parser.error(f"there is a series {options.series!r}; give another name")
         rows = list(measure(options.models or CASES, options.rounds, options.seconds or 0.4))
         if options.series:
-            file_of(options.series).write_bytes(gzip.compress(json.dumps(rows).encode(), mtime=0))
+            path.write_bytes(gzip.compress(json.dumps(rows).encode(), mtime=0))
     print(table(rows))
-
-
-def file_of(name: str) -> Path:
-    """Return the file of a series."""
-    return SERIES / f"{name}.json.gz"
 
 
 def series(name: str) -> list[dict[str, Any]]:
     """Return the raw times of a series, a row for each model, round and scheme."""
-    rows: list[dict[str, Any]] = json.loads(gzip.decompress(file_of(name).read_bytes()))
+    rows: list[dict[str, Any]] = json.loads(gzip.decompress((SERIES / f"{name}.json.gz").read_bytes()))
     return rows
 
 
