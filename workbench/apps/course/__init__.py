@@ -16,32 +16,25 @@ from workbench.apps.course.article_cells import (
     precision_cells,
     provider_cells,
 )
-from workbench.apps.course.checking import CheckResult, check
+from workbench.apps.course.checking import check
 from workbench.apps.course.convolution_lesson import conv_kinds
-from workbench.apps.course.decision import Decision, Rubric, decision, rubric
-from workbench.apps.course.effect import SeenEffect, effect
-from workbench.apps.course.gpu_runs import GpuRuns, gpu_runs
-from workbench.apps.course.hand_in import HandedIn, hand_in
+from workbench.apps.course.decision import decision, rubric
+from workbench.apps.course.effect import effect
+from workbench.apps.course.gpu_runs import gpu_runs
+from workbench.apps.course.hand_in import hand_in
 from workbench.apps.course.int8_lesson import SpeedAndAccuracy, speed_and_accuracy
 from workbench.apps.course.level_lesson import LevelSteps, level_steps
-from workbench.apps.course.measuring_lesson import EqualConfigs, SavedPair, equal_configs, saved_pairs
+from workbench.apps.course.measuring_lesson import EqualConfigs, equal_configs, saved_pairs
 from workbench.apps.course.prediction import Prediction, predict
 from workbench.apps.course.progress import LessonProgress, progress, reset, seconds
 from workbench.apps.course.provider_lesson import predicted_parts
 from workbench.apps.course.tuning_lesson import proof
 
 __all__ = [
-    "CheckResult",
-    "Decision",
     "EqualConfigs",
-    "GpuRuns",
-    "HandedIn",
     "LessonProgress",
     "LevelSteps",
     "Prediction",
-    "Rubric",
-    "SavedPair",
-    "SeenEffect",
     "SpeedAndAccuracy",
     "article_table",
     "check",

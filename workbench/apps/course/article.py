@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -44,7 +44,7 @@ class Claim:
     recorded: str
     missing: tuple[str, ...]
     lesson: int
-    needs: str  # "cpu", or the hardware without which nothing can be measured
+    needs: str = "cpu"  # or the hardware without which nothing can be measured
     no_value: str = ""  # why its lesson has no value; empty where it measures one
 
     def row(self, value: Any) -> ArticleRow:
@@ -62,8 +62,10 @@ class ArticleTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     missing: tuple[str, ...]
-    recorded: Mapping[str, str]  # by the name of a cell
-    needs: Mapping[str, str]  # hardware by the name of a row, of a column, or of the table
+    recorded: Mapping[str, str] = field(default_factory=dict)  # by the name of a cell
+    needs: Mapping[str, str] = field(
+        default_factory=dict
+    )  # hardware by the name of a row, of a column, or of the table
 
     def cells(self) -> dict[str, Any]:
         """Return the value of each cell by its name; absent ones are left out."""
@@ -87,9 +89,6 @@ class ArticleTable:
         return pd.DataFrame(list(self.rows), columns=list(self.columns))
 
     def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
         return f"{self.id}: {self.title}; not stated: {', '.join(self.missing)}"
 
     def _repr_html_(self) -> str:
@@ -119,9 +118,6 @@ class ArticleComparison:
         return frame_of(self.rows, ("article", "recorded", "own"))
 
     def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
         has_values = not self._unmeasured()
         lines: list[str] = []
         for row in self.rows:
@@ -212,30 +208,22 @@ def article_table(name: str) -> ArticleTable:
 @cache
 def article_claims() -> dict[str, Claim]:
     """Return the claims that the lessons use, by name."""
-    return {
-        row["id"]: Claim(
-            row["id"], row["claim"], row["verdict"], row["recorded"], tuple(row["missing"]), row["lesson"],
-            row.get("needs", "cpu"), row.get("no_value", ""),
-        )
-        for row in _data()["claims"]
-    }  # fmt: skip
+    return {row["id"]: Claim(**row) for row in _rows("claims")}
 
 
 @cache
 def article_tables() -> dict[str, ArticleTable]:
     """Return the tables that the lessons use, by name."""
-    return {
-        row["id"]: ArticleTable(
-            row["id"], row["title"], tuple(row["columns"]), tuple(map(tuple, row["rows"])),
-            tuple(row["missing"]), row.get("recorded", {}), row.get("needs", {}),
-        )
-        for row in _data()["tables"]
-    }  # fmt: skip
+    return {row["id"]: ArticleTable(**row) for row in _rows("tables")}
 
 
-def _data() -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(_DATA.read_text(encoding="utf-8"))
-    return data
+def _rows(what: str) -> list[dict[str, Any]]:
+    rows = json.loads(_DATA.read_text(encoding="utf-8"))[what]
+    return [{name: _tuples(value) for name, value in row.items()} for row in rows]
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _unmeasured(needs: str) -> str:

@@ -46,12 +46,7 @@ NOT_FIRED = "did not fire in these models"
 
 
 def level_cells(row: str, levels: Levels) -> Cells:
-    """Return the latency at each level and the gain of all of them, for a row of "levels-latency".
-
-    >>> from workbench import course
-    >>> course.level_cells.__name__
-    'level_cells'
-    """
+    """Return the latency at each level and the gain of all of them, for a row of "levels-latency"."""
     record, cells = levels.record, Cells()
     for level in record.rows:
         if level.name in LEVEL_COLUMNS:
@@ -65,12 +60,7 @@ def level_cells(row: str, levels: Levels) -> Cells:
 
 
 def precision_cells(comparison: Comparison, accuracy: AccuracyTable) -> Cells:
-    """Return latency, speed, memory and accuracy of float32 and int8, for the table "quantization-bert".
-
-    >>> from workbench import course
-    >>> course.precision_cells.__name__
-    'precision_cells'
-    """
+    """Return latency, speed, memory and accuracy of float32 and int8, for the table "quantization-bert"."""
     model = accuracy.record.model_name
     verdicts = {verdict.label: verdict for verdict in comparison.verdicts}
     cells = Cells()
@@ -90,12 +80,7 @@ def precision_cells(comparison: Comparison, accuracy: AccuracyTable) -> Cells:
 
 
 def provider_cells(doctor: Doctor, predictions: Predictions) -> Cells:
-    """Return what the doctor says of each provider here, and the share of nodes that is predicted for it.
-
-    >>> from workbench import course
-    >>> course.provider_cells.__name__
-    'provider_cells'
-    """
+    """Return what the doctor says of each provider here, and the share of nodes that is predicted for it."""
     states = {provider.name: provider.state for provider in doctor.survey.providers}
     taken = {
         prediction.provider: f"predicted: takes {prediction.taken} of {len(prediction.nodes)} nodes"
@@ -135,12 +120,7 @@ def option_cells() -> Cells:
 
 
 def issue_cells(findings: Findings) -> Cells:
-    """Return what the rules for each of the article's common problems say of this model.
-
-    >>> from workbench import course
-    >>> course.issue_cells.__name__
-    'issue_cells'
-    """
+    """Return what the rules for each of the article's common problems say of this model."""
     table, record = article_table(ISSUES), findings.record
     cells = Cells()
     for row in table.rows:

@@ -33,9 +33,6 @@ class CheckResult:
         return self.correct is True and self.within_budget is not False
 
     def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
         return " ".join(part for part in (self._mark, self.text, self.hint and f"Hint: {self.hint}") if part)
 
     def _repr_html_(self) -> str:

@@ -28,12 +28,7 @@ OTHERS = "no convolution"
 
 
 def conv_kinds(profile: Profile, roofline: Roofline) -> LessonFigure:
-    """Set operations beside time for each kind of node: depthwise, 1×1, larger convolutions, the rest.
-
-    >>> from workbench import course
-    >>> course.conv_kinds.__name__
-    'conv_kinds'
-    """
+    """Set operations beside time for each kind of node: depthwise, 1×1, larger convolutions, the rest."""
     kinds = {} if profile.optimized is None else kinds_of(profile.optimized)
     return grouped(roofline.record.nodes, kinds)
 
@@ -62,10 +57,8 @@ def grouped(nodes: tuple[NodeLimit, ...], kinds: Mapping[str, str]) -> LessonFig
     all_operations, all_s = _operations(nodes), _seconds(nodes)
     looks = series_look(0, "share of the operations"), series_look(1, "share of the time")
     rows, sentences, bars = [], [], []
-    for kind, members in sorted(groups.items(), key=lambda group: -_seconds(group[1])):
-        if not all_operations or not all_s:
-            sentences = ["No node computed anything."]
-            break
+    computed = groups.items() if all_operations and all_s else ()
+    for kind, members in sorted(computed, key=lambda group: -_seconds(group[1])):
         shares = _operations(members) / all_operations, _seconds(members) / all_s
         bound, achieved = _binding(members)
         rows.append((kind, len(members), *shares, bound, achieved))
@@ -77,7 +70,7 @@ def grouped(nodes: tuple[NodeLimit, ...], kinds: Mapping[str, str]) -> LessonFig
             f"{kind} ({len(members)}): {shares[0]:.0%} of the operations, {shares[1]:.0%} of the time, "
             f"{in_ms(_seconds(members), 3)}{f', mostly bound by {bound}' if bound else ''}"
         )
-    sentence = "; ".join(sentences) or "No node was profiled."
+    sentence = "; ".join(sentences) or f"No node {'computed anything' if nodes else 'was profiled'}."
     chart = Chart((f"Operations are no time; {sentence}",), (Axis("share of a run (%)"),), tuple(bars))
     return LessonFigure(
         sentence, chart, ("kind", "nodes", "operations_share", "time_share", "bound", "achieved"), rows

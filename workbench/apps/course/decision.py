@@ -62,10 +62,6 @@ def decision(result: Any, *, should: str, because: str, unless: str) -> Decision
 
     In braces stands what the result says: {effect} with its interval, {low}, {high}, {model}, {processor},
     {onnxruntime}.
-
-    >>> from workbench import course
-    >>> course.decision.__name__
-    'decision'
     """
     facts = facts_of(result)
 

@@ -187,11 +187,7 @@ EFFECTS = {
     ),
     "blocked-layout": Effect("the step to level layout makes the net faster", _layout, FAST),
     "costly-fusion": Effect(
-        "a fusion costs time",
-        _costly_fusion,
-        "what the worst pass is worth (% of the time)",
-        PERCENT,
-        0.0,
+        "a fusion costs time", _costly_fusion, "what the worst pass is worth (% of the time)", PERCENT, 0.0
     ),
     "wider-is-faster": Effect("the wider net is faster", _verdict("faster"), FAST),
     "too-many-threads": Effect("the most threads are slower than the best count", _threads, LONG),

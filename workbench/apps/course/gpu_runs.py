@@ -65,9 +65,6 @@ class GpuRuns:
         return pd.DataFrame([run.row() for run in self.runs], columns=["file", "text", "ran_on", "gpu"])
 
     def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
         rows = [run.row() for run in self.runs]
         lines = [f"{file} ({ran_on}; GPU: {gpu}): {text}" for file, text, ran_on, gpu in rows]
         return "\n".join([self.headline(), *lines])
@@ -120,10 +117,8 @@ def _recorded(file: Path) -> RecordedRun:
     except WorkbenchError as error:
         return RecordedRun(name, f"cannot be opened: {error.problem}", opened=False)
     text, machine = one_line(str(result).splitlines()[0], 160), result.about.machine
-    if machine is None:
-        return RecordedRun(name, text, _providers(result))
-    gpus = tuple(gpu.name for gpu in machine.gpus)
-    return RecordedRun(name, text, _providers(result), gpus, machine.cpu)
+    gpus, cpu = (machine.gpus, machine.cpu) if machine else ((), "")
+    return RecordedRun(name, text, _providers(result), tuple(gpu.name for gpu in gpus), cpu)
 
 
 def _providers(result: Any) -> tuple[str, ...]:

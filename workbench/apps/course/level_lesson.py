@@ -93,9 +93,6 @@ class LevelSteps:
         return "none" if self.most_speed is None else self.most_speed.after
 
     def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
         lines = [step.sentence() for step in self.steps]
         nodes, speed = self.most_nodes, self.most_speed
         if speed is None:

@@ -33,9 +33,6 @@ class Predicted:
     source: str = "measured here"
 
     def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
         if self.measured is None:
             return "Not measured yet, so your guess stays open: give more time and run the cells again."
         measured = _with_unit(self.measured, self.unit)
@@ -46,18 +43,12 @@ class Predicted:
             return f"{start} {'As you guessed.' if self.guess == self.measured else 'Not as you guessed.'}"
         if self.guess == self.measured:
             return f"{start} Exactly right."
-        if self.guess > 0 and self.measured > 0:
-            factor = max(self.guess, self.measured) / min(self.guess, self.measured)
-            return f"{start} The guess is {factor:.3g} times too {_side(self.guess, self.measured)}."
-        return f"{start} The guess is too {_side(self.guess, self.measured)}."
+        low, high = sorted((self.guess, self.measured))
+        times = f"{high / low:.3g} times " if low > 0 else ""
+        return f"{start} The guess is {times}too {'high' if self.guess == high else 'low'}."
 
     def _repr_html_(self) -> str:
-        guess = "none" if self.guess is None else _with_unit(self.guess, self.unit)
-        measured = "not yet" if self.measured is None else _with_unit(self.measured, self.unit)
-        cells = (guess, measured)
-        row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-        heads = f"<tr><th>your guess</th><th>{escape(self.source)}</th></tr>"
-        return f"<p>{escape(str(self))}</p><table>{heads}<tr>{row}</tr></table>"
+        return f"<p>{escape(str(self))}</p>"
 
 
 class Prediction:
@@ -173,7 +164,3 @@ def predict(
 def _with_unit(value: float | str, unit: str) -> str:
     text = value if isinstance(value, str) else f"{value:,.4g}"
     return f"{text} {SINGULAR.get(unit, unit) if text == '1' else unit}".strip()
-
-
-def _side(guess: float, measured: float) -> str:
-    return "high" if guess > measured else "low"

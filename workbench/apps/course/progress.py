@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields, replace
 from typing import Any
 
 from workbench.core.bundle.atomic import write_atomically
@@ -54,12 +54,12 @@ class LessonProgress:
     def with_guess(self, guess: Guess) -> LessonProgress:
         """Return the same with this guess in place of an earlier one."""
         others = (other for other in self.guesses if other.name != guess.name)
-        return LessonProgress((*others, guess), self.attempts)
+        return replace(self, guesses=(*others, guess))
 
     def with_attempt(self, attempt: Attempt) -> LessonProgress:
         """Return the same with this attempt in place of an earlier one."""
         others = (other for other in self.attempts if other.name != attempt.name)
-        return LessonProgress(self.guesses, (*others, attempt))
+        return replace(self, attempts=(*others, attempt))
 
     def without(self, lesson: str) -> LessonProgress:
         """Return the same without a lesson."""
@@ -97,12 +97,9 @@ def reset(lesson: str | int) -> None:
 
 def save(kept: LessonProgress) -> None:
     """Keep the progress; warn if the data folder cannot be written, because a lesson goes on without it."""
-    content = {
-        "guesses": [[guess.name, guess.value, guess.revealed] for guess in kept.guesses],
-        "attempts": [[attempt.name, attempt.passed, attempt.tries] for attempt in kept.attempts],
-    }
+    rows = {part.name: list(map(astuple, getattr(kept, part.name))) for part in fields(kept)}
     try:
-        write_atomically(data_folder() / PROGRESS_FILE, json.dumps(content, indent=1).encode("utf-8"))
+        write_atomically(data_folder() / PROGRESS_FILE, json.dumps(rows, indent=1).encode("utf-8"))
     except (StorageError, BundleError) as error:
         warn_user(f"the progress of the course is not kept: {error.args[0]}")
 

@@ -25,12 +25,7 @@ OPTIONS, OWNER = "options-in-code", "cuda: "
 
 
 def predicted_parts(predictions: Predictions) -> LessonFigure:
-    """Draw what share of the nodes each provider would take, and into how many parts it would cut them.
-
-    >>> from workbench import course
-    >>> course.predicted_parts.__name__
-    'predicted_parts'
-    """
+    """Draw what share of the nodes each provider would take, and into how many parts it would cut them."""
     shares = (
         (row.name, row.taken / len(row.nodes) if row.nodes else 0.0, row.partitions)
         for row in predictions.all

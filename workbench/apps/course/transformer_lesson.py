@@ -122,8 +122,6 @@ def line_ms(values_s: dict[int, float], size: int) -> float | None:
 
 
 def _overlap(first: Any, second: Any) -> bool:
-    (first_low, first_high), (second_low, second_high) = (
-        (0.0 if row.low is None else row.low, math.inf if row.high is None else row.high)
-        for row in (first, second)
-    )
-    return bool(first_low <= second_high and second_low <= first_high)
+    lows = (row.low or 0.0 for row in (first, second))
+    highs = (math.inf if row.high is None else row.high for row in (first, second))
+    return bool(max(lows) <= min(highs))

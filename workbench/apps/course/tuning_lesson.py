@@ -23,12 +23,7 @@ _NEAR = 0.0101  # a report rounds to two decimals
 
 
 def proof(study: Study) -> LessonFigure:
-    """Set a winner's ratio on the rounds that selected it beside the one on fresh rounds.
-
-    >>> from workbench import course
-    >>> course.proof.__name__
-    'proof'
-    """
+    """Set a winner's ratio on the rounds that selected it beside the one on fresh rounds."""
     record = study.record
     candidate, verdict = record.candidate(record.winner), record.verdict
     winner = config_in_words(candidate.config)
