@@ -77,7 +77,7 @@ from workbench.features.profile.calls import profile as profile
 from workbench.features.profile.result import Profile as Profile
 from workbench.features.variants.calls import levels as levels
 from workbench.features.variants.levels import Levels as Levels
-from workbench.features.variants.calls import ablate as ablate
+from workbench.features.variants.worth import ablate as ablate
 from workbench.features.variants.worth import Ablation as Ablation
 from workbench.features.variants.calls import compare_versions as compare_versions
 from workbench.features.variants.versions import Versions as Versions
@@ -95,11 +95,11 @@ from workbench.features.profile.calls import memory as memory
 from workbench.features.memory.result import Memory as Memory
 from workbench.features.cold_start import cold_start as cold_start
 from workbench.features.cold_start import ColdStarts as ColdStarts
-from workbench.features.variants.calls import memory_settings as memory_settings
+from workbench.features.variants.memory_settings import memory_settings as memory_settings
 from workbench.features.variants.memory_settings import MemorySettings as MemorySettings
 from workbench.features.profile.calls import roofline as roofline
 from workbench.features.profile.roofline.result import Roofline as Roofline
-from workbench.features.variants.calls import threads as threads
+from workbench.features.variants.threads import threads as threads
 from workbench.features.variants.threads import Threads as Threads
 from workbench.features.load.call import load_test as load_test
 from workbench.features.load.result import LoadTest as LoadTest

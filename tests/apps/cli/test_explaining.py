@@ -34,7 +34,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         "workbench.features.explain.calls.explain",
         "workbench.features.variants.calls.levels",
         "workbench.features.profile.calls.profile",
-        "workbench.features.variants.calls.threads",
+        "workbench.features.variants.threads.threads",
         "workbench.features.accuracy.call.accuracy",
         "workbench.core.prepare.preparing.prepare",
     ):

@@ -16,7 +16,7 @@ from workbench.features.cold_start import cold_start
 from workbench.features.cold_start.starts import FEWEST, REPEATS
 from workbench.features.profile.roofline.node_limits import roofline
 from workbench.features.profile.roofline.peaks import PeakRow
-from workbench.features.variants.calls import threads
+from workbench.features.variants.threads import threads
 
 
 @pytest.fixture

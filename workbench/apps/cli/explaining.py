@@ -87,7 +87,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
 
 def run_threads(arguments: argparse.Namespace) -> int:
     """Print a row for each count of threads; one that could not be measured leaves it open."""
-    from workbench.features.variants.calls import threads
+    from workbench.features.variants.threads import threads
 
     model, config, inputs = subject_of(arguments)
     result = threads(

@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.run import Run
 from workbench.core.prepare.runnable import Runnable
-from workbench.features.accuracy.layers_record import LayerErrorsRecord
-from workbench.features.accuracy.record import AccuracyRecord
-from workbench.features.accuracy.sensitivity_record import SensitivityRecord
 from workbench.features.explain.explanation import Explained
-from workbench.features.memory.by_node import MemoryRecord
-from workbench.features.profile.roofline.node_limits import RooflineRecord
 from workbench.features.profile.session_profile import SessionProfile
-from workbench.features.variants.threads import ThreadScalingRecord
-from workbench.features.variants.worth import WorthRecord
-
-if TYPE_CHECKING:
-    from workbench.features.cold_start.starts import ColdStartRecord
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Known:
-    """Facts that already exist for the same config of the same model; each may be missing."""
+    """Facts that already exist for the same config of the same model; each may be missing.
+
+    Those without a type are the records of features, under the `fact` that each feature declares.
+    """
 
     explained: Explained | None = None
     profile: SessionProfile | None = None
     runnable: Runnable | None = None
     run: Run | None = None
     comparison: ComparisonRecord | None = None  # that the run is of
-    cold: ColdStartRecord | None = None
-    memory: MemoryRecord | None = None
-    scaling: ThreadScalingRecord | None = None
-    layers: LayerErrorsRecord | None = None
-    sensitivity: SensitivityRecord | None = None
-    worth: WorthRecord | None = None
-    roofline: RooflineRecord | None = None
-    accuracy: AccuracyRecord | None = None
+    cold: Any = None
+    memory: Any = None
+    scaling: Any = None
+    layers: Any = None
+    sensitivity: Any = None
+    worth: Any = None
+    roofline: Any = None
+    accuracy: Any = None
     label: str = "A"  # of the config in the comparison, the accuracy and the agreement
     pacing_s: float | None = None  # the pause before each run

@@ -1,4 +1,4 @@
-"""`wb.levels`, `wb.ablate`, `wb.threads`, `wb.memory_settings`, `wb.compare_versions`."""
+"""`wb.levels` and `wb.compare_versions`."""
 
 from __future__ import annotations
 
@@ -9,26 +9,20 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.core.config import Config
-from workbench.core.cpu import usable_cores
 from workbench.core.errors import Cancelled, ConfigError, WorkbenchError
 from workbench.core.measure.bar import bar, steps
 from workbench.core.measure.limits import OnProgress, Progress
 from workbench.core.models import Model, load
 from workbench.core.models.operators import count_operators
 from workbench.core.prepare.replayed import replayed
-from workbench.core.prepare.runnable import make_runnable
 from workbench.core.text import quoted
-from workbench.features.base.running import Feeds, kept, opened_with
+from workbench.features.base.running import Feeds, kept
 from workbench.features.compare.call import compare
-from workbench.features.explain.explanation import explain
 from workbench.features.explain.observe import Observation, observe
-from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_of
 from workbench.features.profile.calls import profile
 from workbench.features.variants.bisecting import bisected
 from workbench.features.variants.environments import environment, is_version, releases
 from workbench.features.variants.levels import Levels, level_configs, levels_of
-from workbench.features.variants.memory_settings import MemorySettings, settings_of, settings_seen
-from workbench.features.variants.threads import Threads, scaling_of, thread_configs
 from workbench.features.variants.versions import (
     OpTime,
     VersionRow,
@@ -37,10 +31,6 @@ from workbench.features.variants.versions import (
     software_of,
     version_row,
 )
-from workbench.features.variants.worth import Ablation, pass_configs, worth_of
-
-THREADS_BUDGET_S = 30.0
-SETTINGS_BUDGET_S = 20.0
 
 
 def levels(
@@ -69,99 +59,6 @@ def levels(
         progress=progress, cancel=cancel, keep=False,
     )  # fmt: skip
     return kept(Levels(levels_of(loaded.name, observation, comparison.record)), keep)
-
-
-def ablate(
-    model: Model | Any,
-    config: Config | None = None,
-    budget_s: float | None = None,
-    *,
-    inputs: Feeds = None,
-    smallest_effect: float = 0.01,
-    calibration: Any = None,
-    progress: bool | Callable[[Progress], None] = True,
-    cancel: threading.Event | None = None,
-    keep: bool = True,
-) -> Ablation:
-    """Turn off each pass that fired, alone, in one interleaved comparison with an A/A control.
-
-    >>> import workbench as wb
-    >>> wb.ablate.__name__
-    'ablate'
-    """
-    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
-    passes = explain(loaded, chosen, passes=True, calibration=calibration, cancel=cancel).passes
-    comparison = compare(
-        loaded, chosen, *pass_configs(chosen, passes), inputs=inputs, budget_s=budget_s,
-        smallest_effect=smallest_effect, calibration=calibration, progress=progress, cancel=cancel,
-        keep=False,
-    )  # fmt: skip
-    return kept(Ablation(worth_of(loaded.name, chosen, passes, comparison.record)), keep)
-
-
-def threads(
-    model: Model | Any,
-    config: Config | None = None,
-    *,
-    most_threads: int | None = None,
-    budget_s: float = THREADS_BUDGET_S,
-    inputs: Feeds = None,
-    seed: int = 0,
-    calibration: Any = None,
-    progress: bool | Callable[[Progress], None] = True,
-    cancel: threading.Event | None = None,
-    keep: bool = True,
-) -> Threads:
-    """Measure latency and processor time of 1, 2, 4… threads, spinning and not, in one comparison.
-
-    `keep` adds the result to the history.
-
-    >>> import workbench as wb
-    >>> wb.threads.__name__
-    'threads'
-    """
-    configs = thread_configs(config or Config(), most_threads or usable_cores())
-    comparison = compare(
-        model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,
-        progress=progress, keep=False, cancel=cancel,
-    )  # fmt: skip
-    return kept(Threads(scaling_of(comparison.record), comparison.about), keep)
-
-
-def memory_settings(
-    model: Model | Any,
-    config: Config | None = None,
-    *,
-    budget_s: float = SETTINGS_BUDGET_S,
-    inputs: Feeds = None,
-    seed: int = 0,
-    calibration: Any = None,
-    progress: bool | Callable[[Progress], None] = True,
-    cancel: threading.Event | None = None,
-) -> MemorySettings:
-    """Toggle memory pattern, arena and prepacking, one at a time, in one comparison: latency and memory.
-
-    >>> import workbench as wb
-    >>> wb.memory_settings.__name__
-    'memory_settings'
-    """
-    source, fed = opened_with(model, inputs, seed)
-    runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
-    names, configs = zip(*settings_of(runnable.config), strict=True)
-    comparison = compare(
-        runnable.model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
-        keep=False, cancel=cancel,
-    )  # fmt: skip
-    arenas = []
-    for setting in configs:
-        profiled = profile(
-            runnable.model, setting, inputs=inputs, seed=seed, budget_s=MEMORY_BUDGET_S, cancel=cancel,
-            keep=False,
-        )  # fmt: skip
-        arena = memory_of(profiled)
-        arenas.append((arena.arena_peak_bytes, arena.arena_held_bytes))
-    record = settings_seen(runnable.model.name, names, comparison.record, tuple(arenas))
-    return MemorySettings(record, comparison.about)
 
 
 def compare_versions(

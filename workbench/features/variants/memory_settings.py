@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -11,12 +13,20 @@ from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
 from workbench.core.feature import Feature
+from workbench.core.measure.limits import Progress
+from workbench.core.models import Model
+from workbench.core.prepare.runnable import make_runnable
 from workbench.core.text import in_mib, in_ms
 from workbench.drawing.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look, size_value
 from workbench.features.base.result import Result
+from workbench.features.base.running import Feeds, opened_with
+from workbench.features.compare.call import compare
+from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_of
+from workbench.features.profile.calls import profile
 from workbench.features.profile.trace import SIGNED
 from workbench.features.variants.variant import Variant, VariantsRecord
 
+SETTINGS_BUDGET_S = 20.0
 PREPACKING = "session.disable_prepacking"
 AS_ASKED = "as asked"
 _WORDS = {"faster": "faster", "slower": "slower", "tie": "as fast"}
@@ -155,13 +165,49 @@ class MemorySettings(Result):
     record: MemorySettingsRecord
 
 
+def memory_settings(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    budget_s: float = SETTINGS_BUDGET_S,
+    inputs: Feeds = None,
+    seed: int = 0,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+) -> MemorySettings:
+    """Toggle memory pattern, arena and prepacking, one at a time, in one comparison: latency and memory.
+
+    >>> import workbench as wb
+    >>> wb.memory_settings.__name__
+    'memory_settings'
+    """
+    source, fed = opened_with(model, inputs, seed)
+    runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
+    names, configs = zip(*settings_of(runnable.config), strict=True)
+    comparison = compare(
+        runnable.model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
+        keep=False, cancel=cancel,
+    )  # fmt: skip
+    arenas = []
+    for setting in configs:
+        profiled = profile(
+            runnable.model, setting, inputs=inputs, seed=seed, budget_s=MEMORY_BUDGET_S, cancel=cancel,
+            keep=False,
+        )  # fmt: skip
+        arena = memory_of(profiled)
+        arenas.append((arena.arena_peak_bytes, arena.arena_held_bytes))
+    record = settings_seen(runnable.model.name, names, comparison.record, tuple(arenas))
+    return MemorySettings(record, comparison.about)
+
+
 FEATURE = Feature(
     "memory settings",
     MemorySettingsRecord,
     check_settings,
     result=MemorySettings,
     chart=settings_chart,
-    call="workbench.features.variants.calls:memory_settings",
+    call=memory_settings,
     takes=("inputs", "seed", "calibration", "progress"),
     heading="Memory settings, each toggled alone",
     button="Memory settings",

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
+from workbench.core.cpu import usable_cores
 from workbench.core.feature import Feature
+from workbench.core.measure.limits import Progress
+from workbench.core.models import Model
 from workbench.core.text import counted, in_ms
 from workbench.drawing.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look, time_value
 from workbench.features.base.result import Result
+from workbench.features.base.running import Feeds, kept
+from workbench.features.compare.call import compare
 from workbench.features.variants.variant import Variant, VariantsRecord
 
 if TYPE_CHECKING:
     import pandas as pd
 
+THREADS_BUDGET_S = 30.0
 _CLOSE = 0.05  # of the best latency: more threads than at the knee gain less than this
 _LOOKS = {True: series_look(0, "spinning"), False: series_look(1, "not spinning")}
 
@@ -140,12 +148,41 @@ class Threads(Result):
     record: ThreadScalingRecord
 
 
+def threads(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    most_threads: int | None = None,
+    budget_s: float = THREADS_BUDGET_S,
+    inputs: Feeds = None,
+    seed: int = 0,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+) -> Threads:
+    """Measure latency and processor time of 1, 2, 4… threads, spinning and not, in one comparison.
+
+    `keep` adds the result to the history.
+
+    >>> import workbench as wb
+    >>> wb.threads.__name__
+    'threads'
+    """
+    configs = thread_configs(config or Config(), most_threads or usable_cores())
+    comparison = compare(
+        model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,
+        progress=progress, keep=False, cancel=cancel,
+    )  # fmt: skip
+    return kept(Threads(scaling_of(comparison.record), comparison.about), keep)
+
+
 FEATURE = Feature(
     "thread scaling",
     ThreadScalingRecord,
     result=Threads,
     chart=threads_chart,
-    call="workbench.features.variants.calls:threads",
+    call=threads,
     fact="scaling",
     takes=("inputs", "seed", "calibration", "progress", "keep"),
     heading="Latency by threads",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.estimate import Estimate
@@ -12,10 +14,16 @@ from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.core.feature import Feature
+from workbench.core.measure.limits import Progress
+from workbench.core.models import Model, load
+from workbench.core.prepare.replayed import replayed
 from workbench.core.text import counted, one_line, shorten
 from workbench.drawing.chart import Axis, Chart, Look, ReferenceLine, Value, one_value, percent
 from workbench.drawing.palette import GAIN, LOSS, TEXT
 from workbench.features.base.measured import Measured
+from workbench.features.base.running import Feeds, kept
+from workbench.features.compare.call import compare
+from workbench.features.explain.explanation import explain
 from workbench.features.explain.passes.fired import FiredPass, Passes
 from workbench.features.variants.variant import ComparedRecord, Variant, check_compared
 
@@ -214,6 +222,34 @@ class Ablation(Measured):
     title = "what each pass is worth"
 
 
+def ablate(
+    model: Model | Any,
+    config: Config | None = None,
+    budget_s: float | None = None,
+    *,
+    inputs: Feeds = None,
+    smallest_effect: float = 0.01,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+) -> Ablation:
+    """Turn off each pass that fired, alone, in one interleaved comparison with an A/A control.
+
+    >>> import workbench as wb
+    >>> wb.ablate.__name__
+    'ablate'
+    """
+    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    passes = explain(loaded, chosen, passes=True, calibration=calibration, cancel=cancel).passes
+    comparison = compare(
+        loaded, chosen, *pass_configs(chosen, passes), inputs=inputs, budget_s=budget_s,
+        smallest_effect=smallest_effect, calibration=calibration, progress=progress, cancel=cancel,
+        keep=False,
+    )  # fmt: skip
+    return kept(Ablation(worth_of(loaded.name, chosen, passes, comparison.record)), keep)
+
+
 FEATURE = Feature(
     "ablation",
     WorthRecord,
@@ -221,7 +257,7 @@ FEATURE = Feature(
     lambda record: about_comparison(record.comparison),
     result=Ablation,
     chart=worth_chart,
-    call="workbench.features.variants.calls:ablate",
+    call=ablate,
     fact="worth",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     heading="What each pass is worth",
