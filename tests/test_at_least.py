@@ -15,7 +15,6 @@ from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, ordinary
 from workbench.apps import course
 from workbench.apps.cli import main
-from workbench.apps.cli.checks import of_levels
 from workbench.apps.course.effect import EFFECTS
 from workbench.apps.panels.tabs.answer_words import verdict_in_words
 from workbench.apps.panels.tabs.history_rows import SHOWN_COLUMNS, row_of
@@ -26,6 +25,7 @@ from workbench.features.base.history import History
 from workbench.features.grid.acceptance import speed
 from workbench.features.grid.winner import Winner, winner_of
 from workbench.features.tune.result import Study
+from workbench.features.variants.variant import gates_of_variants
 from workbench.features.variants.worth import Worth, _effect, worth_chart
 
 REASON = "the 5 rounds differ too much to say by how much more"
@@ -56,7 +56,7 @@ def test_every_text_of_a_comparison_says_at_least(
     assert f"<Verdict on B: {kind}; A's time over B's is {known}, {REASON}>" == repr(opened.verdict)
     assert f": {kind}, {known}. {REASON}" in opened.record._repr_html_()
     row = replace(examples.levels().rows[1], verdict=kind, ratio=Estimate.of(opened.verdict))
-    (check,) = of_levels(replace(examples.levels(), rows=(row,)), ())
+    (check,) = gates_of_variants(replace(examples.levels(), rows=(row,)), ())
     assert f"; {kind}; {known}" in check.text
     assert main(["show", str(path)]) == 0
     assert f"a{words}" in capsys.readouterr().out

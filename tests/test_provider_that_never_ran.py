@@ -12,9 +12,9 @@ from tests.core.bundle.golden.make import comparison
 from tests.core.measure.fakes import World
 from tests.factories.comparisons import ordinary
 from workbench.apps.cli import main
-from workbench.apps.cli.checks import OPEN
 from workbench.core.bundle.kinds import Part
 from workbench.core.config import Config
+from workbench.core.measure.gates import OPEN
 from workbench.core.measure.wording import sentence
 from workbench.drawing.page.banner import verdict_html
 from workbench.drawing.verdict_picture import verdict_picture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from onnx import TensorProto, helper
 
 import workbench as wb
 from tests.core.models import tiny
+from tests.factories import results as examples
 from workbench.apps.cli import main
-from workbench.apps.cli.sweeping import read_axes
 from workbench.core.errors import ConfigError, InputError, RunFailed
+from workbench.core.measure.gates import OPEN
 from workbench.core.measure.limits import Progress
 from workbench.features.base.in_turn import Turn, measured_in_turn
+from workbench.features.grid import calls
 from workbench.features.grid.axes import axes_of, free_names
 
 
@@ -136,17 +139,26 @@ def test_cancel_ends_a_sweep(model: Any) -> None:
         wb.sweep(model, batch=(1, 2), cancel=cancel, progress=False)
 
 
-def test_axes_of_the_command_line() -> None:
-    assert read_axes(["batch=1,8", "level=basic,all", "spinning=true,none"]) == {
-        "batch": [1, 8],
-        "level": ["basic", "all"],
-        "spinning": [True, None],
-    }
-    for text in ("batch", "batch=", "=1", "batch=1,,2"):
-        with pytest.raises(InputError, match="NAME=V,V"):
-            read_axes([text])
-    with pytest.raises(InputError, match="given twice"):
-        read_axes(["batch=1", "batch=2"])
+def test_axes_of_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    received: dict[str, Any] = {}
+
+    @wraps(calls.sweep)
+    def sweep(*_: Any, **options: Any) -> wb.Sweep:
+        received.update(options)
+        return wb.Sweep(examples.sweep(), examples.about())
+
+    monkeypatch.setattr(calls, "sweep", sweep)
+    command = ["sweep", str(tiny.save(tiny.mlp(), tmp_path)), "--quiet"]
+    over = ["--over", "batch=1,8", "--over", "level=basic,all", "--over", "spinning=true,none"]
+    assert main([*command, *over, "--seed", "3"]) == OPEN  # a point of the example was not measured
+    assert received["sizes"] == {"batch": [1, 8], "level": ["basic", "all"], "spinning": [True, None]}
+    assert (received["seed"], received.get("inputs")) == (3, None)
+    for wrong in (["batch"], ["batch="], ["=1"], ["batch=1", "--over", "batch=2"]):
+        capsys.readouterr()
+        assert main([*command, "--over", *wrong]) == 2
+        assert "Fix: " in capsys.readouterr().err
 
 
 @pytest.mark.real

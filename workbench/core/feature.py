@@ -6,13 +6,14 @@ Front ends, pages, bundles and the history are made from declarations; the one l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 from workbench.core.bundle.kinds import Kind
 from workbench.core.form import Field, Source, source_of
+from workbench.core.measure.gates import Gate
 
 Per = Literal["run", "config", "baseline", "runs", "candidate"]
 Need = Literal["comparison", "precision"]
@@ -88,6 +89,9 @@ class Feature(Kind):
     needs: tuple[Need, ...] = ()  # what must be there before it can be made
     examine: Callable[[Any], object] | None = None  # ExaminedRun → record, for `comparison.examine`
     side_by_side: bool = False  # all runs are shown as one: `result.memory()`, one section, one card
+    gates: Callable[[Any, Collection[str]], Iterable[Gate]] | None = None
+    """The record and the reasons to fail for → the checks that give the exit code of its command."""
+    keeps_accuracy: bool = False  # its result measures the accuracy of its configs and keeps it
     fact: str = ""  # what the rules of findings call the record
     heading: str = ""  # of its section in the page of a comparison; empty: the page has its own section
     button: str = ""  # the label of its button; empty: the panels do not offer it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import workbench as wb
 from tests.factories.comparisons import ordinary
 from workbench.apps.cli import main
+from workbench.core.feature import function_at
 
 COMMANDS = (
     "compare", "measure", "load-test", "sweep", "decode", "matrix", "compare-versions", "explain", "levels",
@@ -50,6 +52,9 @@ def test_the_data_reach_the_call(
     received: dict[str, Any] = {}
 
     def fake(function: str) -> Callable[..., wb.Space]:
+        module, _, name = function.rpartition(".")
+
+        @wraps(function_at(f"workbench.features.{module}:{name}"))
         def call(*_: Any, **options: Any) -> wb.Space:
             received[function] = options["calibration"]
             if function == functions[-1]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +18,7 @@ import workbench as wb
 from tests.factories import results as examples
 from workbench.apps.cli import main
 from workbench.core.bundle.preparation import Preparation, StepRecord
+from workbench.core.feature import function_at
 
 Calls = dict[str, Any]
 GOLDEN = Path(__file__).parents[2] / "core/bundle/golden"
@@ -26,9 +29,13 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """The arguments of the last call; `answer` is what it returns."""
     received: Calls = {}
 
-    def call(_model: Any, *configs: Any, **options: Any) -> Any:
-        received.update(options, configs=configs)
-        return received["answer"]
+    def fake(module: str, name: str) -> Callable[..., Any]:
+        @wraps(function_at(f"{module}:{name}"))
+        def call(_model: Any, *configs: Any, **options: Any) -> Any:
+            received.update(options, configs=configs)
+            return received["answer"]
+
+        return call
 
     for place in (
         "workbench.features.explain.calls.explain",
@@ -38,7 +45,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         "workbench.features.accuracy.call.accuracy",
         "workbench.core.prepare.preparing.prepare",
     ):
-        monkeypatch.setattr(place, call)
+        module, _, name = place.rpartition(".")
+        monkeypatch.setattr(place, fake(module, name))
     return received
 
 
@@ -69,7 +77,7 @@ def test_levels_that_were_not_measured_leave_it_open(
 ) -> None:
     calls["answer"] = wb.Levels(examples.levels())
     assert main(["levels", model, "--budget", "3", "--a", "intra_op_threads=1", "--csv"]) == 0
-    assert calls["configs"] == (wb.Config(intra_op_threads=1),)
+    assert calls["config"] == wb.Config(intra_op_threads=1)
     assert (calls["budget_s"], calls["progress"], calls["keep"]) == (3.0, False, True)
     assert [row["level"] for row in rows(capsys.readouterr().out)] == ["disabled", "all"]
     first, second = examples.levels().rows

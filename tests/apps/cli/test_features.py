@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from workbench.apps.cli import main
-from workbench.features.variants import calls
+from workbench.features.variants import worth
 
 COMPARISON = str(Path(__file__).parents[2] / "core/bundle/golden/comparison-2.ortbench")
 
@@ -44,12 +44,12 @@ def test_what_cannot_be_meant_is_refused(
 def test_the_smallest_effect_is_written_as_for_compare(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     effects = []
 
-    @wraps(calls.ablate)
+    @wraps(worth.ablate)
     def ablate(*_: Any, smallest_effect: float, **__: Any) -> Any:
         effects.append(smallest_effect)
         raise wb.WorkbenchError("nothing is measured", "none")
 
-    monkeypatch.setattr(calls, "ablate", ablate)
+    monkeypatch.setattr(worth, "ablate", ablate)
     for written in ((), ("--smallest-effect", "2%"), ("--smallest-effect", "0.03")):
         assert main(["ablate", model, *written]) == 2
     assert effects == [0.01, 0.02, 0.03]

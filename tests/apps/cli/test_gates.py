@@ -18,12 +18,14 @@ from tests.factories.records import comparison
 from workbench.apps.cli import checks as checks_by_kind
 from workbench.apps.cli import main
 from workbench.apps.cli.checking import error_check, speed_check
-from workbench.apps.cli.checks import FINE, OPEN, WORSE, Gate, exit_code
 from workbench.apps.cli.summaries import junit, markdown
 from workbench.core.bundle.comparison import ComparisonRecord, Doubt, Kind
 from workbench.core.bundle.run import Failure
 from workbench.core.measure.apart import interval_apart
+from workbench.core.measure.gates import FINE, OPEN, WORSE, Gate, exit_code
+from workbench.features.base.registry import KINDS
 from workbench.features.compare.result import Comparison
+from workbench.features.grid.gates import gates_of_grid
 
 
 def judged(kind: Kind) -> ComparisonRecord:
@@ -134,13 +136,11 @@ def test_runs_measured_apart_have_welchs_interval() -> None:
 
 GATES = {
     "measurement": lambda record, _: checks_by_kind.of_measurement(record),
-    "sweep": checks_by_kind.of_grid,
-    "matrix": checks_by_kind.of_grid,
-    "levels": checks_by_kind.of_levels,
+    **{kind.name: kind.gates for kind in KINDS if kind.gates is not None},
+    "matrix": gates_of_grid,
     "load test": checks_by_kind.of_load_test,
     "decoding": checks_by_kind.of_decoding,
     "accuracy": lambda record, _: checks_by_kind.of_accuracy(record, None),
-    "thread scaling": lambda record, _: checks_by_kind.of_threads(record),
     "versions": lambda record, fail_if: checks_by_kind.of_comparison(record.comparison, fail_if),
 }
 
@@ -154,9 +154,9 @@ def test_every_command_that_judges_has_checks(kind: str) -> None:
 
 def test_points_and_models_that_were_not_measured_are_open_and_slower_ones_fail_if_asked() -> None:
     sweep, matrix = examples.sweep(), examples.matrix()
-    assert [check.code for check in checks_by_kind.of_grid(sweep, ())] == [FINE, FINE, OPEN]
-    assert [check.code for check in checks_by_kind.of_grid(sweep, ["slower"])] == [FINE, WORSE, OPEN]
-    checks = list(checks_by_kind.of_grid(matrix, ["slower"]))
+    assert [check.code for check in gates_of_grid(sweep, ())] == [FINE, FINE, OPEN]
+    assert [check.code for check in gates_of_grid(sweep, ["slower"])] == [FINE, WORSE, OPEN]
+    checks = list(gates_of_grid(matrix, ["slower"]))
     assert [(check.name, check.code) for check in checks] == [
         ("tiny: B against A", FINE), ("small: B against A", WORSE), ("gone", OPEN)
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
 from workbench.apps.cli import main
-from workbench.apps.cli.checks import WORSE
+from workbench.core.measure.gates import WORSE
 
 pytestmark = pytest.mark.real
 STATIC = wb.Config(precision=wb.StaticInt8())

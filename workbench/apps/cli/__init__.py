@@ -34,17 +34,17 @@ from workbench.apps.cli import (
     published,
     scripts,
     showing,
-    sweeping,
     tuning,
     versions,
 )
-from workbench.apps.cli.checks import FINE, INTERRUPTED, OPEN, TERMINATED, WRONG_USE
+from workbench.apps.cli.checks import INTERRUPTED, TERMINATED, WRONG_USE
 from workbench.apps.cli.commands import CommandParser
 from workbench.core.errors import Cancelled, RunFailed, WorkbenchError, WorkerError
+from workbench.core.measure.gates import FINE, OPEN
 from workbench.core.text import printable
 
 COMMANDS = (  # in the order of the help
-    comparing, published, scripts, checking, measuring, load_testing, sweeping, decoding, pipelining, matrix,
+    comparing, published, scripts, checking, measuring, load_testing, decoding, pipelining, matrix,
     versions, explaining, evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting,
     describing, cleaning, lab, lessons,
     features,  # the last, since the others may have a command by hand

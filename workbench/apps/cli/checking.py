@@ -7,11 +7,11 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.cli.checks import FINE, OPEN, WORSE, Gate, was_measured
 from workbench.apps.cli.commands import Commands, add, add_command, percent
 from workbench.apps.cli.subject import common, read_inputs, save
 from workbench.apps.cli.summaries import RESULTS, junit, markdown
 from workbench.core.errors import InputError, StorageError
+from workbench.core.measure.gates import FINE, OPEN, WORSE, Gate, was_measured
 from workbench.core.text import path_text
 
 if TYPE_CHECKING:

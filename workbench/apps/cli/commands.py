@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from workbench.apps.cli.checks import REASONS
+from workbench.core.measure.gates import REASONS
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 

@@ -7,10 +7,10 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.cli.checks import of_comparison
 from workbench.apps.cli.commands import SEED_AND_ORDER, Commands, add, add_command
 from workbench.apps.cli.subject import common, read_inputs, save, shows_progress
 from workbench.core.errors import ConfigError, InputError
+from workbench.core.measure.gates import of_comparison
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord

@@ -1,11 +1,10 @@
-"""`workbench explain`, `levels`, `profile`, `threads`: what ORT makes of a config, and where time goes."""
+"""`workbench explain` and `profile`: what ORT makes of a config, and where time goes."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from workbench.apps.cli.checks import of_levels, of_threads
 from workbench.apps.cli.commands import Commands, add, add_command, add_subject
 from workbench.apps.cli.showing import print_result
 from workbench.apps.cli.subject import common, model_and_config, save, subject_of
@@ -21,9 +20,6 @@ def add_to(commands: Commands) -> None:
     )
     explain.add_argument("--profile", action="store_true", help="run it, too, and put times to nodes")
 
-    levels = add_command(commands, "levels", run_levels, "measure a model at each optimization level")
-    add(levels, "--budget", "--quiet", "--fail-if")
-
     text = "say where the time of a run goes, with the profiler of ONNX Runtime"
     example = "workbench profile bert-base --by node --keep-trace trace.json"
     profile = add_command(commands, "profile", run_profile, text, example)
@@ -36,12 +32,7 @@ def add_to(commands: Commands) -> None:
     )
     profile.add_argument("--keep-trace", metavar="FILE", type=Path, help="keep the file that ORT wrote")
 
-    threads = add_command(commands, "threads", run_threads, "measure 1, 2, 4… threads, spinning and not")
-    threads.add_argument("--most-threads", type=int, metavar="N", help="default: the cores of this machine")
-    add(threads, "--budget", default=30.0, help="seconds that it may take; default 30")
-    add(threads, "--quiet")
-
-    for command in (explain, levels, profile, threads):
+    for command in (explain, profile):
         add_subject(command)
         add(command, "--npz", "--calibration", "--csv", "--no-history")
 
@@ -64,16 +55,6 @@ def run_explain(arguments: argparse.Namespace) -> int:
     return save(result, arguments)
 
 
-def run_levels(arguments: argparse.Namespace) -> int:
-    """Print a row for each level; a level that could not be measured leaves it open."""
-    from workbench.features.variants.calls import levels
-
-    model, config, inputs = subject_of(arguments)
-    result = levels(model, config, inputs=inputs, **common(arguments))
-    print_result(arguments, result, result.to_frame())
-    return save(result, arguments, of_levels(result.record, arguments.fail_if))
-
-
 def run_profile(arguments: argparse.Namespace) -> int:
     """Print the times by operator, or by what the user named."""
     from workbench.features.profile.calls import profile
@@ -83,20 +64,3 @@ def run_profile(arguments: argparse.Namespace) -> int:
     frame = result.to_frame() if arguments.by == "node" else result.by(arguments.by)
     print_result(arguments, result, frame)
     return save(result, arguments)
-
-
-def run_threads(arguments: argparse.Namespace) -> int:
-    """Print a row for each count of threads; one that could not be measured leaves it open."""
-    from workbench.features.variants.threads import threads
-
-    model, config, inputs = subject_of(arguments)
-    result = threads(
-        model,
-        config,
-        most_threads=arguments.most_threads,
-        inputs=inputs,
-        seed=arguments.seed,
-        **common(arguments),
-    )
-    print_result(arguments, result, result.to_frame())
-    return save(result, arguments, of_threads(result.record))

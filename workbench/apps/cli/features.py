@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -12,9 +13,10 @@ from workbench.apps.cli.commands import CommandParser, Commands, add, add_comman
 from workbench.apps.cli.comparing import add_configs, read_candidates
 from workbench.apps.cli.limits import add_limits, limits_of
 from workbench.apps.cli.showing import opened, print_result
-from workbench.apps.cli.subject import common, read_inputs, save
+from workbench.apps.cli.subject import common, read_inputs, save, shows_progress
 from workbench.core.bundle.goal import Goal
 from workbench.core.errors import InputError
+from workbench.core.form import Field
 from workbench.features.base.registry import KINDS
 
 _SHARED = {  # arguments of several calls, as the options that all commands have for them
@@ -48,8 +50,8 @@ def parameters_of(kind: str) -> dict[str, inspect.Parameter]:
 
 def add_options(command: argparse.ArgumentParser, kind: str) -> None:
     """Add an option for each argument of the call that a text can say."""
-    parameters = parameters_of(kind)
-    hints = {field.argument: field.hint for field in KINDS.named(kind).form}
+    feature, parameters, fields = KINDS.named(kind), parameters_of(kind), _fields(kind)
+    hints = {field.argument: field.hint for field in feature.form}
     for name, parameter in parameters.items():
         if name in _SHARED:
             add(command, *_SHARED[name], **_default(name, parameter))
@@ -65,9 +67,32 @@ def add_options(command: argparse.ArgumentParser, kind: str) -> None:
             add(command, "--a")
         elif name == "limits" and Goal in get_args(parameter.annotation):
             add_limits(command)
+        elif name in fields:
+            _add_field(command, fields[name])
         else:
             _add_option(command, name, parameter, hints.get(name, ""))
     add(command, "--output", "--csv")
+    if feature.gates is not None:
+        add(command, "--fail-if")
+    if feature.keeps_accuracy:
+        add(command, "--accuracy")
+
+
+def _fields(kind: str) -> dict[str, Field]:
+    """Return the fields of its form whose names and values the signature cannot say."""
+    return {field.argument: field for field in KINDS.named(kind).form if field.has_axes}
+
+
+def _add_field(command: argparse.ArgumentParser, field: Field) -> None:
+    """Add the option of an argument that the panels ask for with axes: one a call of the option."""
+    command.add_argument(
+        f"--{field.label}",
+        dest=field.argument,
+        action="append",
+        default=[],
+        metavar="NAME=V,V",
+        help=f"{field.hint}. May be repeated: --{field.label} {field.example.replace(' ', '')}",
+    )
 
 
 def _default(name: str, parameter: inspect.Parameter) -> dict[str, Any]:
@@ -131,7 +156,8 @@ def run(kind: str, arguments: argparse.Namespace) -> int:
         check_seed(arguments.seed)
     first: list[Any] = []
     options = common(arguments)
-    for name, parameter in parameters_of(kind).items():
+    feature, parameters, fields = KINDS.named(kind), parameters_of(kind), _fields(kind)
+    for name, parameter in parameters.items():
         given: Any = getattr(arguments, name, None)
         if name == "model" and parameter.kind is not parameter.KEYWORD_ONLY:
             first = [load(given)]
@@ -144,13 +170,19 @@ def run(kind: str, arguments: argparse.Namespace) -> int:
                 options["config"] = Config.from_assignments(arguments.a or [])
         elif name == "limits" and Goal in get_args(parameter.annotation):
             options["limits"] = limits_of(arguments)
+        elif name in fields:
+            if given:
+                options[name] = fields[name].value(";".join(given))
         elif name == "inputs":
-            if arguments.npz or arguments.dim or arguments.seed:
+            seed = 0 if "seed" in parameters else arguments.seed
+            if arguments.npz or arguments.dim or seed:
                 model = load(arguments.model or arguments.subject)
                 options["inputs"] = read_inputs(arguments, model)
         elif name not in options and given is not None:
             is_config = Config in (parameter.annotation, *get_args(parameter.annotation))
             options[name] = Config.from_assignments(given) if is_config else given
-    result = KINDS.named(kind).function(*first, **options)
+    result = feature.function(*first, **options)
+    if feature.keeps_accuracy and arguments.accuracy:
+        print(result.accuracy(progress=shows_progress(arguments)), file=sys.stderr)
     print_result(arguments, result, result.to_frame())
-    return save(result, arguments)
+    return save(result, arguments, feature.gates(result.record, arguments.fail_if) if feature.gates else ())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workbench.apps.cli.checks import of_grid
 from workbench.apps.cli.commands import SEED_AND_ORDER, Commands, add, add_command
 from workbench.apps.cli.comparing import add_configs, read_candidates
 from workbench.apps.cli.showing import print_sentences, table
@@ -34,6 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure every cell and print the table."""
     from workbench.core.bundle.run import labels_of
     from workbench.features.grid.calls import matrix
+    from workbench.features.grid.gates import gates_of_grid
 
     configs = read_candidates(arguments)
     label = arguments.sort
@@ -60,4 +60,4 @@ def run(arguments: argparse.Namespace) -> int:
     if not (arguments.csv or arguments.json):
         print(table(result.to_frame()))
     arguments.output = None  # it was written after each model
-    return save(result, arguments, of_grid(result.record, arguments.fail_if))
+    return save(result, arguments, gates_of_grid(result.record, arguments.fail_if))

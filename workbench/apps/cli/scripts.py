@@ -7,10 +7,11 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.cli.checks import OPEN, Gate, exit_code, of_comparison, of_measurement
+from workbench.apps.cli.checks import of_measurement
 from workbench.apps.cli.commands import CommandParser, Commands, add, add_command
 from workbench.apps.cli.subject import common
 from workbench.core.errors import Cancelled, InputError, WorkbenchError
+from workbench.core.measure.gates import OPEN, Gate, exit_code, of_comparison
 from workbench.core.text import path_text, printable
 
 if TYPE_CHECKING:

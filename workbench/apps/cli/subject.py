@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.cli.checks import Gate, exit_code
 from workbench.core.errors import InputError
+from workbench.core.measure.gates import Gate, exit_code
 from workbench.core.text import path_text
 
 if TYPE_CHECKING:

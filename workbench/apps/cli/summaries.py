@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree
 
-from workbench.apps.cli.checks import FINE, OPEN, WORSE, Gate, exit_code
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.measure.gates import FINE, OPEN, WORSE, Gate, exit_code
 from workbench.core.text import in_mib, in_ms, one_line
 
 RESULTS = {FINE: "passed", WORSE: "failed", OPEN: "open"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.apps.cli.checks import of_comparison
 from workbench.apps.cli.commands import Commands, add, add_command, add_subject
 from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import common, save, subject_of
+from workbench.core.measure.gates import of_comparison
 
 _EXAMPLE = "workbench compare-versions bert-base --environment 1.27.0 --environment ~/ort120"
 

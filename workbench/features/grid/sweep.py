@@ -20,6 +20,7 @@ from workbench.core.models.sizes import is_batch
 from workbench.core.text import counted, factor, factor_ends, in_ms, one_line, shorten
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.compare.result import Comparison
+from workbench.features.grid.gates import gates_of_grid
 from workbench.features.grid.record import GridAxis, GridRecord, Place, check_grid, grid_frame
 from workbench.features.grid.result import Grid
 from workbench.features.grid.winner import Winner
@@ -235,6 +236,8 @@ FEATURE = Feature(
             has_axes=True,
         ),
     ),
+    gates=gates_of_grid,
+    keeps_accuracy=True,
     heading="Latency and throughput by size",
     button="Sweep",
     hint="Latency and throughput of all configs at several sizes, or at several values of a knob",

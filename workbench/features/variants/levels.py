@@ -14,7 +14,13 @@ from workbench.core.text import in_ms
 from workbench.drawing.chart import Chart, series_look
 from workbench.features.base.measured import Measured
 from workbench.features.explain.observe import Observation
-from workbench.features.variants.variant import ComparedRecord, Variant, check_compared, side_by_side
+from workbench.features.variants.variant import (
+    ComparedRecord,
+    Variant,
+    check_compared,
+    gates_of_variants,
+    side_by_side,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,7 @@ FEATURE = Feature(
     chart=levels_chart,
     call="workbench.features.variants.calls:levels",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
+    gates=gates_of_variants,
     heading="ONNX Runtime's levels side by side",
     button="Level by level",
     hint="ORT's five levels side by side, the rest as in the config that is shown",

@@ -207,7 +207,7 @@ FEATURE = Feature(
     check_settings,
     result=MemorySettings,
     chart=settings_chart,
-    call=memory_settings,
+    call="workbench.features.variants.memory_settings:memory_settings",
     takes=("inputs", "seed", "calibration", "progress"),
     heading="Memory settings, each toggled alone",
     button="Memory settings",

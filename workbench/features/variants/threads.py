@@ -20,7 +20,7 @@ from workbench.drawing.chart import Axis, Chart, ChartRow, Value, milliseconds, 
 from workbench.features.base.result import Result
 from workbench.features.base.running import Feeds, kept
 from workbench.features.compare.call import compare
-from workbench.features.variants.variant import Variant, VariantsRecord
+from workbench.features.variants.variant import Variant, VariantsRecord, gates_of_variants
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,9 +182,10 @@ FEATURE = Feature(
     ThreadScalingRecord,
     result=Threads,
     chart=threads_chart,
-    call=threads,
+    call="workbench.features.variants.threads:threads",
     fact="scaling",
     takes=("inputs", "seed", "calibration", "progress", "keep"),
+    gates=gates_of_variants,
     heading="Latency by threads",
     button="Scale threads",
     hint="1, 2, 4… threads, spinning and not, in one comparison; for the config shown",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -12,7 +12,8 @@ from workbench.core.bundle.display import frame_of, typed
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.kinds import check_comparison
 from workbench.core.bundle.run import Run
-from workbench.core.text import factor_ends
+from workbench.core.measure.gates import OPEN, Gate, code_of
+from workbench.core.text import factor_ends, in_ms
 from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value, one_value, time_value
 
 if TYPE_CHECKING:
@@ -90,6 +91,17 @@ class ComparedRecord(VariantsRecord):
 def check_compared(record: ComparedRecord, fix: str) -> None:
     """Check the comparison that a stranger's record is read from."""
     check_comparison(record.comparison, fix)
+
+
+def gates_of_variants(record: VariantsRecord, fail_if: Collection[str]) -> Iterator[Gate]:
+    """Yield a check for each variant; one that was not measured is open."""
+    for row in record.rows:
+        if row.latency_s is None:
+            yield Gate(row.name, OPEN, f"not measured: {row.failure or row.reason or 'no samples'}")
+        else:
+            known = row.ratio.factor if row.ratio.value is None else ""  # of a large effect
+            text = "; ".join(filter(None, (in_ms(row.latency_s), row.verdict, known, row.reason)))
+            yield Gate(row.name, code_of(row.verdict, fail_if), text)
 
 
 def side_by_side(

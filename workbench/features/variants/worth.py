@@ -257,7 +257,7 @@ FEATURE = Feature(
     lambda record: about_comparison(record.comparison),
     result=Ablation,
     chart=worth_chart,
-    call=ablate,
+    call="workbench.features.variants.worth:ablate",
     fact="worth",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     heading="What each pass is worth",
