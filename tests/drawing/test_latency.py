@@ -13,12 +13,12 @@ from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, 
 from workbench.drawing.latency import latency_figure, latency_table
 from workbench.drawing.palette import TEXT
 from workbench.drawing.strips import latency_data
-from workbench.drawing.titles import MORE
+from workbench.drawing.titles import MORE_MARK
 
 
 def texts(figure: go.Figure) -> list[str]:
     """Return the labels beside the rows, and what is written in them."""
-    marks = [mark.text for mark in figure.layout.annotations if mark.name != MORE]
+    marks = [mark.text for mark in figure.layout.annotations if mark.name != MORE_MARK]
     return [*figure.layout.yaxis.ticktext, *marks]
 
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from workbench.drawing.lettering import broken
 from workbench.drawing.palette import GRID, STRONG, TEXT
 from workbench.drawing.scale import Scale, log_ticks
-from workbench.drawing.titles import MORE, TITLE_MARGIN, title_of
+from workbench.drawing.titles import MORE_MARK, TITLE_MARGIN, title_of
 from workbench.drawing.words import plain, plain_lines
 
 # Narrow faces that every system has or stands in for. Plotly's own choice ends at Verdana, a third wider.
@@ -71,7 +71,7 @@ def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_heigh
     if title.more:
         hidden = "<br>".join(plain_lines(text, MORE_COLUMNS, MOST_MORE) for text in title.more)
         figure.add_annotation(
-            name=MORE, text="<b><i>i</i></b>", hovertext=hidden, showarrow=False, bordercolor=TEXT,
+            name=MORE_MARK, text="<b><i>i</i></b>", hovertext=hidden, showarrow=False, bordercolor=TEXT,
             borderpad=2, x=1, xref="paper", xanchor="right", y=1, yref="paper", yanchor="bottom",
         )  # fmt: skip
     return figure.update_layout(

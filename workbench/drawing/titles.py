@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 TITLE_MARGIN, BARE_MARGIN = 24, 10  # pixels around the lines; above a plot without any
 MOST_REST = 140  # letters of the smaller line; what does not fit stands behind the i
-MORE = "more"  # name of the annotation
+MORE_MARK = "more"  # name of the annotation
 
 
 class Title(NamedTuple):
@@ -38,7 +38,7 @@ def take_title(figure: dict[str, Any]) -> Title:
         return Title("", "", ())
     head, rest, *more = map(unescape, texts)
     layout.pop("title", None)
-    kept = [mark for mark in layout.get("annotations", ()) if mark.get("name") != MORE]
+    kept = [mark for mark in layout.get("annotations", ()) if mark.get("name") != MORE_MARK]
     layout["annotations"] = kept
     above = any(mark.get("yref") == "paper" and mark.get("y", 0) >= 1 for mark in kept)  # names of plots
     margin = TITLE_MARGIN if above else BARE_MARGIN

@@ -74,7 +74,7 @@ DAMAGES: dict[str, Callable[[Path, Path], object]] = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_entry_is_made_again(damage: str) -> None:
     path = cache.entry("a", made()).model
-    DAMAGES[damage](path, path.parent / cache.NOTE)
+    DAMAGES[damage](path, path.parent / cache.ENTRY_FILE)
     again = cache.entry("a", made())
     assert again.fresh
     assert again.model.read_text() == "model"
@@ -84,13 +84,13 @@ def test_a_damaged_entry_is_made_again(damage: str) -> None:
 @pytest.mark.parametrize("listed", [True, False])
 def test_a_note_that_names_another_file_is_none(name: str, listed: bool) -> None:
     path = cache.entry("a", made()).model
-    note = json.loads((path.parent / cache.NOTE).read_text())
+    note = json.loads((path.parent / cache.ENTRY_FILE).read_text())
     stranger = path.parent / name
     if not stranger.exists():
         stranger.write_text("a stranger's")
     digest = hashlib.sha256(stranger.read_bytes()).hexdigest()
     note["files"] = {name: digest} if listed and name != "other.onnx" else {}
-    (path.parent / cache.NOTE).write_text(json.dumps({**note, "model": name}))
+    (path.parent / cache.ENTRY_FILE).write_text(json.dumps({**note, "model": name}))
     again = cache.entry("a", made())
     assert again.fresh
     assert again.model.read_text() == "model"
@@ -156,7 +156,7 @@ def test_the_longest_unused_go_first_and_those_in_use_stay(monkeypatch: pytest.M
     paths = [cache.entry(name, made("x" * 1000)).model for name in "abc"]
     for age, path in zip((9000, 8000, 7000), paths, strict=True):
         long_ago = time.time() - age
-        os.utime(path.parent / cache.NOTE, (long_ago, long_ago))
+        os.utime(path.parent / cache.ENTRY_FILE, (long_ago, long_ago))
     cache.trim(most_bytes=2900)
     assert [path.exists() for path in paths] == [False, True, True]
     cache.entry("b", never)  # used now
@@ -217,7 +217,7 @@ print(json.dumps([step.cached for step in steps]))
 def test_an_entry_whose_answer_misses_a_key_is_made_again(key: str) -> None:
     config = wb.Config(fusion=wb.TransformerFusion())
     first = wb.prepare("digits-vit", config)
-    note = first.model.path.parent / cache.NOTE
+    note = first.model.path.parent / cache.ENTRY_FILE
     data = json.loads(note.read_text())
     del data["answer"][key]
     note.write_text(json.dumps(data))

@@ -16,7 +16,7 @@ from workbench.core.bundle.bundle import pack_record, unpack_record
 from workbench.core.bundle.kinds import Part
 from workbench.core.errors import ConfigError, WorkbenchError
 from workbench.drawing.shapes import TextLine
-from workbench.drawing.template import MORE
+from workbench.drawing.template import MORE_MARK
 from workbench.features.base.per_run import PerRun
 from workbench.features.base.registry import KINDS
 from workbench.features.memory.by_node import MemoryRecord, NodeMemory, memory_of
@@ -152,7 +152,7 @@ def test_several_runs_are_one_result() -> None:
 
 
 def labels_drawn(figure: Any) -> set[str]:
-    return {note.text for note in figure.layout.annotations if note.name != MORE}
+    return {note.text for note in figure.layout.annotations if note.name != MORE_MARK}
 
 
 def remembering() -> Any:

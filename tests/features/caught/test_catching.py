@@ -90,7 +90,7 @@ def test_what_was_cut_or_not_read_is_said(model: Path, monkeypatch: pytest.Monke
         binding.bind_cpu_input(name, ROWS)
         binding.bind_output(bound.get_outputs()[0].name)
         bound.run_with_iobinding(binding)
-        for number in range(bounds.MOST_FEEDS + 2):
+        for number in range(bounds.MOST_KEPT_FEEDS + 2):
             long.run(None, {name: number * ROWS})
         monkeypatch.setattr(bounds, "MOST_BYTES", ROWS.nbytes - 1)
         large = ort.InferenceSession(model)
@@ -99,7 +99,7 @@ def test_what_was_cut_or_not_read_is_said(model: Path, monkeypatch: pytest.Monke
     first, second, third = caught_sessions(catcher)
     assert "guessed" in str(first)
     assert "bound to devices" in str(first)
-    assert (second.run_count, second.feed_count) == (bounds.MOST_FEEDS + 2, bounds.MOST_FEEDS)
+    assert (second.run_count, second.feed_count) == (bounds.MOST_KEPT_FEEDS + 2, bounds.MOST_KEPT_FEEDS)
     assert "no feeds were kept" in str(second)
     assert third.feed_count == 0
     assert "too large" in str(third)

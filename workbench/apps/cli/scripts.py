@@ -17,13 +17,13 @@ from workbench.core.text import path_text, printable
 if TYPE_CHECKING:
     from workbench.features.caught.record import CaughtSession
 
-EXAMPLE = "workbench run infer.py --fail-if slower -- --batch 8"
+_EXAMPLE = "workbench run infer.py --fail-if slower -- --batch 8"
 
 
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     what = "run a script and compare each session that it makes with ORT's defaults"
-    command = add_command(commands, "run", run, what, EXAMPLE)
+    command = add_command(commands, "run", run, what, _EXAMPLE)
     assert isinstance(command, CommandParser)
     command.splits_rest = True
     command.add_argument("script", help="a Python script; what stands behind -- are its own arguments")

@@ -14,7 +14,7 @@ from workbench.core.measure.regime import BUSY, MIN_ROUNDS, QUIET
 Clock: TypeAlias = Literal["wall", "cpu"]
 Cycle: TypeAlias = tuple[tuple[Block, ...], tuple[Block, ...]]
 
-LEAST_S = 1e-9  # no run is shorter than a tick of the clock
+LEAST_S = 1e-9  # no run is shorter than a tick of the clock, whatever an untrusted record claims
 
 MIN_CLEAN_CYCLES = 2  # cycles of A B B A: fewer would rest on a single moment
 CLEAN_SHARE = 0.25

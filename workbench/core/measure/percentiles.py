@@ -14,6 +14,7 @@ from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.core.bundle.run import Run
+from workbench.core.measure.pairs import LEAST_S
 from workbench.core.measure.regime import CONFIDENCE
 from workbench.core.measure.sequential import student_t
 from workbench.core.text import counted
@@ -31,7 +32,6 @@ MIN_FOR_MEDIAN = 6  # sessions of which the smallest and the largest value enclo
 NOTHING = "nothing was measured"
 NO_TIME = "the runs took less than a tick of the clock"
 TOO_DIFFERENT = "the sessions differ too much for an interval"
-LEAST_S = 1e-9  # no run is shorter than a clock tick, whatever an untrusted record claims
 MOST_S = 1e12  # and none is longer than 30,000 years, so that squares add up to a finite number
 
 

@@ -28,7 +28,7 @@ from workbench.core.prepare.step import PRODUCTS
 
 _MOST_BYTES = 20 << 30  # bound of all entries, unless WORKBENCH_PREPARED_GB is set
 IN_USE_S = 3600.0  # entries used within the last hour stay: a measurement may be running
-NOTE = "entry.json"
+ENTRY_FILE = "entry.json"
 MOST_NOTE_BYTES = 16 << 20
 
 
@@ -135,9 +135,9 @@ def _bound() -> int:
 def _read(folder: Path, check: Check) -> CachedModel | None:
     """Return the cached entry, or None for a missing or damaged one."""
     try:
-        if not (folder / NOTE).is_file() or (folder / NOTE).stat().st_size > MOST_NOTE_BYTES:
+        if not (folder / ENTRY_FILE).is_file() or (folder / ENTRY_FILE).stat().st_size > MOST_NOTE_BYTES:
             return None
-        note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        note = json.loads((folder / ENTRY_FILE).read_text(encoding="utf-8"))
         files = dict(note["files"])
         if note["model"] not in files or any(Path(name).name != name for name in files):
             return None  # unchecked files are not loaded
@@ -149,7 +149,7 @@ def _read(folder: Path, check: Check) -> CachedModel | None:
             folder / note["model"], dict(note["answer"]), float(note["duration_s"]), fresh=False
         )
         check(whole.answer)
-        (folder / NOTE).touch()
+        (folder / ENTRY_FILE).touch()
         return whole
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
@@ -161,7 +161,7 @@ def _write_note(making: Path, answer: dict[str, Any], duration_s: float) -> None
     files = {path.name: file_sha256(path) for path in sorted(making.iterdir()) if path.is_file()}
     (model,) = (name for name in files if name in PRODUCTS)
     note = {"model": model, "files": files, "answer": answer, "duration_s": duration_s}
-    (making / NOTE).write_text(json.dumps(note), encoding="utf-8")
+    (making / ENTRY_FILE).write_text(json.dumps(note), encoding="utf-8")
 
 
 def remove(path: Path) -> None:
@@ -187,7 +187,7 @@ def _discard(path: Path) -> None:
 
 def _used(path: Path) -> float:
     try:
-        return (path / NOTE).stat().st_mtime
+        return (path / ENTRY_FILE).stat().st_mtime
     except OSError:
         return 0.0
 

@@ -20,7 +20,7 @@ from workbench.core.config import Config
 from workbench.core.config.user_session import model_of
 from workbench.core.errors import WorkbenchError
 
-MOST_FEEDS = 8  # of a session: as many as a folder of examples gives
+MOST_KEPT_FEEDS = 8  # of a session: as many as a folder of examples gives
 _MOST_RUNS = 64  # of a session whose feeds are looked at, so that a long loop is not slowed down
 MOST_BYTES = 256 << 20  # of the feeds of a session
 _MODULE = "onnxruntime.capi.onnxruntime_inference_collection"
@@ -76,7 +76,7 @@ class Catcher:
                 watched.cut = True
             elif (key := _digest(feed)) not in watched.feeds:
                 size = sum(array.nbytes for array in feed.values())
-                if len(watched.feeds) == MOST_FEEDS or watched.feed_bytes + size > MOST_BYTES:
+                if len(watched.feeds) == MOST_KEPT_FEEDS or watched.feed_bytes + size > MOST_BYTES:
                     watched.cut = True
                 else:
                     watched.feeds[key] = feed
@@ -85,7 +85,7 @@ class Catcher:
     def copied(self, session: Any, feed: Any) -> Feed | str | None:
         """Return a copy of a feed, None beyond the bounds, or a text that says why it cannot be read."""
         watched = self.see(session)
-        if watched.run_count >= _MOST_RUNS or len(watched.feeds) == MOST_FEEDS:
+        if watched.run_count >= _MOST_RUNS or len(watched.feeds) == MOST_KEPT_FEEDS:
             return None
         if not isinstance(feed, Mapping):
             return "they were bound to devices"

@@ -38,7 +38,7 @@ MAX_ELEMENTS = 1 << 20  # of a tensor in JSON or of texts, each an object of Pyt
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-LIMITS = ("max_body_bytes", "max_queue", "timeout_s", "concurrency")
+_LIMITS = ("max_body_bytes", "max_queue", "timeout_s", "concurrency")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _python(
     providers = _providers(prepared)
     notes = tuple(prepared.notes)
     plan = with_libraries(session_plan(prepared.config), target)
-    limits = {field: value for field, value in asdict(serving).items() if field in LIMITS}
+    limits = {field: value for field, value in asdict(serving).items() if field in _LIMITS}
     limits |= {"max_json_bytes": _MAX_JSON_BYTES, "max_elements": MAX_ELEMENTS}
     document = {
         "name": serving.name,

@@ -15,7 +15,7 @@ from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs, kept
 from workbench.features.explain import explanation
 from workbench.features.explain.explanation import Explained
-from workbench.features.explain.observe import BUDGET_S, Follow
+from workbench.features.explain.observe import SNAPSHOTS_S, Follow
 from workbench.features.explain.result import Explanation
 from workbench.features.profile.running import Execution, profile_execution
 
@@ -28,7 +28,7 @@ def explain(
     profile: bool = False,
     inputs: Feeds = None,
     passes: Follow = "auto",
-    budget_s: float = BUDGET_S,
+    budget_s: float = SNAPSHOTS_S,
     calibration: Any = None,
     cancel: threading.Event | None = None,
     on_first: Callable[[Explanation], None] | None = None,

@@ -11,7 +11,7 @@ from workbench.core.bundle.display import frame_of
 from workbench.core.config import Config
 from workbench.core.models import Model
 from workbench.features.explain.graph import Graph
-from workbench.features.explain.observe import BUDGET_S, Follow, Observation, observe
+from workbench.features.explain.observe import SNAPSHOTS_S, Follow, Observation, observe
 from workbench.features.explain.passes.fired import Passes, passes_of
 from workbench.features.explain.placement.records import Placement
 from workbench.features.explain.placement.resolve import place
@@ -91,7 +91,7 @@ def explain(
     config: Config,
     *,
     passes: Follow = "auto",
-    budget_s: float = BUDGET_S,
+    budget_s: float = SNAPSHOTS_S,
     calibration: Any = None,
     cancel: threading.Event | None = None,
     on_first: Callable[[Explained], None] | None = None,

@@ -31,7 +31,7 @@ from workbench.features.explain.weightless import with_shapes, write_weightless
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-BUDGET_S = 120.0  # for all snapshots; what is missing then is said
+SNAPSHOTS_S = 120.0  # for all snapshots; what is missing then is said
 TIMEOUT_S = 900.0
 REQUIRED, TOGETHER = "required", "together"
 PREPARED = -1  # the level of what was done to the file before ORT saw it
@@ -112,7 +112,7 @@ def observe(
     config: Config,
     *,
     passes: Follow = "auto",
-    budget_s: float = BUDGET_S,
+    budget_s: float = SNAPSHOTS_S,
     calibration: Any = None,
     cancel: threading.Event | None = None,
     on_first: Callable[[Observation], None] | None = None,

@@ -23,8 +23,8 @@ from workbench.features.improve.improving import Improving
 from workbench.features.improve.request import ImproveRequest
 from workbench.features.improve.result import Improvement
 
-BUDGET_S = 180.0
-SEARCH_S = 45.0  # of the search where neither a budget nor a limit was given
+_BUDGET_S = 180.0
+_SEARCH_S = 45.0  # of the search where neither a budget nor a limit was given
 
 
 @finding_inputs
@@ -73,8 +73,8 @@ def improve(
         start=start,
         limits=goal,
         without=tuple(without),
-        until=time.monotonic() + (BUDGET_S if budget_s is None else budget_s),
-        most_search_s=SEARCH_S if budget_s is None and goal == Goal() else float("inf"),
+        until=time.monotonic() + (_BUDGET_S if budget_s is None else budget_s),
+        most_search_s=_SEARCH_S if budget_s is None and goal == Goal() else float("inf"),
         data=data,
         calibration=calibration,
         seed=seed,

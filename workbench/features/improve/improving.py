@@ -26,7 +26,7 @@ from workbench.features.tune.standings import BASELINE
 from workbench.features.tune.study import run_study
 
 STEP_S = 15.0  # the most that one fix may take
-LEAST_S = 6.0  # about three rounds of a small model; less is no measurement
+LEAST_TRIAL_S = 6.0  # about three rounds of a small model; less is no measurement
 TRIAL_SHARE = 0.6  # of the time that is left; the rest measures the last config against the first
 FIX_SHARE = 0.6  # of the budget, after which fixes that were not tried race each other in the search
 PROOF_SHARE = 0.25  # of the time that is left, to measure the fixes again before the search
@@ -86,8 +86,8 @@ class Improving:
             trial_s = TRIAL_SHARE * self._left_s
             used_s = budget_s - self._left_s
             leaves_search = self._left_s - LEAST_SEARCH_S >= LEAST_SEARCH_S
-            if trial_s < LEAST_S or (used_s > FIX_SHARE * budget_s and leaves_search):
-                self._ended.append("The budget is spent." if trial_s < LEAST_S else "")
+            if trial_s < LEAST_TRIAL_S or (used_s > FIX_SHARE * budget_s and leaves_search):
+                self._ended.append("The budget is spent." if trial_s < LEAST_TRIAL_S else "")
                 for finding in candidates:
                     self._skipped[finding.record.id] = (
                         f"{finding.record.headline}; there was no time to try it"
@@ -135,9 +135,9 @@ class Improving:
         """Measure the first config and the last one again; a single fix in further rounds of its own."""
         request, fixes = self._request, self._fixes
         self._tell("measuring the first config and the last one again")
-        left_s = max(LEAST_S, self._left_s)
+        left_s = max(LEAST_TRIAL_S, self._left_s)
         if left_s * (1 - PROOF_SHARE) >= LEAST_SEARCH_S:
-            left_s = max(LEAST_S, left_s * PROOF_SHARE)
+            left_s = max(LEAST_TRIAL_S, left_s * PROOF_SHARE)
         if len(fixes) == 1:
             first = fixes[0].comparison
             comparison = first.measure_more(
@@ -175,7 +175,7 @@ class Improving:
     def _search_around(self) -> None:
         """Race configs around the current one; take the winner where it is proven against the first one."""
         request = self._request
-        again_s = LEAST_S if self._fixes else 0.0  # to measure the answer against the first config
+        again_s = LEAST_TRIAL_S if self._fixes else 0.0  # to measure the answer against the first config
         budget_s = min(request.most_search_s, self._left_s - again_s)
         if budget_s < LEAST_SEARCH_S:
             self._ended.append("There was no time to search around it.")
@@ -189,7 +189,7 @@ class Improving:
         study = StudyRequest(
             model=request.model, inputs=request.inputs, space=space, base=self._current,
             goal=replace(request.limits, min_speedup=None),
-            budget_s=max(LEAST_S, until - time.monotonic()),
+            budget_s=max(LEAST_TRIAL_S, until - time.monotonic()),
             calibration=request.calibration, data=request.data, seed=request.seed + 2,
         )  # fmt: skip
         self._tell("searching around it")
@@ -224,7 +224,7 @@ class Improving:
             self._ended.append(f"What it found is not the answer: {lost}.")
             return
         self._tell("measuring the first config and the one that was found again")
-        comparison = self._compare(winner, max(LEAST_S, self._left_s), request.seed + 5)
+        comparison = self._compare(winner, max(LEAST_TRIAL_S, self._left_s), request.seed + 5)
         verdict = confirmed.verdict
         gains: list[Ends] = [(step.ratio, step.low, step.high) for step in self._steps if step.kept]
         gains.append((verdict.ratio, verdict.low, verdict.high))

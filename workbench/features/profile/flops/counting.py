@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.core.bundle.display import frame_of
 from workbench.core.models.structure import bodies
 from workbench.features.profile.flops.cost import Cost, Operand, Unknown, Work
-from workbench.features.profile.flops.elements import VIEWS, operations
+from workbench.features.profile.flops.elements import VIEW_OPS, operations
 from workbench.features.profile.flops.products import PRODUCTS
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _attribute(attribute: Any) -> Any:
 
 
 def _bytes_moved(work: Work) -> int | None:
-    if work.op_type in VIEWS:
+    if work.op_type in VIEW_OPS:
         return 0
     inputs = list(work.inputs)
     if work.op_type in _GATHERS and inputs:

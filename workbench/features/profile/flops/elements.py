@@ -25,7 +25,7 @@ _NOTHING = _words(
     "OptionalGetElement OptionalHasElement NonZero ReverseSequence SequenceInsert SequenceLength "
     "SequenceEmpty SequenceErase CenterCropPad Unique QLinearConcat GatherBlockQuantized"
 )
-VIEWS = _words("Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant Dropout")
+VIEW_OPS = _words("Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant Dropout")
 _BY_COUNT = {  # operations per element of the output
     1: "Add Sub Mul Div Pow Mod Max Min And Or Xor Not Neg Abs Sign Ceil Floor Round Sqrt Reciprocal Exp Log "
     "Erf Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Sigmoid Relu Clip Equal Greater GreaterOrEqual Less "
