@@ -22,7 +22,7 @@ from workbench.apps.cli.summaries import junit, markdown
 from workbench.core.bundle.comparison import ComparisonRecord, Doubt, Kind
 from workbench.core.bundle.run import Failure
 from workbench.core.measure.apart import interval_apart
-from workbench.core.measure.gates import FINE, OPEN, WORSE, Gate, exit_code
+from workbench.core.measure.gates import FINE, OPEN, WORSE, Gate, exit_code, of_comparison
 from workbench.features.base.registry import KINDS
 from workbench.features.compare.result import Comparison
 from workbench.features.grid.gates import gates_of_grid
@@ -34,7 +34,7 @@ def judged(kind: Kind) -> ComparisonRecord:
 
 
 def code(record: ComparisonRecord, *fail_if: str) -> int:
-    return exit_code(checks_by_kind.of_comparison(record, fail_if))
+    return exit_code(of_comparison(record, fail_if))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ GATES = {
     "load test": checks_by_kind.of_load_test,
     "decoding": checks_by_kind.of_decoding,
     "accuracy": lambda record, _: checks_by_kind.of_accuracy(record, None),
-    "versions": lambda record, fail_if: checks_by_kind.of_comparison(record.comparison, fail_if),
+    "versions": lambda record, fail_if: of_comparison(record.comparison, fail_if),
 }
 
 

@@ -191,7 +191,7 @@ def _compare(
         reason=reason if part is None else f"{part}; {reason}",
         max_abs_error=worst_abs if math.isfinite(worst_abs) else None,
         relative_error=relative if math.isfinite(relative) else None,
-        sqnr_db=_decibels(signal, noise),
+        sqnr_db=decibels(signal, noise),
         nan_count=nans,
         inf_count=infs,
         least_sqnr_db=tolerance.least_sqnr_db,
@@ -216,7 +216,7 @@ def _energy(array: np.ndarray[Any, Any]) -> float:
         return float(np.square(array).sum())
 
 
-def _decibels(signal: float, noise: float) -> float | None:
+def decibels(signal: float, noise: float) -> float | None:
     """Return the ratio in dB; None without noise, or if a sum of squares exceeds the range of a double."""
     ratio = signal / noise if noise > 0 else math.inf
     return 10 * math.log10(ratio) if 0 < ratio < math.inf else None

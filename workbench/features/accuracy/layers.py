@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
+from workbench.core.measure.agreement import decibels
 from workbench.core.measure.limits import Limits, OnProgress
 from workbench.core.models.examples import examples
 from workbench.core.models.model import Model
@@ -142,12 +142,6 @@ def layer_errors(
             )
         )
     return tuple(errors)
-
-
-def decibels(signal: float, noise: float) -> float | None:
-    """Return the ratio in decibels; None where there is no noise, no signal, or no number."""
-    ratio = signal / noise if noise > 0 else math.inf
-    return 10 * math.log10(ratio) if 0 < ratio < math.inf else None
 
 
 def _output(

@@ -151,7 +151,8 @@ def pass_costs_time(evidence: Evidence) -> FindingRecords:
     worst = min(rows, key=lambda row: row.worth or 0.0)
     saved = worst.share.falling(lambda share: min(0.99, max(0.0, -share)) * run_s)
     names = tuple(row.name for row in rows)
-    gain = Gain("time", *saved.ends, evidence.share_of(saved.value or 0.0))
+    value, low, high = saved.ends
+    gain = Gain("time", value, low, high, evidence.share_of(value or 0.0))
     yield finding(
         f"{len(rows)} pass{'es' * (len(rows) > 1)} cost{'s' * (len(rows) == 1)} time here",
         *(f"{row.name}: {row.reason}" for row in rows[:3]),
