@@ -10,6 +10,7 @@ from torch import nn
 from sample_models.training import (
     DIGITS_LICENCE,
     DIGITS_MEANINGS,
+    EXPORTED_WITH,
     SEED,
     export_trained,
     fit,
@@ -70,7 +71,7 @@ if __name__ == "__main__":
             origin="trained here on scikit-learn's digits, enlarged",
             licence=DIGITS_LICENCE,
             remake="python -m sample_models.train_conv",
-            exporter="torch.onnx.export(dynamo=False)",
+            exporter=EXPORTED_WITH,
             meanings=DIGITS_MEANINGS,
             dims=(("batch", 1),),
         ).score

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from sample_models import FOLDER, TRAINED
 from sample_models.train_vit import EncoderBlock
-from sample_models.training import SEED, export_trained, publish, target
+from sample_models.training import EXPORTED_WITH, SEED, export_trained, publish, target
 
 _NAME = "char-gpt"
 CONTEXT, WIDTH, HEADS, DEPTH = 64, 128, 4, 3
@@ -87,7 +87,7 @@ if __name__ == "__main__":
             origin="trained here on ten of Shakespeare's sonnets; an eleventh is held out",
             licence="MIT, as this project; the text is in the public domain.",
             remake="python -m sample_models.train_gpt",
-            exporter="torch.onnx.export(dynamo=False)",
+            exporter=EXPORTED_WITH,
             meanings={
                 "input_ids": "ASCII codes of the text so far, at most 64 (below 128)",
                 "logits": "for each position, one score a character that may come next",

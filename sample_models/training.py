@@ -16,9 +16,13 @@ from sample_models import CARDS, TRAINED
 from sample_models.cards import SampleCard, write_card
 from sample_models.describe import facts
 from sample_models.evaluation import MOST_CALIBRATION, enlarge, read_evaluation_set
+from sample_models.short_weights import MANTISSA_BITS, shorten_weights
 
 SEED = 0
 HELD_OUT = 360  # of 1,797 digits
+EXPORTED_WITH = (
+    f"torch.onnx.export(dynamo=False), weights rounded to {MANTISSA_BITS} bits of mantissa, as in bfloat16"
+)
 SHIFT = 4  # pixels by which a training picture may shift, each way
 _BATCH = 64
 _REAL = "Real: everything, accuracy included. {0}"
@@ -71,7 +75,7 @@ def fit(module: nn.Module, *, epochs: int, rate: float) -> None:
 def export_trained(
     module: nn.Module, example: dict[str, torch.Tensor], path: Path, axes: dict[int, str]
 ) -> None:
-    """Export one float32 file in opset 17, with a free batch (and sequence) dimension."""
+    """Export one float32 file in opset 17, with short weights and a free batch (and sequence) dimension."""
     ((name, tensor),) = example.items()
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.onnx.export(
@@ -84,6 +88,9 @@ def export_trained(
         dynamic_axes={name: axes, "logits": axes},
         opset_version=17,
     )
+    model = onnx.load(str(path))
+    shorten_weights(model)
+    onnx.save(model, str(path))
 
 
 def publish(name: str, path: Path, **words: object) -> SampleCard:

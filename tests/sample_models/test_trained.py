@@ -8,6 +8,7 @@ import pytest
 from sample_models import CARDS, TRAINED
 from sample_models.cards import read_card
 from sample_models.evaluation import enlarge, read_evaluation_set
+from sample_models.short_weights import rounded, shorten_weights
 
 NAMES = ("char-gpt", "digits-conv", "digits-conv-qat", "digits-vit")
 
@@ -34,6 +35,21 @@ def test_files_are_small_and_valid(name):
     path = TRAINED / f"{name}.onnx"
     assert path.stat().st_size < 3_000_000
     onnx.checker.check_model(onnx.load(path), full_check=True)
+
+
+@pytest.mark.parametrize("name", ["char-gpt", "digits-conv", "digits-vit"])
+def test_shipped_weights_are_short(name):
+    shipped, short = (onnx.load(TRAINED / f"{name}.onnx") for _ in range(2))
+    shorten_weights(short)
+    assert short == shipped
+
+
+def test_weights_are_rounded_to_the_nearest_and_halves_to_the_even_one():
+    step = 2.0**-7  # between the numbers from 1 to 2
+    weights = [0.0, -3.0, 1 + step / 2, 1 + 3 * step / 2, 1 + 0.51 * step, -(1 + 0.49 * step), 2 - step / 8]
+    short = rounded(np.array(weights, np.float32))
+    assert short.dtype == np.float32
+    assert short.tolist() == [0.0, -3.0, 1.0, 1 + 2 * step, 1 + step, -1.0, 2.0]
 
 
 def test_quantization_aware_training_costs_at_most_two_points():
