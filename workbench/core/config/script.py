@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from workbench.core.config.plan import SessionPlan
+from workbench.core.config.provider import CPU
 from workbench.core.config.runtime import interpreter
 from workbench.core.plugin_packages import plugin_packages
 from workbench.core.thread_variables import OBEYED_SINCE, thread_origins, variables_of
@@ -88,6 +89,8 @@ def options_of(plan: SessionPlan, folder: str = "") -> Iterator[str]:
         yield f"options.register_custom_ops_library({_place(library, folder)})"
     if plan.policy:
         yield f"options.set_provider_selection_policy(ort.{plan.policy})"
+    elif plan.plugins:
+        yield from _added(plan)
     for name, size in plan.free_dimensions:
         yield f"options.add_free_dimension_override_by_name({name!r}, {size})"
 
@@ -112,6 +115,17 @@ def plugins_of(plan: SessionPlan, folder: str = "") -> Iterator[str]:
             yield f"ort.register_execution_provider_library({package.module!r}, {path})"
 
 
+def _added(plan: SessionPlan) -> Iterator[str]:
+    """Yield what adds the providers, plugins by their devices: a list of names means a build's own."""
+    plugins = dict(plan.plugins)
+    for name, settings in plan.providers:
+        if name in plugins:
+            yield f"devices = [device for device in ort.get_ep_devices() if device.ep_name == {name!r}]"
+            yield f"options.add_provider_for_devices(devices, {dict(settings)!r})"
+        elif name != CPU:
+            yield f"options.add_provider({name!r}, {dict(settings)!r})"
+
+
 def session_of(plan: SessionPlan, model: str) -> Iterator[str]:
     """`model`: an expression."""
     if plan.preload_libraries:
@@ -119,7 +133,7 @@ def session_of(plan: SessionPlan, model: str) -> Iterator[str]:
     yield "session = ort.InferenceSession("
     yield f"    {model},"
     yield "    options,"
-    if plan.providers:
+    if plan.providers and not plan.plugins:
         yield "    providers=["
         for name, options in plan.providers:
             yield f"        ({name!r}, {dict(options)!r}),"

@@ -134,7 +134,9 @@ def _static(script: ScriptSteps, settled: StaticInt8) -> None:
 def _compiled(script: ScriptSteps, plan: SessionPlan) -> None:
     source, target = script.next("compiled")
     providers = [
-        (name, dict(settings)) for name, settings in plan.providers if name != "CPUExecutionProvider"
+        (name, dict(settings))
+        for name, settings in plan.providers
+        if name != "CPUExecutionProvider" and not plan.plugins  # whose options have them already
     ]
     script.blocks.append(
         "\n".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,21 +36,27 @@ def offered_by(module: str) -> list[str]:
 
 
 def devices_of(plan: dict[str, Any]) -> list[str]:
-    """Return what ORT says of the devices of a plan's providers; of all, where it lists none of theirs."""
+    """Return what ORT says of the devices of a plan's providers, or of all where it lists none."""
     register_plugins(plan.get("plugins", {}))
     asked = {name for name, _ in plan["providers"] if name != "CPUExecutionProvider"}
     listed = ort.get_ep_devices()
-    return sorted(_described(device) for device in listed if device.ep_name in asked) or sorted(
-        map(_described, listed)
-    )
+    theirs = [device for device in listed if device.ep_name in asked] or listed
+    return sorted(f"{_described(device)} {json.dumps(_facts(device), sort_keys=True)}" for device in theirs)
 
 
 def _described(listed: Any) -> str:
-    """Return a device as "cpu_ep: CPU of AMD (4130:0, version 0.1.0)": kind, vendor, numbers and facts."""
+    """Return a device as "cpu_ep: CPU of AMD (0.1.0)": kind, vendor, version of the plugin, and any name."""
+    facts = _facts(listed)
+    details = [text for name, text in sorted(facts.items()) if "name" in name.casefold() and text]
+    details.insert(0, str(facts.get("version", "version not known")))
+    return f"{listed.ep_name}: {listed.device.type.name} of {listed.device.vendor} ({', '.join(details)})"
+
+
+def _facts(listed: Any) -> dict[str, Any]:
+    """Return all that ONNX Runtime and the plugin say of a device, but where its library lies."""
     device = listed.device
-    facts = {**listed.ep_metadata, **device.metadata}
-    details = [f"{device.vendor_id}:{device.device_id}", *(f"{name} {facts[name]}" for name in sorted(facts))]
-    return f"{listed.ep_name}: {device.type.name} of {device.vendor} ({', '.join(details)})"
+    facts = {**listed.ep_metadata, **device.metadata, "numbers": [device.vendor_id, device.device_id]}
+    return {name: text for name, text in facts.items() if name != "library_path"}
 
 
 def _register(provider: str, library: str) -> None:

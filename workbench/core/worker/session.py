@@ -32,12 +32,24 @@ def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
     register(options, plan.get("custom_ops", ()))
     if plan.get("policy"):
         member(ort.SessionOptions, "set_provider_selection_policy")(options, _constant(plan["policy"]))
+    elif plan.get("plugins"):
+        _add_providers(options, plan)
     shared = plan.get("shared", ())
     if "threads" in shared:
         options.use_per_session_threads = False
     if {"arena", "arena as requested"} & set(shared):
         options.add_session_config_entry("session.use_env_allocators", "1")
     return options
+
+
+def _add_providers(options: ort.SessionOptions, plan: dict[str, Any]) -> None:
+    """Add the providers of a plan, plugins by their devices: a plain name means a build's own."""
+    for name, settings in plan["providers"]:
+        if name in plan["plugins"]:
+            devices = [device for device in ort.get_ep_devices() if device.ep_name == name]
+            options.add_provider_for_devices(devices, settings)
+        elif name != CPU:
+            options.add_provider(name, settings)
 
 
 def weights_beside(file_name: str) -> dict[str, str]:
@@ -78,7 +90,9 @@ def make_session(model: str, plan: dict[str, Any], **attributes: Any) -> ort.Inf
 
 
 def providers_of(plan: dict[str, Any]) -> list[Any] | None:
-    """Return the providers of a session with their options; None where the options hold a policy."""
+    """Return the providers of a session with their options; None where its options hold them, or a policy."""
+    if plan.get("plugins"):
+        return None
     return [(name, settings) for name, settings in plan["providers"]] or None
 
 

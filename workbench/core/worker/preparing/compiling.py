@@ -7,7 +7,7 @@ from typing import Any
 
 import onnxruntime as ort
 
-from workbench.core.worker.session import CPU, make_session, member, session_options
+from workbench.core.worker.session import CPU, make_session, member, providers_of, session_options
 
 _EP_CONTEXT = b"\x22\x09EPContext"  # op_type of a NodeProto and its length: onnx may be missing
 
@@ -19,12 +19,13 @@ def run(source: str, target: str, plan: dict[str, Any], devices: list[str]) -> d
     """
     compiler = member(ort, "ModelCompiler", "update onnxruntime, or leave saved_graph out")
     options = session_options(plan)
-    for name, settings in plan["providers"]:
+    for name, settings in providers_of(plan) or ():
         if name != CPU:
             options.add_provider(name, settings)
     compiler(options, source, embed_compiled_data_into_model=True).compile_to_file(target)
     parts = Path(target).read_bytes().count(_EP_CONTEXT)
-    fit = f"the compiled parts fit {'; '.join(devices)} and these versions: compile anew for others"
+    here = "; ".join(device.partition(" (")[0] for device in devices)
+    fit = f"the compiled parts fit {here} and these versions: compile anew for others"
     return {"compiled_parts": parts, "problem": _problem(target, plan) if parts else None, "notes": [fit]}
 
 
