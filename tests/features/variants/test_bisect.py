@@ -120,10 +120,12 @@ def test_the_report_is_written_by_command_without_markup_or_paths(
     command = ["compare-versions", "digits-conv", *places, "--bisect", "--report", str(report)]
     assert main([*command, "--no-history", "--quiet"]) == 0
     text = report.read_text("utf-8")
-    assert text.startswith("# The latency changed from 1.21.0 to 1.22.0")
+    assert text.splitlines()[0].endswith(": other latency on ONNX Runtime 1.22.0 than on 1.21.0")
+    assert "- The latency changed from 1.21.0 to 1.22.0, in 3 steps" in text
     assert "## Operators of the file" in text
     assert "| a\\|b | 1 ms | 1 ms |" in text
-    assert "| 1.21.0 | False | True |" in text
+    assert "| 1.21.0 | no | yes |" in text
+    assert "## Outputs beside those of A" in text
     assert "<script" not in text.replace("\\<", "")
     assert str(tmp_path) not in text
 

@@ -19,7 +19,7 @@ from workbench.core.config.runtime import name_of
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field, names, yes_or_no
 from workbench.core.measure.wording import headline
-from workbench.core.text import counted, in_ms, listed, one_line, shorten
+from workbench.core.text import counted, in_digits, in_ms, listed, one_line, shorten
 from workbench.core.worker.launch import Worker, WorkerFolder
 from workbench.drawing.chart import Chart, run_look
 from workbench.features.base.measured import Measured
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 Changed = Literal["outputs", "latency", "nothing"]
 _HERE = "this environment"
+_OUTPUT = ("config", "output", "agrees", "largest error", "share of its largest value")
 _STEP = ("release", "has the change", "settled", "times as fast")
 MOST_NAMES = 6
 
@@ -107,8 +108,8 @@ class VersionsRecord(ComparedRecord):
         for row in self.rows:
             nodes = "nodes not known" if row.nodes is None else counted(row.nodes, "node")
             latency = in_ms(row.latency_s) or "not measured"
-            environment = f"ONNX Runtime {shorten(row.onnxruntime)}, {shorten(row.environment)}"
-            line = f"{row.name} ({environment}): {nodes}, {latency}"
+            place = "" if row.environment == row.onnxruntime else f", {shorten(row.environment)}"
+            line = f"{row.name} (ONNX Runtime {shorten(row.onnxruntime)}{place}): {nodes}, {latency}"
             lines.append("; ".join([line, *_differences(first, row)] if row is not first else [line]))
         return "\n".join([*([self.found] if self.found else []), *lines])
 
@@ -222,6 +223,11 @@ class Versions(Measured):
         verdicts = (headline(verdict) for verdict in self.record.comparison.verdicts)
         return "\n".join([str(self.record), *verdicts])
 
+    def _title(self) -> str:
+        first, last = (row.onnxruntime for row in (self.record.rows[0], self.record.rows[-1]))
+        changed = f"other {self.record.changed} on ONNX Runtime {last} than on {first}"
+        return self.title if self.record.changed in (None, "nothing") else changed
+
     def report(self) -> str:
         """Return what an issue needs, in Markdown: structure, profile, config and machine, no weights."""
         record = self.record
@@ -229,34 +235,35 @@ class Versions(Measured):
         machine = compared.machine
         cores = f"{machine.usable_cores} usable of {machine.logical_cores} cores"
         kinds = dict.fromkeys(time.op_type for time in record.profiles)
-        times = {(time.op_type, time.name): time for time in record.profiles}
-        profile = [
-            [
-                kind,
-                *(in_ms(times[kind, row.name].self_s) if (kind, row.name) in times else "" for row in rows),
-            ]
-            for kind in kinds
+        times = {(time.op_type, time.name): in_ms(time.self_s) for time in record.profiles}
+        profile = [[kind, *(times.get((kind, row.name)) for row in rows)] for kind in kinds]
+        outputs = [
+            (row.label, row.output, row.agrees, row.max_abs_error, row.relative_error)
+            for row in compared.agreement
         ]
+        steps = [(step.release, step.is_changed, step.is_settled, step.ratio.factor) for step in record.steps]
         return "\n".join([
-            f"# {_plain(record.found or self.title)}", "",
+            f"# {_plain(f'{record.model_name}: {self._title()}')}", "",
             *(f"- {_plain(line)}" for line in self._in_words().splitlines()),
             f"- Config: {_plain(config_in_words(compared.runs[0].config.replace(runtime=None)))}",
             f"- Machine: {_plain(machine.cpu)}, {cores}, {_plain(machine.platform)}",
             f"- Python {_plain(rows[0].python)}, NumPy {_plain(rows[0].numpy)}",
-            f"- Inputs: {', '.join(_plain(f'{name} {kind}') for name, kind in compared.inputs.shapes)}",
+            f"- Inputs: {', '.join(_plain(f'{name} {kind}') for name, kind in compared.inputs.shapes)}; "
+            f"{_plain(compared.inputs.made_by)}",
+            *_markdown("Outputs beside those of A", _OUTPUT, outputs),
             *_markdown("Operators of the file", ["operator", "count"], record.operators),
             *_markdown("Own time of a run", ["operator", *(row.onnxruntime for row in rows)], profile),
-            *_markdown("Releases measured beside the first", _STEP, [_step(step) for step in record.steps]),
+            *_markdown("Releases measured beside the first", _STEP, steps),
             "",
         ])  # fmt: skip
 
 
-def _step(step: BisectStep) -> Sequence[object]:
-    return step.release, step.is_changed, step.is_settled, step.ratio.factor
-
-
 def _plain(value: object) -> str:
-    """Return a text for Markdown without markup or links: it may be a stranger's."""
+    """Return a value for Markdown without markup or links: it may be a stranger's."""
+    if value is None or isinstance(value, bool):
+        value = {True: "yes", False: "no", None: "not known"}[value]
+    elif isinstance(value, float):
+        value = in_digits(value, 3)
     return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", one_line(str(value), 200))
 
 
