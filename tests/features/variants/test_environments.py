@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from onnx import helper
 
 import workbench as wb
+from tests.core.models import tiny
 from workbench.core.home import cache_folder
 from workbench.core.measure.limits import Progress
 
@@ -134,3 +136,23 @@ def test_two_versions_by_number_are_installed_and_compared() -> None:
     result = wb.compare_versions("digits-conv", ["1.24.1", "1.27.0"], budget_s=1, progress=False, keep=False)
     assert [row.onnxruntime for row in result.record.rows] == ["1.24.1", "1.27.0"]
     assert all(row.latency_s for row in result.record.rows)
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_release_that_counts_the_last_window_of_a_pool_otherwise(tmp_path: Path) -> None:
+    """A dilated pool whose last window goes beyond the image has other outputs since 1.21.0."""
+    pool = helper.make_node(
+        "AveragePool", ["x"], ["y"], "pool",
+        kernel_shape=[3, 3], strides=[3, 3], dilations=[2, 2], count_include_pad=1, ceil_mode=1,
+    )  # fmt: skip
+    model = tiny.save(
+        tiny.model([pool], [tiny.tensor("x", [1, 4, 31, 31])], [tiny.tensor("y", None)]), tmp_path
+    )
+    releases = ["1.20.1", "1.24.1", "1.27.0"]
+    result = wb.compare_versions(
+        model, releases, wb.Config(), bisect=True, budget_s=1, progress=False, keep=False
+    )
+    assert [row.onnxruntime for row in result.record.rows] == releases[:2]
+    assert result.record.changed == "outputs"
+    assert "| B | y | no |" in result.report()
