@@ -71,6 +71,8 @@ def why_is_cheap(comparison: Comparison) -> bool:
     runs = comparison.runs
     if len(runs) < 2 or comparison.why or any(run.failure is not None for run in runs):
         return False
+    if any(run.config.engine is not None or run.config.runtime is not None for run in runs):
+        return False  # what ran is no graph of this ONNX Runtime
     changed = {change.field for change in runs[0].config.diff(runs[1].config).changes}
     loads_s = [run.load_s for run in runs]
     if None in loads_s or not any(BY_FIELD[field].group in _OF_GRAPH for field in changed):
