@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 LEAST_PROBABILITY = 0.3
-GROWTH = 4  # pixels around the core of a line, which is what the detector marks
+GROWTH = 12  # pixels around the core of a line, which is what the detector marks
 
 
 def normalized(picture: np.ndarray) -> dict[str, Any]:
