@@ -11,6 +11,7 @@ import pytest
 from onnx import ModelProto, helper, numpy_helper
 
 import workbench as wb
+from workbench.core.text import share_of
 
 pytestmark = pytest.mark.real
 LAYERS, WIDTH, AT = 12, 16, 7
@@ -79,6 +80,19 @@ def test_the_node_that_is_to_blame_is_named(
     assert tensor in str(found)
     assert found.to_frame()["beyond"].sum() == len(found.record.beyond) < len(found.record.tensors)
     assert wb.open(found.save(tmp_path / "difference.ortbench")).record == found.record
+
+
+def test_a_rounding_below_the_tolerance_is_said(tmp_path: Path) -> None:
+    right, wrong = tmp_path / "right.onnx", tmp_path / "wrong.onnx"
+    onnx.save(stack(), right)
+    model = stack()
+    cast(model)
+    onnx.save(model, wrong)
+    found = wb.first_difference(right, wrong, tolerance=0.1)
+    assert not found.record.beyond
+    largest = max(tensor.error or 0.0 for tensor in found.record.tensors)
+    assert 1e-5 < largest < 1e-2
+    assert f"the largest error is {share_of(largest, 'the tensor')}" in str(found)
 
 
 def test_configs_that_agree_have_no_first_difference() -> None:

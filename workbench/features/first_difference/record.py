@@ -70,7 +70,12 @@ class FirstDifferenceRecord:
     def __str__(self) -> str:
         joined = f"{counted(len(self.tensors), 'tensor')} of {counted(self.node_count, 'node')} compared"
         if not self.beyond:
-            return f"{self.model_name}: no tensor differs by more than {self.tolerance:.2g}; {joined}"
+            errors = [(tensor.error, tensor.tensor) for tensor in self.tensors if tensor.error]
+            error, name = max(errors, default=(0.0, ""))
+            most = (
+                f"; the largest error is {share_of(error, 'the tensor')}, of {shorten(name)}" if name else ""
+            )
+            return f"{self.model_name}: no tensor differs by more than {self.tolerance:.2g}{most}; {joined}"
         first = self.beyond[0]
         by = (
             "NaN or infinity is born"
