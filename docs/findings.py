@@ -15,10 +15,9 @@ against the config as it is and returns `kept`, `reason`, `verdict`, `agreement`
 `wb.improve(model)` and `workbench improve MODEL` try them all, largest gain first, and keep what was
 measured better. A fix for memory, loading or accuracy is kept only where it costs no time.
 
-At the end
-`wb.improve` measures the first config against the last one again, a single fix in further rounds of its own
-comparison; if that says slower, that the outputs differ, or contradicts the steps, it goes back to the first
-one. `budget_s` bounds all of it; what there was no time for is listed with its predicted gain.
+At the end `wb.improve` measures the first config against the last one again, and a single fix in further
+rounds of its own comparison. It goes back to the first config if that says slower, says that the outputs
+differ, or contradicts the steps. `budget_s` bounds all of it; what there was no time for is listed with its predicted gain.
 
 A rule that needs a measurement that was not made (a cold start, a thread scan) is
 listed as such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for what a
@@ -30,12 +29,13 @@ that the structure proves it, *likely* that a share of the profile and a measure
 only a measurement can tell. The savings of fixes on different nodes add up: the list says what all of them
 are worth together, and after each kept fix the shares are computed anew.
 
-`python -m benchmarks.findings --parts recall sound exact speed` plants flaws into sound models and counts how
-many are found with the right nodes, how many findings sound models have, and whether exact fixes are exact;
+`python -m benchmarks.findings --parts recall sound exact speed` plants flaws into sound models. It counts how
+many are found with the right nodes, how many findings sound models have, and whether exact fixes are exact.
 `--parts gain improve` measures, so it needs a quiet machine. Each goes on where it was stopped, and
-`--minutes 20 --file rows.jsonl` spreads it over several quiet times; `--report` prints the tables again. What
-is recovered of a planted loss is measured in one run of the flawed, the improved and the sound model, also
-where no fix was kept; it counts where the sound model was proven faster.
+`--minutes 20 --file rows.jsonl` spreads it over several quiet times; `--report` prints the tables again.
+
+One run of the flawed, the improved and the sound model measures what is recovered of a planted loss, also
+where no fix was kept. It counts where the sound model was proven faster.
 
 This page is made from the rules by `python -m docs.findings`.
 """
@@ -76,21 +76,20 @@ models of each kind of flaw.
 The casts to float16 were measured left out of the file, as an export without autocast leaves them out.
 
 With three further models, which the table leaves out, 25 of 31 (81 %; the goal is 80 %): 23 of 25 of those
-called *sure* or *likely*, 2 of 6 of those called *maybe*. Three rules were changed after this run:
-convolutions of one dimension gained 1.59 times on another processor and lose here, so the rule says *maybe*
-now; a Loop is expected to be 18 times slower than its product, not 11, and measured again 11.5 and 14.1
-were predicted, 14.7 (13.8 to 15.6) and 15.0 (9.5 to 23.6) measured.
+called *sure* or *likely*, 2 of 6 of those called *maybe*. Three rules say something else since this run.
+Convolutions of one dimension gained 1.59 times on another processor and lose here, so their rule says
+*maybe*. The rule for a Loop expects it to be 18 times slower than its product, where it expected 11. Measured
+again, 11.5 and 14.1 were predicted, and 14.7 (13.8 to 15.6) and 15.0 (9.5 to 23.6) were measured.
 
-What too many threads cost depends on
-the machine, the net and what else runs: on another machine 4 threads on two quiet cores cost 1.67 and 1.75
-times, 8 threads 5.7 times, and beside other programs 0.52 and 1.09 were measured. The rule predicted from
-that 5.7; after this run it predicts 1.75, the median of what was measured in quiet, still as *maybe*, with
-an interval from nothing to the largest.
+What too many threads cost depends on the machine, the net and what else runs. On another machine 4 threads on
+two quiet cores cost 1.67 and 1.75 times, and 8 threads cost 5.7 times. Beside other programs 0.52 and 1.09
+were measured. The third rule predicted 5.7 from that. It now predicts 1.75, the median of what was measured in
+quiet, still as *maybe*, with an interval from nothing to the largest.
 
 `wb.improve` ended slower in 0 of 34 tries, on fresh measurements (the goal is 0 of 40): 25 were faster, 9
 kept nothing. Where the sound model was measured to be faster by 3 % or more, 92 % of the loss was recovered
-on average (the goal is 80 %), at least 80 % in 23 of 25 models: twice a fix was not settled in its 8 s and
-so not kept. An earlier run under a load of 9 to 22 ended slower in 0 of 35, kept what it could settle only
+on average (the goal is 80 %). At least 80 % was recovered in 23 of 25 models. In the other two a fix was not
+settled in its 8 s and so not kept. An earlier run under a load of 9 to 22 ended slower in 0 of 35, kept what it could settle only
 (4 *faster*), and had 27 of 33 predictions within a factor of 1.5.
 
 Scan and rules (`--parts speed`): 0.27 s and 0.03 s for 1,000 nodes; for 2 GB of different weights 0.5 s with
