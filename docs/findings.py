@@ -17,7 +17,8 @@ measured better. A fix for memory, loading or accuracy is kept only where it cos
 
 At the end `wb.improve` measures the first config against the last one again, and a single fix in further
 rounds of its own comparison. It goes back to the first config if that says slower, says that the outputs
-differ, or contradicts the steps. `budget_s` bounds all of it; what there was no time for is listed with its predicted gain.
+differ, or contradicts the steps. `budget_s` bounds all of it; what there was no time for is listed with its
+predicted gain.
 
 A rule that needs a measurement that was not made (a cold start, a thread scan) is
 listed as such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for what a
@@ -83,14 +84,16 @@ again, 11.5 and 14.1 were predicted, and 14.7 (13.8 to 15.6) and 15.0 (9.5 to 23
 
 What too many threads cost depends on the machine, the net and what else runs. On another machine 4 threads on
 two quiet cores cost 1.67 and 1.75 times, and 8 threads cost 5.7 times. Beside other programs 0.52 and 1.09
-were measured. The third rule predicted 5.7 from that. It now predicts 1.75, the median of what was measured in
-quiet, still as *maybe*, with an interval from nothing to the largest.
+were measured. The third rule predicted 5.7 from that. It now predicts 1.75, the median of what was measured
+in quiet, still as *maybe*, with an interval from nothing to the largest.
 
 `wb.improve` ended slower in 0 of 34 tries, on fresh measurements (the goal is 0 of 40): 25 were faster, 9
 kept nothing. Where the sound model was measured to be faster by 3 % or more, 92 % of the loss was recovered
 on average (the goal is 80 %). At least 80 % was recovered in 23 of 25 models. In the other two a fix was not
-settled in its 8 s and so not kept. An earlier run under a load of 9 to 22 ended slower in 0 of 35, kept what it could settle only
-(4 *faster*), and had 27 of 33 predictions within a factor of 1.5.
+settled in its 8 s and so not kept.
+
+An earlier run under a load of 9 to 22 ended slower in 0 of 35. It kept only what it could settle (4
+*faster*), and had 27 of 33 predictions within a factor of 1.5.
 
 Scan and rules (`--parts speed`): 0.27 s and 0.03 s for 1,000 nodes; for 2 GB of different weights 0.5 s with
 315 MB at the peak, of equal weights 1.6 s with 565 MB.
