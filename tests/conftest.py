@@ -47,19 +47,21 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Run without ONNX Runtime and browser what is quick, unless `slow` is named; a whole run on all cores.
+    """Leave out what is slow where ONNX Runtime and browser are left out; a whole run uses all cores.
 
-    Nothing is timed in such a run. `-n0`: one core.
+    No test asserts a time. `-n0`: one core.
     """
     option = config.option
-    if not {"not real", "not browser"} <= {*option.markexpr.split(" and ")}:
-        return
-    if "slow" not in option.markexpr:
+    terms = {*option.markexpr.split(" and ")}
+    if {"not real", "not browser"} <= terms and "slow" not in option.markexpr:
         option.markexpr += " and not slow"
+    if "not slow" not in option.markexpr:
+        return
     is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not option.collectonly
     is_worker_of_xdist = hasattr(config, "workerinput")
     if is_whole and not is_worker_of_xdist and not option.usepdb and option.numprocesses is None:
         option.numprocesses, option.dist = min(usable_cores(), MOST_PROCESSES), "loadfile"
+        option.loadscopereorder = False  # files of few tests would come last, and those of the browser take long
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
