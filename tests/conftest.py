@@ -61,7 +61,9 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     is_worker_of_xdist = hasattr(config, "workerinput")
     if is_whole and not is_worker_of_xdist and not option.usepdb and option.numprocesses is None:
         option.numprocesses, option.dist = min(usable_cores(), MOST_PROCESSES), "loadfile"
-        option.loadscopereorder = False  # files of few tests would come last, and those of the browser take long
+        option.loadscopereorder = (
+            False  # files of few tests would come last, and those of the browser take long
+        )
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

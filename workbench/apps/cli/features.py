@@ -106,8 +106,8 @@ def _add_option(command: argparse.ArgumentParser, name: str, parameter: inspect.
     how, option, default = _reading(parameter.annotation), f"--{name.replace('_', '-')}", parameter.default
     if how is None:
         return
-    said = "" if default in (None, False, (), inspect.Parameter.empty) else f"default {default}"
-    texts = [hint[:1].lower() + hint[1:], said.replace("%", "%%"), how.get("help")]
+    default_hint = "" if default in (None, False, (), inspect.Parameter.empty) else f"default {default}"
+    texts = [hint[:1].lower() + hint[1:], default_hint.replace("%", "%%"), how.get("help")]
     needed = {"required": True} if default is inspect.Parameter.empty else {"default": default or None}
     command.add_argument(option, **needed, **{**how, "help": "; ".join(filter(None, texts)) or None})
 

@@ -83,12 +83,12 @@ def why_is_cheap(comparison: Comparison) -> bool:
 def explain_why(comparison: Comparison, job: Job) -> None:
     """Explain the runs, so that the answer has its reason; without one it stands, too."""
 
-    def told(step: str) -> None:
+    def show_step(step: str) -> None:
         last = job.progress or Progress(step, 0, 0.0, 0.0, None, None)
         job.tell(replace(last, doing=f"finding out why, {step}", remaining_s=None))
 
     try:
-        comparison.examine("explanation", cancel=job.cancel, on_step=told)
+        comparison.examine("explanation", cancel=job.cancel, on_step=show_step)
     except WorkbenchError:  # stopped, or this model cannot be explained, which the view says when asked
         return
 

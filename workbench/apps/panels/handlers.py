@@ -6,7 +6,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.markup import bug_html, error_html, note_html
@@ -14,9 +14,6 @@ from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.form import Field
-
-if TYPE_CHECKING:
-    from workbench.apps.panels.bench import Bench
 
 _thread = threading.local()  # a person may change a widget while another thread updates the panels
 
@@ -67,13 +64,6 @@ def text_field(field: Field, changed: Callable[[str], object], status: W.HTML) -
 def buttons_of(status: W.HTML, *specs: tuple[str, str, Callable[[], object]]) -> dict[str, W.Button]:
     """Return small buttons by their labels; of each, the tooltip and what a click runs."""
     return {label: button(label, hint, act, status) for label, hint, act in specs}
-
-
-def copy_button(
-    bench: Bench, label: str, hint: str, code: Callable[[], str], status: W.HTML, classes: str = "wbp-small"
-) -> W.Button:
-    """Return a button that copies a text, which is made when it is pressed."""
-    return button(label, hint, lambda: bench.page.copy(code(), status), status, classes=classes)
 
 
 def use_button(

@@ -9,7 +9,7 @@ from typing import Any
 import anywidget
 
 from workbench.apps.panels import widgets as W
-from workbench.apps.panels.handlers import error_to
+from workbench.apps.panels.handlers import button, error_to
 from workbench.apps.panels.markup import note_html, warning_html
 from workbench.apps.panels.task_thread import TaskThread
 
@@ -92,6 +92,12 @@ class NotebookPage:
         """Put text into the clipboard."""
         then = self._answer(status, "Copied.", "Select the text and copy it by hand.")
         self.bridge.ask(then, kind="copy", text=text)
+
+    def copy_button(
+        self, label: str, hint: str, code: Callable[[], str], status: W.HTML, classes: str = "wbp-small"
+    ) -> W.Button:
+        """Return a button that copies a text, which is made when it is pressed."""
+        return button(label, hint, lambda: self.copy(code(), status), status, classes=classes)
 
     def download(
         self, name: str, mime: str, data: bytes, status: W.HTML, *, before: str = "", fix: str = "Use Save."

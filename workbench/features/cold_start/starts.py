@@ -70,8 +70,8 @@ class GraphInCache:
     made_s: float  # what making it took, now or then
 
     def __str__(self) -> str:
-        found = "a hit in the cache, made before" if self.hit else "a miss in the cache, made now"
-        return f"its {self.words} graph ({found} in {in_ms(self.made_s)})"
+        cache = "a hit in the cache, made before" if self.hit else "a miss in the cache, made now"
+        return f"its {self.words} graph ({cache} in {in_ms(self.made_s)})"
 
 
 @dataclass(frozen=True, slots=True)

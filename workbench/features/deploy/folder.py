@@ -125,8 +125,8 @@ def _python(
         )
     (target / "session.py").write_text(session_file(plan, threads_from_environment=from_environment), "utf-8")
     finds_plugins = "auto" in dict(plan.plugins).values()
-    found = plugin_packages(prepared.asked.interpreter) if finds_plugins else ()
-    plugins = [package.requirement for package in found]
+    with_plugins = plugin_packages(prepared.asked.interpreter) if finds_plugins else ()
+    plugins = [package.requirement for package in with_plugins]
     requirements = "\n".join((*texts.requirements(providers, packages), *plugins)) + "\n"
     (target / "requirements.txt").write_text(requirements, "utf-8")
     (target / "Dockerfile").write_text(texts.dockerfile(packages), "utf-8")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import button, copy_button, follow, link_selection
+from workbench.apps.panels.handlers import button, follow, link_selection
 from workbench.apps.panels.markup import error_html, note_html, text
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget, WithDrawer
@@ -83,7 +83,7 @@ class CardWidget:
         self.turn = self._link("Table", "The same in numbers", self._turn)
         self.pin = self._link("Pin", "Keep it below, in a cell that survives sharing", self._pin)
         hint = "Copy the code that gives this"
-        self.copy = copy_button(bench, "Code", hint, self._code, self.status, "wbp-quiet-link")
+        self.copy = bench.page.copy_button("Code", hint, self._code, self.status, "wbp-quiet-link")
         self.csv = self._link("CSV", "Save the table as a file", self._download)
         both = card.draw is not None and card.table is not None
         turn, csv = [self.turn] if both else [], [self.csv] if card.table is not None else []

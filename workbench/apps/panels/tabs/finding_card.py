@@ -7,7 +7,7 @@ from functools import partial
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.fixes import fix_name
-from workbench.apps.panels.handlers import button, copy_button, link_selection, use_button
+from workbench.apps.panels.handlers import button, link_selection, use_button
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import progress_html
 from workbench.apps.panels.tabs.finding_texts import body_html, fix_html, gain_html, outcome_html
@@ -36,7 +36,7 @@ class FindingCard:
         )
         code = partial(bench.fix_code, label, finding)
         hint = "The code that finds this and tries it"
-        self.copy = copy_button(bench, "Copy code", hint, code, self.status)
+        self.copy = bench.page.copy_button("Copy code", hint, code, self.status)
         able = [self.try_it, self.cancel, self.use] if finding.fix.can_try else []
         buttons = W.VBox([*able, self.copy], classes="wbp-finding-buttons")
         gain = W.HTML(gain_html(finding, findings.run_s), classes="wbp-finding-gain")

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.code import kind_code
-from workbench.apps.panels.handlers import copy_button, use_button
+from workbench.apps.panels.handlers import use_button
 from workbench.apps.panels.tabs.finding_card import FindingCard
 from workbench.apps.panels.tabs.finding_texts import head_html, rest_html, steps_html
 from workbench.apps.panels.tabs.form import FormLine
@@ -53,7 +53,7 @@ class FindingsList:
         """Return the widgets of a config that was improved: the answer, what to do with it, the fixes."""
         status = W.HTML()
         use = use_button(self.state, "B", "Put the proven config into B", lambda: record.config, status)
-        copy = copy_button(self.bench, "Copy code", "The code that does the same", self._code, status)
+        copy = self.bench.page.copy_button("Copy code", "The code that does the same", self._code, status)
         row = W.HBox([use, copy] if record.config != record.start else [copy])
         row.add_class("wbp-tools")
         proven = [] if record.comparison is None else [W.HTML(verdict_html(record.comparison))]

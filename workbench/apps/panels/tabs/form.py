@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.code import kind_code
-from workbench.apps.panels.handlers import button, copy_button, follow, own_changes, text_field
+from workbench.apps.panels.handlers import button, follow, own_changes, text_field
 from workbench.apps.panels.markup import text
 from workbench.apps.panels.tabs.steps import time_words
 from workbench.core.feature import Offer
@@ -32,8 +32,8 @@ class FormLine:
         self.status = W.HTML()
         self.words = W.HTML(f'<div class="wbp-say">{text(sentence or f"{kind.hint}.")}</div>')
         self.run = button(kind.button, kind.hint, partial(bench.run, kind.name), self.status)
-        self.copy = copy_button(
-            bench, "Code", "Copy the code that makes this", self._code, self.status, "wbp-quiet-link"
+        self.copy = bench.page.copy_button(
+            "Code", "Copy the code that makes this", self._code, self.status, "wbp-quiet-link"
         )
         self.form = KINDS.named(kind.name).form if kind.has_form else ()
         self.fields = {field.argument: self._field(field) for field in self.form}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import copy_button, shown_in, text_field
+from workbench.apps.panels.handlers import shown_in, text_field
 from workbench.apps.panels.markup import error_html, note_html, text
 from workbench.core.config.literals import call, literal
 from workbench.core.form import values_of
@@ -33,10 +33,13 @@ class LimitsLine:
         self.fields = {
             field.argument: text_field(field, lambda _: self._ask(), self.status) for field in ASKED
         }
-        self.copy = copy_button(
-            bench, "Code", "Copy the code that asks this", lambda: bench.card_code(self.code, self.part),
-            self.status, "wbp-quiet-link",
-        )  # fmt: skip
+        self.copy = bench.page.copy_button(
+            "Code",
+            "Copy the code that asks this",
+            lambda: bench.card_code(self.code, self.part),
+            self.status,
+            "wbp-quiet-link",
+        )
         question = W.HTML("Within limits?", classes="wbp-words")
         row = W.HBox([question, *self.fields.values(), self.copy], classes="wbp-limit-fields wbp-tools")
         self.widget = W.VBox([row, self.status, self.answer])
