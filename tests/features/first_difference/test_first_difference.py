@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +13,18 @@ from onnx import ModelProto, helper, numpy_helper
 
 import workbench as wb
 from workbench.core.text import share_of
+from workbench.features.first_difference.record import FirstDifferenceRecord, TensorDifference
 
 pytestmark = pytest.mark.real
 LAYERS, WIDTH, AT = 12, 16, 7
 Plant = Callable[[ModelProto], None]
 
 
-def stack() -> ModelProto:
+def stack(layers: int = LAYERS) -> ModelProto:
     """Return layers of a product, a sum and an activation, which no pass fuses into one."""
     rng = np.random.default_rng(0)
     nodes, weights, value = [], [], "x"
-    for at in range(LAYERS):
+    for at in range(layers):
         weights.append(numpy_helper.from_array(rng.normal(0, 0.25, (WIDTH, WIDTH)).astype("f4"), f"w{at}"))
         nodes.append(helper.make_node("MatMul", [value, f"w{at}"], [f"p{at}"], f"product{at}"))
         nodes.append(helper.make_node("Add", [f"p{at}", value], [f"s{at}"], f"sum{at}"))
@@ -77,6 +79,8 @@ def test_the_node_that_is_to_blame_is_named(
     assert first.tensor == tensor
     assert first.node == {"t": f"tanh{AT}", "p": f"product{AT}"}[tensor[0]]
     assert (first.error is None) == (plant is not_a_number)
+    assert found.record.origin == first
+    assert (first.axis, first.channel) == ((1, 3) if plant is one_channel else (None, None))
     assert tensor in str(found)
     assert found.to_frame()["beyond"].sum() == len(found.record.beyond) < len(found.record.tensors)
     assert wb.open(found.save(tmp_path / "difference.ortbench")).record == found.record
@@ -93,6 +97,33 @@ def test_a_rounding_below_the_tolerance_is_said(tmp_path: Path) -> None:
     largest = max(tensor.error or 0.0 for tensor in found.record.tensors)
     assert 1e-5 < largest < 1e-2
     assert f"the largest error is {share_of(largest, 'the tensor')}" in str(found)
+    assert found.record.origin == next(row for row in found.record.tensors if row.node == f"tanh{AT}")
+    assert f"at t{AT} of Tanh tanh{AT}" in str(found)
+
+
+@pytest.mark.parametrize(("plant", "node"), [(cast, f"tanh{AT}"), (one_channel, f"product{AT}")])
+def test_in_a_thousand_nodes_the_origin_is_found_at_the_usual_tolerance(
+    plant: Plant, node: str, tmp_path: Path
+) -> None:
+    right, wrong = tmp_path / "right.onnx", tmp_path / "wrong.onnx"
+    onnx.save(stack(333), right)
+    model = stack(333)
+    plant(model)
+    onnx.save(model, wrong)
+    origin = wb.first_difference(right, wrong).record.origin
+    assert origin is not None
+    assert origin.node == node
+
+
+def test_an_error_that_grows_is_traced_to_where_it_jumps() -> None:
+    errors = (0.0, 2e-7, 4e-4, 8e-4, 2e-3, 5e-3)
+    rows = tuple(TensorDifference(f"t{at}", f"n{at}", "Add", error) for at, error in enumerate(errors))
+    record = FirstDifferenceRecord("net", ("A", "B"), 1e-3, rows, len(rows), None, ())
+    assert (record.beyond[0], record.origin) == (rows[4], rows[2])
+    assert "the first difference is t4 of Add n4: error 0.2" in str(record)
+    assert "it comes from t2 of Add n2, where the error jumps to 0.04" in str(record)
+    grown = replace(record, tensors=tuple(replace(row, error=2.0**at * 1e-6) for at, row in enumerate(rows)))
+    assert grown.origin is None
 
 
 def test_configs_that_agree_have_no_first_difference() -> None:

@@ -12,22 +12,51 @@ import onnxruntime as ort
 from workbench.core.worker.values import read_values
 
 BEFORE_CAST = "InsertedPrecisionFreeCast_"  # ORT renames an output that it computes in float32 for float16
+MOST_OF_IT = 0.9  # of the difference: a channel with as much is the one that is wrong
+LEAST_CHANNELS, MOST_CHANNELS = 4, 4096
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
 
 def run(first: str, second: str, feeds: list[str]) -> dict[str, Any]:
-    """Return the energy of each tensor of the first file, and that of the difference, over all feeds."""
+    """Return the energy of each tensor of the first file, that of the difference, and its channel."""
     sessions = [_exposed(Path(path)) for path in (first, second)]
-    sums: dict[str, tuple[float, float]] = {}
+    sums: dict[str, _Energies] = {}
     for pair in zip(*(read_values(Path(path)) for path in feeds), strict=True):
         ours, theirs = (_values(session, feed) for session, feed in zip(sessions, pair, strict=True))
         for name, value in ours.items():
             other = theirs.get(name)
             if other is not None and other.shape == value.shape:  # a blocked layout has another one
-                signal, noise = sums.get(name, (0.0, 0.0))
-                noise += float(np.square(other - value).sum())
-                sums[name] = signal + float(np.square(value).sum()), noise
-    return {"tensors": [[name, *energies] for name, energies in sums.items()]}
+                sums.setdefault(name, _Energies()).add(value, other)
+    return {"tensors": [energies.to_dict(name) for name, energies in sums.items()]}
+
+
+class _Energies:
+    """The energy of a tensor and of its difference, in all and by channel, over all feeds."""
+
+    def __init__(self) -> None:
+        self.signal = self.noise = 0.0
+        self._by_channel: dict[int, Any] = {}  # by the axis of the channels
+
+    def add(self, ours: Any, theirs: Any) -> None:
+        noise = np.square(theirs - ours)
+        self.signal += float(np.square(ours).sum())
+        self.noise += float(noise.sum())
+        for axis in {1, ours.ndim - 1} if ours.ndim > 1 else ():
+            if LEAST_CHANNELS <= ours.shape[axis] <= MOST_CHANNELS:
+                sums = noise.sum(axis=tuple(other for other in range(ours.ndim) if other != axis))
+                before = self._by_channel.get(axis, 0.0)
+                self._by_channel[axis] = before + sums if np.shape(before) in ((), sums.shape) else sums
+
+    def to_dict(self, name: str) -> dict[str, Any]:
+        """Return the sums, and the axis and channel that most of the difference lies in."""
+        worst = {axis: int(np.argmax(sums)) for axis, sums in self._by_channel.items()}
+        ruined = (
+            (axis, channel)
+            for axis, channel in worst.items()
+            if 0 < MOST_OF_IT * self.noise <= self._by_channel[axis][channel]
+        )
+        axis, channel = next(ruined, (None, None))
+        return {"name": name, "signal": self.signal, "noise": self.noise, "axis": axis, "channel": channel}
 
 
 def _exposed(path: Path) -> ort.InferenceSession:

@@ -137,7 +137,8 @@ class _Search:
                 write_values(path, runnable.feeds)
             files, feeds = [str(runnable.model.path) for runnable in runnables], [str(path) for path in paths]
             answer = self._answer("tensors", dict(zip(("first", "second"), files, strict=True)), feeds)
-            errors = {name: _error(signal, noise) for name, signal, noise in answer["tensors"]}
+            errors = {row["name"]: _error(row["signal"], row["noise"]) for row in answer["tensors"]}
+            channels = {row["name"]: (row["axis"], row["channel"]) for row in answer["tensors"]}
             if rounded := errors.keys() & quantized_tensors(runnables[1].model.structure):
                 pair = dict(zip(("baseline", "quantized"), files, strict=True))
                 after = self._answer("layer_errors", {**pair, "qdq": True}, feeds)["tensors"]
@@ -146,8 +147,11 @@ class _Search:
                     for row in after
                     if row["tensor"] in rounded
                 }
+                channels = {name: place for name, place in channels.items() if name not in rounded}
         return tuple(
-            TensorDifference(name, node.name or name, node.op_type, errors[name])
+            TensorDifference(
+                name, node.name or name, node.op_type, errors[name], *channels.get(name, (None, None))
+            )
             for node in self.model.structure.graph.node
             for name in node.output
             if name in errors

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 30  # of the figure
 _BEFORE = 3  # rows of the figure before the first difference
+_ROUNDING = 1e-6  # of a tensor's values; below it, errors are those of sums in another order
+_JUMP = 30.0  # times the largest error before: such an error is made, not passed on
 MOST_ERROR = 1e6  # of a tensor that is 0 in A
 
 
@@ -35,6 +37,14 @@ class TensorDifference:
     node: str  # that makes it in the source graph
     op_type: str
     error: float | None  # the energy of the difference over that of A's values, as a root; None: B has NaN
+    axis: int | None = None  # of the channels; None: no single channel is wrong
+    channel: int | None = None  # in which most of the difference lies
+
+    @property
+    def place(self) -> str:
+        """Return the tensor and the node that makes it, in words."""
+        channel = "" if self.channel is None else f"channel {self.channel} of axis {self.axis} of "
+        return f"{channel}{shorten(self.tensor)} of {self.op_type} {shorten(self.node)}"
 
 
 def differs(row: TensorDifference, tolerance: float) -> bool:
@@ -61,20 +71,38 @@ class FirstDifferenceRecord:
         """Return the tensors that differ by more than the tolerance, the first one first."""
         return tuple(row for row in self.tensors if differs(row, self.tolerance))
 
+    @property
+    def origin(self) -> TensorDifference | None:
+        """Return where the first difference comes from: the error jumps there. None: it grows step by step.
+
+        A rounding may stay below the tolerance where it happens and grow beyond it many nodes later.
+        """
+        largest, jump, origin = _ROUNDING, _JUMP, None
+        for row in self.tensors:
+            error = MOST_ERROR if row.error is None else row.error
+            if error >= jump * largest:
+                jump, origin = error / largest, row
+            largest = max(largest, error)
+            if differs(row, self.tolerance):
+                break
+        return origin
+
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per tensor: tensor, node, op_type, error, beyond."""
-        frame = frame_of(self.tensors, ("tensor", "node", "op_type", "error"))
+        """Return one row per tensor: tensor, node, op_type, error, axis, channel, beyond."""
+        frame = frame_of(self.tensors, ("tensor", "node", "op_type", "error", "axis", "channel"))
         frame["beyond"] = [row in self.beyond for row in self.tensors]
         return frame
 
     def __str__(self) -> str:
         joined = f"{counted(len(self.tensors), 'tensor')} of {counted(self.node_count, 'node')} compared"
+        origin = self.origin
         if not self.beyond:
             errors = [(tensor.error, tensor.tensor) for tensor in self.tensors if tensor.error]
             error, name = max(errors, default=(0.0, ""))
             most = (
                 f"; the largest error is {share_of(error, 'the tensor')}, of {shorten(name)}" if name else ""
             )
+            most += "" if origin is None else f"; it jumps to {_words(origin)} at {origin.place}"
             return f"{self.model_name}: no tensor differs by more than {self.tolerance:.2g}{most}; {joined}"
         first = self.beyond[0]
         by = (
@@ -82,11 +110,10 @@ class FirstDifferenceRecord:
             if first.error is None
             else f"error {share_of(first.error, 'the tensor')}"
         )
+        if origin not in (None, first):
+            by += f"; it comes from {origin.place}, where the error jumps to {_words(origin)}"
         culprit = f"; without the pass {shorten(self.culprit)} the outputs agree" if self.culprit else ""
-        return (
-            f"{self.model_name}: the first difference is {shorten(first.tensor)} of {first.op_type} "
-            f"{shorten(first.node)}: {by}{culprit}; {joined}"
-        )
+        return f"{self.model_name}: the first difference is {first.place}: {by}{culprit}; {joined}"
 
 
 def check_first_difference(record: FirstDifferenceRecord, fix: str) -> None:
@@ -97,7 +124,9 @@ def check_first_difference(record: FirstDifferenceRecord, fix: str) -> None:
 
 def first_difference_chart(record: FirstDifferenceRecord) -> Chart:
     """Return a row for each tensor along the graph, from just before the first difference on."""
-    start = record.tensors.index(record.beyond[0]) if record.beyond else 0
+    start = (
+        record.tensors.index(record.origin or (record.beyond or record.tensors)[0]) if record.tensors else 0
+    )
     shown = record.tensors[max(0, start - _BEFORE) :][:_MOST_ROWS]
     rows = [
         ChartRow(
