@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tests.core.models import tiny
 from tests.core.worker.harness import interpreter
 from workbench.core.errors import StorageError
 from workbench.core.plugin_packages import plugin_packages
+from workbench.drawing.palette import style_of_provider
 from workbench.features.doctor.environment import survey
 
 HAS_WHEEL = (sys.platform, platform.machine()) == ("linux", "x86_64")
@@ -72,10 +74,13 @@ def test_a_policy_chooses_the_device_and_the_run_says_which(model: Path) -> None
         chosen.replace(providers=["cpu"])
 
 
-def test_its_nodes_are_placed_and_profiled(model: Path) -> None:
+def test_its_nodes_are_placed_coloured_and_profiled(model: Path, tmp_path: Path) -> None:
     explained = wb.explain(model, PLUGIN, keep=False)
     assert set(explained.placement.to_frame()["provider"]) == {"cpu_ep"}
     assert "cpu_ep" in str(explained)
+    page = explained.export_html(tmp_path / "explained.html").read_text("utf-8")
+    assert style_of_provider("cpu_ep").color in page
+    assert style_of_provider("cpu_ep") != style_of_provider("cpu")
     assert len(wb.profile(model, PLUGIN, budget_s=0.2, keep=False).to_frame())
 
 
@@ -121,6 +126,20 @@ def test_a_full_disk_is_a_plugins_reason_in_doctor(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("workbench.features.doctor.environment.plugin_devices", full)
     problems = {plugin.problem for plugin in wb.doctor().survey.plugins}
     assert problems == {"the disk is full"}
+
+
+def test_where_it_is_not_installed_its_bundle_opens_and_shows_it(
+    result: wb.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = result.save(tmp_path / "with-plugin.ortbench")
+    monkeypatch.setitem(sys.modules, "nxrt_ep_cpu", None)  # importing it fails
+    monkeypatch.setattr(metadata, "distributions", lambda **_: ())
+    assert plugin_packages() == ()
+    with pytest.warns(UserWarning, match="until you trust them"):
+        reopened = wb.open(file)
+    assert dict(reopened.runs[1].nodes_on)["cpu_ep"] == 3
+    assert "cpu_ep" in str(reopened)
+    assert "cpu_ep" in reopened.export_html(tmp_path / "page.html").read_text("utf-8")
 
 
 def test_a_strangers_library_is_shown_and_not_registered(result: wb.Comparison, tmp_path: Path) -> None:
