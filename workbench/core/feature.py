@@ -19,6 +19,7 @@ Per = Literal["run", "config", "baseline", "runs", "candidate"]
 Need = Literal["comparison", "precision"]
 Argument = Literal["inputs", "data", "calibration", "seed", "budget_s", "progress", "keep", "on_step"]
 Place: TypeAlias = "str | Callable[..., Any]"  # a function, or "module:function" to import it when called
+Effort: TypeAlias = tuple[float, int, int]
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # positional ones, keywords
 
 
@@ -56,6 +57,8 @@ class Offer:
     side_by_side: bool = False
     public_name: str = ""
     does: str = ""  # the first line of the call's docstring
+    effort: Effort | None = None
+    question: str = ""
 
     @property
     def command(self) -> str:
@@ -97,6 +100,8 @@ class Feature(Kind):
     button: str = ""  # the label of its button; empty: the panels do not offer it
     hint: str = ""  # the tooltip of the button
     step: str = ""  # what the job says while it runs
+    effort: Effort | None = None  # what it takes: seconds of its own, loads of the model, runs
+    question: str = ""  # what it answers; its tabs ask it beside the answer of a comparison
     tabs: tuple[str, ...] = ()  # the tabs that offer it, its own first
     key: str | None = None  # the column of its table that names nodes, for the linked selection
     code: str = ""  # how a comparison gets it, where `making_code` cannot know
@@ -107,6 +112,7 @@ class Feature(Kind):
         return Offer(
             self.name, self.button, self.hint, self.tabs, self.per, self.key, bool(self.form),
             self.side_by_side, self.public_name, _first_line(self.function) if self.call else "",
+            self.effort, self.question,
         )  # fmt: skip
 
     @property

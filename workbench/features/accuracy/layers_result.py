@@ -48,6 +48,7 @@ FEATURE = Feature(
     button="Layer errors",
     hint="Which layers of a config with a precision go wrong, tensor by tensor",
     step="every tensor of both models",
+    effort=(2.0, 6, 8),
     tabs=("Outputs",),
     key="node",
 )

@@ -110,6 +110,7 @@ FEATURE = Feature(
     button="Measure accuracy",
     hint="A and B on the same examples: accuracy where there are labels, every output's error",
     step="evaluating",
+    effort=(2.0, 4, 400),
     tabs=("Outputs",),
     code="result.accuracy()",
 )

@@ -155,5 +155,6 @@ FEATURE = Feature(
     button="Sensitivity",
     hint="Each layer quantized alone: its error, and the time it saves; for the config shown",
     step="each layer quantized alone",
+    effort=(20.0, 60, 400),
     tabs=("Outputs",),
 )

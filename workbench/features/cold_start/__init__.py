@@ -88,5 +88,6 @@ FEATURE = Feature(
     heading="Cold start",
     button="Cold start",
     hint="A and B from no process to a steady one, step by step",
+    effort=(3.0, 10, 20),
     tabs=("Memory and start",),
 )

@@ -245,6 +245,7 @@ FEATURE = Feature(
     examine=examine,
     button="Explain A and B",
     hint="What ORT makes of the graph under each config, pass by pass; nothing is timed",
+    effort=(2.0, 12, 2),
     tabs=("What ORT did", "Where time goes"),
     key="node",
 )

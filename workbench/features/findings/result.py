@@ -234,5 +234,6 @@ FEATURE = Feature(
     heading="Findings",
     button="Find improvements",
     hint="Look for lost time, memory and accuracy under A and B, with a fix and its predicted gain",
+    effort=(3.0, 14, 60),
     tabs=("Improve",),
 )

@@ -238,6 +238,7 @@ FEATURE = Feature(
     button="First difference",
     hint="The first tensor that differs between A and B, its node, and the pass that made it",
     step="both graphs with all tensors in view",
+    effort=(2.0, 6, 4),
     tabs=("Outputs",),
     key="node",
 )

@@ -93,5 +93,6 @@ FEATURE = Feature(
     button="Measure alone",
     hint="Mean, percentiles and throughput of the config shown, with intervals; nothing is compared",
     step="runs of one config, round after round",
+    effort=(8.0, 6, 400),
     tabs=("Timing",),
 )

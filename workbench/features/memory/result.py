@@ -43,6 +43,7 @@ FEATURE = Feature(
     examine=examine,
     button="Memory by node",
     hint="One run of each config with ORT's profiler: what is held and alive at each node",
+    effort=(2.0, 4, 4),
     tabs=("Memory and start",),
     key="node",
 )

@@ -148,6 +148,7 @@ FEATURE = Feature(
     examine=examine,
     button="Profile A and B",
     hint="Where the time goes, with ORT's profiler on; never used for latency",
+    effort=(1.0, 4, 60),
     tabs=("Where time goes", "What ORT did"),
     key="node",
 )

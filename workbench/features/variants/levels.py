@@ -121,5 +121,7 @@ FEATURE = Feature(
     button="Level by level",
     hint="ORT's five levels side by side, the rest as in the config that is shown",
     step="the graph at each level",
+    question="Worth of each level?",
+    effort=(15.0, 20, 400),
     tabs=("What ORT did",),
 )

@@ -213,5 +213,6 @@ FEATURE = Feature(
     button="Memory settings",
     hint="Memory pattern, arena and prepacking, each toggled alone; for the config shown",
     step="memory pattern, arena and prepacking, each toggled alone",
+    effort=(20.0, 24, 600),
     tabs=("Memory and start",),
 )

@@ -264,5 +264,7 @@ FEATURE = Feature(
     button="Ablate",
     hint="Turn off each pass that fired, alone, and measure what it is worth; for the config shown",
     step="which passes fire",
+    question="Worth of each pass?",
+    effort=(25.0, 40, 800),
     tabs=("What ORT did",),
 )

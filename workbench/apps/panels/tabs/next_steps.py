@@ -24,10 +24,6 @@ FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
 IMPROVE_S = 120.0
 _MOST = 2  # next steps of an answer
 _MOST_LETTERS = 40  # of a model's name
-_QUESTIONS = {  # of the views that fold the answer: kind, and what it answers
-    "Where time goes": {"roofline": "How near to the hardware's limit?"},
-    "What ORT did": {"levels": "Worth of each level?", "ablation": "Worth of each pass?"},
-}
 Turn = Callable[[str, str], None]
 
 
@@ -94,10 +90,11 @@ def _asks(bench: Bench, turn: Turn, kind: str, question: str) -> Iterator[NextSt
 
 def view_steps(bench: Bench, turn: Turn, view: str) -> list[NextStep]:
     """Return what would say more in a view, to stand in the one line of the answer."""
-    result, questions = bench.state.result, _QUESTIONS.get(view, {})
+    result = bench.state.result
     if result is None or any(run.failure is not None for run in result.runs[:2]):
         return []
-    return [step for kind, question in questions.items() for step in _asks(bench, turn, kind, question)]
+    asked = ((offer.name, offer.question) for offer in KINDS.offered(view) if offer.question)
+    return [step for kind, question in asked for step in _asks(bench, turn, kind, question)]
 
 
 def ask(bench: Bench, turn: Turn, kind: str) -> None:

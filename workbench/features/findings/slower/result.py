@@ -38,5 +38,6 @@ FEATURE = Feature(
     button="Why B is slower",
     hint="What costs B its time against A, with a fix for each cause: both run again under ORT's profiler",
     step="A and B under ORT's profiler",
+    effort=(2.0, 8, 60),
     tabs=("Where time goes",),
 )

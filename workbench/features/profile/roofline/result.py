@@ -66,6 +66,8 @@ FEATURE = Feature(
     fact="roofline",
     button="Roofline",
     hint="Measure what this machine can do, and set each node against it",
+    question="How near to the hardware's limit?",
+    effort=(6.0, 4, 60),
     tabs=("Where time goes",),
     key="node",
 )
