@@ -47,7 +47,7 @@ def test_versions_begin_with_this_environment() -> None:
     kind = KINDS.named("versions")
     values = values_of(kind.form, {"environments": "/x/ort117"})
     assert kind.call_code(["b"], values) == 'wb.compare_versions(model, [None, "/x/ort117"], b)'
-    with pytest.raises(wb.ConfigError, match="environments is empty"):
+    with pytest.raises(wb.ConfigError, match="the field versions is empty"):
         values_of(kind.form, {})
 
 

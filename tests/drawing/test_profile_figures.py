@@ -13,7 +13,7 @@ from tests.features.profile.traces import chain, event, node, trace_of, write
 from workbench.core.bundle.estimate import Estimate
 from workbench.drawing.chart_figure import chart_figure
 from workbench.features.cold_start.chart import cold_start_chart
-from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
+from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
 from workbench.features.memory.by_node import memory_of
 from workbench.features.memory.chart import memory_figure
 from workbench.features.profile.chart import op_type_chart

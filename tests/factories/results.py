@@ -22,7 +22,7 @@ from workbench.core.measure.measurement import MeasurementRecord
 from workbench.features.accuracy.layers_record import LayerError, LayerErrorsRecord, TensorError, WeightError
 from workbench.features.accuracy.record import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
-from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
+from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
 from workbench.features.decode.record import DecodePass, DecodeRun, DecodeVerdict, DecodingRecord, What
 from workbench.features.deploy.record import (
     DeployedFile,

@@ -25,7 +25,7 @@ from tests.features.findings.evidence import evidence, say
 from tests.features.findings.test_settings import free_inputs
 from workbench.core.config import Config, DynamicInt8, Provider, StaticInt8
 from workbench.core.cpu import usable_cores
-from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
+from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
 from workbench.features.findings.fix_result import FixResult
 from workbench.features.findings.gather import gather
 from workbench.features.findings.known import Known

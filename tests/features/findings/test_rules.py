@@ -14,7 +14,7 @@ from tests.factories.runs import block, process, run
 from tests.features.findings.evidence import evidence, say
 from workbench.core.config import Config, DynamicInt8, StaticInt8
 from workbench.core.rewrites.constants import take_weights_out_of_inputs
-from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
+from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
 from workbench.features.findings.weights import Weight, WeightScan
 from workbench.features.memory.by_node import MemoryRecord
 

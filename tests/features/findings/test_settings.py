@@ -18,7 +18,7 @@ from tests.factories.profiled_configs import model
 from tests.factories.runs import block, process, run
 from tests.features.findings.evidence import evidence, say
 from workbench.core.config import Config, Provider
-from workbench.features.cold_start.starts import ColdStartRecord, ProcessStart
+from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.record import FAILED
 from workbench.features.memory.by_node import MemoryRecord

@@ -17,7 +17,8 @@ from workbench.features.base.per_run import PerRun
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs, opened_with
 from workbench.features.cold_start.chart import cold_start_chart
-from workbench.features.cold_start.starts import ColdStartRecord, check_starts, measure_starts
+from workbench.features.cold_start.record import ColdStartRecord, check_starts
+from workbench.features.cold_start.starts import measure_starts
 
 
 class ColdStarts(PerRun):

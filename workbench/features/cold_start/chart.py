@@ -7,7 +7,7 @@ from statistics import median
 
 from workbench.core.text import in_mib, in_ms
 from workbench.drawing.chart import Axis, Chart, ChartRow, Value, mebibytes, milliseconds, series_look
-from workbench.features.cold_start.starts import ColdStartRecord, Way
+from workbench.features.cold_start.record import ColdStartRecord, Way
 
 _STEADY = "steady run"
 # Without a saved graph, `load` of the memory is what `read` of the time is with one.

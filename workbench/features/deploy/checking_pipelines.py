@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from workbench.core.errors import DeployError
 from workbench.core.measure.agreement import compare_outputs
 from workbench.core.measure.limits import Limits, OnProgress
 from workbench.core.text import quoted
+from workbench.core.worker.launch import WorkerFolder
 from workbench.core.worker.values import Feed
 from workbench.features.deploy.record import DeploymentCheck
 from workbench.features.pipelines.one_pass import one_pass
@@ -67,8 +67,8 @@ def check_pipeline(
 def _script_outputs(
     folder: Path, python: str, feed: Feed, most_s: float, cancel: threading.Event | None
 ) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as scratch:
-        taken, given, log = (Path(scratch) / name for name in ("in.npz", "out.npz", "log"))
+    with WorkerFolder() as scratch:
+        taken, given, log = (scratch / name for name in ("in.npz", "out.npz", "log"))
         arrays: Any = {name: _portable_array(value) for name, value in feed.items()}
         np.savez(taken, **arrays)
         _run([python, "-B", "pipeline.py", str(taken), str(given)], folder, log, most_s, cancel)

@@ -6,9 +6,7 @@ import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-from onnx import ModelProto
+from typing import TYPE_CHECKING, Any
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.display import config_in_words
@@ -36,6 +34,9 @@ from workbench.features.first_difference.record import (
     differs,
     first_difference_chart,
 )
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 MOST_PASSES = 24  # switched off one by one
 

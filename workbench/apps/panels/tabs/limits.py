@@ -11,14 +11,14 @@ from workbench.apps.panels.handlers import shown_in, text_field
 from workbench.apps.panels.markup import error_html, note_html, text
 from workbench.core.config.literals import call, literal
 from workbench.core.form import values_of
-from workbench.features.improve.form import FORM
+from workbench.core.goal_fields import GOAL_FIELDS
 
 if TYPE_CHECKING:
     from workbench.features.grid.best import Best
 
 ACCURACY = "max_accuracy_drop"
 _NAMES = ("max_p99_s", ACCURACY, "max_memory_bytes", "max_file_bytes")
-ASKED = tuple(field for name in _NAMES for field in FORM if field.argument == name)
+ASKED = tuple(field for name in _NAMES for field in GOAL_FIELDS if field.argument == name)
 _MOST_OPEN = 6  # reasons; more are folded
 
 
