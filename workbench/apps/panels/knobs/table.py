@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -82,6 +83,7 @@ class KnobTable:
         self.widget = W.VBox([self.view, self.status, self.difference], classes="wbp-knobs")
         self.refused: dict[tuple[str, str], str] = {}  # (label, row) → the text that was refused
         self.opened: set[str] = set()  # keys of the rows whose details stand below them
+        self._refreshing = threading.RLock()  # two threads do; the last one must have read the newest state
         self.state.observe(lambda _: self.refresh(), names=_FOLLOWED)
         self.state.observe(
             lambda _: bench.preview_inputs(), names=["model", "dims", "seed", "data", "result"]
@@ -203,6 +205,10 @@ class KnobTable:
 
     def refresh(self) -> None:
         """Show the configs as they are now."""
+        with self._refreshing:
+            self._refresh()
+
+    def _refresh(self) -> None:
         state, view = self.state, self.view
         if not state.refused:
             self.refused = {}
