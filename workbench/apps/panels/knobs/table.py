@@ -16,7 +16,7 @@ from workbench.apps.panels.environments import Environments
 from workbench.apps.panels.handlers import follow, shown_in
 from workbench.apps.panels.knobs.details import detail_rows, fired_in
 from workbench.apps.panels.knobs.option_row import OptionRow, entries_have_rows, found_options
-from workbench.apps.panels.knobs.provider_words import about, do_not_work, plugins
+from workbench.apps.panels.knobs.provider_words import do_not_work, lines_about, plugins
 from workbench.apps.panels.knobs.row import SettingRow
 from workbench.apps.panels.knobs.rows import found_rows, standing_rows
 from workbench.apps.panels.knobs.shared_row import named_dimensions, preview_line, shared_rows
@@ -200,44 +200,37 @@ class KnobTable:
         """Return why what a row sets is not available here; empty if it is."""
         if not isinstance(row, OptionRow):
             return ""
-        reasons = do_not_work(self.state.doctor)
-        return reasons.get(row.owner) or ("not in this build of ONNX Runtime" if row.absent else "")
+        absent = "not in this build of ONNX Runtime" if row.absent else ""
+        return do_not_work(self.state.doctor).get(row.owner) or absent
 
     def refresh(self) -> None:
         """Show the configs as they are now."""
         with self._refreshing:
-            self._refresh()
-
-    def _refresh(self) -> None:
-        state, view = self.state, self.view
-        if not state.refused:
-            self.refused = {}
-            self.status.value = ""
-        configs, hits = state.configs, self.hits()
-        inner = {row.key for key in self.opened for row in self._details(knob_of(key, state))}
-        rows = [{**self._row_json(row, configs), "inner": row.key in inner} for row in self.rows()
-                if view.drawer or row.key in CHIEF or self._is_set(row, configs)]  # fmt: skip
-        if view.drawer:
-            rows += [row.to_json(state) for row in shared_rows(state)] + preview_line(state)
-            if "providers" in self.opened:
-                rows += [
-                    {"key": f"about/{name}", "label": name, "line": words, "help": "", "group": "providers",
-                     "cells": [], "inner": True}
-                    for name, words in about(state.doctor).items()
-                ]  # fmt: skip
-        view.rows = in_groups(rows)
-        view.columns = [self._column(label) for label in configs]
-        view.hits = [self._row_json(row, configs) for row in hits[:MOST_HITS]]
-        more = f", {len(hits) - MOST_HITS} more: type another word" if len(hits) > MOST_HITS else ""
-        view.hit_count = f"{counted(len(hits), 'option')}{more}" if view.search.strip() else ""
-        view.found = view.search
-        notes = "".join(f"<li>{text(note)}</li>" for config in configs.values() for note in config.notes())
-        baseline, *others = configs.items()
-        differences = (baseline[1].diff(config).sentence("A", label) for label, config in others)
-        lines = "<br>".join(map(text, differences))
-        self.difference.value = f'<div class="wbp-difference" role="status">{lines}</div>' + (
-            f'<ul class="wbp-note">{notes}</ul>' if notes else ""
-        )
+            state, view = self.state, self.view
+            if not state.refused:
+                self.refused = {}
+                self.status.value = ""
+            configs, hits = state.configs, self.hits()
+            inner = {row.key for key in self.opened for row in self._details(knob_of(key, state))}
+            rows = [{**self._row_json(row, configs), "inner": row.key in inner} for row in self.rows()
+                    if view.drawer or row.key in CHIEF or self._is_set(row, configs)]  # fmt: skip
+            if view.drawer:
+                rows += [row.to_json(state) for row in shared_rows(state)] + preview_line(state)
+                rows += lines_about(state.doctor) if "providers" in self.opened else []
+            view.rows = in_groups(rows)
+            view.columns = [self._column(label) for label in configs]
+            view.hits = [self._row_json(row, configs) for row in hits[:MOST_HITS]]
+            more = f", {len(hits) - MOST_HITS} more: type another word" if len(hits) > MOST_HITS else ""
+            view.hit_count = f"{counted(len(hits), 'option')}{more}" if view.search.strip() else ""
+            view.found = view.search
+            notes = "".join(
+                f"<li>{text(note)}</li>" for config in configs.values() for note in config.notes()
+            )
+            baseline, *others = configs.items()
+            lines = "<br>".join(text(baseline[1].diff(other).sentence("A", label)) for label, other in others)
+            self.difference.value = f'<div class="wbp-difference" role="status">{lines}</div>' + (
+                f'<ul class="wbp-note">{notes}</ul>' if notes else ""
+            )
 
     def _is_set(self, row: SettingRow, configs: Mapping[str, Config]) -> bool:
         refused = {key for _, key in self.state.refused}
