@@ -39,7 +39,7 @@ def test_the_stages_are_kept_with_the_comparison(bench: wb.Workbench, stages: st
     bench.run("pipelines", wait=True)
     assert bench.state.result is not None
     again = wb.open(bench.state.result.save(tmp_path / "one.ortbench"))
-    assert [part.name for part in again.parts] == ["pipelines"]
+    assert "pipelines" in [part.name for part in again.parts]
     assert bench.state.forms == {"pipelines": {"stages": stages}}
 
 
