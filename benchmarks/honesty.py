@@ -39,8 +39,8 @@ KINDS = ("faster", "slower", "tie", "unknown", "outputs differ")
 PARTS = {  # part: (planted slow-down of B, own load, budget in seconds; None: the default)
     "quiet": (0.0, False, None),
     "busy": (0.0, True, None),
-    "slow3": (0.03, False, 15.0),
-    "slow2": (0.02, False, 15.0),
+    "slow3": (0.03, False, None),
+    "slow2": (0.02, False, None),
     "busy3": (0.03, True, 15.0),
     "equal": (0.0, False, None),
     "tenth": (0.1, False, None),
