@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import onnx
 import pytest
 from playwright.sync_api import expect
 
+import workbench as wb
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import PILLS, button, compared, make, tab
+from tests.browser.harness.places import record_of
 from tests.browser.test_panels import START, answered_ms, opened
 from tests.core.models.long import layers
+from tests.factories.records import comparison
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 
@@ -25,12 +30,9 @@ BEYOND = """() => {
     .map((element) => `${element.tagName} ${element.placeholder ?? ''} ${element.textContent.slice(0, 40)}`);
 }"""
 NODES = 12_000
-DOUBTED = """from dataclasses import replace
-import workbench as wb
-from tests.browser.harness.places import record_of
-from tests.factories.records import comparison
+DOUBTED = """import workbench as wb
 bench = wb.Workbench()
-bench.show(wb.Comparison(replace(record_of({kind!r}), doubts=comparison().doubts)))
+bench.show(wb.open({file!r}))
 bench"""
 # What of the answer, which has a fixed height, lies beyond it.
 HIDDEN = """() => {
@@ -69,6 +71,7 @@ def test_twelve_thousand_nodes_are_opened_explained_and_drawn(show: Show, pages:
     expect(page.locator(".wbp-doing")).to_contain_text("Explain")
     assert answered_ms(page), "clicks are answered meanwhile"
     expect(page.locator(".wbp-progress")).to_have_count(0)
+    expect(page.locator(PILLS).get_by_text("fusions", exact=True)).to_be_visible()  # the view has the answer
     page.locator(PILLS).get_by_text("graph", exact=True).click()
     expect(page.locator(".wbp-page:visible canvas").first).to_be_visible()
     expect(page.locator(".wbp-page:visible .wbp-error")).to_have_count(0)
@@ -85,8 +88,12 @@ def test_a_phone_has_compare_on_its_first_screen(show: Show, pages: Pages) -> No
 
 
 @pytest.mark.parametrize("kind", ["unknown", "faster"])
-def test_a_further_line_hides_neither_doubts_nor_figures(show: Show, pages: Pages, kind: str) -> None:
-    page = show(DOUBTED.format(kind=kind), width=1400, height=900).page
+def test_a_further_line_hides_neither_doubts_nor_figures(
+    show: Show, pages: Pages, lab: Lab, kind: str
+) -> None:
+    doubted = wb.Comparison(replace(record_of(kind), doubts=comparison().doubts))
+    file = doubted.save(lab.folder / f"{kind}.ortbench")
+    page = show(DOUBTED.format(file=str(file)), width=1400, height=900).page
     expect(page.locator(".wbp-answer .v-doubts summary")).to_be_visible()
     pages.picture(page, f"answer-{kind}")
     assert page.evaluate(HIDDEN) == []
