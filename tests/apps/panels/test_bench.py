@@ -130,6 +130,19 @@ def test_the_whole_path_without_a_browser(bench: wb.Workbench, tmp_path: Path) -
 
 
 @pytest.mark.real
+def test_a_click_on_what_a_view_makes_by_itself_waits_for_it(bench: wb.Workbench) -> None:
+    bench.set("level", "basic")
+    bench.run("explanation")
+    made = bench.jobs.running
+    assert made is not None
+    bench.run("explanation", wait=True)
+    assert made.finished.is_set()
+    assert bench.state.run_error is None
+    assert set(bench.state.parts) == {"explanation/A", "explanation/B"}
+    assert bench.state.parts_made == 1
+
+
+@pytest.mark.real
 def test_a_result_about_other_configs_stands_below_no_verdict_of_others(bench: wb.Workbench) -> None:
     bench.compare(wait=True)
     first = bench.result

@@ -44,9 +44,7 @@ class Bench:
     @cached_property
     def page(self) -> NotebookPage:
         """The page that shows the panels: cells, downloads, the clipboard."""
-        from workbench.apps.panels.notebook_cells import (
-            NotebookPage,  # ipywidgets loads slowly; scripts need none
-        )
+        from workbench.apps.panels.notebook_cells import NotebookPage  # loads slowly; scripts need none
 
         return NotebookPage(self.ui, self.in_background)
 
@@ -153,8 +151,15 @@ class Bench:
     # Running
 
     def run(self, kind: str, *, wait: bool = False) -> None:
-        """Make results of this kind for the panels as they are; a failure leaves the older results."""
-        self.start(action_of(kind), wait=wait)
+        """Make results of this kind for the panels as they are; a failure leaves the older results.
+
+        A view makes what is quick without being asked; a click on its button then finds it running.
+        """
+        action, running = action_of(kind), self.jobs.running
+        if running is None or running.name != action.name or running.cancel.is_set():
+            self.start(action, wait=wait)
+        else:
+            self._wait(running, wait)
 
     def compare(self, *, wait: bool = False) -> None:
         """Measure all configs side by side."""

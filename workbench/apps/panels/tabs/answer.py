@@ -96,6 +96,7 @@ class AnswerPlace:
             self.words.value = empty_html(state)
         self.line.value = f'<div class="wbp-say">{text(self._one_line())}</div>'
         self.why.value, self.view = self._reason()
+        self.why.tabbable = bool(self.why.value)  # keys scroll words that are more than their place holds
         W.set_shown(self.see, bool(self.view))
         self.see.description = self.view
         W.set_shown(self.show, bool(last_words(state)) and view is None)
