@@ -61,6 +61,12 @@ def trimmed(rounds: int, trim: float) -> int:
     return cut if rounds >= MANY_ROUNDS else min(cut, rounds // 6)
 
 
+def scatter_of(log_ratios: Sequence[float], trim: float) -> float:
+    """Return the standard deviation of the rounds; those far out are put to the last ones that count."""
+    cut = trimmed(len(log_ratios), trim)
+    return _scatter(sorted(log_ratios)[cut : len(log_ratios) - cut], cut)
+
+
 def _scatter(kept: Sequence[float], cut: int) -> float:
     """Return the standard deviation with the ends that do not count put to the last ones that do."""
     above = [ratio - kept[0] for ratio in (*[kept[0]] * cut, *kept, *[kept[-1]] * cut)]  # exactly 0 if equal
@@ -107,8 +113,7 @@ def rounds_to_reach(
     """Return the planned look at which this scatter gives an interval this narrow, or None."""
     if len(log_ratios) < 2:
         return None
-    cut = trimmed(len(log_ratios), regime.trim)
-    scatter = _scatter(sorted(log_ratios)[cut : len(log_ratios) - cut], cut)
+    scatter = scatter_of(log_ratios, regime.trim)
     for rounds in LOOKS:
         if rounds <= len(log_ratios) or not is_look(rounds, (*looks, len(log_ratios))):
             continue
