@@ -25,10 +25,10 @@ from workbench.core.text import shorten
 NARROW_SHARE = 0.05  # share of the effect: 2.00 times faster is reported as 1.90 to 2.10 or better
 LEAST_MARGIN_SHARE = 0.5  # share of the smallest effect: settling less would take too long
 NOISY_SCATTER = 0.025
-"""The standard deviation of the rounds' log ratios, those far out put to the last ones that count, above which
-the smallest effect gives no protection, so that the parts of a busy machine are spent. A few rounds far out
-move neither this nor the trimmed mean. Simulated with rounds that are correlated by 0.3 from one to
-the next, equal configs are then called different in at most 3 %, and in up to 9 % without.
+"""The standard deviation of the rounds' log ratios above which the smallest effect gives no protection, so
+that the parts of a busy machine are spent. Rounds far out are put to the last ones that count: they do not
+move the trimmed mean, either. Simulated with rounds that are correlated by 0.3 from one to the next, equal
+configs are then called different in at most 3 %, and in up to 9 % without.
 """
 LONGEST_S = 600.0  # longer times are not advised
 FAR_ROUNDS = 4  # as many rounds show a large effect whose size is open
