@@ -92,6 +92,17 @@ def test_a_summary_that_cannot_be_written_loses_no_measurement(
     assert wb.open(bundle).record == made[0].record
 
 
+def test_a_result_that_cannot_be_written_is_said_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = tmp_path / "nowhere" / "made.ortbench"
+    assert main(["compare", "no-such-model.onnx", "-o", str(missing)]) == 2
+    error = capsys.readouterr().err
+    assert f"{str(missing)!r} cannot be written" in error
+    assert "no-such-model" not in error
+    assert not list(tmp_path.iterdir())
+
+
 def test_junit_counts_failures_and_errors() -> None:
     suite = ElementTree.fromstring(junit(comparison(), CHECKS))
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")

@@ -56,9 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # some terminals lack × and …
-    arguments = parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _end)
     try:
+        arguments = parser().parse_args(argv)
         code = int(arguments.run(arguments))
         sys.stdout.flush()
     except (KeyboardInterrupt, Cancelled):

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from workbench.core.bundle.atomic import check_place
 from workbench.core.measure.gates import REASONS
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -46,6 +47,12 @@ def reasons(text: str) -> tuple[str, ...]:
     return names
 
 
+def result_file(text: str) -> str:
+    """Return the path of a file to write, if one can be written there: what is measured is not lost."""
+    check_place(text)
+    return text
+
+
 def _flag(text: str) -> dict[str, Any]:
     return {"action": "store_true", "help": text}
 
@@ -78,7 +85,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--max-p99": {"type": float, "metavar": "MS", "help": "99th percentile of the latency"},
     "--no-history": _flag("do not keep it in the history"),
     "--npz": {"metavar": "FILE", "help": "your own inputs, an array for each input's name"},
-    "--output": {"metavar": "FILE", "help": "save it as a bundle (.ortbench)"},
+    "--output": {"type": result_file, "metavar": "FILE", "help": "save it as a bundle (.ortbench)"},
     "--pacing": {"type": float, "metavar": "S", "help": "pause before each run; default: none"},
     "--quiet": _flag("no progress bar"),
     "--seed": {"type": int, "default": 0, "help": "seed of the inputs"},

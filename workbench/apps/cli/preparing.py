@@ -19,7 +19,7 @@ def add_to(commands: Commands) -> None:
     prepare = add_command(commands, "prepare", run, text, _EXAMPLE)
     add(prepare, "model", "--a", "--calibration", "--csv")
     folder = "a new folder for the model, its script, its calibration data"
-    add(prepare, "--output", metavar="FOLDER", help=folder)
+    add(prepare, "--output", type=str, metavar="FOLDER", help=folder)
     add(prepare, "--quiet", help="do not name the steps while they run")
 
 

@@ -44,7 +44,7 @@ _FIXES = {
 
 def write_atomically(path: str | os.PathLike[str], blob: bytes) -> Path:
     """Write `blob` to `path` in one step; return the written path, with links resolved."""
-    try:
+    with _named(path):
         target = Path(path).expanduser().resolve()
         mode = _mode_of(target)
         _remove_stale(target.parent)
@@ -54,11 +54,27 @@ def write_atomically(path: str | os.PathLike[str], blob: bytes) -> Path:
                 file.close()  # Windows does not move an open file
             temporary.replace(target)
         _sync_folder(target.parent)
+    return target
+
+
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Raise the error of a path that takes no file; a measurement that takes minutes asks before it begins."""
+    with _named(path):
+        target = Path(path).expanduser().resolve()
+        _mode_of(target)
+        with _temporary(target.parent):
+            pass
+
+
+@contextlib.contextmanager
+def _named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise what the system refuses as our own error that names the path and the fix."""
+    try:
+        yield
     except (OSError, ValueError, RuntimeError) as error:  # ValueError: a null byte; RuntimeError: no home
         number = error.errno if isinstance(error, OSError) else None
         fix = _FIXES.get(number or 0, "Save to another path.")
         raise BundleError(f"{os.fspath(path)!r} cannot be written: {reason_of(error)}.", fix) from error
-    return target
 
 
 def reason_of(error: Exception) -> str:

@@ -100,8 +100,13 @@ def _run(
         process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, env=alone)
         try:
             until = time.monotonic() + most_s
-            while process.poll() is None and time.monotonic() < until:
+            while process.poll() is None:
                 check_cancel(cancel)
+                if time.monotonic() > until:
+                    raise DeployError(
+                        f"the script gave no outputs within {most_s:g} s and was stopped",
+                        "if it is only slow, allow more time with limits=wb.Limits(load_s=…)",
+                    )
                 time.sleep(_LOOK_S)
         finally:
             process.kill()

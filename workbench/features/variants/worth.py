@@ -97,8 +97,8 @@ class WorthRecord(ComparedRecord):
         ]
         text = "; ".join(effects) or "none changes the time measurably"
         if self.hurts:
-            names = ", ".join(map(shorten, self.hurts))
-            text += f". Slower here because of {names}: disabled_passes switches them off"
+            names, off = ", ".join(map(shorten, self.hurts)), "it" if len(self.hurts) == 1 else "them"
+            text += f". Slower here because of {names}: disabled_passes switches {off} off"
         return f"{counted(len(self.rows), 'pass', 'passes')} disabled alone: {text}"
 
 
