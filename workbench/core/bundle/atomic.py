@@ -58,7 +58,7 @@ def write_atomically(path: str | os.PathLike[str], blob: bytes) -> Path:
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
-    """Raise the error of a path that takes no file; a measurement that takes minutes asks before it begins."""
+    """Raise the error of a path that takes no file; measuring takes minutes and asks before."""
     with _named(path):
         target = Path(path).expanduser().resolve()
         _mode_of(target)
