@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +33,28 @@ def test_the_exit_code_is_the_answer(bundle: str, tmp_path: Path, capsys: pytest
     path = wb.Comparison(few).save(tmp_path / "few.ortbench")
     assert main(["best", str(path), "--max-p99", "1000"]) == 3
     assert "not settled" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+@pytest.mark.parametrize(("unbuffered", "code"), [("", 1), ("1", 128 + 13)])
+def test_a_gate_whose_reader_has_closed_the_pipe_does_not_pass(
+    bundle: str, unbuffered: str, code: int
+) -> None:
+    command = [sys.executable, "-m", "workbench", "best", bundle, "--max-p50", "0.1"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = subprocess.run(
+            command,
+            stdout=writing,
+            stderr=-1,
+            text=True,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert (ended.returncode, ended.stderr) == (code, "")
 
 
 def test_units_are_milliseconds_mebibytes_and_shares(

@@ -37,10 +37,10 @@ from workbench.apps.cli import (
     tuning,
     versions,
 )
-from workbench.apps.cli.checks import INTERRUPTED, TERMINATED, WRONG_USE
+from workbench.apps.cli.checks import INTERRUPTED, PIPE_CLOSED, TERMINATED, WRONG_USE
 from workbench.apps.cli.commands import CommandParser
 from workbench.core.errors import Cancelled, RunFailed, WorkbenchError, WorkerError
-from workbench.core.measure.gates import FINE, OPEN
+from workbench.core.measure.gates import OPEN
 from workbench.core.text import printable
 
 COMMANDS = (  # in the order of the help
@@ -57,6 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # some terminals lack × and …
     signal.signal(signal.SIGTERM, _end)
+    code = PIPE_CLOSED  # until the command has ended: 0 would say that a gate passed
     try:
         arguments = parser().parse_args(argv)
         code = int(arguments.run(arguments))
@@ -69,7 +70,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OPEN if isinstance(error, RunFailed | WorkerError) else WRONG_USE
     except BrokenPipeError:  # the reader of the pipe has closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FINE
     return code
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WRONG_USE = 2  # the exit code of argparse
 INTERRUPTED = 128 + 2  # the shell's exit code after SIGINT
 TERMINATED = 128 + 15
+PIPE_CLOSED = 128 + 13  # as of a program that SIGPIPE ends
 
 _ANSWERS = {True: FINE, False: WORSE, None: OPEN}
 
