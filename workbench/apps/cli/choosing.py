@@ -11,7 +11,7 @@ from workbench.apps.cli.showing import opened, print_sentences
 from workbench.apps.cli.subject import save
 from workbench.core.errors import InputError
 
-_EXAMPLE = "workbench best mobilenetv2.ortbench --max-p99 10 --max-accuracy-drop 1%%"
+_EXAMPLE = "workbench best mobilenetv2.ortbench --max-p99 10 --max-accuracy-drop 1%"
 
 
 def add_to(commands: Commands) -> None:
