@@ -98,6 +98,19 @@ def test_the_widget_keeps_the_guess_and_shows_an_error() -> None:
     assert guess.widget().children[1].children[1].disabled
 
 
+@pytest.mark.parametrize("choices", [("slower", "faster"), ()])
+def test_a_guess_that_an_update_of_the_lesson_no_longer_offers_is_displayed_and_replaced(
+    choices: tuple[str, ...],
+) -> None:
+    course.predict("How fast?", "as fast", name="2.level", choices=("as fast", "slower"))
+    guess = course.predict("How fast?", name="2.level", choices=choices)
+    _, row, status = guess.widget().children
+    assert status.value == "Kept: as fast."
+    field, button = row.children
+    button.click()
+    assert guess.value == field.value == (choices[0] if choices else 0.0)
+
+
 def test_a_cell_shows_the_question_without_a_kernel_too() -> None:
     data = course.predict("How <far>?", name="1.noise")._repr_mimebundle_()
     assert "&lt;far&gt;" in data["text/html"]

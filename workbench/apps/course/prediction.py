@@ -99,8 +99,9 @@ class Prediction:
         field: Any = W.FloatText(description=self.unit or "guess")
         if self.choices:
             field = W.Dropdown(options=self.choices, description="guess")
-        if self.value is not None:
-            field.value = self.value
+        kept = self.value  # may be of an older version of the lesson, with other choices
+        if kept in self.choices or not (self.choices or kept is None or isinstance(kept, str)):
+            field.value = kept
         button = W.Button(description="Keep my guess", disabled=self.is_final)
 
         def keep(_: object) -> None:
