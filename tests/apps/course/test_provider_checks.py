@@ -6,9 +6,10 @@ import importlib
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from tests.factories import comparisons, graphs
 from workbench.apps import course
@@ -58,6 +59,7 @@ def test_other_graphs_are_refused() -> None:
     assert (as_it_is.correct, as_it_is.within_budget) == (True, False)
     assert "2 partitions; 'Sum' would stay" in as_it_is.text
     assert "The outputs differ" in course.check("8.b", rewritten("Mul")).text
+    assert "The outputs differ" in course.check("8.b", without_numbers()).text
     assert "does not compute" in course.check("8.b", rewritten("Conv")).text
     assert "no model" in course.check("8.b", "nowhere.onnx").text
     without = course.split_graph()
@@ -66,6 +68,14 @@ def test_other_graphs_are_refused() -> None:
     del graph.output[:]
     graph.output.append(values)
     assert not course.check("8.b", without).passed
+
+
+def without_numbers() -> onnx.ModelProto:
+    """Return a joined graph whose outputs are not a number."""
+    model = rewritten("Add")
+    weight = next(tensor for tensor in model.graph.initializer if tensor.name == "weight_4")
+    weight.CopyFrom(numpy_helper.from_array(np.full(tuple(weight.dims), np.nan, np.float32), weight.name))
+    return model
 
 
 def test_the_options_that_repeat_the_default_are_wanted() -> None:

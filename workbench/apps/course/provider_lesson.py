@@ -88,7 +88,7 @@ def joined_graph(answer: Any) -> str | None:
         sqnr_db = _agreement_db(split_graph(), answer)
     except Exception as error:  # noqa: BLE001 - the reader's graph may break anywhere
         return f"The graph does not compute: {type(error).__name__}: {str(error)[:200]}"
-    if sqnr_db < LEAST_SQNR_DB:
+    if not sqnr_db >= LEAST_SQNR_DB:  # outputs that are no numbers have no ratio
         return f"The outputs differ: {sqnr_db:.0f} dB, and {LEAST_SQNR_DB:g} dB are asked for."
     prediction = predict(read_graph(model), PROVIDER)
     if prediction.partitions != 1 or prediction.boundaries:
