@@ -137,6 +137,41 @@ def test_a_loop_with_a_state_stays() -> None:
     check_same(model_of([node], constants), unroll_loops, 0)
 
 
+def _loop(
+    operator: str, value: float, result: str, step: list[int], *, stored: bool = False
+) -> onnx.NodeProto:
+    """A Loop over the rows of x, whose body has a constant c of its own."""
+    info, constant = helper.make_tensor_value_info, tensor("c", 1, value=value)
+    body = helper.make_graph(
+        [
+            helper.make_node("Identity", ["go"], ["on"]),
+            helper.make_node("Gather", ["x", "i"], ["row"], axis=0),
+            *([] if stored else [helper.make_node("Constant", [], ["c"], value=constant)]),
+            helper.make_node(operator, ["row", "c"], ["made"]),
+        ],
+        "body",
+        [info("i", TensorProto.INT64, step), info("go", TensorProto.BOOL, [])],
+        [info("on", TensorProto.BOOL, []), info("made", TensorProto.FLOAT, None)],
+        [constant] if stored else [],
+    )
+    return helper.make_node("Loop", ["n", ""], [result], body=body)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize(("second", "applied"), [("Add", 2), ("PRelu", 1)])
+def test_loops_whose_constants_have_the_same_name_keep_their_own(
+    second: str, applied: int, stored: bool
+) -> None:
+    loops = [_loop("Add", 1.0, "y", [], stored=stored), _loop(second, 9.0, "z", [], stored=stored)]
+    steps = [numpy_helper.from_array(np.array(2, np.int64), "n")]
+    check_same(model_of(loops, steps, outputs=("y", "z")), unroll_loops, applied)
+
+
+def test_a_loop_whose_step_is_a_row_of_one_number_stays() -> None:
+    steps = [numpy_helper.from_array(np.array(2, np.int64), "n")]
+    check_same(model_of([_loop("Add", 1.0, "y", [1])], steps, rank=3), unroll_loops, 0)
+
+
 def test_a_gelu_whose_part_is_read_elsewhere_stays() -> None:
     planted = in_operators.half_first_gelu(0).model
     erf = next(node for node in planted.graph.node if node.op_type == "Erf")

@@ -45,8 +45,11 @@ class _Steps:
         self.body = inner.graph
         self.own = defined_names(self.body)
         self.by_step: dict[str, str] = {}  # a tensor of the body → that of all steps
-        self.constants = list(self.body.initializer)  # that the nodes read
+        self.constants: list[onnx.TensorProto] = []  # that the nodes read
+        self.renamed: dict[str, str] = {}  # a constant of the body → its name beside those of other bodies
         self.made: list[onnx.NodeProto] = []
+        for tensor in self.body.initializer:
+            self._keep(tensor, tensor.name)
 
     def are_made(self) -> bool:
         """Make the nodes that compute all steps; return False if some cannot."""
@@ -54,7 +57,7 @@ class _Steps:
         if count is None or len(self.loop.input) > 2 or len(self.body.input) != 2 or not self._goes_on():
             return False
         self.steps = int(numpy_helper.to_array(count).reshape(-1)[0])
-        if self.steps < 1 or {tensor.name for tensor in self.constants} & defined_names(self.outer.graph):
+        if self.steps < 1:
             return False
         ends = {value.name for value in self.body.output[:1]}
         for node in self.body.node:
@@ -86,8 +89,7 @@ class _Steps:
             value = attribute_of(node, "value")
             if value is None:
                 return False
-            self.constants.append(value.t)
-            self.constants[-1].name = node.output[0]
+            self._keep(value.t, node.output[0])
             return True
         if is_standard(node, "Gather"):
             return self._take_row(node)
@@ -105,20 +107,28 @@ class _Steps:
             is_moved = is_standard(node, "Unsqueeze", "Squeeze") and len(inputs) == 2
             return is_moved and self._take_axes(node)
         if fits:
-            self._add(node, [self.by_step.get(name, name) for name in inputs])
+            self._add(node, [self.by_step.get(name, self.renamed.get(name, name)) for name in inputs])
         return fits
 
     def _take_row(self, node: onnx.NodeProto) -> bool:
         """Let the rows of all steps be the tensor that one step takes its row of."""
         axis, source = attribute_of(node, "axis"), node.input[0]
         known = self.outer.types.get(source)
-        is_step = node.input[1] == self.body.input[0].name and source not in self.own
+        step = self.body.input[0].name
+        is_step = node.input[1] == step and self._rank(step) != 1 and source not in self.own
         if not is_step or (axis is not None and axis.i) or known is None or not known.dims:
             return False
         if known.dims[0] != self.steps:
             return False
         self.by_step[node.output[0]] = source
         return True
+
+    def _keep(self, tensor: onnx.TensorProto, name: str) -> None:
+        """Keep a constant of the body for the main graph."""
+        copy = onnx.TensorProto()
+        copy.CopyFrom(tensor)
+        copy.name = self.renamed[name] = self.new.name(name)
+        self.constants.append(copy)
 
     def _take_axes(self, node: onnx.NodeProto) -> bool:
         axes = self.inner.constants.get(node.input[1])
