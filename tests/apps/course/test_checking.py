@@ -192,6 +192,12 @@ def test_the_fewest_optimizations_are_accepted(kinds: dict[str, str], right: Con
         assert not course.check("2.b", wrong, comparison=comparison).passed
 
 
+def test_the_default_was_measured_where_a_lower_level_does() -> None:
+    comparison = by_level({"disabled": "slower", "basic": "tie"})
+    assert course.check("2.b", Config(), comparison=comparison).text == "C does with fewer optimizations."
+    assert "did not measure" in course.check("2.b", Config(level="all"), comparison=comparison).text
+
+
 def test_other_outputs_are_not_accepted() -> None:
     comparison = by_level({"basic": "tie"})
     rows = tuple(replace(row, sqnr_db=30.0) for row in comparison.agreement)

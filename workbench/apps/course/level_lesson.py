@@ -183,9 +183,9 @@ def fewest_optimizations(answer: Any, *, comparison: Comparison) -> str | None:
         return "No candidate is settled as no slower than the default: the default is the answer here."
     if answer == lowest.config:
         return None
-    if answer not in [run.config for run in candidates]:
+    if answer not in [run.config for run in comparison.runs]:
         return f"The comparison shows that {lowest.label} is enough; this config it did not measure."
-    if answer not in [run.config for run in fine]:
+    if answer not in [comparison.runs[0].config, *(run.config for run in fine)]:
         return "The comparison does not show that this config is as fast as the default, with equal outputs."
     return f"{lowest.label} does with fewer optimizations."
 
