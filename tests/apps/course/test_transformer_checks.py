@@ -96,6 +96,10 @@ def test_each_attention_becomes_one_operator_with_the_right_type() -> None:
     assert "0 of 3 attentions" in plain.text
     assert "The record says" in plain.text
     assert course.check("6.a", wb.Config(fusion=wb.TransformerFusion(model_type="bert")), model=model).passed
+    rewritten_first = wb.Config(
+        fusion=wb.TransformerFusion(model_type="bert"), rewrites=("unused-weights-removed",)
+    )
+    assert course.check("6.a", rewritten_first, model=model).passed
     nothing = course.check(
         "6.a", wb.Config(fusion=wb.TransformerFusion(model_type="unet")), model=course.conv_net()
     )

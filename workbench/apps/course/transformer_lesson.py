@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
     from workbench.features.grid.sweep import Sweep
 
+FUSION = "transformer fusion"  # the name of the step
 ATTENTIONS = ("Attention", "MultiHeadAttention")
 _CLOSE = 0.25  # of the ends of the measured interval
 ROUNDED = 0.02  # of a value on the line
@@ -41,7 +42,8 @@ def fused_attention(answer: Any, *, model: Any) -> str | None:
         prepared = prepare(loaded, answer)
     except WorkbenchError as error:
         return f"Refused: {one_line(str(error.args[0]), 160)}."
-    fused = sum(dict(prepared.steps[0].statistics).get(name, 0) for name in ATTENTIONS)
+    step = next(step for step in prepared.steps if step.name == FUSION)  # behind rewrites, if there are some
+    fused = sum(dict(step.statistics).get(name, 0) for name in ATTENTIONS)
     if fused == wanted:
         return None
     note = f" The record says: {one_line(prepared.notes[0], 160)}." if prepared.notes else ""
