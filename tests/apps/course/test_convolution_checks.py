@@ -32,6 +32,12 @@ def test_the_node_with_most_to_gain_is_accepted() -> None:
     assert "no node" in course.check("4.a", "Conv", roofline=roofline()).text
 
 
+def test_without_a_known_limit_no_node_is_accepted() -> None:
+    known = roofline().record
+    unknown = wb.Roofline(replace(known, nodes=tuple(replace(node, limit_s=None) for node in known.nodes)))
+    assert "No node's limit is known" in course.check("4.a", "add", roofline=unknown).text
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
@@ -72,6 +78,13 @@ def test_a_gain_that_is_not_excluded_counts(high: float | None, sqnr_db: float, 
     problem = gained(Comparison(replace(record, verdicts=(verdict,), agreement=agreement)))
     assert problem is None if words is None else words in str(problem)
     assert isinstance(problem, OverBudget) is (high == 1.05)
+
+
+def test_a_config_that_did_not_run_is_not_faster() -> None:
+    record = comparisons.comparison(comparisons.drawn_run("A", 0.002), comparisons.failed("B", "no kernel"))
+    problem = gained(Comparison(replace(record, agreement=())))
+    assert problem == "This config did not run: no kernel."
+    assert not isinstance(problem, OverBudget)
 
 
 @pytest.mark.parametrize("answer", ["channels-padded", wb.Config(precision=wb.DynamicInt8())])

@@ -72,6 +72,12 @@ def test_a_fused_gelu_that_costs_time_is_beyond_the_budget() -> None:
     assert "outputs differ" in str(differing)
 
 
+def test_a_config_that_did_not_run_is_refused() -> None:
+    record = comparisons.comparison(comparisons.drawn_run("A", 0.002), comparisons.failed("B", "no kernel"))
+    problem = at_no_cost(Comparison(replace(record, agreement=())))
+    assert problem == "This config did not run: no kernel."
+
+
 def test_a_config_is_wanted_for_the_gelu() -> None:
     assert "no wb.Config" in course.check("3.b", "gelu-to-one-node", model=None).text
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sample_models.drawn_nets import conv_net
-from workbench.apps.course.exercise import OverBudget, exercise, is_number, outputs_agree
+from workbench.apps.course.exercise import OverBudget, exercise, is_number, outputs_agree, problem_of_run
 from workbench.apps.course.lesson_figure import LessonFigure
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
@@ -108,9 +108,10 @@ def most_to_gain(answer: Any, *, roofline: Roofline) -> str | None:
     nodes = roofline.record.nodes
     if answer not in [node.node for node in nodes]:
         return "The answer is no node of the roofline."
-    gains_s = {node.node: node.could_gain_s or 0.0 for node in nodes}
-    best_s = max(gains_s.values())
-    if gains_s[answer] >= 0.999 * best_s:
+    gains_s = {node.node: node.could_gain_s for node in nodes if node.could_gain_s is not None}
+    if not gains_s:
+        return "No node's limit is known here: make the roofline again."
+    if answer in gains_s and gains_s[answer] >= 0.999 * max(gains_s.values()):
         return None
     largest = max(nodes, key=lambda node: node.flops or 0)
     if answer == largest.node:
@@ -146,6 +147,8 @@ def faster_file(answer: Any, *, model: Any) -> str | None:
 
 def gained(comparison: Comparison) -> str | None:
     """Return why a candidate is not as much faster as wanted, or None."""
+    if problem := problem_of_run(comparison, "B"):
+        return problem
     if not outputs_agree(comparison, "B"):
         return "The outputs are not within 60 dB of those of the file as it is."
     verdict = comparison.verdict

@@ -9,6 +9,8 @@ from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
+from workbench.core.text import one_line
+
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import Verdict
     from workbench.features.compare.result import Comparison
@@ -91,6 +93,14 @@ def outputs_agree(comparison: Comparison, label: str) -> bool:
     """Return whether all outputs of a candidate are within 60 dB of the baseline's."""
     rows = [row for row in comparison.agreement if row.label == label]
     return all(row.agrees and (row.sqnr_db is None or row.sqnr_db >= LEAST_SQNR_DB) for row in rows)
+
+
+def problem_of_run(comparison: Comparison, label: str) -> str | None:
+    """Return why a config was not measured, or None."""
+    run = next(run for run in comparison.runs if run.label == label)
+    if run.failure is None:
+        return None
+    return f"This config did not run: {one_line(run.failure.problem, 160).rstrip('.')}."
 
 
 def budget_of_comparison(given: Mapping[str, Any]) -> float | None:

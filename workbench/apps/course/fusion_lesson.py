@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import NONE, OverBudget, exercise, outputs_agree
+from workbench.apps.course.exercise import NONE, OverBudget, exercise, outputs_agree, problem_of_run
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
 
@@ -70,6 +70,8 @@ def fused_gelus(answer: Any, *, model: Any) -> str | None:
 
 def at_no_cost(comparison: Comparison) -> str | None:
     """Return how the candidate differs from the baseline in outputs or is slower, or None."""
+    if problem := problem_of_run(comparison, "B"):
+        return problem
     if not outputs_agree(comparison, "B"):
         return "The outputs differ from those of the file as it is."
     verdict = comparison.verdict
