@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from onnx import TensorProto, helper
 
 from workbench.core.bundle.comparison import OutputAgreement
 from workbench.core.measure.agreement import compare_outputs
@@ -100,6 +101,20 @@ def test_equal_outputs_without_a_value_are_no_agreement(value: Any) -> None:
 def test_a_single_output_with_values_is_enough() -> None:
     outputs = [{"boxes": np.zeros((0, 4)), "scores": np.ones(2)}]
     assert [row.agrees for row in compare_outputs("B", outputs, outputs)] == [True, True]
+
+
+def test_integers_that_may_differ_are_not_called_equal() -> None:
+    ours = np.arange(100)
+    row = compared(ours, np.where(ours == 3, 7, ours), least_sqnr_db=20.0)
+    assert row.agrees is True
+    assert (row.reason, row.max_abs_error) == ("1.00 % of the integers differ", 4.0)
+
+
+def test_a_sequence_of_tensors_of_several_shapes_can_differ() -> None:
+    value = helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, None)
+    structure = helper.make_model(helper.make_graph([], "sequence", [], [value]))
+    ours = [np.ones(2), np.ones(3)]
+    assert compared(ours, [np.zeros(2), np.zeros(3)], structure=structure).agrees is False
 
 
 def test_nan_and_infinity_are_counted() -> None:

@@ -80,10 +80,10 @@ def _shown(
     row: OutputAgreement, outputs: Sequence[Mapping[str, Any]], structure: ModelProto
 ) -> OutputAgreement:
     """Take back the refusal of probabilities that are next to 0 in all runs: nothing was found to compare."""
-    if row.agrees is not False or row.max_abs_error is None:
+    if row.agrees is not False or row.max_abs_error is None or not are_probabilities(structure, row.output):
         return row
     largest = max(float(np.max(values[row.output], initial=0.0)) for values in outputs)
-    if not largest < LEAST_PROBABILITY or not are_probabilities(structure, row.output):
+    if not largest < LEAST_PROBABILITY:
         return row
     return replace(row, agrees=None, reason=NOTHING_FOUND, tail=(), part=None, part_error=None)
 
@@ -139,7 +139,7 @@ def _compare(
         return _row(label, name, False, f"{len(right)} values instead of {len(left)}")
     worst_abs, scale, noise, signal, nans, infs = 0.0, 0.0, 0.0, 0.0, 0, 0
     parts = SliceTally()
-    numeric, differing = False, 0.0
+    numeric, differing, apart = False, 0.0, 0.0
     for ours, theirs in zip(left, right, strict=True):
         if any(isinstance(value, str) and value.endswith(NOT_COMPARABLE) for value in (ours, theirs)):
             return _row(label, name, None, "values of this type cannot be read from ORT")
@@ -158,7 +158,9 @@ def _compare(
             share = float(np.mean(ours != theirs)) if ours.size else 0.0
             if not tolerance.allows_differing(share):
                 return _row(label, name, False, f"{share * 100:.2f} % of the integers differ")
-            differing = max(differing, share)
+            if share:
+                differing = max(differing, share)
+                apart = max(apart, 1.0, float(np.abs(_wide(ours) - _wide(theirs)).max()))
             continue
         first, second = _wide(ours), _wide(theirs)
         nans += int(np.isnan(second).sum())
@@ -177,8 +179,10 @@ def _compare(
         noise += _energy(error)
         signal += _energy(np.abs(first[finite]))
     if not numeric:
-        reason = f"{differing * 100:.2f} % of the integers differ" if differing else "equal"
-        return _row(label, name, True, reason)
+        return _row(label, name, True, "equal")
+    if differing and worst_abs == 0:
+        row = _row(label, name, True, f"{differing * 100:.2f} % of the integers differ")
+        return replace(row, max_abs_error=apart)
     relative = worst_abs / scale if scale > 0 else (0.0 if worst_abs == 0 else math.inf)
     noise_share = noise / signal if signal > 0 and noise < math.inf else (0.0 if noise == 0 else math.inf)
     agrees = tolerance.allows_error(relative, noise_share)
