@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from PIL import Image
 
@@ -148,6 +149,25 @@ def test_images_become_what_the_model_takes(tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     _, other = spooled(Table([{"image": image, "label": 3}]), tmp_path / "two")
     assert other.count == 1
+
+
+def test_weights_listed_as_inputs_are_no_inputs_to_feed(tmp_path: Path) -> None:
+    old = onnx.load(wb.load("digits-conv").path)
+    old.graph.input.extend(
+        onnx.helper.make_tensor_value_info(weight.name, weight.data_type, weight.dims)
+        for weight in old.graph.initializer
+    )
+    path = tmp_path / "old.onnx"
+    onnx.save(old, path)
+    (tmp_path / "photos").mkdir()
+    Image.new("RGB", (64, 64)).save(tmp_path / "photos" / "black.png")
+    np.save(tmp_path / "photos" / "ones.npy", PIXELS["pixels"][0])
+    images = wb.Pictures(tmp_path / "photos", mean=(0.5,), std=(0.25,))
+    for number, data in enumerate((images, Table([{"pixels": PIXELS["pixels"][0]}]))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        feeds, _ = spooled(data, folder, path)
+        assert all(feed["pixels"].shape == (1, 1, 64, 64) for feed in feeds)
 
 
 @pytest.mark.parametrize(

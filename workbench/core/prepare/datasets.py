@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from onnx.helper import tensor_dtype_to_np_dtype
 
 from workbench.core.errors import InputError
+from workbench.core.models.declared import Declared, TensorType, declared_inputs
 from workbench.core.models.model import Model
+from workbench.core.models.values import dtype_of
 from workbench.core.prepare.pictures import Pictures, picture_array
 from workbench.core.text import listed, shorten
 
@@ -25,7 +26,7 @@ def read_dataset(data: Any, model: Model) -> tuple[str, str, Iterator[dict[str, 
     if first is None:
         raise InputError("the dataset has no rows", "give one that has: 100 to 500 are usual")
     columns = [str(name) for name in data.column_names or first]  # unknown to some streamed datasets
-    inputs = {value.name: value.type.tensor_type for value in model.structure.graph.input}
+    inputs = {declared.name: declared for declared in declared_inputs(model.structure)}
     length = f"{len(data)} rows" if hasattr(data, "__len__") else "streamed"
     name = f"{shorten(str(getattr(data, 'builder_name', None) or 'a dataset'))} ({length})"
     if set(inputs) <= set(columns):
@@ -41,20 +42,22 @@ def read_dataset(data: Any, model: Model) -> tuple[str, str, Iterator[dict[str, 
     )
 
 
-def _rows(data: Any, inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _rows(data: Any, inputs: Mapping[str, Declared]) -> Iterator[dict[str, Any]]:
     for at, row in enumerate(_iterate(data)):
-        yield {name: _value(row[name], kind, f"row {at}, column {name}") for name, kind in inputs.items()}
+        yield {name: _value(row[name], into, f"row {at}, column {name}") for name, into in inputs.items()}
 
 
-def _value(value: Any, kind: Any, where: str) -> Any:
+def _value(value: Any, into: Declared, where: str) -> Any:
+    if not isinstance(into.type, TensorType):
+        return value
     try:
-        array = np.asarray(value, tensor_dtype_to_np_dtype(kind.elem_type))
+        array = np.asarray(value, dtype_of(into.type.element, f"The input {shorten(into.name)!r}"))
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"the dataset's {where} is no array of the input's type: {shorten(str(error), 200)}",
             "give rows of numbers, all of one length (a tokenizer's padding=True)",
         ) from error
-    return array[None] if array.ndim == len(kind.shape.dim) - 1 else array
+    return array[None] if array.ndim == len(into.dims) - 1 else array
 
 
 def _iterate(data: Any) -> Iterator[Any]:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from workbench.core.errors import InputError
+from workbench.core.models.declared import TensorType, declared_inputs
 from workbench.core.models.model import Model
+from workbench.core.models.values import dtype_of
 from workbench.core.prepare.example import checked
 from workbench.core.text import path_text, shorten
 
@@ -123,7 +125,7 @@ def _image_feed(path: Path, pictures: Pictures, model: Model) -> dict[str, Any]:
 
 
 def _array_feed(path: Path, model: Model) -> dict[str, Any]:
-    inputs = list(model.structure.graph.input)
+    inputs = declared_inputs(model.structure)
     if len(inputs) != 1:
         raise InputError(
             f"{path_text(path)} holds one array, and the model has {len(inputs)} inputs",
@@ -135,22 +137,20 @@ def _array_feed(path: Path, model: Model) -> dict[str, Any]:
         raise InputError(
             f"{path_text(path)} cannot be read: {shorten(str(error), 200)}", "save it again"
         ) from error
-    rank = len(inputs[0].type.tensor_type.shape.dim)
+    rank = len(inputs[0].dims)
     return {inputs[0].name: array[None] if array.ndim == rank - 1 else array}
 
 
 def _picture_input(model: Model) -> tuple[str, Any, list[int | None]]:
-    inputs = list(model.structure.graph.input)
-    dims = [dim.dim_value or None for dim in inputs[0].type.tensor_type.shape.dim] if len(inputs) == 1 else []
-    if len(dims) != 4:
+    inputs = declared_inputs(model.structure)
+    kind = inputs[0].type if len(inputs) == 1 else None
+    if not isinstance(kind, TensorType) or len(kind.dims or ()) != 4:
         raise InputError(
             "images fit a model with one input of four dimensions, and this model has another",
             "give .npz files with an array for every input, or an iterable of feeds",
         )
-    from onnx.helper import tensor_dtype_to_np_dtype
-
-    element = tensor_dtype_to_np_dtype(inputs[0].type.tensor_type.elem_type)
-    return inputs[0].name, element, dims
+    dims = [dim if dim and isinstance(dim, int) else None for dim in inputs[0].dims]
+    return inputs[0].name, dtype_of(kind.element, f"The input {shorten(inputs[0].name)!r}"), dims
 
 
 def _size(pictures: Pictures, dims: list[int | None]) -> tuple[int, int]:
