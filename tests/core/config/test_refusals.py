@@ -31,6 +31,7 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
     ({"affinity": "1; 2", "intra_op_threads": 3}, "' 2'", "from 1"),
     ({"affinity": "4-2;1", "intra_op_threads": 3}, "'4-2'", "from 1"),
     ({"affinity": "1-999999999;1", "intra_op_threads": 3}, "'1-999999999'", "from 1"),
+    ({"affinity": ",".join(["1-65536"] * 2000), "intra_op_threads": 2}, "'1-65536'", "from 1"),
     ({"affinity": "", "intra_op_threads": 2}, "''", "from 1"),
     ({"free_dimensions": {"batch": 0}}, "batch=0", "1 or more"),
     ({"free_dimensions": {"batch": True}}, "batch=True", "1 or more"),
