@@ -200,6 +200,8 @@ def test_notes_say_what_is_legal_but_pointless() -> None:
     assert "listed after it" in Config(providers=["cpu", "cuda"]).notes(cores=8)[0]
     assert "go to the CPU" in Config(providers=["tensorrt"]).notes(cores=8)[0]
     assert "spinning=False" in Config(providers=[("xnnpack", {"intra_op_num_threads": 4})]).notes(cores=8)[0]
+    untried = Config(providers=[("vitisai", {"intra_op_num_threads": "auto"})])
+    assert "was not tried" in untried.notes(cores=8)[0]
     assert "Memory patterns" in Config(memory_pattern=True, execution_mode="parallel").notes(cores=8)[0]
     shrinking = Config(cpu_arena=False, run_entries={"memory.enable_memory_arena_shrinkage": "cpu:0"})
     assert "no CPU arena" in shrinking.notes(cores=8)[0]

@@ -61,8 +61,8 @@ def _providers(config: ConfigFields) -> Iterator[str]:
                 f"{provider.name} was not tried with the workbench, which knows none of its options; "
                 "ONNX Runtime accepts unknown ones in silence."
             )
-        own_threads = int(provider.option("intra_op_num_threads") or 1)
-        if provider.name == XNNPACK and own_threads > 1 and config.spinning is not False:
+        own_threads = provider.option("intra_op_num_threads") if provider.name == XNNPACK else None
+        if int(own_threads or 1) > 1 and config.spinning is not False:
             yield "XNNPACK has its own threads and ORT's spin beside them: try spinning=False or 1 thread."
 
 
