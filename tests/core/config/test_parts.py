@@ -116,6 +116,7 @@ def test_texts_that_make_no_sense(texts: list[str], words: str) -> None:
         lambda: wb.WeightOnly(bits=8, algorithm="k_quant"),
         lambda: wb.WeightOnly(block=33),
         lambda: wb.StaticInt8(percentile=99.0),
+        lambda: wb.StaticInt8(calibrator="percentile", percentile=10**400),
         lambda: wb.StaticInt8(calibrator="percentile", percentile=101.0),
         lambda: wb.StaticInt8(activation="uint16", format="qoperator"),
         lambda: wb.StaticInt8(activation="int8", weight="uint8"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 
 from workbench.core.config.knob import Knob, is_unset, on_or_off, whole_number
 from workbench.core.errors import ConfigError
@@ -51,7 +51,11 @@ class Number(Knob):
     def canonical(self, value: object) -> float | None:
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not 0 < value <= sys.float_info.max
+        ):
             raise self.refused(value, f"Use a number above 0, or None for {self.unset}.")
         return float(value)
 
