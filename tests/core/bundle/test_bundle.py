@@ -106,6 +106,12 @@ def test_no_absolute_path_leaves_the_machine(tmp_path: Path) -> None:
     assert dict(opened.runs[1].config.providers[0].options)["trt_engine_cache_path"].endswith("engines")
 
 
+def test_a_failure_without_words_is_still_told(tmp_path: Path) -> None:
+    record = comparison(candidate=replace(run("B"), failure=Failure("load", "", "", "")))
+    failure = read_bundle(write_bundle(record, tmp_path / "a")).record.runs[1].failure
+    assert failure.of("B") == "B could not be measured: load: "
+
+
 def test_names_of_any_kind_survive(tmp_path: Path) -> None:
     name = "<script>alert('x')</script>\n\"\0\u202e " + "ß" * (1 << 20)
     record = replace(comparison(), model=replace(comparison().model, name=name))

@@ -33,7 +33,7 @@ class Failure:
     @property
     def in_words(self) -> str:
         """Return the stage with the first line of the problem."""
-        return f"{self.stage}: {self.problem.splitlines()[0]}"
+        return f"{self.stage}: {next(iter(self.problem.splitlines()), '')}"
 
     def of(self, label: str) -> str:
         """Return why the run with this label was not measured, in a sentence."""
