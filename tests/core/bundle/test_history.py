@@ -182,6 +182,8 @@ def filled(history: RecordHistory) -> RecordHistory:
         ({"kind": "study"}, []),
         ({"since": "2026-03-01"}, ["two", "three"]),
         ({"since": "2026-03-01T10:00:01"}, ["two"]),
+        ({"since": "0001-01-01"}, ["two", "three", "one"]),
+        ({"since": "0999-01-01"}, ["two", "three", "one"]),
         ({"since": datetime(2026, 3, 1, 10, tzinfo=UTC)}, ["two", "three"]),
         ({"text": "a cpu"}, ["two", "three", "one"]),
         ({"text": "faster"}, ["two", "three", "one"]),

@@ -58,7 +58,7 @@ class EntryFilter:
         parts = {
             "kind = ?": self.kind,
             "substr(note, 1, length(?)) = ?": self.note,
-            "created_utc >= ?": None if self.start is None else f"{self.start - timedelta(days=2):%Y-%m-%d}",
+            "created_utc >= ?": None if self.start is None else _days_before(self.start),
             _holding("model", "model_sha256"): None if self.model is None else self.model.casefold(),
             _holding(*_SEARCHED): None if self.text is None else self.text.casefold(),
         }
@@ -85,6 +85,11 @@ def _holding(*columns: str) -> str:
     """Return the condition that one of the columns holds a folded text, or that SQLite cannot tell."""
     joined = " || char(10) || ".join(columns)
     return f"(instr(lower({joined}), ?) OR length(CAST({joined} AS BLOB)) > length({joined}))"
+
+
+def _days_before(start: datetime) -> str | None:
+    """Return a date safely before a time in any zone; None where no record can be older."""
+    return f"{start - timedelta(days=2):%Y-%m-%d}" if start.year > 1970 else None
 
 
 def _is_model(entry: Entry, model: str) -> bool:
