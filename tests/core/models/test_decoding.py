@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from onnx import TensorProto, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
 from tests.core.models import tiny
 from tests.core.models.decoders import decoder, value
-from workbench.core.models.decoding import Cache, cache_feeds, check_length, decoding_names
+from workbench.core.models.decoding import Cache, cache_feeds, check_length, decoding_names, weight_bytes
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,14 @@ def test_more_tokens_than_positions_are_refused() -> None:
     check_length(names, 16, 4)
     with pytest.raises(wb.InputError, match="the model has positions for 20"):
         check_length(names, 16, 5)
+
+
+@pytest.mark.parametrize(
+    ("element", "size"),
+    [(TensorProto.INT4, 8), (TensorProto.UINT2, 4), (TensorProto.BOOL, 15), (TensorProto.BFLOAT16, 30)],
+)
+def test_weights_of_few_bits_are_packed(element: int, size: int) -> None:
+    weight = TensorProto(name="w", data_type=element, dims=[3, 5])
+    nodes = [helper.make_node("DequantizeLinear", ["w", "scale"], ["y"])]
+    graph = helper.make_graph(nodes, "graph", [], [], [weight])
+    assert weight_bytes(helper.make_model(graph)) == size

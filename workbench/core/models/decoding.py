@@ -5,15 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from onnx import ModelProto, NodeProto, TensorProto
 
 from workbench.core.errors import InputError
-from workbench.core.models.declared import Declared, Dim, TensorType, declared_inputs, declared_outputs
+from workbench.core.models.declared import (
+    Declared,
+    Dim,
+    TensorType,
+    declared_inputs,
+    declared_outputs,
+    element_name,
+)
 from workbench.core.models.position_tables import positions_of
 from workbench.core.models.structure import graphs, tensors
-from workbench.core.models.values import nbytes
 from workbench.core.text import folded, listed, shorten
 
 _INTEGERS = (TensorProto.INT64, TensorProto.INT32)
@@ -129,10 +136,16 @@ def weight_bytes(model: ModelProto) -> int:
             tables |= set(node.input[:1]) if is_table else set()
             others |= set(node.input[1:] if is_table else node.input)
     return sum(
-        nbytes(tensor.data_type, tuple(tensor.dims), "a weight")
+        -(-prod(tensor.dims) * _bits(tensor.data_type) // 8)
         for tensor in tensors(model)
         if tensor.name not in tables - others and tensor.data_type != TensorProto.STRING
     )
+
+
+def _bits(element: int) -> int:
+    """Return the bits of an element in a file, where those of 4 bits are packed."""
+    digits = re.search("[0-9]+", element_name(element))
+    return int(digits[0]) if digits else 8
 
 
 def _tokens(inputs: Sequence[Declared]) -> Declared:
