@@ -95,6 +95,9 @@ def test_strings_sequences_optionals_and_maps() -> None:
     assert [value.dtype for value in feed.values()] == [object, object]
     with pytest.raises(InputError, match="strings are declared"):
         load(tiny.strings()).inputs({"first": [1], "second": ["b"]})
+    for wrong in ([["a"], ["b", "c"]], np.array(["é".encode()])):
+        with pytest.raises(InputError, match=r"'first'.* makes no strings"):
+            load(tiny.strings()).inputs({"first": wrong, "second": ["b"]})
     parts = [np.zeros((1, 2), np.float32), np.zeros((3, 2), np.float32)]
     assert (
         load(tiny.sequence()).inputs({"parts": parts}).shapes[0][1].startswith("sequence of 2: float32[1,2]")

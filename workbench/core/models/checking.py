@@ -155,16 +155,20 @@ class _Checker:
 
 
 _ARRAY = "Give a NumPy array of the declared type"
+_TEXTS = "Give an array of str"
 
 
 def _strings(value: Any, declared: Declared) -> Array:
-    array = np.asarray(value)
-    if array.dtype.kind in "SU" or array.size == 0:
-        array = array.astype(str).astype(object)
-    if array.dtype != object or not all(isinstance(item, str) for item in array.flat):
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "SU" or array.size == 0:
+            array = array.astype(str).astype(object)
+    except ValueError as error:  # lists of several lengths, bytes that are no text
         raise _wrong(
-            declared, f"is of type {array.dtype}, where strings are declared", "Give an array of str"
-        )
+            declared, f"is a {type(value).__name__} that makes no strings: {shorten(str(error))}", _TEXTS
+        ) from error
+    if array.dtype != object or not all(isinstance(item, str) for item in array.flat):
+        raise _wrong(declared, f"is of type {array.dtype}, where strings are declared", _TEXTS)
     return array
 
 
