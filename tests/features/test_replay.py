@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
+from tests.core.models import tiny
 from workbench.apps.cli import main
 from workbench.core.measure.limits import Progress
 from workbench.core.models.requests import fed, padded, requests_of
@@ -131,6 +132,9 @@ def test_inputs_are_padded_with_zeros(model: Path) -> None:
     assert feed.shape == (2, 4, 8)
     assert feed.sum() == 3 * 8
     assert (feed[:1, :3] == 1).all()
+    texts = wb.load(tiny.strings())
+    (request,) = requests_of(texts, [{"first": ["a"], "second": ["b"]}])
+    assert fed(texts, request.of_size((("n", 3),)), 0)["first"].tolist() == ["a", "", ""]
 
 
 @pytest.mark.real

@@ -71,7 +71,7 @@ def _request(model: Model, asked: Any) -> SizedRequest:
 
 
 def fed(model: Model, request: SizedRequest, seed: int) -> Any:
-    """Return the inputs of a request: random ones, or its own with zeros up to its size."""
+    """Return the inputs of a request: random ones, or its own with zeros (empty texts) up to its size."""
     if request.own is None:
         return model.inputs(seed=seed, dims=dict(request.shape)).feeds[0]
     sizes = dict(request.shape)
@@ -81,7 +81,9 @@ def fed(model: Model, request: SizedRequest, seed: int) -> Any:
 
     def pad(name: str, value: Any) -> Any:
         wanted = [padding[name].get(axis, size) for axis, size in enumerate(value.shape)]
-        return np.pad(value, [(0, new - old) for new, old in zip(wanted, value.shape, strict=True)])
+        nothing: Any = "" if value.dtype == object else 0
+        added = [(0, new - old) for new, old in zip(wanted, value.shape, strict=True)]
+        return np.pad(value, added, constant_values=nothing)
 
     own = request.own.values
     return {name: pad(name, value) if name in padding else value for name, value in own.items()}
