@@ -24,6 +24,14 @@ def check_regular(path: Path) -> None:
         raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", str(path))
 
 
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """Return the path with `~` as the user's folder; as it is where `~` names no user of this machine."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # the name of a file may begin with ~, too
+        return Path(path)
+
+
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """One entry: a file, or a folder with its files."""

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.core.models import tiny
+from workbench.core.errors import InputError, ModelError
 from workbench.core.models import load
+from workbench.core.prepare.real_data import inputs_from
 
 DATA = tiny.mlp().SerializeToString()
 SHA = hashlib.sha256(DATA).hexdigest()
@@ -23,6 +25,18 @@ def test_a_path_in_every_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert model.sha256 == SHA
         assert model.path == path
         assert model.name == "tiny"
+
+
+def test_a_name_that_begins_with_a_tilde_is_that_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "~nobody.onnx").write_bytes(DATA)
+    monkeypatch.chdir(tmp_path)
+    assert load("~nobody.onnx").sha256 == SHA
+    with pytest.raises(ModelError, match=r"~nobody/tiny\.onnx does not exist"):
+        load("~nobody/tiny.onnx")
+    with pytest.raises(InputError, match="cannot be read"):
+        inputs_from(load("~nobody.onnx"), "~nobody/x.npz")
 
 
 def test_memory_in_every_form(home: Path) -> None:

@@ -18,7 +18,7 @@ from workbench.core.errors import InputError
 from workbench.core.models.checking import check_feed, check_values
 from workbench.core.models.declared import declared_inputs
 from workbench.core.models.values import MAX_BYTES
-from workbench.core.stored_files import check_regular
+from workbench.core.stored_files import check_regular, expanded
 from workbench.core.text import bytes_text, path_text, shorten
 
 if TYPE_CHECKING:
@@ -119,17 +119,17 @@ def given_values(model: ModelProto, given: Mapping[str, Any]) -> tuple[dict[str,
 
 def read_npz(path: Path) -> dict[str, Any]:
     """Read every array of the archive by name."""
-    label = path_text(path)
+    label, place = path_text(path), expanded(path)
     try:
-        check_regular(path.expanduser())
-        with zipfile.ZipFile(path.expanduser()) as archive:
+        check_regular(place)
+        with zipfile.ZipFile(place) as archive:
             total = sum(entry.file_size for entry in archive.infolist())
         if total > MAX_BYTES:
             raise InputError(
                 f"{label} unpacks to {bytes_text(total)}, above the bound of {bytes_text(MAX_BYTES)}",
                 "Give fewer or smaller arrays",
             )
-        with np.load(path.expanduser(), allow_pickle=False) as arrays:
+        with np.load(place, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except InputError:
         raise

@@ -16,7 +16,7 @@ from workbench.core.models.external import locations
 from workbench.core.models.model import Model
 from workbench.core.models.structure import structure_of_bytes
 from workbench.core.models.transfer import Progress
-from workbench.core.stored_files import trim
+from workbench.core.stored_files import expanded, trim
 from workbench.core.text import listed, nearest, path_text, shorten
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _opened(path: Path) -> Model:
 
 
 def _from_text(source: str, progress: Progress | None) -> Model:
-    path = Path(source).expanduser()
+    path = expanded(source)
     if (
         source.strip()
         and not _exists(path)
@@ -101,7 +101,7 @@ def _from_text(source: str, progress: Progress | None) -> Model:
 
 
 def _from_path(path: Path) -> Model:
-    path = path.expanduser()
+    path = expanded(path)
     label = path_text(path)
     if "\0" in str(path):
         raise ModelError(f"{label} is no path: it holds a zero byte", "Give the path of an .onnx file")

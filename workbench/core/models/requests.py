@@ -18,7 +18,7 @@ from workbench.core.models.declared import declared_inputs
 from workbench.core.models.inputs import read_npz
 from workbench.core.models.model import Model
 from workbench.core.models.sizes import free_dims, is_batch
-from workbench.core.stored_files import check_regular
+from workbench.core.stored_files import check_regular, expanded
 from workbench.core.text import bytes_text, listed, path_text, quoted, shorten
 
 Shape: TypeAlias = tuple[tuple[str, int], ...]  # dim and size
@@ -133,7 +133,7 @@ def _written(text: str | os.PathLike[str]) -> list[Any]:
     """Return the sizes of a text with commas or of a CSV file, or inputs of .npz files."""
     if isinstance(text, str) and _are_whole(parts := text.split(",")):
         return parts
-    path = Path(text).expanduser()
+    path = expanded(text)
     if path.is_dir() or path.suffix == ".npz":
         return _own_inputs(path)
     try:

@@ -22,6 +22,7 @@ from workbench.core.models.inputs import Inputs, given_inputs, make_inputs, read
 from workbench.core.models.model import Model
 from workbench.core.prepare.example import all_checked
 from workbench.core.prepare.pictures import Pictures, read_folder
+from workbench.core.stored_files import expanded
 from workbench.core.text import path_text, shorten
 from workbench.core.worker.values import write_values
 
@@ -173,7 +174,7 @@ def _of_path(model: Model, data: str | Path, samples: int | None) -> Calibration
 
     if isinstance(data, str) and data in sample_names() and card(data).kind == "trained":
         return _set_named(data, model)
-    path = Path(data).expanduser()
+    path = expanded(data)
     if path.is_dir():
         return CalibrationSource(*read_folder(Pictures(path), model))
     if not path.exists():

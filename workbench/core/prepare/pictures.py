@@ -14,6 +14,7 @@ from workbench.core.models.declared import TensorType, declared_inputs
 from workbench.core.models.model import Model
 from workbench.core.models.values import dtype_of
 from workbench.core.prepare.example import checked
+from workbench.core.stored_files import expanded
 from workbench.core.text import path_text, shorten
 
 IMAGES = frozenset((".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"))
@@ -58,7 +59,7 @@ class Pictures:
 
 def read_folder(pictures: Pictures, model: Model) -> tuple[str, str, Iterator[dict[str, Any]]]:
     """Return the name of the folder, the origin of its examples, and the feeds in the order of file names."""
-    folder = Path(pictures.folder).expanduser()
+    folder = expanded(pictures.folder)
     if not folder.is_dir():
         raise InputError(f"{path_text(folder)} is no folder", "give a folder of images or of .npy files")
     try:

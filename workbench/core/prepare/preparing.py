@@ -25,6 +25,7 @@ from workbench.core.prepare.external_file import check_precision, prepared_file
 from workbench.core.prepare.nodes import appeared, check_written_names
 from workbench.core.prepare.step import MODEL, RANGES, Answer, Step, key_of
 from workbench.core.prepare.steps import steps_of
+from workbench.core.stored_files import expanded
 from workbench.core.worker.launch import WorkerFolder, call_job
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Prepared:
         calibration examples, too, as the script reads them.
         """
         examples = stacked_examples(self.original, self.asked.arithmetic, self.calibration_data)
-        return write_folder(Path(folder).expanduser(), self.model, self.to_python(), examples)
+        return write_folder(expanded(folder), self.model, self.to_python(), examples)
 
     def __str__(self) -> str:
         return str(self.record)

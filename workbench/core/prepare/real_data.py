@@ -10,6 +10,7 @@ from workbench.core.models.model import Model
 from workbench.core.prepare.calibration import DEFAULT_SAMPLES, REAL_INPUTS, source_of
 from workbench.core.prepare.pictures import Pictures
 from workbench.core.prepare.replayed import replayed
+from workbench.core.stored_files import expanded
 
 
 def inputs_from(model: Model, source: Any, *, seed: int = 0) -> Inputs:
@@ -32,5 +33,5 @@ def _read(model: Model, source: Any, most: int) -> Inputs:
 
 def _is_read_here(source: Any) -> bool:
     if isinstance(source, (str, Path)):
-        return Path(source).expanduser().is_dir()
+        return expanded(source).is_dir()
     return isinstance(source, Pictures) or hasattr(source, "column_names") or hasattr(source, "get_next")
