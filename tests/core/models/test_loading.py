@@ -30,13 +30,13 @@ def test_a_path_in_every_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_name_that_begins_with_a_tilde_is_that_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "~nobody.onnx").write_bytes(DATA)
+    (tmp_path / "~no-such-user.onnx").write_bytes(DATA)
     monkeypatch.chdir(tmp_path)
-    assert load("~nobody.onnx").sha256 == SHA
-    with pytest.raises(ModelError, match=r"~nobody/tiny\.onnx does not exist"):
-        load("~nobody/tiny.onnx")
+    assert load("~no-such-user.onnx").sha256 == SHA
+    with pytest.raises(ModelError, match=r"~no-such-user/tiny\.onnx does not exist"):
+        load("~no-such-user/tiny.onnx")
     with pytest.raises(InputError, match="cannot be read"):
-        inputs_from(load("~nobody.onnx"), "~nobody/x.npz")
+        inputs_from(load("~no-such-user.onnx"), "~no-such-user/x.npz")
 
 
 def test_memory_in_every_form(home: Path) -> None:
