@@ -11,6 +11,7 @@ from typing import Any
 
 import workbench as wb
 from workbench.apps.cli import parser
+from workbench.apps.cli.commands import CommandParser
 from workbench.core.config import KNOBS
 from workbench.core.config.catalogue import RUN, SESSION, catalogue
 from workbench.core.config.option import Option
@@ -48,8 +49,11 @@ def commands() -> str:
     """Return a section for each command with its options."""
     sections = ["# Options of the commands"]
     (group,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    does = {action.dest: action.help or "" for action in group._choices_actions}
     for name, command in group.choices.items():
-        sections += [f"## {name}", _text(command.description or "")]
+        assert isinstance(command, CommandParser)
+        command.complete()
+        sections += [f"## {name}", _text(does[name])]
         rows = [
             (" ".join([*action.option_strings, _placeholder(action)]).strip(), _help(command, action))
             for action in command._actions

@@ -18,11 +18,15 @@ class CommandParser(argparse.ArgumentParser):
     fill: Callable[[argparse.ArgumentParser], None] | None = None
     splits_rest = False  # `rest` is what stands behind "--"
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Add the options, then read the arguments."""
+    def complete(self) -> None:
+        """Add the options, once."""
         fill, self.fill = self.fill, None
         if fill is not None:
             fill(self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Add the options, then read the arguments."""
+        self.complete()
         if self.splits_rest:
             end = args.index("--") if "--" in args else len(args)
             self.set_defaults(rest=args[end + 1 :])
