@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
+import workbench as wb
+from tests.apps.server.conftest import tiny_model
 from workbench.apps.server import published_files
+from workbench.apps.server.files import netron_page
+from workbench.apps.server.links import netron_link
 from workbench.apps.server.published_files import PublishedError, find, open_file, publish
 
 pytestmark = pytest.mark.usefixtures("own_home")
@@ -40,6 +44,14 @@ def test_a_published_file_is_found_and_read(file: Path) -> None:
     assert (entry.title, entry.size_bytes) == ("a title", 5)
     with open_file(entry) as opened:
         assert opened.read() == b"model"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_model_whose_name_is_no_text_has_a_page(tmp_path: Path) -> None:
+    path = tiny_model(tmp_path / "model.onnx").rename(os.fsdecode(os.fsencode(tmp_path) + b"/net\xff.onnx"))
+    link = netron_link(wb.load(path))
+    assert link.title == "net\\udcff"
+    assert link.title.encode() in netron_page(find(link.relative.split("/")[2], "netron").title)
 
 
 def test_ids_are_random_and_kinds_are_kept_apart(file: Path) -> None:

@@ -12,6 +12,7 @@ import anywidget
 import traitlets as t
 
 from workbench.apps.server import published_files
+from workbench.core.text import one_line
 
 if TYPE_CHECKING:
     from workbench.core.models import Model
@@ -60,7 +61,7 @@ class LinkButton(anywidget.AnyWidget):
 
 def netron_link(model: Model) -> Link:
     """Return the link to a model in Netron; a large model is served without the weights."""
-    title = model.name[:TITLE_LENGTH]
+    title = one_line(model.name, TITLE_LENGTH)
     if model.graph_bytes <= MOST_MODEL_BYTES:
         id = published_files.publish("netron", model.path, title)
         note = "its weights in separate files are not shown" if model.external else ""
@@ -77,7 +78,7 @@ def speedscope_link(profile: SessionProfile, title: str = "profile") -> Link:
     """Return the link to a profile in speedscope, with every event."""
     from workbench.apps.server.spans import speedscope_file
 
-    id, title = published_files.new_id(), title[:TITLE_LENGTH]
+    id, title = published_files.new_id(), one_line(title, TITLE_LENGTH)
     place = published_files.folder() / f"{id}.trace"
     published_files.write_private(place, json.dumps(speedscope_file(profile, title)).encode("utf-8"))
     published_files.publish("speedscope", place, title, id=id, made=True)
