@@ -93,7 +93,7 @@ def test_a_profile_has_a_row_an_operator_or_a_node(
     calls["answer"] = result = wb.open(GOLDEN / "profile-2.ortbench")
     trace = tmp_path / "trace.json"
     assert main(["profile", model, "--budget", "0.5", "--keep-trace", str(trace), "--csv"]) == 0
-    assert (calls["budget_s"], calls["keep_trace"], calls["keep"]) == (0.5, trace, True)
+    assert (calls["budget_s"], calls["keep_trace"], calls["keep"]) == (0.5, str(trace), True)
     assert [row["op_type"] for row in rows(capsys.readouterr().out)] == list(result.by("op_type")["op_type"])
     assert main(["profile", model, "--by", "node", "--csv"]) == 0
     assert len(rows(capsys.readouterr().out)) == len(result.to_frame())

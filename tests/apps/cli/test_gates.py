@@ -92,11 +92,19 @@ def test_a_summary_that_cannot_be_written_loses_no_measurement(
     assert wb.open(bundle).record == made[0].record
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compare no-such-model.onnx -o",
+        "profile no-such-model.onnx --keep-trace",
+        "compare-versions no-such-model.onnx --environment 1.20.0 --report",
+    ],
+)
 def test_a_result_that_cannot_be_written_is_said_before_anything_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     missing = tmp_path / "nowhere" / "made.ortbench"
-    assert main(["compare", "no-such-model.onnx", "-o", str(missing)]) == 2
+    assert main([*command.split(), str(missing)]) == 2
     error = capsys.readouterr().err
     assert f"{str(missing)!r} cannot be written" in error
     assert "no-such-model" not in error

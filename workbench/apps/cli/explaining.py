@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from workbench.apps.cli.commands import Commands, add, add_command, add_subject
+from workbench.apps.cli.commands import Commands, add, add_command, add_subject, result_file
 from workbench.apps.cli.showing import print_result
 from workbench.apps.cli.subject import common, model_and_config, save, subject_of
 
@@ -30,7 +29,9 @@ def add_to(commands: Commands) -> None:
         default="op_type",
         help="a row for each of these; default op_type",
     )
-    profile.add_argument("--keep-trace", metavar="FILE", type=Path, help="keep the file that ORT wrote")
+    profile.add_argument(
+        "--keep-trace", metavar="FILE", type=result_file, help="keep the file that ORT wrote"
+    )
 
     for command in (explain, profile):
         add_subject(command)

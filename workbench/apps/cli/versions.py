@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from workbench.apps.cli.commands import Commands, add, add_command, add_subject
+from workbench.apps.cli.commands import Commands, add, add_command, add_subject, result_file
 from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import common, save, subject_of
 from workbench.core.measure.gates import of_comparison
@@ -26,7 +25,9 @@ def add_to(commands: Commands) -> None:
     command.add_argument(
         "--bisect", action="store_true", help="find the release in which outputs or latency changed"
     )
-    command.add_argument("--report", type=Path, metavar="FILE", help="write what an issue needs, in Markdown")
+    command.add_argument(
+        "--report", type=result_file, metavar="FILE", help="write what an issue needs, in Markdown"
+    )
     add(command, "--npz", "--calibration", "--budget", "--csv", "--no-history", "--quiet")
     add(command, "--fail-if")
 
