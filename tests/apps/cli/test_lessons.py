@@ -60,6 +60,18 @@ def test_the_serving_pack_is_listed_and_opens_by_its_name(
     assert (shipped_folder() / opened[0]).with_name("README.md").exists()
 
 
+def test_a_pack_begins_anew_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lab, "serve", lambda *_: pytest.fail("it was opened"))
+    own = tmp_path / "packs" / "serving" / "serving.ipynb"
+    own.parent.mkdir(parents=True)
+    own.write_text("{}")
+    assert main(["course", "serving", "--reset", "--folder", str(tmp_path)]) == 0
+    assert "serving begins anew; your copy is kept as serving (before 1).ipynb" in capsys.readouterr().out
+    assert own.read_bytes() == (shipped_folder() / "packs/serving/serving.ipynb").read_bytes()
+
+
 @pytest.mark.parametrize("arguments", [["course", "99"], ["course", "first"], ["course", "--reset"]])
 def test_what_is_no_lesson_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2

@@ -57,14 +57,13 @@ def run(arguments: argparse.Namespace) -> int:
         return _handed_in(arguments)
     if arguments.lesson == "slides":
         return _slides(arguments)
-    if arguments.lesson in packs():
-        lab.serve(arguments, packs()[arguments.lesson])
     if arguments.lesson is None:
         if arguments.reset:
             raise ConfigError("--reset names no lesson", "give its number: workbench course 1 --reset")
         print("\n".join(listing()))
         return 0
-    lesson = lesson_of(arguments.lesson)
+    pack = packs().get(arguments.lesson)
+    lesson = lesson_of(arguments.lesson) if pack is None else Lesson(arguments.lesson, "", pack)
     if not arguments.reset:
         lab.serve(arguments, lesson.file)
     from workbench.apps.course.progress import reset
@@ -73,7 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     kept = set_aside(folder / lesson.file, shipped_folder() / lesson.file)
     writable_copy(arguments.folder)
     reset(lesson.number)
-    print(f"lesson {lesson.number} begins anew" + (f"; your copy is kept as {kept.name}" if kept else ""))
+    print(
+        f"{'lesson ' if pack is None else ''}{lesson.number} begins anew"
+        + (f"; your copy is kept as {kept.name}" if kept else "")
+    )
     return 0
 
 
