@@ -117,6 +117,10 @@ def test_what_is_not_handed_in_is_refused(empty: Path) -> None:
     wb.course.check("4.a", None, roofline=roofline)
     with pytest.raises(ConfigError, match="no answer yet"):
         wb.course.hand_in("04", roofline, folder=empty)
+    for answer in (float("nan"), 10**400):
+        with pytest.raises(ConfigError, match="is no answer"):
+            wb.course.hand_in("4.c", roofline, answer, folder=empty)
+    assert not list(empty.iterdir())
     with pytest.raises(ConfigError, match="of kind 'ablation'"):
         wb.course.hand_in("03", wb.Threads(results.threads()), "Skip", folder=empty)
     with pytest.raises(ConfigError, match="no exercise that is handed in"):

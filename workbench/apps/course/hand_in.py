@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from workbench.apps.course.checking import CheckResult, check, last_answer
 from workbench.apps.course.decision import Decision
@@ -99,7 +99,7 @@ def hand_in(
         )
     answer = last_answer(exercise) if answer is None else answer
     config = answer if isinstance(answer, Config) else None
-    if config is None and (isinstance(answer, bool) or not isinstance(answer, str | int | float)):
+    if config is None and not _is_answer(answer):
         raise ConfigError(
             f"exercise {exercise} has no answer yet" if answer is None else f"{quoted(answer)} is no answer",
             f"run the cell with course.check({exercise!r}, answer, …) first, or give the answer too",
@@ -141,11 +141,16 @@ def read_hand_in(bundle: Bundle) -> HandIn:
 def _scalar(text: str) -> str | int | float:
     """Return a text or a finite number from JSON; a ValueError for anything else."""
     value = json.loads(text)
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"expected a text or a number, got {quoted(text)}")
-    if isinstance(value, int | float) and not abs(value) < MOST_NUMBER:
-        raise ValueError(f"{quoted(text)} is too large")
+    if not _is_answer(value):
+        raise ValueError(f"expected a text or a number below {MOST_NUMBER:g}, got {quoted(text)}")
     return value
+
+
+def _is_answer(value: object) -> TypeGuard[str | int | float]:
+    """Return whether a value is a text, or a number that is finite and not too large."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return abs(value) < MOST_NUMBER
+    return isinstance(value, str)
 
 
 def handed_in(name: str | int) -> tuple[str, Exercise]:
