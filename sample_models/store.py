@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -97,4 +96,4 @@ def _remove_older(name: str, *, keep: Path) -> None:
 
 
 def _is_digest(text: str) -> bool:
-    return bool(text) and all(letter in "0123456789abcdef" for letter in text) and os.sep not in text
+    return all(letter in "0123456789abcdef" for letter in text)

@@ -102,7 +102,6 @@ def scores(net: Net, queries: str, keys: str) -> str:
 
 def texts(
     number: int,
-    after: Hook = unchanged,
     *,
     norm: Hook = layer_norm,
     activation: Hook = gelu,
@@ -122,16 +121,16 @@ def texts(
         last = norm(net, layer, net.add("Add", mixed, last))
         inner = net.add("MatMul", last, net.weight(f"uw{layer}", width, 4 * width))
         outer = net.add("MatMul", activation(net, layer, inner), net.weight(f"dw{layer}", 4 * width, width))
-        last = after(net, layer, norm(net, layer, net.add("Add", outer, last)))
+        last = norm(net, layer, net.add("Add", outer, last))
     return net
 
 
-def products(number: int, after: Hook = unchanged) -> Net:
+def products(number: int) -> Net:
     """Return a chain of MatMul and Relu."""
     rows, width, depth = PRODUCTS[number]
     net = Net([rows, width], seed=number)
     last = "x"
     for layer in range(depth):
         made = net.add("MatMul", last, net.weight(f"w{layer}", width, width), name=f"product{layer}")
-        last = after(net, layer, net.add("Relu", made, name=f"relu{layer}"))
+        last = net.add("Relu", made, name=f"relu{layer}")
     return net

@@ -32,8 +32,8 @@ def recall(rows: Rows) -> str:
         own = [row for row in rows if row["name"] == kind]
         right = sum(row["nodes_right"] for row in own)
         levels = sorted({row["confidence"] for row in own if row["confidence"]})
-        also = sorted({entry for row in own for entry in row["findings"]} - {own[0]["finding"]})
-        also = [entry for entry in also if not entry.startswith(own[0]["finding"])]
+        others = {entry for row in own for entry in row["findings"]}
+        also = sorted(entry for entry in others if not entry.startswith(f"{own[0]['finding']} ("))
         words = f"{sum(row['found'] for row in own)}, {right} of {len(own)}"
         lines.append((kind, own[0]["finding"], words, ", ".join(levels), ", ".join(also)))
     right = sum(row["nodes_right"] for row in rows)
