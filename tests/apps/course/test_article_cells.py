@@ -8,7 +8,7 @@ from tests.factories import comparisons, results
 from workbench.apps import course
 from workbench.apps.course.article import article_tables
 from workbench.core.bundle.estimate import Estimate
-from workbench.core.config import Config, StaticInt8
+from workbench.core.config import Config, Float16, StaticInt8
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.compare.result import Comparison
 from workbench.features.doctor.records import Doctor, ProviderState, Survey
@@ -54,6 +54,14 @@ def test_precisions_stand_in_their_rows_and_others_need_a_gpu() -> None:
     assert own["quantization-bert/Static INT8 (QDQ)/memory_mb"].endswith("at the peak of the process")
     assert own["quantization-bert/FP16 (CUDA)/latency_ms"] == "not measured: needs a GPU"
     assert own["quantization-bert/TensorRT FP16/latency_ms"] == "not measured: needs a GPU with TensorRT"
+
+
+def test_a_precision_without_a_row_is_left_out() -> None:
+    half = replace(comparisons.drawn_run("B", 0.001), config=Config(precision=Float16()))
+    comparison = Comparison(comparisons.comparison(comparisons.drawn_run("A", 0.002), half))
+    cells = course.precision_cells(comparison, AccuracyTable(results.accuracy()))
+    assert cells["quantization-bert/FP32/speedup"] == "tiny: the baseline"
+    assert course.compare_with_article("quantization-bert", cells).rows
 
 
 def test_a_provider_has_its_state_here_and_its_predicted_share() -> None:

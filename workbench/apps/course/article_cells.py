@@ -65,7 +65,9 @@ def precision_cells(comparison: Comparison, accuracy: AccuracyTable) -> Cells:
     verdicts = {verdict.label: verdict for verdict in comparison.verdicts}
     cells = Cells()
     for run in comparison.runs:
-        variant = VARIANTS[run.config.precision.KIND if run.config.precision else ""]
+        variant = VARIANTS.get(run.config.precision.KIND if run.config.precision else "")
+        if variant is None:  # the article's table has no such row
+            continue
         score, verdict = accuracy.record.score(run.label), verdicts.get(run.label)
         speed = verdict and PrecisionRow(model, run.label, verdict, None).speed()
         texts = {
