@@ -91,6 +91,7 @@ def test_the_layer_with_much_error_and_little_time_is_the_answer() -> None:
         ("untimed", "time that this layer saves is not known"),
         ("none", "1 of 5 keep both limits"),
         ("other", "has no layer 'other'"),
+        (["first"], "has no layer"),
     ):
         assert words in course.check("7.b", answer, sensitivity=study).text
     over = course.check("7.b", "large", sensitivity=study)

@@ -153,7 +153,7 @@ def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
     fine = [name for name, row in rows.items() if _problem_of(row, record) is None]
     if answer == NONE:
         return f"There is such a layer; {len(fine)} of {len(rows)} keep both limits." if fine else None
-    if answer not in rows:
+    if answer not in [*rows]:  # an answer may be of any type
         return f"The study has no layer {one_line(str(answer), 60)!r}; it has: {listed(rows)}."
     return _problem_of(rows[answer], record)
 

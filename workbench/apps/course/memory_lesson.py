@@ -32,7 +32,7 @@ _COSTLY = 0.7  # times as fast: slower beyond noise, settled or not
 def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
     """Check the setting with the lowest peak of those that take at most 1.5 times as long."""
     rows = {row.name: row for row in settings.record.rows}
-    if answer not in rows:
+    if answer not in [*rows]:  # an answer may be of any type
         return f"The answer is none of: {', '.join(rows)}."
     base_s = settings.record.rows[0].latency_s
     fine = {
