@@ -54,6 +54,7 @@ def test_nothing_measured_leaves_the_guess_open() -> None:
         (1.0, 4.0, "4 times too low"),
         (0.0, 4.0, "too low"),
         (-1.0, -4.0, "too high"),
+        (12_345, 12_346, "You guessed 12,345; measured here: 12,346. The guess is too low."),
     ],
 )
 def test_numbers_are_set_side_by_side(guess: float, measured: float, words: str) -> None:

@@ -44,7 +44,8 @@ class Predicted:
         if self.guess == self.measured:
             return f"{start} Exactly right."
         low, high = sorted((self.guess, self.measured))
-        times = f"{high / low:.3g} times " if low > 0 else ""
+        ratio = f"{high / low:.3g}" if low > 0 else "1"
+        times = "" if ratio == "1" else f"{ratio} times "
         return f"{start} The guess is {times}too {'high' if self.guess == high else 'low'}."
 
     def _repr_html_(self) -> str:
@@ -163,5 +164,5 @@ def predict(
 
 
 def _with_unit(value: float | str, unit: str) -> str:
-    text = value if isinstance(value, str) else f"{value:,.4g}"
+    text = value if isinstance(value, str) else format(value, ",.0f" if 1e4 <= abs(value) < 1e15 else ",.4g")
     return f"{text} {SINGULAR.get(unit, unit) if text == '1' else unit}".strip()
