@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -15,6 +16,7 @@ from workbench.apps.cli.lessons import Lesson, lessons
 from workbench.apps.cli.notebooks import shipped_folder
 from workbench.apps.course.decision import CRITERIA, facts_of
 from workbench.apps.course.hand_in import handed_in
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError
 
 
@@ -43,6 +45,13 @@ def test_numbers_of_the_result_are_filled_in() -> None:
         "because tiny is small",
         "unless 1.79 is too little",
     )
+
+
+def test_an_end_of_zero_is_known() -> None:
+    record = results.ablation()
+    rows = (replace(record.rows[0], effect="unknown", ratio=Estimate(1.1, 1.0, 1.2)),)
+    facts = facts_of(wb.Ablation(replace(record, rows=rows)))
+    assert "0" in (facts["low"], facts["high"])
 
 
 @pytest.mark.parametrize("kind", results.every_kind())

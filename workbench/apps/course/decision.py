@@ -91,7 +91,9 @@ def facts_of(result: Any) -> dict[str, str]:
     if effect is not None:
         size = effect.read(result)
         ends = {"low": size.low, "high": size.high}
-        texts |= {"effect": effect.words(size)} | {name: end and f"{end:.3g}" for name, end in ends.items()}
+        texts |= {"effect": effect.words(size)} | {
+            name: None if end is None else f"{end:.3g}" for name, end in ends.items()
+        }
     return {name: text or "not known" for name, text in texts.items()}
 
 
