@@ -17,6 +17,7 @@ from workbench.apps.course.hand_in import HandIn, handed_in, read_hand_in
 from workbench.apps.course.progress import lesson_of
 from workbench.core.bundle.bundle import read_bundle
 from workbench.core.bundle.columns import FILES, REAL
+from workbench.core.bundle.display import as_text
 from workbench.core.bundle.member import record_members
 from workbench.core.errors import ConfigError, WorkbenchError
 from workbench.core.text import counted, one_line, quoted
@@ -33,7 +34,6 @@ _COLUMNS = (  # five of Moodle's grading worksheet; Canvas calls the first two I
 _MOODLE = re.compile(r"(?P<name>.+)_(?P<id>[0-9]+)_assignsubmission_file_?")
 _CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>[0-9]+)_[0-9]+_.+")
 STRUCTURAL = ("explanation",)  # the same for everybody: only the id tells two of them apart
-_FORMULA = ("=", "+", "-", "@")  # a spreadsheet would compute it
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Grades(tuple[Graded, ...]):
                 row.student.identifier, row.student.name, grade, f"{points:g}", row.reason, row.exercise,
                 row.status, row.handed_in_utc, late, row.file, row.note, *decision,
             )  # fmt: skip
-            writer.writerow([_cell(cell) for cell in cells])
+            writer.writerow([as_text(cell) for cell in cells])
         return target.getvalue()
 
     def _counting(self) -> Iterator[Graded]:
@@ -251,8 +251,3 @@ def _moment(text: str) -> float:
     """Return a time as a number to sort by; 0 where a file has none."""
     moment = _time(text or None)
     return 0.0 if moment is None else moment.timestamp()
-
-
-def _cell(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
