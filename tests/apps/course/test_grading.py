@@ -19,7 +19,7 @@ from tests.factories.comparisons import drawn_run
 from workbench.apps.cli import main
 from workbench.apps.course.board import gather
 from workbench.apps.course.grading import grade
-from workbench.core.errors import ConfigError
+from workbench.core.errors import ConfigError, StorageError
 
 pytestmark = pytest.mark.usefixtures("coarse")
 HEADS = ["Identifier", "Full name", "Grade", "Maximum Grade", "Feedback comments"]
@@ -127,6 +127,9 @@ def test_what_is_not_handed_in_is_refused(empty: Path) -> None:
         wb.course.hand_in("99", submissions.ablation(1), "Skip", folder=empty)
     with pytest.raises(ConfigError, match="no 'speed'"):
         wb.course.decision(submissions.ablation(1), should="{speed}", because="b", unless="c")
+    (empty.parent / "a file").touch()
+    with pytest.raises(StorageError, match="cannot be made"):
+        wb.course.hand_in("03", submissions.ablation(1), "Skip", folder=empty.parent / "a file")
     submissions.ablation(1).save(empty / "plain.ortbench")
     (row,) = grade(empty)
     assert (row.status, row.reason.endswith("It was saved, but not handed in.")) == ("cannot be opened", True)

@@ -70,7 +70,34 @@ def test_a_strangers_notebook_writes_no_markup(tmp_path: Path) -> None:
     assert "<script" not in "".join(slides_of(path))
 
 
-@pytest.mark.parametrize("picture", ["", "no picture", png(6000, 6000)])
+def damaged() -> str:
+    """A picture whose second part has no known kind."""
+    file = io.BytesIO()
+    Image.effect_noise((300, 400), 100).save(file, "PNG")
+    first, part, rest = file.getvalue().partition(b"IDAT")
+    begun, second, ended = rest.partition(b"IDAT")
+    assert second
+    return base64.b64encode(first + part + begun + b"\0\1\2\3" + ended).decode("ascii")
+
+
+def test_a_picture_of_one_column_is_drawn(tmp_path: Path) -> None:
+    assert len(slides_of(book(tmp_path / "1.ipynb", png(1, 50)))) > 3
+
+
+def test_a_notebook_of_brackets_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "1.ipynb"
+    path.write_text("[" * 200_000)
+    with pytest.raises(ConfigError, match="no notebook of a lesson"):
+        slides_of(path)
+
+
+def test_slides_need_a_folder_to_be_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    book(tmp_path / "1.ipynb", png(10, 10))
+    assert main(["course", "slides", str(tmp_path), "-o", str(tmp_path / "1.ipynb" / "decks")]) == 2
+    assert "cannot be made" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("picture", ["", "no picture", png(6000, 6000), damaged()])
 def test_what_cannot_be_drawn_is_refused(tmp_path: Path, picture: str) -> None:
     with pytest.raises(ConfigError):
         slides_of(book(tmp_path / "1.ipynb", *filter(None, [picture])))

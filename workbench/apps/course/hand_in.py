@@ -20,8 +20,8 @@ from workbench.core.bundle.codec import decode, encode
 from workbench.core.bundle.columns import Columns
 from workbench.core.bundle.limits import DAMAGED
 from workbench.core.config import Config
-from workbench.core.errors import BundleError, ConfigError
-from workbench.core.text import listed, one_line, quoted
+from workbench.core.errors import BundleError, ConfigError, StorageError
+from workbench.core.text import listed, one_line, path_text, quoted
 from workbench.features.base.result import Result, packed
 
 NOTE = "course"  # the name of the note in the bundle
@@ -117,8 +117,17 @@ def hand_in(
     if len(note) > _MOST_LETTERS:
         raise ConfigError(f"answer and decision have {len(note):,} letters", "write less")
     path = Path(folder).expanduser() / f"exercise-{exercise.replace('.', '')}.ortbench"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     return HandedIn(write_atomically(path, packed(result, weights=False, notes=((NOTE, note),))), made)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder where there is none; a StorageError where it cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"the folder {path_text(folder)} cannot be made: {error.strerror or error}"
+        raise StorageError(problem, "give a folder that you may write to") from error
 
 
 def read_hand_in(bundle: Bundle) -> HandIn:

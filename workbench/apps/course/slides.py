@@ -16,6 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.apps.course.hand_in import make_folder
 from workbench.core.bundle.atomic import write_atomically
 from workbench.core.errors import ConfigError
 from workbench.core.text import one_line
@@ -61,7 +62,7 @@ def write_slides(notebooks: Path, target: Path) -> dict[Path, int]:
             f"{notebooks} holds no lesson", "give the folder with the notebooks of the course, after a run"
         )
     decks = {target.expanduser() / f"{path.stem}.html": slides_of(path) for path in paths}
-    target.expanduser().mkdir(parents=True, exist_ok=True)
+    make_folder(target.expanduser())
     for path, slides in decks.items():
         write_atomically(path, _page(slides).encode("utf-8"))
     return {path: len(slides) for path, slides in decks.items()}
@@ -101,7 +102,15 @@ def _sections(path: Path) -> list[_Section]:
             for output in cell.get("outputs", ()):
                 if "image/png" in output.get("data", {}):
                     sections[-1].figures.append(_figure(output, sections[-1].paragraphs))
-    except (ValueError, LookupError, TypeError, AttributeError, OSError) as error:
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        OSError,
+        RecursionError,
+        SyntaxError,
+    ) as error:
         raise ConfigError(f"{path.name} is no notebook of a lesson: {error}", "give a lesson") from error
     if len(sections) < 3:
         raise ConfigError(f"{path.name} has no three headings", "begin a lesson with the template")
@@ -130,7 +139,7 @@ def _figure(output: dict[str, Any], before: list[str]) -> _Figure:
 
 def _pieces(picture: Image) -> list[Image]:
     """Return a picture, or of one that is too tall for a slide what fits on two."""
-    room = round(picture.width * _HEIGHT / _WIDTH)
+    room = max(1, round(picture.width * _HEIGHT / _WIDTH))
     first = _top(picture, room)
     if first is picture:
         return [picture]
