@@ -37,3 +37,14 @@ def test_a_transformer_is_known_by_its_graph(name: str) -> None:
     shape = transformer_shape(model)
     assert (shape.model_type, shape.num_heads, shape.hidden_size) == EXPECTED[name]
     assert len(shape.why) == sum(part is not None for part in EXPECTED[name])
+
+
+def test_a_reshape_by_an_attribute_tells_no_heads() -> None:
+    nodes = [
+        onnx.helper.make_node("Reshape", ["x"], ["r"], shape=[1, 4, 2, 8]),
+        onnx.helper.make_node("Transpose", ["r"], ["t"], perm=[0, 2, 1, 3]),
+        onnx.helper.make_node("Softmax", ["t"], ["y"]),
+    ]
+    ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in "xy"]
+    model = onnx.helper.make_model(onnx.helper.make_graph(nodes, "old", ends[:1], ends[1:]))
+    assert transformer_shape(model).num_heads is None

@@ -116,6 +116,8 @@ def _heads(
         reshape = makers.get(node.input[0])
         if order not in HEADS_APART or reshape is None or reshape.op_type != "Reshape":
             continue
+        if len(reshape.input) < 2:  # before opset 5, the shape was an attribute
+            continue
         last = _last_two(reshape.input[1], makers, small)
         if last is None:
             continue
