@@ -193,6 +193,25 @@ def test_an_older_file_gets_the_operators_of_onnx_runtime() -> None:
     assert [(node.domain, node.op_type) for node in model.graph.node] == [("com.microsoft", "Gelu")]
 
 
+def test_a_gelu_whose_constant_adds_a_dimension_stays() -> None:
+    nodes = [
+        helper.make_node("Div", ["x", "root"], ["d"]),
+        helper.make_node("Erf", ["d"], ["e"]),
+        helper.make_node("Add", ["e", "one"], ["a"]),
+        helper.make_node("Mul", ["x", "a"], ["m"]),
+        helper.make_node("Mul", ["m", "half"], ["y"]),
+    ]
+    weights = [tensor("root", value=2**0.5), tensor("one", value=1), tensor("half", 1, 1, 1, value=0.5)]
+    check_same(model_of(nodes, weights, rank=3), fuse_gelus, 0)
+
+
+def test_a_long_product_is_no_part_of_a_gelu() -> None:
+    names = ["x", *(f"p{place}" for place in range(2000))]
+    nodes = [helper.make_node("Mul", [name, "one"], [names[at + 1]]) for at, name in enumerate(names[:-1])]
+    nodes.append(helper.make_node("Tanh", [names[-1]], ["y"]))
+    check_same(model_of(nodes, [tensor("one", value=1)]), fuse_gelus, 0)
+
+
 def test_a_layer_norm_with_its_scale_and_bias() -> None:
     nodes = [
         helper.make_node("ReduceMean", ["x"], ["m"], axes=[-1]),
@@ -211,6 +230,9 @@ def test_a_layer_norm_with_its_scale_and_bias() -> None:
     assert op_types(model) == ["LayerNormalization"]
     nodes[0] = helper.make_node("ReduceMean", ["x"], ["m"], axes=[0])
     check_same(model_of(nodes, weights), fuse_layer_norms, 0)
+    nodes[0] = helper.make_node("ReduceMean", ["x"], ["m"], axes=[-1])
+    weights[0] = tensor("eps", 1, 1, 1, value=1e-5)
+    check_same(model_of(nodes, weights, rank=3), fuse_layer_norms, 0)
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -225,6 +247,16 @@ def test_batch_norm_beside_a_convolution_is_folded_where_it_may_be(before: bool,
         last = made
     applied = 0 if before and any(pads) else 1
     check_same(model_of(nodes, weights, [1, 4, 8, 8]), fold_batch_norms, applied)
+
+
+def test_batch_norm_of_single_elements_stays() -> None:
+    parameters = [tensor(name, 4, 8, 8, value=value) for name, value in (("s", 1.5), ("b", 0.2), ("v", 0.7))]
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"]),
+        helper.make_node("BatchNormalization", ["c", "s", "b", "b", "v"], ["y"], spatial=0),
+    ]
+    model = model_of(nodes, [tensor("w", 4, 4, 1, 1), *parameters], [1, 4, 8, 8], opset=8)
+    assert fold_batch_norms(model) == 0
 
 
 def test_logits_of_the_last_position_are_those_of_the_whole() -> None:

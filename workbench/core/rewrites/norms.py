@@ -129,8 +129,8 @@ def _parameters(wiring: Wiring, node: onnx.NodeProto) -> tuple[np.ndarray, np.nd
     arrays = [wiring.array(name) for name in node.input[1:5]]
     if len(node.output) != 1 or (training is not None and training.i):
         return None
-    if len(arrays) != 4 or any(array is None for array in arrays):
-        return None
+    if len(arrays) != 4 or any(array is None or array.ndim != 1 for array in arrays):
+        return None  # with spatial=0, before opset 9, each element has parameters of its own
     scale, bias, mean, variance = (np.asarray(array, np.float64) for array in arrays)
     epsilon = attribute_of(node, "epsilon")
     factor = scale / np.sqrt(variance + (1e-5 if epsilon is None else epsilon.f))

@@ -1,7 +1,6 @@
 """The makers and readers of tensors in one graph, on which patterns are matched, and changes of graphs."""
 
 from collections.abc import Callable
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,8 @@ import onnx
 from onnx import numpy_helper
 
 from workbench.core.rewrites.scopes import Scope, captured_names, is_standard, names_in, names_read, scopes_of
+
+MOST_FACTORS = 16  # of a product; the GELU of tanh has four
 
 
 class Wiring:
@@ -42,9 +43,13 @@ class Wiring:
         return np.asarray(numpy_helper.to_array(tensor))
 
     def number(self, name: str) -> float | None:
-        """Return the value of a constant with one element."""
+        """Return the value of a constant with one element, which adds no dimension to what it meets."""
         tensor = self.scope.constants.get(name)
-        if tensor is None or prod(tensor.dims) != 1 or tensor.data_type == onnx.TensorProto.STRING:
+        if (
+            tensor is None
+            or list(tensor.dims) not in ([], [1])
+            or tensor.data_type == onnx.TensorProto.STRING
+        ):
             return None
         return float(numpy_helper.to_array(tensor).reshape(-1)[0])
 
@@ -54,18 +59,25 @@ class Wiring:
         return number is not None and abs(number - value) <= 1e-4 * abs(value)
 
     def factors(self, name: str) -> list[str]:
-        """Return what is multiplied to make a tensor: the leaves of a tree of Mul and small powers."""
-        node = self.makers.get(name)
-        private = name not in self.bound and len(self.readers.get(name, [])) == 1
-        if node is None or not private:
-            return [name]
-        if is_standard(node, "Mul"):
-            return [factor for part in node.input for factor in self.factors(part)]
-        if is_standard(node, "Pow"):
-            for power in (2, 3):
-                if self.is_number(node.input[1], power):
-                    return [node.input[0]] * power
-        return [name]
+        """Return what is multiplied to make a tensor: the leaves of a tree of Mul and small powers.
+
+        A tree of more leaves than any pattern has is one factor.
+        """
+        leaves, waiting = list[str](), [name]
+        while waiting:
+            part = waiting.pop()
+            node = self.makers.get(part)
+            private = part not in self.bound and len(self.readers.get(part, [])) == 1
+            if node is not None and private and is_standard(node, "Mul"):
+                waiting += reversed(node.input)
+            elif node is not None and private and is_standard(node, "Pow"):
+                power = next((power for power in (2, 3) if self.is_number(node.input[1], power)), None)
+                leaves += [part] if power is None else [node.input[0]] * power
+            else:
+                leaves.append(part)
+            if len(leaves) + len(waiting) > MOST_FACTORS:
+                return [name]
+        return leaves
 
     def integers(self, node: onnx.NodeProto, attribute: str, place: int) -> list[int] | None:
         """Return integers that are an attribute, or a constant input since a later opset."""
