@@ -162,9 +162,10 @@ def test_the_longest_unused_go_first_and_those_in_use_stay(monkeypatch: pytest.M
     cache.entry("b", never)  # used now
     cache.trim(most_bytes=0)
     assert [path.exists() for path in paths] == [False, True, False]
-    monkeypatch.setenv("WORKBENCH_PREPARED_GB", "plenty")
-    with pytest.raises(wb.PrepareError, match="no number"):
-        cache.trim()
+    for bound in ("plenty", "inf"):
+        monkeypatch.setenv("WORKBENCH_PREPARED_GB", bound)
+        with pytest.raises(wb.PrepareError, match="no number"):
+            cache.trim()
 
 
 def test_clear_removes_all() -> None:

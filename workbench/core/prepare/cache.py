@@ -126,9 +126,10 @@ def _bound() -> int:
         return _MOST_BYTES
     try:
         return int(float(setting) * 1e9)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise PrepareError(
-            f"WORKBENCH_PREPARED_GB is {setting!r}, which is no number", "set it to gigabytes, such as 20"
+            f"WORKBENCH_PREPARED_GB is {setting!r}, which is no number of bytes",
+            "set it to gigabytes, such as 20",
         ) from error
 
 
