@@ -35,6 +35,7 @@ from benchmarks.tune_summary import Rows, replays, summary
 from benchmarks.usual_searches import RUNS, search
 from sample_models.drawn_nets import encoder
 from tests.features.tune.worlds import TRUTHS, Outcome, Truth, study
+from workbench.core.bundle.comparison import Verdict
 from workbench.core.config import Config
 from workbench.core.models import Inputs, Model
 from workbench.features.grid.acceptance import Budget, accuracy_checks
@@ -171,9 +172,8 @@ def exhaustive(
         elapsed_s, load = time.perf_counter() - began, os.getloadavg()[0]
         yield {"kind": "default", "means_s": means(compared.runs[0]), "elapsed_s": elapsed_s, "load": load}
         for text, verdict, run in zip(group, compared.verdicts, compared.runs[1:], strict=True):
-            usable = verdict.kind != "outputs differ" and verdict.ratio is not None
             yield {
-                "kind": "truth", "config": text, "gain": math.log(verdict.ratio) if usable else None,
+                "kind": "truth", "config": text, "gain": gain_of(verdict),
                 "rounds": len(run.processes), "means_s": means(run),
                 "changes": sorted(configs[text].changed()),
             }  # fmt: skip
@@ -233,8 +233,12 @@ def again(
         progress=False, keep=False,
     )  # fmt: skip
     for text, verdict in zip(missing, compared.verdicts, strict=True):
-        gain = None if verdict.ratio is None else math.log(verdict.ratio)
-        yield {"kind": "again", "config": text, "gain": gain, "verdict": verdict.kind}
+        yield {"kind": "again", "config": text, "gain": gain_of(verdict), "verdict": verdict.kind}
+
+
+def gain_of(verdict: Verdict) -> float | None:
+    """Return the log gain of a config; None where nothing was measured, or it computes something else."""
+    return None if verdict.kind == "outputs differ" or verdict.ratio is None else math.log(verdict.ratio)
 
 
 def means(run: Any) -> dict[str, list[float]]:

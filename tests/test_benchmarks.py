@@ -13,7 +13,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import Any
+from typing import Any, cast
 
 import psutil
 import pytest
@@ -227,6 +227,22 @@ def test_a_study_that_ends_with_an_error_leaves_the_defaults(monkeypatch: pytest
     row = tune.studied_row(nothing, nothing, Space(), wb.Goal(), 30.0, 2)
     assert (row["best"], row["try"], row["rounds"]) == (repr(Config()), 2, 0.0)
     assert "give a longer budget_s" in row["ended"]
+
+
+def test_a_choice_that_computes_something_else_gains_nothing_on_fresh_rounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from benchmarks import tune
+
+    record = ordinary()
+    differs = replace(record, verdicts=(replace(record.verdict, kind="outputs differ"),))
+    monkeypatch.setattr("workbench.compare", lambda *_, **__: wb.Comparison(differs))
+    space, nothing = Space.of(intra_op_threads=(1,)), cast(Any, None)
+    (chosen,) = (config for config in tune.configs_of(space).values() if config != Config())
+    study = {"kind": "study", "best": tune.key(chosen)}
+    (row,) = tune.again(nothing, nothing, space, 30.0, [study])
+    assert (row["gain"], row["verdict"]) == (None, "outputs differ")
+    assert tune_summary.outcome(study["best"], [study, row])["gain"] < 0
 
 
 def test_the_summary_names_the_gain_where_a_fusion_costs_time() -> None:
