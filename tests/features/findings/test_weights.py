@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 from workbench.core.worker import weight_scan
 
@@ -81,6 +81,20 @@ def test_equal_and_transposed_weights_are_hashed_and_others_are_not(tmp_path: Pa
     assert rows["shuffled"]["sha1"] not in (rows["a"]["sha1"], rows["turned"]["sha1"])
     assert rows["other"]["sha1"] is rows["integers"]["sha1"] is None
     assert rows["integers"]["largest"] is None
+
+
+@pytest.mark.parametrize("location", ["DEFAULT", "EXTERNAL"])
+def test_weights_of_four_bits_are_left_out_wherever_they_lie(location: str, tmp_path: Path) -> None:
+    packed = TensorProto(name="packed", data_type=TensorProto.INT4, dims=[64, 64])
+    if location == "EXTERNAL":
+        (tmp_path / "w.bin").write_bytes(bytes(2048))
+        packed.data_location = TensorProto.EXTERNAL
+        packed.external_data.add(key="location", value="w.bin")
+    else:
+        packed.raw_data = bytes(2048)
+    floats = numpy_helper.from_array(np.ones((40, 50), np.float32), "floats")
+    onnx.save(helper.make_model(helper.make_graph([], "g", [], [], [packed, floats])), tmp_path / "m.onnx")
+    assert [row["name"] for row in weight_scan.run(str(tmp_path / "m.onnx"))["weights"]] == ["floats"]
 
 
 def test_a_long_row_is_read_in_parts_and_so_is_a_transposed_hash(

@@ -12,12 +12,19 @@ import numpy as np
 import onnx
 from onnx import TensorProto, external_data_helper, helper, numpy_helper
 
+from workbench.core.models.element_type import ElementType
 from workbench.core.worker.usage import peak_rss_bytes
 
 TILE_ELEMENTS = 1 << 18  # of float32 1 MiB: all statistics of a tile are made while a core's cache holds it
 TRANSPOSED_ELEMENTS = 4 << 20
 DENORMAL_TRIES = 20  # the fastest counts
 LEAST_BYTES = 1 << 10  # smaller tensors are not weights
+_UNREAD = frozenset(  # strings, and types whose elements share bytes
+    {
+        *(ElementType.STRING, ElementType.FLOAT4E2M1),
+        *(ElementType.UINT4, ElementType.INT4, ElementType.UINT2, ElementType.INT2),
+    }
+)
 NO_RANGES: dict[str, Any] = {
     **dict.fromkeys(("zeros", "denormals", "non_finite"), 0),
     **dict.fromkeys(("largest", "channel_range", "column_range")),
@@ -84,7 +91,7 @@ def _sha1(matrix: np.ndarray[Any, Any]) -> str:
 
 def _array(tensor: TensorProto, folder: Path) -> np.ndarray[Any, Any] | None:
     """Return the elements, without a copy of raw data; None for strings and packed types."""
-    if tensor.data_type == TensorProto.STRING:
+    if tensor.data_type in _UNREAD:
         return None
     dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.data_type))
     shape = tuple(tensor.dims)
@@ -97,7 +104,7 @@ def _array(tensor: TensorProto, folder: Path) -> np.ndarray[Any, Any] | None:
         return np.memmap(place, dtype, "r", offset=int(info.offset or 0), shape=(count,)).reshape(shape)
     if tensor.HasField("raw_data"):
         if len(tensor.raw_data) != count * dtype.itemsize:
-            return None  # 4-bit types share their bytes
+            return None
         return np.frombuffer(tensor.raw_data, dtype).reshape(shape)
     return numpy_helper.to_array(tensor)
 
