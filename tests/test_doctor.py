@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import onnx
@@ -242,6 +243,17 @@ def test_the_probe_leaves_no_file_when_a_provider_crashes(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(tempfile, "mkdtemp", refuse)
     assert probe.run("CPUExecutionProvider")["correct"]
+
+
+@pytest.mark.real
+def test_the_probe_passes_by_what_an_interrupted_installation_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.core.worker import probe
+
+    (tmp_path / "broken-1.0.dist-info").mkdir()  # without metadata, so without a name
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "CPUExecutionProvider" in probe.run()["available"]
 
 
 @pytest.mark.real

@@ -39,14 +39,16 @@ def run(
 
 
 def _about() -> dict[str, Any]:
-    installed = {item.name.lower(): item.version for item in metadata.distributions()}
+    # An interrupted installation leaves a folder that names no package.
+    packages = [item for item in metadata.distributions() if item.name]
+    installed = {item.name.lower(): item.version for item in packages}
     return {
         "version": ort.__version__,
         "build": ort.get_build_info(),
         "distributions": sorted(
             {
                 f"{item.name} {item.version}"
-                for item in metadata.distributions()
+                for item in packages
                 if item.name.lower().replace("_", "-").startswith(("onnxruntime", "ort-"))
                 and item.name.lower() != "ort-workbench"
             }
