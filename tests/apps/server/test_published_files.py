@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
 import time
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -176,3 +178,11 @@ def test_a_path_that_no_file_can_have_is_refused(file: Path) -> None:
     for path in ("with\0zero", "a" * 6_000):
         with pytest.raises(PublishedError, match="changed, replaced or removed"):
             open_file(replace(entry, path=path))
+
+
+def test_the_button_names_the_extension_as_jupyter_finds_it() -> None:
+    script = (files("workbench.apps.server") / "static" / "button.js").read_text("utf-8")
+    folder = files("workbench.apps.cli") / "jupyter" / "jupyter_server_config.d"
+    config = json.loads((folder / "ort-workbench.json").read_text("utf-8"))
+    (module,) = config["ServerApp"]["jpserver_extensions"]
+    assert f"extension enable {module}," in re.sub(r'"\s*\+ "', "", script)

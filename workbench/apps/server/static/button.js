@@ -38,7 +38,7 @@ function render({ model, el }) {
       .then((there) => {
         if (!there) {
           missing = "This server has not loaded our extension: jupyter server extension enable "
-            + "workbench.server, then restart it";
+            + "workbench.apps.server, then restart it";
           draw();
         }
       });
