@@ -12,7 +12,8 @@ import pytest
 from tests.amount import amount
 from tests.core.bundle import forks
 from tests.factories.records import bulky, names
-from workbench.core.bundle.atomic import write_atomically
+from workbench.core.bundle import atomic
+from workbench.core.bundle.atomic import check_place, write_atomically
 from workbench.core.bundle.bundle import pack_record, read_bundle, unpack_record
 from workbench.core.errors import BundleError
 
@@ -48,6 +49,25 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
     write_atomically(tmp_path / "link", NEW)
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_bytes() == NEW
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are read from /proc")
+def test_a_system_that_removes_no_open_file_leaves_none_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unlink = Path.unlink
+
+    def unlink_closed(path: Path, missing_ok: bool = False) -> None:
+        opened = (os.path.realpath(link) for link in Path("/proc/self/fd").iterdir())
+        if os.path.realpath(path) in opened:
+            raise PermissionError(13, "it is open")
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(atomic, "fcntl", None)  # as on Windows
+    monkeypatch.setattr(Path, "unlink", unlink_closed)
+    check_place(tmp_path / "a")
+    write_atomically(tmp_path / "a", NEW)
+    assert names(tmp_path) == ["a"]
 
 
 def test_the_longest_name_is_possible(tmp_path: Path) -> None:

@@ -111,6 +111,8 @@ def _temporary(folder: Path) -> Iterator[tuple[FileIO, Path]]:
     try:
         yield file, path
     finally:
+        if fcntl is None:
+            file.close()  # Windows removes no open file
         path.unlink(missing_ok=True)
         file.close()
 
