@@ -23,7 +23,7 @@ def test_a_guess_may_change_until_the_answer_is_displayed() -> None:
     guess.keep(6)
     outcome = guess.against(3.0)
     assert str(outcome) == "You guessed 6 %; measured here: 3 %. The guess is 2 times too high."
-    with pytest.raises(ConfigError, match="final"):
+    with pytest.raises(ConfigError, match=r"final(.|\n)*wb\.course\.reset\('1'\)"):
         guess.keep(3)
     assert course.predict("How far apart?", 6, name="1.noise").value == 6, "running the cell again is fine"
 

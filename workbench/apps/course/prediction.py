@@ -77,7 +77,7 @@ class Prediction:
         if self.is_final and checked != self.value:
             raise ConfigError(
                 f"the guess {_with_unit(self.value or '', self.unit)} is final: the answer was displayed",
-                f"begin the lesson anew with: workbench course {lesson_of(self.name)} --reset",
+                f"to guess anew, forget the lesson's guesses: wb.course.reset({lesson_of(self.name)!r})",
             )
         self._own = checked
         save(progress().with_guess(Guess(self.name, checked, self.is_final)))
