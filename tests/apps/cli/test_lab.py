@@ -90,6 +90,14 @@ def test_what_only_looks_like_a_notebook_is_compared_as_it_is(
     assert (target / "odd.ipynb").read_text() == text + " "
 
 
+def test_a_cell_without_a_source_is_the_users_own_work(shipped: Path, tmp_path: Path) -> None:
+    target = writable_copy(tmp_path / "mine")
+    (target / "one.ipynb").write_text('{"cells": [{"cell_type": "code", "source": null}]}')
+    (shipped / "one.ipynb").write_text("new")
+    writable_copy(target)
+    assert "null" in (target / "one.ipynb").read_text()
+
+
 def test_the_cell_that_opens_by_itself_shows_the_workbench() -> None:
     settings = tour()
     assert settings["path"] == TOUR

@@ -22,7 +22,8 @@ def shipped_folder() -> Path:
         if folder.is_dir():
             return folder
     raise WorkbenchError(
-        "the notebooks are missing from this installation", "install it again: pip install --force-reinstall"
+        "the notebooks are missing from this installation",
+        "install it again: pip install --force-reinstall ort-workbench",
     )
 
 
@@ -77,7 +78,9 @@ def _digest(file: Path) -> str:
     content = file.read_bytes()
     book = _notebook(file)
     if book is not None:
-        cells = [(cell.get("cell_type"), "".join(cell.get("source", ""))) for cell in book["cells"]]
+        cells = [
+            (cell.get("cell_type"), "".join(map(str, cell.get("source") or ""))) for cell in book["cells"]
+        ]
         content = json.dumps(cells).encode("utf-8")
     return hashlib.sha256(content).hexdigest()
 
