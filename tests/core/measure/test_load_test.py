@@ -6,7 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
 from tests.factories import results as examples
@@ -209,6 +212,34 @@ def test_a_load_test_of_a_tiny_model(tmp_path: Path) -> None:
     assert all(len(run.slices) == 10 for run in result.record.runs)
     assert all(row.throughput.value for row in result.points)
     assert wb.open(result.save(tmp_path / "load.ortbench")).record == result.record
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("scale", "output", "options", "agrees"),
+    [
+        (1.0, "z", {"renamed_outputs": (("y", "z"),)}, [True]),
+        (2.0, "y", {"compare_outputs": False}, []),
+        (2.0, "y", {}, [False]),
+    ],
+)
+def test_the_outputs_of_another_file_are_compared_as_it_says(
+    scale: float, output: str, options: dict[str, Any], agrees: list[bool], tmp_path: Path
+) -> None:
+    paths = [product(tmp_path / "a.onnx", 1.0, "y"), product(tmp_path / "b.onnx", scale, output)]
+    other = wb.Config(precision=wb.PreparedModel(str(paths[1]), **options))
+    result = wb.load_test(paths[0], wb.Config(), other, callers=1, duration_s=0.1, progress=False, keep=False)
+    assert [row.agrees for row in result.record.agreement] == agrees
+
+
+def product(path: Path, scale: float, output: str) -> Path:
+    """Save a model that multiplies by a number and return its path."""
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 64]) for name in ("x", output)]
+    factor = numpy_helper.from_array(np.full(64, scale, np.float32), "factor")
+    node = helper.make_node("Mul", ["x", "factor"], [output])
+    graph = helper.make_graph([node], "product", values[:1], values[1:], [factor])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+    return path
 
 
 @pytest.mark.real

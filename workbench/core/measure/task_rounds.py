@@ -19,6 +19,7 @@ from workbench.core.measure.candidates import make_candidates
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.interleaved import InterleavedRound, TaskAnswer, WorkerTask
 from workbench.core.measure.limits import OnProgress, Progress
+from workbench.core.measure.other_file import in_names_of_model, is_other_net
 from workbench.core.measure.pairs import Pair, population_of
 from workbench.core.measure.participant import Participant
 from workbench.core.measure.surroundings import StartWorker, Surroundings, surroundings_here
@@ -139,17 +140,17 @@ class TaskRounds(ABC, Generic[Record]):
         }
 
     def agreement(self) -> tuple[OutputAgreement, ...]:
-        """Compare the outputs of each candidate with the baseline's."""
+        """Compare the outputs of each candidate with the baseline's, but those of a net that is another."""
         baseline, *others = self.candidates
         expected = self.gathered[baseline.label].outputs
         rows: list[OutputAgreement] = []
         for candidate in others:
-            outputs = self.gathered[candidate.label].outputs
-            if expected is not None and outputs is not None:
+            outputs, precision = self.gathered[candidate.label].outputs, candidate.config.precision
+            if expected is not None and outputs is not None and not is_other_net(precision):
                 rows += compare_outputs(
                     candidate.label,
                     read_values(expected),
-                    read_values(outputs),
+                    in_names_of_model(read_values(outputs), precision),
                     tolerance=self.compared.tolerance,
                     least_sqnr_db=required_sqnr_db(baseline.least_sqnr_db, candidate.least_sqnr_db),
                     structure=None if self.compared.source is None else self.compared.source.structure,
