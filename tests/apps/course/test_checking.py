@@ -69,6 +69,7 @@ def test_medians_in_place_of_means_are_accepted() -> None:
         ((1.02, 0.5, 2.0), "Student"),
         (3, "three numbers"),
         (("a", "b", "c"), "three numbers"),
+        ((10**400, 1, 2), "three numbers"),
     ],
 )
 def test_other_intervals_are_refused(answer: object, words: str) -> None:

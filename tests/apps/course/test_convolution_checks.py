@@ -48,6 +48,7 @@ def test_without_a_known_limit_no_node_is_accepted() -> None:
         (20.0, "too high"),
         (1.0, "too low"),
         (True, "no number"),
+        (10**400, "no number"),
         ("10", "no number"),
     ],
 )

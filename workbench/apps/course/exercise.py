@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -80,8 +80,10 @@ def exercises() -> Mapping[str, Exercise]:
 
 
 def is_number(answer: Any) -> TypeGuard[float]:
-    """Return whether an answer is a finite number."""
-    return isinstance(answer, int | float) and not isinstance(answer, bool) and math.isfinite(answer)
+    """Return whether an answer is a finite number, no larger than a float can be."""
+    if isinstance(answer, bool) or not isinstance(answer, int | float):
+        return False
+    return abs(answer) <= sys.float_info.max
 
 
 def verdict_kind(verdict: Verdict) -> str:

@@ -178,7 +178,7 @@ def interval_of_pairs(answer: Any) -> str | None:
     """Check (ratio, low, high) of the saved pairs against Student's t over one number a pair."""
     try:
         ratio, low, high = (float(number) for number in answer)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return "The answer is not three numbers: (ratio, low, high)."
     if not low < ratio < high:
         return "The ratio does not lie inside the interval."

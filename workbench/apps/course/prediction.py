@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from workbench.apps.course.exercise import is_number
 from workbench.apps.course.progress import Guess, check_name, lesson_of, progress, save
 from workbench.core.errors import ConfigError, WorkbenchError
 from workbench.core.text import listed, quoted
@@ -126,7 +126,7 @@ class Prediction:
             if value not in self.choices:
                 raise ConfigError(f"{quoted(value)} is no choice", f"choose one of {listed(self.choices)}")
             return str(value)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if not is_number(value):
             raise ConfigError(f"{quoted(value)} is no number", "guess a number, such as 5 or 0.5")
         return value
 
