@@ -79,6 +79,7 @@ def test_inputs_and_iterables_have_no_labels(digits):
     ("data", "words"),
     [
         ({"pixels": PIXELS, "labels": LABELS[:3]}, "3 labels for 6 items"),
+        (([{"pixels": PIXELS[:1]}] * 4, LABELS), "6 labels for 4 items"),
         ({"pixels": np.float32(1)}, "no axis of items"),
         ([], "no examples"),
         (3, "holds no examples"),

@@ -145,8 +145,10 @@ def _of_feeds(
         raise InputError("There are no examples", "Give at least one feed")
     checked_labels = None
     if labels is not None:
-        checked_labels = tuple(np.asarray(label) for label in islice(labels, len(checked)))
-        _check_lengths(len(checked_labels), len(checked))
+        rest = iter(labels)
+        checked_labels = tuple(np.asarray(label) for label in islice(rest, len(checked)))
+        more = 0 if len(checked) == most else sum(1 for _ in islice(rest, MOST_FEEDS))
+        _check_lengths(len(checked_labels) + more, len(checked))
         checked_labels = tuple(label[None] if _lacks_batch(label) else label for label in checked_labels)
     notes = (*dict.fromkeys(guesses), *(() if real else (NOT_REAL,)))
     return Examples(checked, (1,) * len(checked), checked_labels, made_by, None, real, notes)
