@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +136,22 @@ def test_inputs_are_padded_with_zeros(model: Path) -> None:
     texts = wb.load(tiny.strings())
     (request,) = requests_of(texts, [{"first": ["a"], "second": ["b"]}])
     assert fed(texts, request.of_size((("n", 3),)), 0)["first"].tolist() == ["a", "", ""]
+
+
+def test_a_sequence_of_your_own_is_a_request() -> None:
+    parts = [np.zeros((1, 2), np.float32), np.zeros((3, 2), np.float32)]
+    sequence = wb.load(tiny.sequence())
+    (request,) = requests_of(sequence, [{"parts": parts}])
+    assert request.shape == ()
+    assert [part.shape for part in fed(sequence, request, 0)["parts"]] == [(1, 2), (3, 2)]
+
+
+def test_a_file_among_arrays_is_refused(model: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "own.npz", x=np.ones((1, 3, 8), np.float32))
+    with zipfile.ZipFile(tmp_path / "own.npz", "a") as archive:
+        archive.writestr("README.txt", "of whom these are")
+    with pytest.raises(wb.InputError, match=r"'README\.txt', which is no array"):
+        requests_of(wb.load(model), tmp_path / "own.npz")
 
 
 @pytest.mark.real

@@ -130,7 +130,11 @@ def read_npz(path: Path) -> dict[str, Any]:
                 "Give fewer or smaller arrays",
             )
         with np.load(place, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+            read = {name: arrays[name] for name in arrays.files}
+        for name, array in read.items():
+            if not isinstance(array, np.ndarray):  # numpy gives the bytes of any other file
+                raise InputError(f"{label} holds {shorten(name)!r}, which is no array", _FORM)
+        return read
     except InputError:
         raise
     except zipfile.BadZipFile as error:

@@ -61,7 +61,7 @@ def requests_of(model: Model, shapes: Any) -> tuple[SizedRequest, ...]:
 
 
 def _request(model: Model, asked: Any) -> SizedRequest:
-    if isinstance(asked, Mapping) and any(np.ndim(value) for value in asked.values()):
+    if isinstance(asked, Mapping) and any(map(_is_value, asked.values())):
         own = model.inputs(asked).feeds[0]
         return SizedRequest(_shape_of(model, own), _Own(own))
     shape = asked if isinstance(asked, Mapping) else {_one_dim(model): asked}
@@ -70,13 +70,19 @@ def _request(model: Model, asked: Any) -> SizedRequest:
     return SizedRequest(tuple((str(dim), int(size)) for dim, size in shape.items()))
 
 
+def _is_value(thing: Any) -> bool:
+    """Return whether this is a value of an input: an array, a sequence or a map, and no size."""
+    return isinstance(thing, (list, tuple, Mapping)) or np.ndim(thing) > 0
+
+
 def fed(model: Model, request: SizedRequest, seed: int) -> Any:
     """Return the inputs of a request: random ones, or its own with zeros (empty texts) up to its size."""
     if request.own is None:
         return model.inputs(seed=seed, dims=dict(request.shape)).feeds[0]
     sizes = dict(request.shape)
     padding: dict[str, dict[int, int]] = {}
-    for dim, name, axis in _free(model):
+    own = request.own.values
+    for dim, name, axis in _free_in(model, own):
         padding.setdefault(name, {})[axis] = sizes[dim]
 
     def pad(name: str, value: Any) -> Any:
@@ -85,14 +91,17 @@ def fed(model: Model, request: SizedRequest, seed: int) -> Any:
         added = [(0, new - old) for new, old in zip(wanted, value.shape, strict=True)]
         return np.pad(value, added, constant_values=nothing)
 
-    own = request.own.values
     return {name: pad(name, value) if name in padding else value for name, value in own.items()}
 
 
 def _shape_of(model: Model, own: Mapping[str, Any]) -> Shape:
     """Return the size of a request by its arrays; two inputs that share a dim were checked to agree."""
-    sizes = {dim: int(own[name].shape[axis]) for dim, name, axis in _free(model) if name in own}
-    return tuple(sizes.items())
+    return tuple({dim: int(own[name].shape[axis]) for dim, name, axis in _free_in(model, own)}.items())
+
+
+def _free_in(model: Model, own: Mapping[str, Any]) -> list[tuple[str, str, int]]:
+    """Return the free dims of inputs that are given as arrays: the items of a sequence may differ."""
+    return [(dim, name, axis) for dim, name, axis in _free(model) if isinstance(own.get(name), np.ndarray)]
 
 
 def _free(model: Model) -> list[tuple[str, str, int]]:
