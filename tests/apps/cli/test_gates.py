@@ -153,6 +153,13 @@ def test_runs_measured_apart_have_welchs_interval() -> None:
     assert interval_apart(before, replace(after, processes=after.processes[:2])) is None
 
 
+def test_times_of_nothing_in_a_bundle_have_an_interval_too() -> None:
+    nothing, after = run("A", [[[0.0] * 4]] * 3), run("A", [[[0.002] * 4]] * 3)
+    estimate = interval_apart(nothing, after)
+    assert estimate is not None
+    assert estimate.high < 0
+
+
 GATES = {
     "measurement": lambda record, _: checks_by_kind.of_measurement(record),
     **{kind.name: kind.gates for kind in KINDS if kind.gates is not None},

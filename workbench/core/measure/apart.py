@@ -6,7 +6,7 @@ import math
 from statistics import fmean, variance
 
 from workbench.core.bundle.run import Run
-from workbench.core.measure.pairs import typical_s
+from workbench.core.measure.pairs import LEAST_S, typical_s
 from workbench.core.measure.regime import CONFIDENCE
 from workbench.core.measure.sequential import Interval, student_t
 
@@ -37,4 +37,4 @@ def _log_latencies(run: Run) -> list[float]:
         [sample for block in process.blocks if run.counts(block) for sample in block.samples_s]
         for process in run.processes
     )
-    return [math.log(typical_s(session)) for session in sessions if session]
+    return [math.log(max(typical_s(session), LEAST_S)) for session in sessions if session]
