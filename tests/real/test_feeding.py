@@ -7,7 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
+import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper
 
@@ -15,6 +17,7 @@ from tests.core.models import tiny
 from tests.real.longlived import LongLived
 from workbench.core.config import Config
 from workbench.core.errors import RunFailed
+from workbench.core.measure.agreement import compare_outputs
 from workbench.core.models import load
 from workbench.core.worker.feeding import BoundCall
 
@@ -122,3 +125,17 @@ def test_bytes_that_python_reads_in_place_are_never_left_on_the_gpu() -> None:
     session: Any = Device(a="tensor(float)", b="tensor(bfloat16)", c="seq(tensor(float8e5m2))")
     BoundCall(session, {}, None)
     assert session.bound == {"a": "cuda", "b": "cpu", "c": "cpu"}
+
+
+def test_a_sequence_beside_a_bfloat16_input_is_said_to_be_unreadable() -> None:
+    """Equal texts that stand for it would be called equal outputs."""
+    kinds = {"x": TensorProto.BFLOAT16, "f": TensorProto.FLOAT, "z": TensorProto.BFLOAT16}
+    x, f, z = (helper.make_tensor_value_info(name, kind, [4]) for name, kind in kinds.items())
+    y = helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, None)
+    nodes = [helper.make_node("SequenceConstruct", ["f"], ["y"]), helper.make_node("Identity", ["x"], ["z"])]
+    graph = helper.make_graph(nodes, "sequence", [x, f], [y, z])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    feed = {"x": np.ones(4, ml_dtypes.bfloat16), "f": np.ones(4, np.float32)}
+    outputs = [dict(zip("yz", BoundCall(session, feed, None).outputs(), strict=True))]
+    assert [row.agrees for row in compare_outputs("B", outputs, outputs)] == [None, True]

@@ -130,7 +130,7 @@ def _to_ortvalue(value: Any, device: str) -> ort.OrtValue:
 
 def _from_ortvalue(value: ort.OrtValue) -> Any:
     if not value.is_tensor():
-        return f"({value.data_type()}: not readable from a bound output)"
+        return f"({value.data_type()}{NOT_COMPARABLE}"
     match = ELEMENT.match(value.data_type())
     name = match[1] if match else ""
     if name in UNREADABLE:
