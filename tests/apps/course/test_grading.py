@@ -74,8 +74,9 @@ def test_a_late_file_is_marked_by_its_time_and_by_the_platform(empty: Path) -> N
     assert [row.late for row in grade(empty)] == [False, True]
     assert [row.late for row in grade(empty, due="2020-01-31T23:59")] == [True, True]
     assert [row.student.identifier for row in grade(empty)] == ["4712", "4711"]
-    with pytest.raises(ConfigError, match="is no time"):
-        grade(empty, due="tomorrow")
+    for due in ("tomorrow", "0001-01-01T00:00"):
+        with pytest.raises(ConfigError, match="is no time"):
+            grade(empty, due=due)
 
 
 def test_a_name_is_no_formula_of_a_spreadsheet(empty: Path) -> None:

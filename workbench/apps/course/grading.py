@@ -242,9 +242,9 @@ def _time(text: str | datetime | None) -> datetime | None:
     """Return a time with its zone; that of this machine where none is named."""
     try:
         moment = datetime.fromisoformat(text) if isinstance(text, str) else text
-    except ValueError as error:
+        return moment.astimezone() if moment is not None and moment.tzinfo is None else moment
+    except (ValueError, OverflowError) as error:  # no clock has an hour of the year 1
         raise ConfigError(f"{quoted(text)} is no time", "write 2026-11-20T23:59") from error
-    return moment.astimezone() if moment is not None and moment.tzinfo is None else moment
 
 
 def _moment(text: str) -> float:
