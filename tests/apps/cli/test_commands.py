@@ -117,7 +117,7 @@ def test_the_history_lists_shows_and_deletes(
     result: wb.Comparison, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wb.history().add(result.record)
-    assert main(["history"]) == 0
+    assert main(["history", "--most", str(10**30)]) == 0
     assert result.record.id in capsys.readouterr().out
     assert main(["show", result.record.id]) == 0
     assert capsys.readouterr().out == in_full(result.record) + "\n"

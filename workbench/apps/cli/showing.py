@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import textwrap
 from dataclasses import asdict
 from pathlib import Path
@@ -122,9 +123,8 @@ def run_history(arguments: argparse.Namespace) -> int:
         history(arguments.folder).delete(arguments.delete)
         print(f"deleted {arguments.delete}")
         return 0
-    frame = history(arguments.folder).to_frame(model=arguments.model, most=max(0, arguments.most))[
-        HISTORY_COLUMNS
-    ]
+    most = min(max(0, arguments.most), sys.maxsize)
+    frame = history(arguments.folder).to_frame(model=arguments.model, most=most)[HISTORY_COLUMNS]
     if arguments.json:
         print(rows_json(frame))
     elif frame.empty:
