@@ -64,6 +64,14 @@ def test_improve_takes_every_limit_what_may_not_vary_and_the_examples(
     assert "config: " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("limit", ["--max-memory nan", "--max-file inf"])
+def test_a_limit_that_is_no_number_of_bytes_is_refused(
+    model: str, limit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tune", model, *limit.split()]) == 2
+    assert "is no limit" in capsys.readouterr().err
+
+
 def test_without_these_options_neither_command_names_data(calls: Calls, model: str) -> None:
     for command in ("findings", "improve"):
         assert main([command, model]) == 0

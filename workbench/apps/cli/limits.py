@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 from workbench.apps.cli.commands import add, percent
 from workbench.core.bundle.goal import Goal
@@ -35,5 +36,8 @@ def limits_of(arguments: argparse.Namespace) -> Goal:
     limits = {"max_accuracy_drop": arguments.max_accuracy_drop, "max_error": arguments.max_error}
     for option, (name, unit, _, _) in _LIMITS.items():
         given = getattr(arguments, option.removeprefix("--").replace("-", "_"))
-        limits[name] = None if given is None else round(given * unit) if unit == _MIB else given * unit
+        limit = None if given is None else given * unit
+        if limit is not None and unit == _MIB and math.isfinite(limit):  # the goal refuses the others
+            limit = round(limit)
+        limits[name] = limit
     return Goal(**limits)
