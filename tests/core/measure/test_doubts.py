@@ -16,6 +16,7 @@ from workbench.core.measure.agreement import NO_VALUES
 from workbench.core.measure.counters import Counters, on_battery
 from workbench.core.measure.doubts import doubts_of
 from workbench.core.measure.load_doubts import Circumstances
+from workbench.core.measure.pairs import Clock
 from workbench.core.measure.verdict import Criteria, judge
 
 NOTHING = Counters(None, None, None)
@@ -26,13 +27,14 @@ def doubts(
     second: Run | None = None,
     *,
     ratios: Any = (1.0,) * 5,
+    clock: Clock = "wall",
     agreement: tuple[OutputAgreement, ...] = (),
     **circumstances: Any,
 ) -> dict[str, Doubt]:
     runs = [first or quiet("A"), second or quiet("B")]
     options = {"counters": NOTHING, "elapsed_s": 10.0, "machine": machine(), **circumstances}
     rounds = pairs(list(ratios))
-    verdict = judge("B", rounds, (), Criteria(), final=True)
+    verdict = judge("B", rounds, (), Criteria(clock=clock), final=True)
     listed = doubts_of(runs, [verdict], [rounds], agreement, Circumstances(**options))
     return {doubt.kind: doubt for doubt in listed}
 
@@ -70,6 +72,10 @@ def test_a_busy_machine_is_said_with_what_the_verdict_stands_on() -> None:
     busy = [run(label, [process(1, [disturbed(0.038, 0.02)] * 6)], population="all") for label in "AB"]
     evidence = doubts(*busy)["other load"].evidence
     assert evidence.startswith("measured on a busy machine: 1.9 other cores; 12 of 12 blocks")
+    assert "fastest twentieth" in evidence
+    assert evidence.replace("the ratio is that of the fastest twentieth", "they count too") == (
+        doubts(*busy, clock="cpu")["other load"].evidence
+    )
     longer = doubts(*busy, elapsed_s=37.6, default_s=9.5)["other load"].evidence
     assert "1.9 other cores, for 38 s because the answer was open after 10 s; 12 of" in longer
 

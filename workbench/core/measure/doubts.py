@@ -36,7 +36,7 @@ def doubts_of(
 ) -> tuple[Doubt, ...]:
     """Return the doubts of a comparison; verdicts and pairs are in the order of the candidates."""
     return (
-        *other_load(runs, circumstances),
+        *other_load(runs, circumstances, verdicts[0].clock if verdicts else "wall"),
         *_spread(runs, verdicts, pairs),
         *_drift(runs[0]),
         *_fallbacks(runs),
