@@ -22,6 +22,13 @@ def test_a_silence_names_the_limit_of_its_stage(stage: str, limit: str) -> None:
     assert f"wb.Limits({limit}=" in error.fix
 
 
+@pytest.mark.parametrize(
+    ("job", "has_limit"), [("preparing.calibrate", False), ("probe", False), ("profiling", True)]
+)
+def test_a_silent_job_names_a_limit_only_if_it_has_one(job: str, has_limit: bool) -> None:
+    assert ("wb.Limits(run_s=" in endings.timed_out(job, 3600).fix) is has_limit
+
+
 @pytest.mark.real
 @pytest.mark.skipif(os.name != "posix", reason="a shell")
 def test_an_interpreter_without_onnxruntime_is_told_how_to_get_it(tmp_path: Path) -> None:

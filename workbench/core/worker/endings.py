@@ -14,6 +14,7 @@ from workbench.core.worker.folder import full_disk, no_room
 from workbench.core.worker.translate import translated
 
 _LIMITS = {"start": "start_s", "load": "load_s"}  # of wb.Limits; every other stage is bounded by run_s
+_OF_FIXED_TIME = ("preparing.", "probe", "weight_scan")  # jobs without limits of the user's
 _LAST_LINES = 6
 _MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)", re.MULTILINE)
 _UNWRITTEN = "Protobuf serialization failed"  # ORT's words for a graph that it cannot write
@@ -61,10 +62,12 @@ def timed_out(stage: str, timeout_s: float) -> WorkerError:
         if stage == "start"
         else "an endless Loop or a deeply nested function does this"
     )
-    limit = _LIMITS.get(stage, "run_s")
+    more = f"allow more time with limits=wb.Limits({_LIMITS.get(stage, 'run_s')}=…)"
+    if stage.startswith(_OF_FIXED_TIME):
+        more = "close other programs, or use a smaller model"
     return WorkerError(
         f"the worker gave no answer within {timeout_s:g} s during {stage} and was stopped",
-        f"{cause}; if it is only slow, allow more time with limits=wb.Limits({limit}=…)",
+        f"{cause}; if it is only slow, {more}",
     )
 
 
