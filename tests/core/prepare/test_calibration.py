@@ -16,6 +16,7 @@ from PIL import Image
 import workbench as wb
 from sample_models.evaluation import read_calibration_set, read_evaluation_set
 from workbench.core.prepare.calibration import DEFAULT_SAMPLES, RANDOM_SAMPLES, few_examples, spool
+from workbench.core.prepare.pictures import read_folder
 from workbench.core.prepare.replayed import Replayed, replayed
 from workbench.core.worker.values import read_values
 
@@ -149,6 +150,26 @@ def test_images_become_what_the_model_takes(tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     _, other = spooled(Table([{"image": image, "label": 3}]), tmp_path / "two")
     assert other.count == 1
+
+
+@pytest.mark.parametrize(
+    ("element", "pixel", "words"),
+    [
+        (onnx.TensorProto.UINT8, 255, "values of 0 to 255"),
+        (onnx.TensorProto.FLOAT, 2, "mean 0.5"),
+        (onnx.TensorProto.BFLOAT16, 2, "mean 0.5"),
+    ],
+)
+def test_pictures_are_scaled_for_floats_alone_and_the_record_says_so(
+    element: int, pixel: int, words: str, tmp_path: Path
+) -> None:
+    ends = [onnx.helper.make_tensor_value_info(name, element, [1, 3, 8, 8]) for name in "xy"]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Identity", "x", "y")], "g", ends[:1], ends[1:])
+    model = wb.load(onnx.helper.make_model(graph, ir_version=8))
+    Image.new("RGB", (8, 8), (255, 255, 255)).save(tmp_path / "white.png")
+    _, made_by, feeds = read_folder(wb.Pictures(tmp_path, mean=(0.5,) * 3, std=(0.25,) * 3), model)
+    assert (next(feeds)["x"].astype(np.float32) == pixel).all()
+    assert words in made_by
 
 
 def test_weights_listed_as_inputs_are_no_inputs_to_feed(tmp_path: Path) -> None:

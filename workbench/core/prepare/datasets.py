@@ -11,7 +11,7 @@ from workbench.core.errors import InputError
 from workbench.core.models.declared import Declared, TensorType, declared_inputs
 from workbench.core.models.model import Model
 from workbench.core.models.values import dtype_of
-from workbench.core.prepare.pictures import Pictures, picture_array
+from workbench.core.prepare.pictures import Pictures, picture_array, words_for
 from workbench.core.text import listed, shorten
 
 
@@ -35,7 +35,7 @@ def read_dataset(data: Any, model: Model) -> tuple[str, str, Iterator[dict[str, 
     if len(images) == 1 and len(inputs) == 1:
         pictures = Pictures(".")
         feeds = (picture_array(row[images[0]], pictures, model) for row in _iterate(data))
-        return name, f"column {images[0]}: {pictures.in_words()}", feeds
+        return name, f"column {images[0]}: {words_for(pictures, model)}", feeds
     raise InputError(
         f"the dataset's columns are {listed(columns, 20)}, the model's inputs {listed(list(inputs), 20)}",
         "rename its columns to the inputs (dataset.rename_column) and tokenize texts before, or give feeds",

@@ -75,7 +75,20 @@ def read_folder(pictures: Pictures, model: Model) -> tuple[str, str, Iterator[di
         )
     given = f"{len(files)} files in {folder.name} (folder)"
     images = any(path.suffix.lower() in IMAGES for path in files)
-    return given, pictures.in_words() if images else "arrays as they are", _feeds(files, pictures, model)
+    words = words_for(pictures, model) if images else "arrays as they are"
+    return given, words, _feeds(files, pictures, model)
+
+
+def words_for(pictures: Pictures, model: Model) -> str:
+    """Return the pre-processing for a model in words, for the record."""
+    if _is_scaled(_picture_input(model)[1]):
+        return pictures.in_words()
+    return f"values of 0 to 255, middle {pictures.crop:.1%} of the shorter side"
+
+
+def _is_scaled(element: Any) -> bool:
+    """Return whether an input of this type takes scaled values: whole numbers are pixels as they are."""
+    return np.dtype(element).kind not in "biu"
 
 
 def picture_array(image: Any, pictures: Pictures, model: Model) -> dict[str, Any]:
@@ -87,7 +100,7 @@ def picture_array(image: Any, pictures: Pictures, model: Model) -> dict[str, Any
     image = image.convert("L" if channels == 1 else "RGB")
     image = _cut(image, height, width, pictures.crop)
     pixels = np.asarray(image, np.float32).reshape(height, width, -1)
-    if np.dtype(element).kind == "f":
+    if _is_scaled(element):
         mean, std = (np.array(_per_channel(part, pixels.shape[2])) for part in (pictures.mean, pictures.std))
         pixels = (pixels * pictures.scale - mean) / std
     made = pixels if channels_last else pixels.transpose(2, 0, 1)
