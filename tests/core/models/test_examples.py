@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.core.errors import InputError
+from workbench.core.errors import ConfigError, InputError
 from workbench.core.models.examples import NOT_REAL, examples, trained_sample
 
 PIXELS = np.random.default_rng(0).random((6, 1, 64, 64)).astype(np.float32)
@@ -67,6 +67,12 @@ def test_batches_hold_whole_runs_only_and_say_so(digits):
     made = examples(digits, {"pixels": PIXELS, "labels": LABELS}, batch=4)
     assert (made.items, made.labels[0].tolist()) == ((4,), [0, 1, 2, 3])
     assert "2 of 6 items were left out" in made.notes[0]
+
+
+@pytest.mark.parametrize("bound", [{"most": 0}, {"most": -1}, {"batch": 0}, {"batch": -2}])
+def test_a_bound_below_one_is_refused(digits, bound):
+    with pytest.raises(ConfigError, match="no usable value"):
+        examples(digits, {"pixels": PIXELS, "labels": LABELS}, **bound)
 
 
 def test_inputs_and_iterables_have_no_labels(digits):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from workbench.core.bounds import check_number
 from workbench.core.errors import InputError
 from workbench.core.models.checking import check_feed
 from workbench.core.models.declared import TensorType, declared_inputs
@@ -53,6 +54,9 @@ def examples(
     `most` bounds the items. Items run one at a time, like requests, unless the model's first dimension is
     fixed or `batch` is given: the result of a dynamically quantized model depends on the other items.
     """
+    for bound, count in (("items", most), ("batch", batch)):
+        if count is not None:
+            check_number(bound, count, "give a whole number, 1 or more", least=1, whole=True)
     if isinstance(data, Examples):
         return data
     if data is None:
