@@ -75,7 +75,9 @@ def test_a_pack_begins_anew_too(
 @pytest.mark.parametrize("arguments", [["course", "99"], ["course", "first"], ["course", "--reset"]])
 def test_what_is_no_lesson_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
-    assert "Fix: give" in capsys.readouterr().err
+    fix = capsys.readouterr().err
+    assert "Fix: give" in fix
+    assert ("'10'" in fix) is (arguments[1] != "--reset"), "every number is named"
 
 
 def test_reset_forgets_the_progress_and_keeps_the_readers_copy(

@@ -145,7 +145,7 @@ def lesson_of(number: str) -> Lesson:
     for lesson in lessons():
         if lesson.number == wanted:
             return lesson
-    numbers = listed(lesson.number for lesson in lessons())
+    numbers = listed((lesson.number for lesson in lessons()), None)
     raise ConfigError(f"there is no lesson {number!r}", f"give the number of a lesson: {numbers}")
 
 
