@@ -19,6 +19,7 @@ from tests.factories.comparisons import drawn_run
 from workbench.apps.cli import main
 from workbench.apps.course.board import gather
 from workbench.apps.course.grading import grade
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError, StorageError
 
 pytestmark = pytest.mark.usefixtures("coarse")
@@ -153,6 +154,16 @@ def test_the_board_draws_each_measurement_once_and_names_nobody(folder: Path, tm
     assert len(board.chart().rows) == 26
     assert "Student" not in page.read_text()
     assert "Student" not in str(board) + frame.to_csv()
+
+
+def test_no_effect_is_drawn_above_a_loss(empty: Path) -> None:
+    for number, ratio in enumerate((Estimate(1.0, 0.7, 1.4), Estimate(1.1, 1.05, 1.2))):
+        made = submissions.ablation(number)
+        rows = tuple(replace(row, ratio=ratio) for row in made.record.rows)
+        wb.course.hand_in(
+            "3", wb.Ablation(replace(made.record, rows=rows)), "Skip", folder=empty / str(number)
+        )
+    assert gather(empty).to_frame()["effect"].is_monotonic_increasing
 
 
 def test_a_winner_that_fresh_rounds_do_not_confirm_was_luck(empty: Path) -> None:

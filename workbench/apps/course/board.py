@@ -37,6 +37,11 @@ class BoardRow:
     selected: float | None = None  # the winner's ratio on the rounds that selected it
 
     @property
+    def place(self) -> float:
+        """The effect or, of a large one, the end that is known; 0 where nothing is."""
+        return next((size for size in (self.effect, self.low, self.high) if size is not None), 0.0)
+
+    @property
     def lucky(self) -> bool:
         """Whether the selection promised a gain that fresh rounds do not confirm."""
         return self.selected is not None and self.selected > 1 and self.present is not True
@@ -119,7 +124,7 @@ def gather(folder: str | Path, exercise: str | None = None) -> Board:
             known = next((marks for marks in once if marks & content.marks), content.marks)
             measured = _measured(content, name, OF_KIND[kind])
             once |= {} if measured is None else {known: measured}
-    rows = sorted(once.values(), key=lambda row: row.effect or row.low or row.high or 0.0)
+    rows = sorted(once.values(), key=lambda row: row.place)
     return Board(name, OF_KIND[kind], tuple(rows), len(files) - len(rows))
 
 
