@@ -82,7 +82,7 @@ def _check_passes(names: Iterable[str]) -> None:
 def _check_saving(config: ConfigFields) -> None:
     """Refuse to save a graph that holds compiled parts as ONNX, and to compile for the CPU alone."""
     if config.saved_graph == "compiled":
-        if not any(provider.name not in ("cpu", "CPUExecutionProvider") for provider in config.providers):
+        if not any(provider.name != CPU for provider in config.providers):
             raise ConfigError(
                 "saved_graph='compiled' keeps what a provider compiles, and the CPU's compiles nothing.",
                 "Name a provider that compiles, such as TensorRT, OpenVINO or QNN, or save with "

@@ -102,18 +102,6 @@ def trim(*, keep: str = "", most_bytes: int | None = None) -> None:
             remove(path)
 
 
-def size_bytes() -> int:
-    """Return the size of all entries."""
-    return sum(_size(path) for path in _folder().iterdir() if path.is_dir())
-
-
-def clear() -> None:
-    """Remove every entry, except entries that are being made."""
-    for path in list(_folder().iterdir()):
-        if path.is_dir() and not path.name.startswith("."):
-            remove(path)
-
-
 def _folder() -> Path:
     folder = home.cache_folder() / "prepared"
     folder.mkdir(parents=True, exist_ok=True)
