@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ import workbench as wb
 from tests.core.models import tiny
 from tests.factories import results
 from tests.factories.environments import environment
+from workbench.core.config.plan import session_plan
 from workbench.core.models.fingerprint import file_sha256
 from workbench.core.models.model import Model
 from workbench.core.worker.packages import Packages
 from workbench.features.deploy.contract import contract_of
+from workbench.features.deploy.folder import with_libraries
 from workbench.features.deploy.texts import SERVER_PACKAGES, dockerfile, requirements
 from workbench.features.deploy.triton import not_expressed
 
@@ -133,6 +136,26 @@ def test_libraries_of_custom_operators_travel_with_it(model: Model, tmp_path: Pa
     assert "op_library_filename" in note
 
 
+def test_libraries_of_one_name_in_two_stages_are_both_kept(tmp_path: Path) -> None:
+    plans = []
+    for place in ("a", "b", "same as b"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "ops.so").write_bytes(place[-1].encode())
+        plan = session_plan(wb.Config(custom_ops=[str(tmp_path / place / "ops.so")]))
+        plans.append(with_libraries(plan, tmp_path))
+    assert [plan.custom_ops for plan in plans] == [("ops.so",), ("1-ops.so",), ("1-ops.so",)]
+    assert (tmp_path / "libraries" / "ops.so").read_bytes() == b"a"
+
+
+def test_outputs_that_could_not_be_compared_are_not_called_equal() -> None:
+    record = results.deployment()
+    assert record.check is not None
+    agreement = tuple(replace(row, agrees=None, reason="no values") for row in record.check.agreement)
+    text = str(replace(record, check=replace(record.check, agreement=agreement)))
+    assert "whether outputs equal those measured is not known" in text
+    assert "no values" in text
+
+
 def test_a_library_that_is_not_there_is_named(model: Model, tmp_path: Path) -> None:
     lost = wb.Provider("Other", library=str(tmp_path / "lost.so"))
     with pytest.raises(wb.DeployError, match=r"no library .*lost\.so"):
@@ -236,6 +259,7 @@ def test_triton_takes_the_accelerators_by_name() -> None:
     ]
     assert next(not_expressed(wb.Config(level="layout"))).startswith('level="layout"')
     assert list(not_expressed(wb.Config(device_policy="prefer_cpu"))) == ["device_policy='prefer_cpu'"]
+    assert list(not_expressed(wb.Config(memory_reuse=False))) == ["memory_reuse=False"]
 
 
 def test_a_model_with_sequences_is_refused_by_name(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from filecmp import cmp
 from pathlib import Path
 from typing import Any, Literal
 
@@ -169,16 +170,20 @@ def _triton(
 
 def with_libraries(plan: SessionPlan, target: Path) -> SessionPlan:
     """Copy the libraries of custom operators and plugins; return the plan that registers the copies."""
-    copies: list[str] = []
+    folder = target / "libraries"
 
     def copied(library: str) -> str:
         name = Path(library).name
         if not Path(library).is_file():
             raise DeployError(f"there is no library {path_text(Path(library))}", "give the path of a file")
-        copies.append(name if name not in copies else f"{len(copies)}-{name}")
-        (target / "libraries").mkdir(exist_ok=True)
-        shutil.copyfile(library, target / "libraries" / copies[-1])
-        return copies[-1]
+        folder.mkdir(exist_ok=True)
+        copies = sorted(path.name for path in folder.iterdir())  # other stages of a pipeline have theirs here
+        for copy in copies:
+            if copy.endswith(name) and cmp(library, folder / copy, shallow=False):
+                return copy
+        copy = name if name not in copies else f"{len(copies)}-{name}"
+        shutil.copyfile(library, folder / copy)
+        return copy
 
     plugins = tuple((name, at if at == "auto" else copied(at)) for name, at in plan.plugins)
     return replace(plan, custom_ops=tuple(map(copied, plan.custom_ops)), plugins=plugins)

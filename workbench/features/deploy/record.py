@@ -14,7 +14,7 @@ from workbench.core.bundle.kinds import check_seconds
 from workbench.core.bundle.run import median_of
 from workbench.core.config.config import Config
 from workbench.core.measure.sequential import student_t
-from workbench.core.text import counted, in_digits, in_mib, in_ms
+from workbench.core.text import counted, in_digits, in_mib, in_ms, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,9 +161,8 @@ def check_deployment_record(record: DeploymentRecord, fix: str) -> None:
 
 
 def _checked(check: DeploymentCheck, started: str) -> str:
-    outputs = "outputs equal those measured" if check.agrees else "OUTPUTS DIFFER from those measured"
     overhead = check.overhead_s
-    parts = [outputs, f"{started} {check.ready_s:.1f} s"]
+    parts = [_outputs(check), f"{started} {check.ready_s:.1f} s"]
     if overhead is not None and check.bare_s is not None:
         parts.append(f"{_added(overhead)} to {in_ms(check.bare_s)} of the session")
     for callers in check.callers:
@@ -172,6 +171,16 @@ def _checked(check: DeploymentCheck, started: str) -> str:
             interval = _ends(rate, in_digits)
             parts.append(f"{in_digits(rate.value)} requests/s ({interval}) from {counted(callers, 'caller')}")
     return "; ".join(parts)
+
+
+def _outputs(check: DeploymentCheck) -> str:
+    """Return whether the outputs equal those measured; a comparison that could not be made is not known."""
+    if not check.agrees:
+        return "OUTPUTS DIFFER from those measured"
+    for row in check.agreement:
+        if row.agrees is None:
+            return f"whether outputs equal those measured is not known ({shorten(row.output)}: {row.reason})"
+    return "outputs equal those measured"
 
 
 def _added(overhead: MeanOfRounds) -> str:

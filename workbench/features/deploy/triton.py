@@ -140,9 +140,10 @@ def not_expressed(config: Config) -> Iterator[str]:
         yield f"runtime={name_of(config.runtime)}: the backend has its own ONNX Runtime"
     if config.disabled_passes:
         yield f"disabled_passes={', '.join(config.disabled_passes)}"
+    changed = config.changed()
     for field in ("device_policy", "memory_reuse", "deterministic", "free_dimensions", "io_binding"):
-        value = getattr(config, field)
-        if value:
+        if field in changed:
+            value = changed[field]
             yield f"{field}={value!r}" if field != "io_binding" else "io_binding: the backend binds by itself"
     plan = session_plan(config)
     for key, text in (*plan.entries, *plan.run_entries):
