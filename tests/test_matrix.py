@@ -207,6 +207,21 @@ def test_a_failure_is_a_cell_and_a_file_is_continued(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.real
+def test_a_file_in_the_home_folder_is_continued_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "held.ortbench").write_bytes(b"no bundle")
+    with pytest.raises(ConfigError, match="cannot be continued"):
+        wb.matrix(["gone.onnx"], [wb.Config()], file="~/held.ortbench", progress=False, keep=False)
+    assert (tmp_path / "held.ortbench").read_bytes() == b"no bundle"
+
+
+def test_bytes_that_are_no_model_do_not_name_their_row() -> None:
+    result = wb.matrix([b"no model" * 10_000], [wb.Config()], progress=False, keep=False)
+    (place,) = result.record.places
+    assert (place.model, place.measured) == ("bytes", None)
+
+
 def test_the_command_prints_the_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)
     arguments = ["matrix", str(path), "--b", "level=disabled", "--budget", "0.5", "--no-history", "--csv"]

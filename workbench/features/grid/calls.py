@@ -157,11 +157,11 @@ def matrix(
     check_seed(seed)
     sources, chosen = _listed(models, "models"), tuple(_listed(configs, "configs"))
     check_configs(chosen, "wb.matrix(models, [wb.Config(), wb.Config(…)])")
-    before = {} if file is None else _earlier(Path(file), chosen)
+    before = {} if file is None else _earlier(Path(file).expanduser(), chosen)
     about = origin_of(None)
     opened: dict[int, tuple[Model, str]] = {}
     calibrations: dict[int, Any] = {}
-    titles = [str(getattr(source, "name", source)) for source in sources]
+    titles = [_title(source) for source in sources]
     inputs_by, calibration_by = by_model(inputs, titles), by_model(calibration, titles)
 
     def part_of(index: int, source: Any) -> Turn:
@@ -219,6 +219,12 @@ def distinct_names(names: Sequence[str], sources: Sequence[Any]) -> list[str]:
         numbered = (f"{text} ({number})" for number in count(2))
         distinct.append(next(name for name in chain([text], numbered) if name not in distinct))
     return distinct
+
+
+def _title(source: Any) -> str:
+    """Return what a model is called until it is open; bytes and a ModelProto would be their whole text."""
+    name = getattr(source, "name", source)
+    return str(name) if isinstance(name, str | os.PathLike) else type(source).__name__
 
 
 def _folders(source: Any) -> tuple[str, ...]:
