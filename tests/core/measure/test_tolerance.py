@@ -54,6 +54,36 @@ def test_the_arithmetic_is_found_in_the_file(
     assert least_sqnr_db(config, saved(tmp_path, op, kind)) == asked
 
 
+@pytest.mark.parametrize(
+    ("op", "kind", "asked"),
+    [
+        ("Add", TensorProto.FLOAT, None),
+        ("Add", TensorProto.FLOAT16, 40.0),
+        ("MatMulInteger", TensorProto.FLOAT, 10.0),
+        ("MatMulNBits", TensorProto.FLOAT, 10.0),
+    ],
+)
+def test_the_arithmetic_is_found_in_a_branch_too(
+    tmp_path: Path, op: str, kind: int, asked: float | None
+) -> None:
+    weight = numpy_helper.from_array(np.ones(4, helper.tensor_dtype_to_np_dtype(kind)), "w")
+    made = helper.make_tensor_value_info("z", kind, [4])
+    branch = helper.make_graph([helper.make_node(op, ["w", "w"], ["z"])], "branch", [], [made], [weight])
+    nodes = [
+        helper.make_node("If", ["c"], ["v"], then_branch=branch, else_branch=branch),
+        helper.make_node("Cast", ["v"], ["y"], to=TensorProto.FLOAT),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("c", TensorProto.BOOL, [])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])],
+    )
+    path = tmp_path / "branches.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), path)
+    assert least_sqnr_db(wb.Config(), wb.load(path)) == asked
+
+
 def test_a_quantizer_asks_for_what_suits_it_whatever_the_file() -> None:
     assert least_sqnr_db(wb.Config(precision=wb.DynamicInt8()), None) == 10.0
 

@@ -8,6 +8,7 @@ from workbench.core.measure.agreement import FLOAT32_LEAST_SQNR_DB
 from workbench.core.models.element_type import ElementType
 from workbench.core.models.fit import is_quantized
 from workbench.core.models.model import Model
+from workbench.core.models.structure import graphs, tensors
 
 COMPRESSED = frozenset(("MatMulNBits", "GatherBlockQuantized", "DequantizeLinear"))  # integer weights only
 _HALF_LEAST_SQNR_DB = {
@@ -43,8 +44,9 @@ def required_sqnr_db(baseline: float | None, candidate: float | None) -> float |
 def _of_file(model: Model) -> float | None:
     """Return the SQNR that the lowest precision in the file requires; None for float32 alone."""
     graph = model.structure.graph
-    if is_quantized(model) or any(node.op_type in COMPRESSED for node in graph.node):
+    nodes = (node for part in graphs(model.structure) for node in part.node)
+    if is_quantized(model) or any(node.op_type in COMPRESSED for node in nodes):
         return INTEGER_LEAST_SQNR_DB
-    types = {tensor.data_type for tensor in graph.initializer}
+    types = {tensor.data_type for tensor in tensors(model.structure)}
     types |= {value.type.tensor_type.elem_type for value in (*graph.input, *graph.output)}
     return min((sqnr for kind, sqnr in _HALF_LEAST_SQNR_DB.items() if kind in types), default=None)

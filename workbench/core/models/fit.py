@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
+from workbench.core.models.structure import graphs
 from workbench.core.text import did_you_mean, listed, shorten
 
 if TYPE_CHECKING:
@@ -41,4 +42,4 @@ def symbolic_dims(model: Model) -> set[str]:
 
 def is_quantized(model: Model) -> bool:
     """Return whether the model computes in integers: Q/DQ pairs or integer operators."""
-    return any(node.op_type in _QUANTIZED for node in model.structure.graph.node)
+    return any(node.op_type in _QUANTIZED for graph in graphs(model.structure) for node in graph.node)
