@@ -122,6 +122,12 @@ def test_a_limit_is_judged_for_a_right_answer_alone() -> None:
     assert "at least 1.2 times faster: not looked at" in result._repr_html_()
 
 
+def test_exercises_stand_lesson_by_lesson() -> None:
+    names = list(exercises())
+    assert names[:4] == ["1.a", "1.b", "1.c", "2.a"]
+    assert names[-3:] == ["10.a", "10.b", "10.c"]
+
+
 def test_an_exercise_about_time_or_a_limit_has_a_budget() -> None:
     budgets = {name for name, exercise in exercises().items() if exercise.budget_s or exercise.limit}
     assert set(exercises()) - budgets == {

@@ -76,7 +76,7 @@ def exercises() -> Mapping[str, Exercise]:
     """Return every exercise by its name, lesson by lesson."""
     for lesson in LESSONS:
         import_module(f"workbench.apps.course.{lesson}_lesson")
-    return _EXERCISES
+    return dict(sorted(_EXERCISES.items(), key=lambda item: (int(item[0].partition(".")[0]), item[0])))
 
 
 def is_number(answer: Any) -> TypeGuard[float]:
