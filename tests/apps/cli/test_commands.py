@@ -127,6 +127,11 @@ def test_the_history_lists_shows_and_deletes(
     assert "nothing yet" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("own_home")
+def test_a_name_that_no_file_can_have_is_looked_up_in_the_history(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "The history has no record" in refused(capsys, "show", "x" * 300)
+
+
 def test_samples_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["samples"]) == 0
     text = capsys.readouterr().out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import textwrap
 from dataclasses import asdict
@@ -110,7 +111,8 @@ def opened(source: str) -> Any:
     from workbench.features.compare.call import history, open
 
     path = Path(source)
-    if path.exists() or path.suffix or path.name != source:
+    exists = os.path.exists(path)  # noqa: PTH110 - False for a name that no file can have
+    if exists or path.suffix or path.name != source:
         return open(path)
     return history().open(source)
 
