@@ -49,6 +49,7 @@ def test_paths_complete(model: Path, tmp_path: Path) -> None:
     assert set(completions(f"{tmp_path}/")) == {str(model), f"{tmp_path / 'folder'}/"}
     assert completions(f"{tmp_path}/ti") == (str(model),)
     assert completions("/no/such/folder/x") == ()
+    assert completions("~no-such-user/x") == ()
     assert completions("https://example.org/x.onnx") == ()
 
 

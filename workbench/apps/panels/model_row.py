@@ -140,11 +140,11 @@ def completions(typed: str) -> tuple[str, ...]:
     """Return the folders and models whose path begins with the typed text."""
     if "://" in typed or "\0" in typed:
         return ()
-    path = Path(typed or ".").expanduser()
-    folder, start = (path, "") if typed.endswith("/") or not typed else (path.parent, path.name)
     try:
+        path = Path(typed or ".").expanduser()
+        folder, start = (path, "") if typed.endswith("/") or not typed else (path.parent, path.name)
         entries = sorted(entry for entry in folder.iterdir() if entry.name.startswith(start))
-    except OSError:
+    except (OSError, RuntimeError):  # the last for the home of an unknown user
         return ()  # no such folder yet: nothing to offer while somebody types
     paths = [
         f"{entry}/" if entry.is_dir() else str(entry)
