@@ -60,6 +60,10 @@ def test_the_float32_file_is_found_or_asked_for(tmp_path: Path) -> None:
     files = files_of(folder)
     assert baseline_of(files, None) == "model.onnx"
     assert baseline_of(files, "model_fp16.onnx") == "model_fp16.onnx"
+    in_folders = ("fp16/model.onnx", "float32/model.onnx", "int8/model.onnx")
+    assert baseline_of(dict.fromkeys(in_folders, ""), None) == "float32/model.onnx"
+    in_one = ("optimum/model.onnx", "optimum/model_fp16.onnx")
+    assert baseline_of(dict.fromkeys(in_one, ""), None) == "optimum/model.onnx", "both are in that folder"
     with pytest.raises(wb.WorkbenchError, match="no file 'other"):
         baseline_of(files, "other.onnx")
     with pytest.raises(wb.WorkbenchError, match="speaks of other arithmetic"):

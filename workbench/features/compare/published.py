@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import threading
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
@@ -95,13 +96,17 @@ def _checked(files: dict[str, str], where: str) -> dict[str, str]:
 
 
 def baseline_of(files: dict[str, str], asked: str | None) -> str:
-    """Return the name of the float32 file: the shortest that speaks of no other arithmetic."""
+    """Return the name of the float32 file: the shortest that speaks of no other arithmetic.
+
+    A name speaks with the folders that tell files apart: fp16/model.onnx beside fp32/model.onnx.
+    """
     if asked is not None:
         if asked not in files:
             raise ModelError(f"there is no file {asked!r}", f"The files are {', '.join(files)}")
         return asked
-    stems = {name: PurePosixPath(name).stem.lower() for name in files}
-    plain = [name for name, stem in stems.items() if not any(mark in stem for mark in OTHER_ARITHMETIC)]
+    shared = posixpath.commonpath([posixpath.dirname(name) for name in files])
+    words = {name: str(PurePosixPath(name).relative_to(shared).with_suffix("")).lower() for name in files}
+    plain = [name for name, word in words.items() if not any(mark in word for mark in OTHER_ARITHMETIC)]
     if not plain:
         raise ModelError(
             "every file's name speaks of other arithmetic, so the float32 one is not known",
