@@ -41,6 +41,13 @@ def test_without_a_saved_graph_optimizing_is_not_known() -> None:
     assert steps["prepack"] == 0
 
 
+def test_loading_is_part_of_the_whole_where_the_graph_cannot_be_saved() -> None:
+    (row,) = cold_start_chart({"A": ColdStartRecord("A", (start(1.0),), (start(0.9),), ())}).rows
+    times, _ = row.values
+    assert [value.value for value in times] == pytest.approx([100, 200, 900, 100, 30])
+    assert row.totals[0] == "1,330 ms"
+
+
 def test_memory_that_prepacking_freed_is_not_said_to_hold_prepacked_weights() -> None:
     packed = ColdStartRecord("A", (start(1.0),), (start(0.9),), ())
     freed = ColdStartRecord("A", (start(0.9),), (start(1.0),), ())

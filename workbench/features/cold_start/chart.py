@@ -32,7 +32,7 @@ def cold_start_chart(by_label: Mapping[str, ColdStartRecord]) -> Chart:
     starts, rows = by_label.values(), []
     for start in starts:
         name = start.label if start.saved is None else f"{start.label}, {start.saved.words}"
-        rows.append(_row(name, dict(start.steps), start.resident()))
+        rows.append(_row(name, _timed_steps(start), start.resident()))
         others: tuple[tuple[str, Way], ...] = (
             ("pre-optimized", "saved_ahead"),
             ("saved graph left out", "without_saving"),
@@ -49,6 +49,19 @@ def cold_start_chart(by_label: Mapping[str, ColdStartRecord]) -> Chart:
     firsts = ", ".join(f"{start.label} {in_ms(start.until_first_answer_s, 3)}" for start in starts)
     sentences = (f"Cold start to the first answer: {firsts}", *map(str, starts))
     return Chart(sentences, tuple(axes), tuple(rows), f"once steady, a run takes {steady}")
+
+
+def _timed_steps(start: ColdStartRecord) -> dict[str, float | None]:
+    """Return the steps of a start; where its graph cannot be saved, loading less prepacking is one step."""
+    steps = dict(start.steps)
+    if steps["read"] is None:
+        loaded_s = max(0.0, start.load_s - start.prepack_s)
+        steps = {
+            ("load" if step == "read" else step): loaded_s if step == "read" else seconds
+            for step, seconds in steps.items()
+            if step != "optimize"
+        }
+    return steps
 
 
 def _row(
