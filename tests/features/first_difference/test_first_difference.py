@@ -152,6 +152,8 @@ def test_the_pass_that_makes_the_difference_is_found_and_a_comparison_asks_too()
     found = result.first_difference(tolerance=1e-12)
     assert found.record.culprit == "NchwcTransformer"
     assert "without the pass NchwcTransformer the outputs agree" in str(found)
+    with pytest.raises(wb.ConfigError, match="there is no run 'C'\nFix: name one of B"):
+        result.first_difference("C")
 
 
 def test_float16_is_compared_at_every_node_within_its_own_error(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from workbench.core.prepare.preparing import prepare
 from workbench.features.base.continued import Continued
 from workbench.features.base.examining import missing_model, missing_part
 from workbench.features.base.registry import KINDS
-from workbench.features.base.result import Result, origin_of
+from workbench.features.base.result import Result, origin_of, run_of
 from workbench.features.compare.each_run import EachRun
 from workbench.features.compare.side_by_side import precision_frame
 from workbench.features.explain.fusions import Fusions
@@ -153,7 +153,7 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
         if self._model is None:
             raise missing_model("tensors cannot be compared: the model is not at hand", "first_difference()")
         base, *candidates = self.record.runs
-        candidate = next((run for run in candidates if run.label == label), candidates[0])
+        candidate = candidates[0] if label is None else run_of(candidates, label)
         given = {"inputs": self._inputs, "calibration": self._calibration, **options}
         return KINDS.named("first difference").function(self._model, base.config, candidate.config, **given)
 
