@@ -225,6 +225,12 @@ def test_three_views_tell_the_same_and_escape() -> None:
     assert frame.set_index("item").loc["used by others now", "value"] == "not known"
 
 
+def test_many_cores_are_counted_without_an_exponent() -> None:
+    report = Doctor(replace(XEON, quota_cores=112.0), (), CPU_ONLY, 0.25, ())
+    values = report.to_frame().set_index("item")["value"]
+    assert values[["container quota", "used by others now"]].tolist() == ["112 cores", "0.25 cores"]
+
+
 def test_the_probe_model_is_what_it_says() -> None:
     from workbench.core.worker.probe import SQUARE
 

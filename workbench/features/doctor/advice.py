@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from workbench.core.bundle.machine import Machine
 from workbench.core.cpu import int8_flags, lacks_int8
 from workbench.core.measure.providers import AMD, GPU_EXTRA, NVIDIA, has_nvidia, is_of
+from workbench.core.text import in_digits
 from workbench.features.doctor.records import Advice, Survey
 
 BUSY_SHARE = 0.05  # of the usable cores; below it the comparison's own bounds on other load take over
@@ -86,8 +87,8 @@ def _about_load(machine: Machine, others_cores: float | None) -> Iterator[Advice
     if others_cores is not None and others_cores > BUSY_SHARE * machine.usable_cores:
         yield Advice(
             "other load",
-            f"other programs keep {others_cores:.2g} of {machine.usable_cores} cores busy now: stop them "
-            "before a comparison, or it may only be able to say unknown",
+            f"other programs keep {in_digits(others_cores, 2)} of {machine.usable_cores} cores busy now: "
+            "stop them before a comparison, or it may only be able to say unknown",
         )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.core.bundle.machine import Machine
 from workbench.core.measure.providers import ProviderState
-from workbench.core.text import aligned, in_gib
+from workbench.core.text import aligned, in_digits, in_gib
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,4 +155,4 @@ def _memory(machine: Machine) -> str:
 
 
 def _counted(value: float | None, unit: str, absent: str) -> str:
-    return absent if value is None else f"{value:.2g} {unit}"
+    return absent if value is None else f"{in_digits(value, 2)} {unit}"
