@@ -23,11 +23,13 @@ from tests.core.models import tiny
 from tests.factories.comparisons import ordinary
 from tests.factories.results import about, peaks, study
 from workbench.apps.cli import main
+from workbench.core.bundle.bundle import unpack_record
+from workbench.features.base.registry import KINDS
 from workbench.features.base.result import packed
 from workbench.features.remote import calls
 from workbench.features.remote.fleet import FleetAnswer, FleetAnswers
 from workbench.features.remote.task import RemoteTask
-from workbench.features.remote.trusted import check_address
+from workbench.features.remote.trusted import check_address, check_answer
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -119,6 +121,19 @@ def test_a_study_goes_on_here_with_the_data_that_it_had_there(
     data = [{"x": [1.0]}]
     calls.Remote(None, None).tune(model, data=data, seed=3, **QUICK)  # type: ignore[arg-type]
     assert attached == {"data": data}
+
+
+def test_a_comparison_of_processor_time_answers_about_the_configs_at_one_thread() -> None:
+    first, second = ordinary().runs
+    runs = replace(first, config=TWO[0]), replace(second, config=TWO[1])
+    blob = packed(wb.Comparison(replace(ordinary(), runs=runs)), weights=False)
+    bundle = unpack_record(io.BytesIO(blob), KINDS)
+    sent = wb.Config(), wb.Config(level="disabled")
+    check_answer(bundle, "comparison", None, sent, clock="cpu")
+    with pytest.raises(wb.ClusterError, match="other configs than were sent"):
+        check_answer(bundle, "comparison", None, sent)
+    with pytest.raises(wb.ClusterError, match="other configs than were sent"):
+        check_answer(bundle, "comparison", None, sent[::-1], clock="cpu")
 
 
 def test_what_cannot_be_asked_for_is_said_at_once(client: Any, model: Path, tmp_path: Path) -> None:

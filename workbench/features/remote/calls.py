@@ -126,7 +126,7 @@ class Remote:
         except BundleError as error:
             raise ClusterError(f"the worker's answer is no result: {error.problem}", error.fix) from error
         model = load(arguments[0]) if arguments and not isinstance(arguments[0], list | tuple) else None
-        check_answer(bundle, self._kinds[name], model, arguments[1:])
+        check_answer(bundle, self._kinds[name], model, arguments[1:], clock=options.get("clock", "wall"))
         result = KINDS.result(bundle)
         if model is not None and hasattr(result, "attach"):
             again = {name: options[name] for name in ("inputs", "calibration", "data") if name in options}

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from workbench.core.bundle.bundle import Bundle
 from workbench.core.config import Config
 from workbench.core.errors import ClusterError, ConfigError
+from workbench.core.measure.processor_time import at_one_thread
 from workbench.core.models import Model
 from workbench.core.text import quoted
 from workbench.features.base.folder import configs_of
@@ -31,8 +32,13 @@ def check_address(address: str) -> None:
     )
 
 
-def check_answer(bundle: Bundle, kind: str, model: Model | None, subjects: Sequence[Any]) -> None:
-    """Refuse a bundle of another kind, of another model, or of other configs than were sent."""
+def check_answer(
+    bundle: Bundle, kind: str, model: Model | None, subjects: Sequence[Any], *, clock: object = "wall"
+) -> None:
+    """Refuse a bundle of another kind, of another model, or of other configs than were sent.
+
+    A comparison by `clock="cpu"` runs the configs that were sent at one thread.
+    """
     if bundle.kind != kind:
         raise ClusterError(f"the worker answered with a {quoted(bundle.kind)}, not with a {kind}", _LOOK)
     theirs = bundle.about.model
@@ -40,7 +46,7 @@ def check_answer(bundle: Bundle, kind: str, model: Model | None, subjects: Seque
         raise ClusterError(f"the worker answered about another model, {quoted(theirs.name)}", _LOOK)
     if kind == "comparison" and not bundle.foreign and all(type(config) is Config for config in subjects):
         configs = [*configs_of(bundle.record).values()]
-        if configs != [*subjects]:
+        if configs != ([*map(at_one_thread, subjects)] if clock == "cpu" else [*subjects]):
             raise ClusterError("the worker answered about other configs than were sent", _LOOK)
 
 
