@@ -243,6 +243,13 @@ def product(path: Path, scale: float, output: str) -> Path:
 
 
 @pytest.mark.real
+def test_an_amount_of_load_that_is_given_twice_is_measured_once() -> None:
+    config = wb.Config(intra_op_threads=1)
+    result = wb.load_test("digits-conv", config, callers=[1, 1], duration_s=0.1, progress=False, keep=False)
+    assert result.record.points == (LoadPoint(1),)
+    assert [part.round for part in result.record.runs[0].slices] == [1, 2, 3, 4, 5]
+
+
 def test_requests_that_arrive_at_a_rate() -> None:
     config = wb.Config(intra_op_threads=1, io_binding=True)
     result = wb.load_test("digits-conv", config, callers=2, rate_hz=50, duration_s=2.0, progress=False)

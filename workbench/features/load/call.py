@@ -112,7 +112,7 @@ def load_test(
         request = LoadRequest(
             compared=compared,
             sessions=tuple(wanted for _, wanted in setups),
-            points=tuple(LoadPoint(count, rate) for rate in rates for count in counts),
+            points=tuple(dict.fromkeys(LoadPoint(count, rate) for rate in rates for count in counts)),
             duration_s=float(duration_s),
             max_p99_s=max_p99_s,
         )
