@@ -282,6 +282,12 @@ def test_another_model_file_is_a_column_with_a_precision_of_its_own(
     assert bench.b == wb.Config(precision=wb.DynamicInt8())
 
 
+@pytest.mark.parametrize("text", ["~no-such-user/x.onnx", f"{'x' * 5000}.onnx"])
+def test_a_text_that_is_no_path_is_refused_as_a_model_file(table: KnobTable, text: str) -> None:
+    do(table, "set", label="B", row="file", value=text)
+    assert "There is no model file" in table.status.value
+
+
 @pytest.mark.real
 def test_two_files_are_compared(bench: wb.Workbench, model: Any) -> None:
     other = model.with_name("other.onnx")

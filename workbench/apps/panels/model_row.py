@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from workbench.apps.panels import widgets as W
@@ -14,6 +13,7 @@ from workbench.apps.panels.handlers import button, error_to, follow, on_change, 
 from workbench.apps.panels.markup import error_html, text
 from workbench.apps.server.links import LinkButton, netron_link
 from workbench.core.models.samples import card, sample_names
+from workbench.core.stored_files import expanded
 from workbench.core.text import bytes_text, one_line
 
 _MOST_LETTERS = 40  # of a model's name
@@ -141,10 +141,10 @@ def completions(typed: str) -> tuple[str, ...]:
     if "://" in typed or "\0" in typed:
         return ()
     try:
-        path = Path(typed or ".").expanduser()
+        path = expanded(typed or ".")
         folder, start = (path, "") if typed.endswith("/") or not typed else (path.parent, path.name)
         entries = sorted(entry for entry in folder.iterdir() if entry.name.startswith(start))
-    except (OSError, RuntimeError):  # the last for the home of an unknown user
+    except OSError:
         return ()  # no such folder yet: nothing to offer while somebody types
     paths = [
         f"{entry}/" if entry.is_dir() else str(entry)

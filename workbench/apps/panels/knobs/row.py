@@ -15,6 +15,7 @@ from workbench.core.config.name_kinds import Entries, FreeSizes
 from workbench.core.config.runtime import interpreter, name_of
 from workbench.core.errors import ConfigError
 from workbench.core.models.samples import sample_names
+from workbench.core.stored_files import expanded
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ class FileRow(SettingRow):
         return config.replace(precision=PreparedModel(value, precision=config.precision))
 
     def parse(self, text: str) -> Any:
-        if "://" not in text and text not in sample_names() and not Path(text).expanduser().is_file():
+        if "://" not in text and text not in sample_names() and not _is_file(text):
             raise ConfigError(
                 f"There is no model file {text[:200]!r}.", "Type a path, a URL or the name of a sample."
             )
@@ -162,6 +163,13 @@ class EngineRow(FieldsRow):
         """Return the ONNX Runtime of the environment that a path names."""
         interpreter(text)
         return None, str(Path(text).expanduser().absolute())
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return expanded(text).is_file()
+    except OSError:  # a text that is longer than any path
+        return False
 
 
 @cache
