@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,16 @@ def test_parts_share_the_budget_and_a_failure_is_kept() -> None:
     assert budgets[1] == pytest.approx(10.0, abs=4.0), "all of what is left"
     assert [report.fraction for report in told] == [0.25, 0.75]
     assert told[1].doing == "batch 8 (2 of 2): sampling"
+
+
+def test_a_config_whose_outputs_differ_has_not_the_most_throughput() -> None:
+    record = examples.sweep()
+    place = record.places[0]
+    assert place.measured is not None
+    verdict = replace(place.measured.verdicts[0], kind="outputs differ")
+    wrong = replace(place, measured=replace(place.measured, verdicts=(verdict,)))
+    assert " by B " in replace(record, places=(place,)).headline
+    assert " by A " in replace(record, places=(wrong,)).headline
 
 
 @pytest.mark.real

@@ -96,10 +96,15 @@ class Cell:
         p99 = self.latency(99.0).times(1e3)
         return {**self.latency().times(1e3).cells("median", "_ms"), "p99_ms": p99.value}
 
+    @property
+    def is_wrong(self) -> bool:
+        """Return whether the outputs differ from those of the first config."""
+        return self.verdict is not None and self.verdict.kind == "outputs differ"
+
     def verdict_cells(self) -> dict[str, object]:
         """Return the cells of the verdict; wrong outputs have no speed-up."""
-        wrong = self.verdict is not None and self.verdict.kind == "outputs differ"
-        return {**verdict_cells(self.verdict), **dict.fromkeys(("ratio", "low", "high") if wrong else ())}
+        lost = ("ratio", "low", "high") if self.is_wrong else ()
+        return {**verdict_cells(self.verdict), **dict.fromkeys(lost)}
 
     @property
     def text(self) -> str:

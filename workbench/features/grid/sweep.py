@@ -84,7 +84,7 @@ class SweepRecord(GridRecord):
         axes = " × ".join(shorten(axis.name) for axis in self.axes)
         swept = f"{shorten(self.model_name)}: {counted(len(self.places), 'point')} of {axes or 'one size'}"
         best = max(
-            (row for row in self.all_cells() if row.rate().value is not None),
+            (row for row in self.all_cells() if row.rate().value is not None and not row.is_wrong),
             key=lambda row: row.rate().value or 0.0,
             default=None,
         )
