@@ -81,6 +81,15 @@ def test_equal_outputs_have_a_place_and_endless_errors_have_none():
     assert "shape" in errors[2].text
 
 
+def test_the_table_has_no_decibels_of_a_good_output_beside_an_endless_error():
+    from dataclasses import replace
+
+    rows = (fidelity("B"), replace(fidelity("B", rms=None, largest=None), output="other", nan_count=1))
+    (row,) = replace(record(), fidelity=rows).to_frame().query("label == 'B'").to_dict("records")
+    assert row["rms_error"] == math.inf
+    assert math.isnan(row["sqnr_db"])
+
+
 def test_the_headline_is_accuracy_or_the_error():
     assert headline(record()) == "net: top-1 accuracy A 99 % (98 to 100), B 97 % (95 to 99)"
     assert headline(record(labelled=False)) == "net: error of the outputs B 10 %"

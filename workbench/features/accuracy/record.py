@@ -184,7 +184,7 @@ class AccuracyRecord:
 
     def _worst(self, label: str) -> OutputFidelity | None:
         rows = self.outputs(label)
-        return max(rows, key=lambda row: row.rms_error or 0.0) if rows else None
+        return max(rows, key=lambda row: math.inf if row.is_endless else row.rms_error or 0.0, default=None)
 
 
 def _estimate(name: str, mean: Mean | Paired | None) -> dict[str, float | None]:
