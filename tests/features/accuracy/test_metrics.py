@@ -87,6 +87,12 @@ def test_labels_that_do_not_fit_are_refused(outputs, labels, message):
         top(1).per_item(outputs, labels)
 
 
+def test_a_negative_label_is_refused_by_f1():
+    with pytest.raises(MetricError, match="the label -1 is no class"):
+        macro_f1().per_item({"y": np.eye(3)}, np.array([-1, 0, 2]))
+    assert macro_f1().per_item({"y": np.eye(3)}, np.array([IGNORED, 0, 2])).shape == (3, 1, 2)
+
+
 def test_unknown_metrics_and_outputs_are_named():
     with pytest.raises(ConfigError, match="metric='topp'"):
         find_metric("topp")

@@ -96,6 +96,11 @@ def macro_f1(output: str | None = None) -> Metric:
 
     def per_item(outputs: Mapping[str, Any], labels: Array) -> Array:
         scores, labels = _scores(outputs, labels, output)
+        if (negative := labels[(labels < 0) & (labels != IGNORED)]).size:
+            raise MetricError(
+                f"the label {negative[0]} is no class: classes count from 0",
+                f"give labels from 0 up, {IGNORED} for those not to count",
+            )
         return np.stack([labels, scores.argmax(axis=-1)], axis=-1).reshape(len(labels), -1, 2)
 
     return Metric("macro F1", per_item, f1_of_pairs)
