@@ -45,6 +45,7 @@ def test_numbers_are_written_without_exponent() -> None:
     assert scale.text(0.0) == "0 ms"
     assert (scale.number(0.02048), scale.number(0.021)) == ("20.48", "21.00")
     assert scale.number(0.99996) == "1000"
+    assert scale.number(2e-8) == "0.00002000"  # beside a config of seconds
 
 
 @given(st.floats(1e-9, 1e9), st.floats(1, 1e6))

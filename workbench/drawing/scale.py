@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 LOG_FROM = 20.0  # medians further apart than this share no linear axis
 MOST_DECADES = 3
@@ -32,7 +33,8 @@ class Scale:
         value = seconds * self.per_s
         if not value or abs(value) >= 10 ** (digits - 1):
             return f"{value:,.0f}"
-        return f"{value:#.{digits}g}".rstrip(".")
+        text = f"{value:#.{digits}g}".rstrip(".")
+        return f"{Decimal(text):f}" if "e" in text else text
 
 
 def scale_of(medians_s: Sequence[float | None]) -> Scale:
