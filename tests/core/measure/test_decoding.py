@@ -118,7 +118,8 @@ def test_a_record_that_contradicts_itself_is_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [({"tokens": 0}, "tokens=0"), ({"prompt": 0}, "prompt=0"), ({"prompt": []}, "prompt=0"),
-     ({"budget_s": 0}, "budget_s=0"), ({"batch": 0}, "batch=0"), ({"batch": [2, 2]}, "batch holds"),
+     ({"budget_s": 0}, "budget_s=0"), ({"budget_s": "60"}, "budget_s='60'"),
+     ({"batch": 0}, "batch=0"), ({"batch": [2, 2]}, "batch holds"),
      ({"batch": []}, "batch holds"), ({"prompt_lengths": [4, 4]}, "prompt_lengths holds"),
      ({"prompt": 4, "prompt_lengths": [4, 8]}, "both given")],
 )  # fmt: skip
@@ -235,7 +236,7 @@ def test_fewer_bits_of_the_weights_are_fewer_bytes_a_step(tmp_path: Path) -> Non
 @pytest.mark.real
 def test_a_model_without_a_cache_is_decoded_the_long_way(tmp_path: Path) -> None:
     path = tiny.save(decoder(cached=False), tmp_path)
-    result = wb.decode(path, prompt=[3, 1, 4], tokens=4, budget_s=1, progress=False)
+    result = wb.decode(path, prompt=np.array([3, 1, 4]), tokens=4, budget_s=1, progress=False)
     assert list(result.record.tokens) == greedy(decoder(cached=False), [3, 1, 4], 4)
     assert not result.record.cached
     assert result.record.runs[0].cache_bytes is None

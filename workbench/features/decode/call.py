@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import Any
 
 from workbench.core.bounds import check_number
@@ -17,7 +18,6 @@ from workbench.core.models.decoding import DecodingNames, check_length, decoding
 from workbench.core.models.generate import random_inputs
 from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
-from workbench.core.text import quoted
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs, kept, opened_for, request_for
 from workbench.features.decode.decoding import DecodeRequest, DecodingRounds
@@ -75,8 +75,7 @@ def decode(
     prompts = tuple(prompt_lengths) or (prompt,)
     batches = (batch,) if isinstance(batch, int) else tuple(batch)
     _check_numbers(names, prompts, batches, tokens)
-    if not budget_s > 0:
-        raise ConfigError(f"budget_s={quoted(budget_s)} is no usable value", "give seconds above 0")
+    check_number("budget_s", budget_s, "give seconds above 0, like 60.0")
     cases = [(length, size) for length in prompts for size in batches]
     if inputs is not None:
         if batches != (1,):
@@ -143,8 +142,8 @@ def _check_numbers(
 def _prompts(prompt: int | Sequence[int], example: Any, batch: int) -> tuple[tuple[int, ...], ...]:
     """Return the given tokens for each sequence, or the example's, repeated or cut to their number."""
     if not isinstance(prompt, int):
-        if not all(isinstance(token, int) and token >= 0 for token in prompt):
+        if not all(isinstance(token, Integral) and token >= 0 for token in prompt):
             raise InputError("prompt holds something else than tokens", "give integers from 0 up")
-        return (tuple(prompt),) * batch
+        return (tuple(map(int, prompt)),) * batch
     rows = [[int(token) for token in row] for row in example[:batch]]
     return tuple(tuple((drawn * (prompt // len(drawn) + 1))[:prompt]) for drawn in rows)
