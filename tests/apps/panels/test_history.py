@@ -147,10 +147,15 @@ def test_the_folder_of_a_team_is_listed_and_only_read(tmp_path: Path) -> None:
     bench = wb.Workbench()
     page = HistoryPage(bench)
     page.show()
+    assert page.table is not None
+    page.table.picked = [ordinary().id]
+    page.buttons["Delete"].click()
+    assert page.sure.layout.display != "none"
     page.folder.value = str(tmp_path)
     settle(bench)
     assert page.table is not None
     assert [row[-1] for row in page.table.rows] == [theirs.id]
+    assert page.sure.layout.display == "none"
     page.table.picked = [theirs.id]
     disabled = {name for name, pressed in page.buttons.items() if pressed.disabled}
     assert disabled == {"Side by side", "Pin", "Delete"}

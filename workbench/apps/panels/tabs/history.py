@@ -77,6 +77,7 @@ class HistoryPage:
 
     def show(self) -> None:
         """Read the history and list it; what was compared is read in the background."""
+        W.set_shown(self.sure, False)  # the question was about another list
         with shown_in(self.status):
             caption = self._read_page()
             heads, at = [_HEADS.get(name, name) for name in SHOWN_COLUMNS], SHOWN_COLUMNS.index("id")
@@ -217,7 +218,6 @@ class HistoryPage:
         W.set_shown(self.sure, True)
 
     def _delete(self) -> None:
-        W.set_shown(self.sure, False)
         self._history().delete(*self.to_delete)
         self.show()
         self.status.value = note_html("Deleted.")
