@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run
 from tests.factories.comparisons import run as run_of
@@ -326,6 +327,12 @@ def test_a_setting_that_may_not_vary_is_not_tried(improved: Any, searches: list[
 def test_what_is_no_setting_is_refused(improved: Any, names: Any) -> None:
     with pytest.raises(ConfigError, match="names no setting"):
         improved({}, measured("faster", 1.2), without=names)
+
+
+@pytest.mark.parametrize("budget_s", ["60", -1.0, float("nan")])
+def test_a_budget_that_is_no_time_is_refused(budget_s: Any) -> None:
+    with pytest.raises(ConfigError, match="is no usable value"):
+        wb.improve("digits-conv", budget_s=budget_s, progress=False, keep=False)
 
 
 # The search

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from workbench.core.bounds import check_number
 from workbench.core.bundle.goal import Goal
 from workbench.core.config import Config
 from workbench.core.config.fields import BY_FIELD
@@ -64,6 +65,8 @@ def improve(
     goal = limits or Goal()
     goal.check()
     _check_settings(without)
+    if budget_s is not None:
+        check_number("budget_s", budget_s, "give seconds, like 180.0, or leave it out", least=0)
     data = data_from(loaded, data, None)
     check_examples(loaded, data, calibration)
     fed = inputs_from(loaded, inputs, seed=seed)
