@@ -289,6 +289,18 @@ def test_a_stopped_study_goes_on_with_its_rounds(tmp_path: Path) -> None:
     assert record.elapsed_s > stopped.elapsed_s
 
 
+def test_what_there_was_no_time_for_is_tried_when_it_goes_on(tmp_path: Path) -> None:
+    cancel, kept = threading.Event(), list[StudyRecord]()
+    space = wb.Space.of(inter_op_threads=range(1, 12))  # more than race in one round
+    with pytest.raises(Cancelled):
+        studied(asked(tmp_path, space=space), on_measured=stopping_after(1, cancel, kept), cancel=cancel)
+    stopped = kept[-1]
+    untried = [row.label for row in stopped.candidates if row.state == "not tried"]
+    assert untried
+    record = studied(asked(tmp_path, space=space, earlier=stopped))
+    assert all(record.candidate(label).rounds for label in untried)
+
+
 def test_going_on_measures_the_confirmation_further(tmp_path: Path) -> None:
     first = studied(asked(tmp_path, budget_s=30.0))
     again = studied(asked(tmp_path, budget_s=30.0, earlier=first))

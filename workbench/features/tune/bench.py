@@ -289,7 +289,8 @@ class LocalBench:
             measured_before(earlier.selection, self._request.model.path, self._feeds),
         )
         for entry in self.entries.values():
-            if entry.state == "measured":
+            if entry.state in ("measured", "not tried") and self.evidence.has(entry.label):
                 self._tally.admit(entry.label)
+            if entry.state == "measured":
                 self._judge(entry)
         return self.evidence
