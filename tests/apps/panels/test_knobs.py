@@ -458,6 +458,14 @@ def test_the_size_of_an_unnamed_axis_is_given_by_input_and_axis(
     settle(bench)
     assert not any(row["key"].startswith("size/") for row in table.view.rows), "ORT knows them by name"
     assert "float32[1,3,48,192]" in row(table, "inputs")["line"]
+    subject = bench.request().subject
+    do(table, "set", row="dims/x.2", value="64")
+    assert bench.request().subject != subject
+    settle(bench)
+    do(table, "set", row="dims/x.2", value="48")
+    assert bench.request().subject == subject, "the same sizes bring back their answer"
+    do(table, "set", row="dims/x.2", value="")
+    assert bench.state.dims == (("x.3", 192),)
 
 
 @pytest.mark.real

@@ -58,8 +58,12 @@ class SharedRow:
         trait, _, name = self.key.partition("/")
         text = "" if text == self.unset else text
         if name:
-            others = tuple((key, size) for key, size in state.dims if key != name)
-            state.dims = (*others, (name, whole(self.label, text, 1))) if text else others
+            sizes = dict(state.dims)  # keeps the order: the same sizes bring back their answer
+            if text:
+                sizes[name] = whole(self.label, text, 1)
+            else:
+                sizes.pop(name, None)
+            state.dims = tuple(sizes.items())
         elif self.options:
             setattr(state, trait, self.options[text])
         elif not text:
