@@ -215,6 +215,7 @@ def test_the_inputs_and_the_measuring_have_rows_for_all_configs(
     do(table, "set", row="smallest_effect", value="2.5")
     do(table, "set", row="clock", value="processor time")
     settle(bench)
+    do(table, "set", row="dims/batch", value="7")
     assert (bench.state.dims, bench.state.seed, bench.state.budget_s) == ((("batch", 7),), 5, 3.0)
     assert (bench.state.smallest_effect, bench.state.clock) == (0.025, "cpu")
     assert "[7," in row(table, "inputs")["line"]

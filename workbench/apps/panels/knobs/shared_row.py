@@ -88,7 +88,7 @@ def shared_rows(state: BenchState) -> list[SharedRow]:
     """Return the rows of the inputs, of calibration data where a config needs them, and of measuring."""
     sizes = [
         SharedRow(f"dims/{name}", f"size of {name}", f"Size of {name} in the inputs of all configs",
-                  sizes_in(state).get(name, "chosen"), "inputs")
+                  "chosen" if name in dict(state.dims) else sizes_in(state).get(name, "chosen"), "inputs")
         for name in dimensions(state.model)
     ]  # fmt: skip
     calibrated = any(isinstance(config.arithmetic, StaticInt8) for config in state.configs.values())
