@@ -140,6 +140,7 @@ def test_only_records_are_saved(tmp_path: Path) -> None:
     [
         (replace(comparison(), runs=(run(),)), "two or more runs"),
         (replace(comparison(), runs=(run(), run())), "each with its own label"),
+        (comparison(candidate=run("b = exit()\nb")), "is no label such as A or B"),
         (replace(comparison(), verdicts=()), "one for each run after the first"),
         (replace(comparison(), id="../x\n"), "printable ASCII"),
         (replace(comparison(), created_utc="yesterday"), "created_utc: expected a time"),

@@ -50,6 +50,25 @@ def test_a_rate_that_is_not_reached_gets_a_sentence() -> None:
     assert "150 stayed unanswered; ask for fewer" in sentence
 
 
+def test_a_rate_whose_queue_grew_is_not_served_although_all_were_answered_late() -> None:
+    part = replace(
+        RECORD.runs[0].slices[0],
+        point=LoadPoint(2, 140.0),
+        request_count=100,
+        latency_s=tuple(0.01 + 0.006 * late for late in range(100)),
+        waited_s=tuple(0.006 * late for late in range(100)),
+        wall_s=1.6,  # of one second of arrivals
+    )
+    served = replace(part, latency_s=(0.02,) * 100, waited_s=(0.01,) * 100, wall_s=1.0)
+    for slices, reached in (((part,), False), ((served,), True)):
+        run = replace(RECORD.runs[0], slices=slices)
+        record = replace(RECORD, runs=(run,), points=(LoadPoint(2, 140.0),), verdicts=())
+        assert [row.reached for row in summaries(record)] == [reached]
+    assert "A does not reach 140 requests/s with 2 callers" in in_words(
+        replace(RECORD, runs=(replace(RECORD.runs[0], slices=(part,)),), points=(part.point,), verdicts=())
+    )
+
+
 def test_pairs_are_as_many_times_as_fast() -> None:
     a, b = RECORD.runs
     pairs = load_pairs(a, b, LoadPoint(2))
@@ -250,6 +269,7 @@ def test_an_amount_of_load_that_is_given_twice_is_measured_once() -> None:
     assert [part.round for part in result.record.runs[0].slices] == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.real
 def test_requests_that_arrive_at_a_rate() -> None:
     config = wb.Config(intra_op_threads=1, io_binding=True)
     result = wb.load_test("digits-conv", config, callers=2, rate_hz=50, duration_s=2.0, progress=False)

@@ -10,6 +10,7 @@ from typing import Any
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.limits import DAMAGED
 from workbench.core.bundle.origin import Origin, check_id
+from workbench.core.bundle.run import LABEL
 from workbench.core.errors import BundleError
 from workbench.core.text import quoted
 
@@ -97,6 +98,8 @@ def check_measured_runs(record: ComparisonRecord, fix: str, *, least: int) -> No
     if len(labels) < least or len(set(labels)) != len(labels):
         count = "two" if least > 1 else "one"
         raise BundleError(f"runs: expected {count} or more runs, each with its own label.", fix)
+    if foreign := [label for label in labels if not LABEL.fullmatch(label)]:  # code that is copied names them
+        raise BundleError(f"runs: {quoted(foreign[0])} is no label such as A or B.", fix)
     if [verdict.label for verdict in record.verdicts] != labels[1:]:
         raise BundleError("verdicts: expected one for each run after the first, in their order.", fix)
     check_ratios(record.verdicts, fix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
@@ -218,6 +219,9 @@ def median_of(values: Iterable[float]) -> float | None:
     """Return the median; None if there is no value."""
     numbers = list(values)
     return float(median(numbers)) if numbers else None
+
+
+LABEL = re.compile("[A-Z](?:[1-9][0-9]{0,5})?")  # what `label_of` makes
 
 
 def label_of(index: int) -> str:

@@ -39,8 +39,7 @@ def run(
 
 
 def _about() -> dict[str, Any]:
-    # An interrupted installation leaves a folder that names no package.
-    packages = [item for item in metadata.distributions() if item.name]
+    packages = [item for item in metadata.distributions() if _is_named(item)]
     installed = {item.name.lower(): item.version for item in packages}
     return {
         "version": ort.__version__,
@@ -61,6 +60,11 @@ def _about() -> dict[str, Any]:
             for device in getattr(ort, "get_ep_devices", list)()  # older versions list none
         ],
     }
+
+
+def _is_named(item: metadata.Distribution) -> bool:
+    """Return whether a package names itself; an interrupted installation leaves a folder that does not."""
+    return any(map(item.read_text, ("METADATA", "PKG-INFO", ""))) and bool(item.name)
 
 
 def mismatched(requires: Iterable[str], installed: Mapping[str, str]) -> list[list[str]]:
