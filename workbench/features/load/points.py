@@ -157,7 +157,7 @@ def _last_wait_s(part: LoadSlice) -> float:
 
 
 def _short_wait_s(part: LoadSlice) -> float:
-    """Return a wait that comes and goes also where a rate is served: of a few runs, or a share of the slice."""
+    """Return a wait that comes and goes where a rate is served: of a few runs, or a share of the slice."""
     runs_s = [
         latency_s - waited_s for latency_s, waited_s in zip(part.latency_s, part.waited_s, strict=False)
     ]
