@@ -206,7 +206,6 @@ def test_a_failure_is_a_cell_and_a_file_is_continued(tmp_path: Path, monkeypatch
         wb.matrix([path], configs[:1], file=file, progress=False)
 
 
-@pytest.mark.real
 def test_a_file_in_the_home_folder_is_continued_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
@@ -222,6 +221,7 @@ def test_bytes_that_are_no_model_do_not_name_their_row() -> None:
     assert (place.model, place.measured) == ("bytes", None)
 
 
+@pytest.mark.real
 def test_the_command_prints_the_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)
     arguments = ["matrix", str(path), "--b", "level=disabled", "--budget", "0.5", "--no-history", "--csv"]

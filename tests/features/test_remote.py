@@ -116,7 +116,7 @@ def test_a_study_goes_on_here_with_the_data_that_it_had_there(
 ) -> None:
     blob, attached = packed(wb.Study(study()), weights=False), dict[str, Any]()
     monkeypatch.setattr(RemoteTask, "run", lambda *_: blob)
-    monkeypatch.setattr(calls, "check_answer", lambda *_: None)  # the study is of another model
+    monkeypatch.setattr(calls, "check_answer", lambda *_, **__: None)  # the study is of another model
     monkeypatch.setattr(wb.Study, "attach", lambda *_, **given: attached.update(given))
     data = [{"x": [1.0]}]
     calls.Remote(None, None).tune(model, data=data, seed=3, **QUICK)  # type: ignore[arg-type]
