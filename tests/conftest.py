@@ -88,8 +88,13 @@ def is_left_out(module: Path, expression: str) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the property tests. Leave out browser tests where there is no browser; in CI they fail instead."""
+    """Mark the property tests, and as slow what needs another environment, which only some runs have.
+
+    Leave out browser tests where there is no browser; in CI they fail instead.
+    """
     for item in items:
+        if {"openvino", "genai_python", "old_ort"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("thorough")
     if find_browser() or os.environ.get("CI"):
