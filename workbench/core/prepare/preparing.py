@@ -120,10 +120,6 @@ def prepare(
     .npy files, `wb.Pictures(folder, …)`, a dict of stacked arrays, an iterable of feeds, a Hugging Face
     dataset, or "random". The default is a trained sample's own set, or else random data with a note.
     `on_step` is called with the name of each step before the step runs.
-
-    >>> import workbench as wb
-    >>> wb.prepare.__name__
-    'prepare'
     """
     began = time.perf_counter()
     source = load(model)

@@ -43,10 +43,6 @@ def accuracy(
     `output` names the output that it reads. `scores` says of outputs whether they hold one score a class,
     where their name does not. The first config is the baseline of all errors and differences. `keep` adds the
     result to the history.
-
-    >>> import workbench as wb
-    >>> wb.accuracy.__name__
-    'accuracy'
     """
     check_configs(configs, "wb.accuracy(model, wb.Config(), …)")
     loaded = sized_as(load(model), data)

@@ -48,10 +48,6 @@ def layer_errors(
 
     Both models run on `items` examples of `data` (as for `wb.accuracy`; no labels are needed) with all of
     their tensors as outputs, matched by ORT's own tools where the model has Q and DQ nodes.
-
-    >>> import workbench as wb
-    >>> wb.layer_errors.__name__
-    'layer_errors'
     """
     _check_items(items)
     loaded = sized_as(load(model), data)
@@ -87,10 +83,6 @@ def sensitivity(
     `by`: each layer, or blocks of them where there are many. `latency`: "profile" estimates the time from
     profiles of the float and the quantized model; "measured" compares the quantized model with one variant a
     layer, interleaved, which takes its time; None leaves it out.
-
-    >>> import workbench as wb
-    >>> wb.sensitivity.__name__
-    'sensitivity'
     """
     _check_items(items)
     if budget_s is not None:
@@ -129,12 +121,7 @@ def exclude_for(
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> Proposal:
-    """Choose layers to leave in float so that the outputs' error is at most `max_error` (0.01 is 1 %).
-
-    >>> import workbench as wb
-    >>> wb.exclude_for.__name__
-    'exclude_for'
-    """
+    """Choose layers to leave in float so that the outputs' error is at most `max_error` (0.01 is 1 %)."""
     check_budget(max_error)
     study = sensitivity(
         model, config, mode=studying.searching_mode(config), by=by, data=data, calibration=calibration,

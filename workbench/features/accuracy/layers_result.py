@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
 
 class LayerErrors(Result):
-    """The error of each layer of a quantized model. Made by `wb.layer_errors`.
-
-    >>> import workbench as wb
-    >>> wb.LayerErrors.__name__
-    'LayerErrors'
-    """
+    """The error of each layer of a quantized model. Made by `wb.layer_errors`."""
 
     record: LayerErrorsRecord
 

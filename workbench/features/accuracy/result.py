@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 
 
 class AccuracyTable(Result):
-    """The accuracy of each config, and the distance of its outputs from the first's. Made by `wb.accuracy`.
+    """The accuracy of each config, and the distance of its outputs from the first's.
 
-    >>> import workbench as wb
-    >>> wb.AccuracyTable.__name__
-    'AccuracyTable'
+    Made by `wb.accuracy`.
     """
 
     record: AccuracyRecord

@@ -26,12 +26,7 @@ OnProgress = bool | Callable[[Progress], None]
 
 
 class Sensitivity(Result):
-    """What each layer costs in error and gives in speed. Made by `wb.sensitivity`.
-
-    >>> import workbench as wb
-    >>> wb.Sensitivity.__name__
-    'Sensitivity'
-    """
+    """What each layer costs in error and gives in speed. Made by `wb.sensitivity`."""
 
     record: SensitivityRecord
     _variants: LayerVariants | None = None

@@ -71,10 +71,6 @@ def sweep(
     configs are compared, interleaved, and the first one is the baseline; one config alone is measured until
     its median is known. Every size is tried once before anything is measured. `budget_s` bounds the time of
     all points together; by default each takes what a comparison would. A point that fails keeps its reason.
-
-    >>> import workbench as wb
-    >>> wb.sweep.__name__
-    'sweep'
     """
     check_seed(seed)
     chosen = configs or (Config(),)
@@ -149,10 +145,6 @@ def matrix(
     where a model without an entry takes the default. `file` is a bundle that is written after each model:
     called again with the same file, models that it holds are not measured again. `budget_s` bounds the time
     of all models together; by default each takes what a comparison would.
-
-    >>> import workbench as wb
-    >>> wb.matrix.__name__
-    'matrix'
     """
     check_seed(seed)
     sources, chosen = _listed(models, "models"), tuple(_listed(configs, "configs"))

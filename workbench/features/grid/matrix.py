@@ -88,12 +88,7 @@ class MatrixRecord(GridRecord):
 
 
 class Matrix(Grid):
-    """Every model under every config. Made by `wb.matrix`.
-
-    >>> import workbench as wb
-    >>> wb.Matrix.__name__
-    'Matrix'
-    """
+    """Every model under every config. Made by `wb.matrix`."""
 
     record: MatrixRecord
 

@@ -178,12 +178,7 @@ def _crossing_text(crossing: Crossing) -> str:
 
 
 class Sweep(Grid):
-    """Configs at several sizes or values of a knob. Made by `wb.sweep`.
-
-    >>> import workbench as wb
-    >>> wb.Sweep.__name__
-    'Sweep'
-    """
+    """Configs at several sizes or values of a knob. Made by `wb.sweep`."""
 
     record: SweepRecord
 

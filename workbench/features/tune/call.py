@@ -55,10 +55,6 @@ def tune(
     set, or with `Goal(max_error=…)`. `base` is the config that the search starts from and compares with, by
     default ORT's own. Each round is in the history as soon as it is measured, so that a study that was killed
     goes on with `continue_`. `on_round` gets the study so far after each round.
-
-    >>> import workbench as wb
-    >>> wb.tune.__name__
-    'tune'
     """
     request = _request(
         model, space, objective, limits, budget_s, callers=callers, base=base, inputs=inputs,
@@ -157,10 +153,6 @@ def default_space(
 
     The model is explained and profiled for a moment, so that what its findings name takes part. Passes that
     `ablation`, a result of `wb.ablate`, found to cost time take part, too.
-
-    >>> import workbench as wb
-    >>> wb.default_space.__name__
-    'default_space'
     """
     loaded, calibration = load(model), replayed(calibration)
     return space_of(

@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 
 class Study(Measured):
-    """The best config for a goal, every config that was tried, and the proof. Made by `wb.tune`.
-
-    >>> import workbench as wb
-    >>> wb.Study.__name__
-    'Study'
-    """
+    """The best config for a goal, every config that was tried, and the proof. Made by `wb.tune`."""
 
     record: StudyRecord
     title = "the best config"

@@ -44,12 +44,7 @@ def levels(
     cancel: threading.Event | None = None,
     keep: bool = True,
 ) -> Levels:
-    """Measure the model at each of ORT's levels: graph, load time, and latency in one comparison.
-
-    >>> import workbench as wb
-    >>> wb.levels.__name__
-    'levels'
-    """
+    """Measure the model at each of ORT's levels: graph, load time, and latency in one comparison."""
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
     observation = observe(
         loaded, chosen.replace(level="all"), passes=True, calibration=calibration, cancel=cancel
@@ -84,10 +79,6 @@ def compare_versions(
     `bisect` finds the release in which outputs or latency changed: between two versions, all releases that
     pip offers for this Python; of three or more, these. Each step is a comparison of `budget_s`. The result
     compares the neighbours, and `.report()` is what an issue needs, in Markdown.
-
-    >>> import workbench as wb
-    >>> wb.compare_versions.__name__
-    'compare_versions'
     """
     if isinstance(environments, (str, os.PathLike)) or not environments:
         raise ConfigError(

@@ -96,12 +96,7 @@ def _outputs(record: LevelsRecord) -> str:
 
 
 class Levels(Measured):
-    """ORT's five levels side by side. Made by `wb.levels`.
-
-    >>> import workbench as wb
-    >>> wb.Levels.__name__
-    'Levels'
-    """
+    """ORT's five levels side by side. Made by `wb.levels`."""
 
     record: LevelsRecord
     title = "ONNX Runtime's levels side by side"

@@ -155,12 +155,7 @@ def _latency(row: MemorySetting) -> str:
 
 
 class MemorySettings(Result):
-    """Memory pattern, arena and prepacking, each toggled alone. Made by `wb.memory_settings`.
-
-    >>> import workbench as wb
-    >>> wb.MemorySettings.__name__
-    'MemorySettings'
-    """
+    """Memory pattern, arena and prepacking, each toggled alone. Made by `wb.memory_settings`."""
 
     record: MemorySettingsRecord
 
@@ -176,12 +171,7 @@ def memory_settings(
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
 ) -> MemorySettings:
-    """Toggle memory pattern, arena and prepacking, one at a time, in one comparison: latency and memory.
-
-    >>> import workbench as wb
-    >>> wb.memory_settings.__name__
-    'memory_settings'
-    """
+    """Toggle memory pattern, arena and prepacking, one at a time, in one comparison: latency and memory."""
     source, fed = opened_with(model, inputs, seed)
     runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
     names, configs = zip(*settings_of(runnable.config), strict=True)

@@ -138,12 +138,7 @@ def _latency(point: ThreadPoint, *, is_enough: bool) -> Value:
 
 
 class Threads(Result):
-    """Latency and processor time against thread counts. Made by `wb.threads`.
-
-    >>> import workbench as wb
-    >>> wb.Threads.__name__
-    'Threads'
-    """
+    """Latency and processor time against thread counts. Made by `wb.threads`."""
 
     record: ThreadScalingRecord
 
@@ -164,10 +159,6 @@ def threads(
     """Measure latency and processor time of 1, 2, 4… threads, spinning and not, in one comparison.
 
     `keep` adds the result to the history.
-
-    >>> import workbench as wb
-    >>> wb.threads.__name__
-    'threads'
     """
     configs = thread_configs(config or Config(), most_threads or usable_cores())
     comparison = compare(

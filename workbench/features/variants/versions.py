@@ -209,12 +209,7 @@ def versions_chart(record: VersionsRecord) -> Chart:
 
 
 class Versions(Measured):
-    """One model on several versions of ONNX Runtime. Made by `wb.compare_versions`.
-
-    >>> import workbench as wb
-    >>> wb.Versions.__name__
-    'Versions'
-    """
+    """One model on several versions of ONNX Runtime. Made by `wb.compare_versions`."""
 
     record: VersionsRecord
     title = "versions of ONNX Runtime side by side"

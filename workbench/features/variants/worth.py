@@ -211,12 +211,7 @@ def worth_chart(record: WorthRecord) -> Chart:
 
 
 class Ablation(Measured):
-    """What each pass is worth on this machine. Made by `wb.ablate`.
-
-    >>> import workbench as wb
-    >>> wb.Ablation.__name__
-    'Ablation'
-    """
+    """What each pass is worth on this machine. Made by `wb.ablate`."""
 
     record: WorthRecord
     title = "what each pass is worth"
@@ -234,12 +229,7 @@ def ablate(
     cancel: threading.Event | None = None,
     keep: bool = True,
 ) -> Ablation:
-    """Turn off each pass that fired, alone, in one interleaved comparison with an A/A control.
-
-    >>> import workbench as wb
-    >>> wb.ablate.__name__
-    'ablate'
-    """
+    """Turn off each pass that fired, alone, in one interleaved comparison with an A/A control."""
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
     passes = explain(loaded, chosen, passes=True, calibration=calibration, cancel=cancel).passes
     comparison = compare(
