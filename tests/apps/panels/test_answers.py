@@ -246,6 +246,16 @@ def test_a_run_that_failed_is_not_measured_longer(bench: wb.Workbench) -> None:
         assert any(label.startswith("Measure longer") for label in labels) == offered
 
 
+def test_measuring_longer_takes_the_budget_that_is_set(bench: wb.Workbench) -> None:
+    result, place = measured(bench), bench.panels.results.place
+    verdict = replace(result.verdict, kind="unknown", reason="too few rounds")
+    result = wb.Comparison(replace(result.record, verdicts=(verdict,)))
+    bench.state.show_comparison(result, bench.request().subject)
+    for budget_s, words in ((1.0, "1 s"), (20.0, "20 s"), (None, "30 s")):
+        bench.state.budget_s = budget_s
+        assert place.nexts.children[1].description == f"Measure longer, {words}"
+
+
 def test_an_answer_that_was_stopped_says_so(bench: wb.Workbench) -> None:
     place = bench.panels.results.place
     bench.state.job = JobView("Compare", "round 4", 4.0)
@@ -253,7 +263,19 @@ def test_an_answer_that_was_stopped_says_so(bench: wb.Workbench) -> None:
     bench.state.job = None
     result = measured(bench)
     assert f"Stopped on request, {result.verdict.rounds} rounds kept." in place.why.value
+    bench.state.job = JobView("Explain A and B", "starting", 0.0)
+    bench.state.job = None
+    assert "Stopped on request" in place.why.value, "another job changes nothing of it"
     bench.state.job = JobView("Compare", "starting", 0.0)
     bench.state.job = None
     bench.state.show_comparison(of_model(bench.state.model), bench.request().subject)
+    assert "Stopped" not in place.why.value
+
+
+def test_an_export_that_was_stopped_is_not_the_answer(bench: wb.Workbench) -> None:
+    measured(bench)
+    place = bench.panels.results.place
+    bench.state.job = JobView("Export HTML", "drawing", 0.0)
+    bench.state.job = JobView("Export HTML", "drawing", 1.0, cancelling=True)
+    bench.state.job = None
     assert "Stopped" not in place.why.value

@@ -340,6 +340,17 @@ def test_code_and_server_open_below_the_menu_and_close_again() -> None:
     assert share.place.children == ()
 
 
+def test_the_code_on_the_screen_is_what_would_be_copied(bench: wb.Workbench) -> None:
+    share = bench.panels.results.sharing
+    share.choose("code")
+    for name, value in (
+        ("budget_s", 3.0), ("smallest_effect", 0.05), ("pacing_s", 0.1), ("clock", "cpu"), ("seed", 3),
+        ("calibration", "examples.npz"), ("more", (wb.Config(level="basic"),)),
+    ):  # fmt: skip
+        setattr(bench.state, name, value)
+        assert share.code.text in unescape(share.code.shown.value), name
+
+
 def test_without_an_answer_there_is_nothing_to_share_but_code() -> None:
     bench = wb.Workbench()
     share = bench.panels.results.sharing

@@ -6,6 +6,7 @@ import threading
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import workbench as wb
@@ -15,6 +16,7 @@ from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
 from workbench.apps.panels.tabs.card import PLOTLY, titled_figure
 from workbench.apps.panels.tabs.explore import ThreadChoice, knees
+from workbench.apps.panels.tabs.flame import nodes_html
 from workbench.apps.panels.tabs.next_steps import ask
 from workbench.apps.panels.tabs.results import MODES
 from workbench.apps.panels.tabs.tab import BOTH, Tab, TabPage
@@ -253,3 +255,12 @@ def test_a_figure_with_long_labels_keeps_a_width(label: str, scrolls: bool) -> N
     _, output = titled_figure(figure, "")
     assert ("wbp-several" in output._dom_classes) is scrolls
     assert output.layout.min_height.endswith("px")
+
+
+def test_the_time_of_a_slow_node_has_no_exponent() -> None:
+    class Profile:
+        def to_frame(self) -> pd.DataFrame:
+            return pd.DataFrame({"node": ["/a", "/b"], "op_type": "Conv", "self_s": [1.234, 0.0005]})
+
+    assert "/a: 1.23 s<" in nodes_html(Profile(), "Conv")
+    assert "/b: 500 µs<" in nodes_html(Profile(), "Conv")

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
 
 MOST_LETTERS = 160  # of an error in the folded line
-STATE = ("result", "parts", "parts_made", "run_error", "model", "a", "b", "more", "job", "folded", "preview")
+STATE = ("result", "parts", "parts_made", "run_error", "model", "a", "b", "more", "job", "folded", "preview",
+         "budget_s")  # fmt: skip
 
 
 class AnswerPlace:
@@ -70,8 +71,8 @@ class AnswerPlace:
 
     def _ended(self, change: dict[str, Any]) -> None:
         view, before = change["new"], change["old"]
-        if view is None or before is None:  # it begins or ends
-            self.was_cancelled = view is None and before is not None and before.cancelling
+        if (view is None or before is None) and (view or before).name in REPLACING:  # it begins or ends
+            self.was_cancelled = view is None and before.cancelling
 
     def _bring_back(self) -> None:
         answer = self.state.folded[-1]

@@ -7,6 +7,7 @@ from html import escape
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import buttons_of, shown_in
+from workbench.apps.panels.state import SUBJECT
 
 _KINDS = (
     ("this comparison", "result"),
@@ -14,6 +15,7 @@ _KINDS = (
     ("plain ORT: A", "A"),
     ("plain ORT: B", "B"),
 )
+_CODED = (*SUBJECT, "result", "preview", "budget_s", "smallest_effect", "pacing_s", "clock")  # in the code
 
 
 class CodeBox:
@@ -32,9 +34,7 @@ class CodeBox:
         row = W.HBox([self.kind, self.copy, self.cell], classes="wbp-actions")
         self.widget = W.VBox([row, self.shown, self.status])
         self.kind.observe(lambda _: self.refresh(), names="value")
-        bench.state.observe(
-            lambda _: self.refresh(), names=["a", "b", "model", "result", "dims", "seed", "data"]
-        )
+        bench.state.observe(lambda _: self.refresh(), names=_CODED)
 
     @property
     def text(self) -> str:

@@ -11,7 +11,7 @@ from workbench.apps.panels.tabs.card import Card, part_card
 from workbench.apps.panels.tabs.ort import summary_of
 from workbench.apps.panels.tabs.tab import Tab
 from workbench.apps.panels.tabs.traces import TraceTools
-from workbench.core.text import counted, one_line
+from workbench.core.text import counted, in_time
 
 MOST_NODES, MOST_LETTERS = 12, 80  # of an operator in the drawer, and of their names
 
@@ -46,7 +46,7 @@ def nodes_html(profile: Any, op_type: str) -> str:
     table = profile.to_frame()
     nodes = table[table["op_type"] == op_type].sort_values("self_s", ascending=False)
     listed = "".join(
-        f"<li>{text(one_line(name, MOST_LETTERS))}: {time_s * 1e3:.3g} ms</li>"
+        f"<li>{text(name, MOST_LETTERS)}: {in_time(time_s)}</li>"
         for name, time_s in zip(nodes["node"][:MOST_NODES], nodes["self_s"], strict=False)
     )
     return f"<b>{text(op_type)}</b>, {counted(len(nodes), 'node')}, the slowest:<ul>{listed}</ul>"

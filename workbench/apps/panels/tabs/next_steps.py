@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from workbench.apps.panels.actions import MORE_S
 from workbench.apps.panels.bench import Bench
@@ -17,11 +16,8 @@ from workbench.core.models.samples import sample_names
 from workbench.core.text import one_line
 from workbench.features.base.registry import KINDS
 
-if TYPE_CHECKING:
-    from workbench.features.compare.result import Comparison
-
 FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
-IMPROVE_S = 120.0
+IMPROVE_S = 180.0  # the default of wb.improve
 _MOST = 2  # next steps of an answer
 _MOST_LETTERS = 40  # of a model's name
 Turn = Callable[[str, str], None]
@@ -59,7 +55,7 @@ def _about_answer(bench: Bench, turn: Turn) -> Iterator[NextStep]:
     if not result.record.verdicts or any(run.failure is not None for run in result.runs[:2]):
         return
     verdict = result.verdict
-    if (verdict.kind == "unknown" or verdict.provisional) and can_go_on(result):
+    if verdict.kind == "unknown" or verdict.provisional:
         seconds = rounded(state.budget_s or MORE_S)
         yield NextStep(
             f"Measure longer, {seconds}",
@@ -102,14 +98,6 @@ def ask(bench: Bench, turn: Turn, kind: str) -> None:
     if not bench.state.has_part(kind):
         bench.run(kind)
     turn(KINDS.named(kind).tabs[0], kind)
-
-
-def can_go_on(result: Comparison | None) -> bool:
-    """Return whether further rounds can say more: the baseline ran, and a candidate did."""
-    if result is None:
-        return False
-    baseline, *candidates = result.runs
-    return baseline.failure is None and any(run.failure is None for run in candidates)
 
 
 def _try(bench: Bench, b: Config) -> None:
