@@ -272,6 +272,35 @@ def test_an_answer_that_was_stopped_says_so(bench: wb.Workbench) -> None:
     assert "Stopped" not in place.why.value
 
 
+class Slow(wb.Comparison):
+    """A comparison whose picture waits, in the thread of that name, until `go_on` is set."""
+
+    began, go_on = threading.Event(), threading.Event()
+
+    def time_elsewhere(self) -> Any:
+        if threading.current_thread().name == "slow":
+            self.began.set()
+            self.go_on.wait()
+        return super().time_elsewhere()
+
+
+def test_an_answer_that_a_slow_thread_draws_is_gone_when_something_else_is_set(bench: wb.Workbench) -> None:
+    place, result = bench.panels.results.place, Slow(measured(bench).record)
+    bench.state.show_comparison(result, bench.request().subject)
+    assert "1.83" in place.words.value
+    slow = threading.Thread(target=setattr, args=(bench.state, "parts_made", 1), name="slow")
+    slow.start()
+    result.began.wait()
+    other = threading.Thread(target=setattr, args=(bench, "b", wb.Config(level="basic")))
+    other.start()
+    other.join(0.2)  # it waits for the slow thread
+    result.go_on.set()
+    slow.join()
+    other.join()
+    assert bench.result is None
+    assert "1.83" not in place.words.value
+
+
 def test_an_export_that_was_stopped_is_not_the_answer(bench: wb.Workbench) -> None:
     measured(bench)
     place = bench.panels.results.place

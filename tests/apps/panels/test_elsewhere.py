@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import workbench as wb
 from benchmarks.graphs import explained
 from tests.factories.graphs import fused
@@ -28,6 +30,14 @@ def test_a_node_of_the_prediction_is_selected_everywhere() -> None:
     shown = Elsewhere(wb.Explanation(fused()), BenchState())
     shown.drawer.children[1].selected = ("/a/Gemm",)
     assert shown.state.selected == ("/a/Gemm",)
+    shown.state.selected = ("/b/Gemm",)
+    assert [*shown.drawer.children[1].selected] == ["/b/Gemm"]
+
+
+def test_bytes_that_cross_are_numbers_which_sort() -> None:
+    shown = Elsewhere(wb.Explanation(explained(600)), BenchState())
+    sizes = [row[[column["name"] for column in shown.table.columns].index("MB")] for row in shown.table.rows]
+    assert max(sizes) == pytest.approx(170, abs=1)
 
 
 def test_parts_of_a_single_node_are_counted_by_operator() -> None:
@@ -40,6 +50,14 @@ def test_parts_of_a_single_node_are_counted_by_operator() -> None:
     html = islands_html(PlacementPrediction("X", "X", "", "", nodes, ()))
     assert "3 parts are a single node: 2 Gather, 1 &lt;b&gt;" in html
     assert islands_html(PlacementPrediction("X", "X", "", "", nodes[1:3], ())) == ""
+
+
+def test_single_nodes_that_the_cpu_keeps_are_no_parts_of_the_provider() -> None:
+    takes = (("Conv", True), ("Softmax", False), ("Conv", True))
+    nodes = tuple(PredictedNode(str(at), kind, take, "", at) for at, (kind, take) in enumerate(takes))
+    html = islands_html(PlacementPrediction("X", "X", "", "", nodes, ()))
+    assert "2 parts are a single node: 2 Conv<" in html
+    assert "1 part of the CPU is a single node: 1 Softmax<" in html
 
 
 def test_a_strip_has_the_nodes_of_each_provider_and_the_parts() -> None:

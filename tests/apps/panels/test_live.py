@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -52,6 +53,14 @@ def test_a_running_comparison_has_the_ratio_so_far_on_the_scale_of_the_answer(be
         assert part in place.words.value
     bench.state.job = None
     assert place.words.value == before
+
+
+def test_the_medians_of_a_running_comparison_are_those_of_its_ratio() -> None:
+    (verdict,) = ordinary().verdicts
+    verdicts = (replace(verdict, kind="outputs differ"), replace(verdict, label="C"))
+    job = Job("Compare")
+    job.tell(Progress("sampling", 3, 4.0, 10.0, 0.4, 6.0, verdicts, (*SO_FAR, ("C", (0.0005, 0.0005)))))
+    assert "2.5 → 0.5 ms" in running_html(job.view())
 
 
 def test_other_jobs_leave_the_answer_and_say_what_they_do_below_it(bench: wb.Workbench) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
+from workbench.apps.panels.improve_row import keep_space
 from workbench.apps.panels.jobs import JobView
 from workbench.apps.panels.run_row import RunRow
 from workbench.apps.panels.state import MODES
@@ -50,6 +51,16 @@ def test_improve_has_its_limits_in_the_form_of_its_kind(
     assert made == ["improvement"]
     bench.state.forms = {"improvement": {"budget_s": "45"}}
     assert row.fields["budget_s"].value == "45", "what was set elsewhere is shown"
+
+
+def test_what_may_vary_is_not_offered_for_another_model(bench: wb.Workbench) -> None:
+    request, space = bench.request(), wb.Space.of(intra_op_threads=(1, 2))
+    assert bench.panels
+    keep_space(bench.state, request, space)
+    assert bench.state.space is space
+    bench.state.model = None  # opened, or closed, while the space was looked for
+    keep_space(bench.state, request, space)
+    assert bench.state.space is None
 
 
 def test_the_projector_folds_the_settings_to_a_sentence(bench: wb.Workbench) -> None:

@@ -34,6 +34,17 @@ def test_a_value_that_no_field_has_is_kept() -> None:
     assert bench.b.intra_op_threads == 200
 
 
+def test_a_value_that_the_config_refuses_is_not_left_on_the_screen() -> None:
+    bench = wb.Workbench()
+    made = notice(bench.state)
+    bench.b = wb.Config(engine=wb.PyTorch())
+    shown = fields(made)
+    shown["B: precision"].value = "dynamic int8"
+    assert bench.b == wb.Config(engine=wb.PyTorch())
+    assert shown["B: precision"].value == "as in the file"
+    assert "cannot be set beside engine=PyTorch()" in made.children[-1].children[0].value
+
+
 def test_the_panels_hold_the_notice_in_plain_widgets() -> None:
     (shown,) = [child for child in wb.Workbench().panels.root.children if "wbp-lacks" in child._dom_classes]
     assert "pip install anywidget" in shown.children[0].value

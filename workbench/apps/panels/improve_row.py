@@ -157,7 +157,8 @@ def find_space(request: Request, job: Job) -> Space:
     )  # fmt: skip
 
 
-def keep_space(state: BenchState, _: Request, space: Space) -> None:
-    """Offer the space."""
-    with state.hold_trait_notifications():
-        state.run_error, state.space = None, space
+def keep_space(state: BenchState, request: Request, space: Space) -> None:
+    """Offer the space, unless another model was opened meanwhile."""
+    if request.subject.model is state.model:
+        with state.hold_trait_notifications():
+            state.run_error, state.space = None, space

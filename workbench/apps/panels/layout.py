@@ -17,7 +17,6 @@ from workbench.apps.panels.tabs.answer_words import progress_html
 from workbench.apps.panels.tabs.results import Results
 from workbench.apps.panels.without_anywidget import notice
 from workbench.core.bundle.display import config_in_words
-from workbench.core.text import one_line
 from workbench.drawing.page.banner import VERDICT_STYLE as VERDICT
 
 # JupyterLab's own colours, readable in its light and dark themes
@@ -90,7 +89,7 @@ class Layout:
             self.projector.value = on
         (self.root.add_class if on else self.root.remove_class)("wbp-projector")
         baseline, *others = [
-            f"<b data-label={label}>{label}</b> {text(one_line(config_in_words(config), _MOST_LETTERS))}"
+            f"<b data-label={label}>{label}</b> {text(config_in_words(config), _MOST_LETTERS)}"
             for label, config in self.state.configs.items()
         ]
         sentence = f"{', '.join(others)} against {baseline} · ← → turn the views · Esc ends"

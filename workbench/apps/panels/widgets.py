@@ -99,7 +99,6 @@ def plain(kind: type) -> type:
     return type(kind.__name__, (Plain, kind), {})
 
 
-Box: Any = plain(W.Box)
 Tab: Any = plain(W.Tab)
 HTML: Any = plain(W.HTML)
 Label: Any = plain(W.Label)
@@ -109,9 +108,4 @@ ToggleButtons: Any = plain(W.ToggleButtons)
 FileUpload: Any = plain(W.FileUpload)
 Checkbox: Any = plain(W.Checkbox)
 Dropdown: Any = plain(W.Dropdown)
-SelectMultiple: Any = plain(W.SelectMultiple)
 Combobox: Any = plain(W.Combobox)
-Textarea: Any = plain(W.Textarea)
-IntSlider: Any = plain(W.IntSlider)
-BoundedIntText: Any = plain(W.BoundedIntText)
-BoundedFloatText: Any = plain(W.BoundedFloatText)

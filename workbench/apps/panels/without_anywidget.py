@@ -39,17 +39,21 @@ FIELDS = tuple(map(knob_row, ("level", "precision", "intra_op_threads")))
 
 def notice(state: BenchState) -> Any:
     """Return the notice with plain fields of A and B; the page keeps it hidden where the panels are alive."""
-    rows = [W.HBox([W.HTML(label), *(_field(state, label, row) for row in FIELDS)]) for label in "AB"]
-    return W.VBox([W.HTML(_STYLE + TEXT), *rows], classes="wbp-lacks")
+    status = W.HTML()
+    rows = [W.HBox([W.HTML(label), *(_field(state, label, row, status) for row in FIELDS)]) for label in "AB"]
+    return W.VBox([W.HTML(_STYLE + TEXT), *rows, W.HBox([status])], classes="wbp-lacks")
 
 
-def _field(state: BenchState, label: str, row: SettingRow) -> Any:
+def _field(state: BenchState, label: str, row: SettingRow, status: W.HTML) -> Any:
     """Return the dropdown of one field of a config; it is empty where the config has another value."""
     field = W.Dropdown(options=list(row.settings), tooltip=f"{label}: {row.label}")
 
     def choose(words: str | None) -> None:
         if words is not None:
-            state.set_config(label, row.changed(state.config(label), words))
+            try:
+                state.set_config(label, row.changed(state.config(label), words))
+            finally:
+                show()  # a value that was refused is not left on the screen
 
     def show() -> None:
         words = row.shown(state.config(label))
@@ -57,5 +61,5 @@ def _field(state: BenchState, label: str, row: SettingRow) -> Any:
             field.value = words if words in row.settings else None
 
     follow(state, show, label.lower())
-    on_change(field, choose)
+    on_change(field, choose, status=status)
     return field

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,7 @@ class AnswerPlace:
         self.steps: list[tuple[str, str]] = []
         self.folding = ""  # the title of the view that folds the answer
         self.view = ""  # the title of the view that shows the reason
+        self._showing = threading.RLock()  # two threads do; the last one must have read the newest state
         self.state.observe(self._ended, names="job")
         follow(self.state, self._show, *STATE)
 
@@ -85,6 +87,10 @@ class AnswerPlace:
         self.turn(self.view, "")
 
     def _show(self) -> None:
+        with self._showing:
+            self._fill()
+
+    def _fill(self) -> None:
         state, result, view = self.state, self.state.result, self.state.job
         runs = view is not None and view.name in REPLACING
         if runs:

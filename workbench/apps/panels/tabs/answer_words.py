@@ -60,7 +60,8 @@ def running_html(view: JobView) -> str:
     bar = bar_html(view)
     lines = f'<div class="wbp-doing">{text(step_words(view))}</div>{bar}'
     samples = dict(view.progress.samples) if view.progress is not None else {}
-    medians = [median(values) * 1e3 for values in list(samples.values())[:2] if values]
+    labels = [*samples][:2] if verdict is None else [*[*samples][:1], verdict.label]
+    medians = [median(samples[label]) * 1e3 for label in labels if samples.get(label)]
     known = f"{' → '.join(in_digits(value, 3) for value in medians)} ms" if len(medians) == 2 else ABSENT
     tiles = [Tile(_NAMES[0], known), *(Tile(name, ABSENT) for name in _NAMES[1:])]
     return hero_html("running", head, lines, tiles, axis_html(axis, "none"), "v-quiet")
@@ -73,7 +74,7 @@ def provisional(view: JobView) -> Verdict | None:
 
 
 def step_words(view: JobView) -> str:
-    """Return which step runs and about how long it takes: "Step 2 of 3: measuring · round 4 · about 6 s"."""
+    """Return which step runs and about how long it takes: "step 2 of 2: measuring · 4 s, about 6 s left"."""
     progress, doing = view.progress, "stopping" if view.cancelling else view.doing
     step = 1 if progress is None or not progress.round else 2
     words = f"{view.name}, step {step} of 2: {doing} · {view.elapsed_s:.0f} s"
@@ -145,6 +146,6 @@ def missing_words(state: BenchState) -> str:
 
 def clock_text(created_utc: str, now: datetime | None = None) -> str:
     """Return the local time of a moment; its day too, if that is not today."""
-    moment = datetime.fromisoformat(created_utc.replace("Z", "+00:00")).astimezone()
+    moment = datetime.fromisoformat(created_utc).astimezone()
     today = (now or datetime.now().astimezone()).date()
     return f"{moment:%H:%M}" if moment.date() == today else f"{moment:%Y-%m-%d %H:%M}"

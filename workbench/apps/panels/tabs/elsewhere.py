@@ -6,19 +6,19 @@ from collections import Counter
 from typing import Any
 
 from workbench.apps.panels import widgets as W
-from workbench.apps.panels.handlers import on_change
+from workbench.apps.panels.handlers import link_selection
 from workbench.apps.panels.markup import note_html, text
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget, WithDrawer
 from workbench.apps.panels.tabs.card import link_badges
-from workbench.core.text import bytes_text, counted
+from workbench.core.text import counted
 from workbench.drawing.palette import style_of_provider
 from workbench.features.explain.graph_view import graph_view
 from workbench.features.explain.placement.prediction import PlacementPrediction, reliability
 
 MOST_KINDS = 6  # operators of single nodes that are named
 LEFT = "left to the CPU"
-_COLUMNS = ("provider", "nodes", "%", "unknown", "parts", "crossing", "size", LEFT)
+_COLUMNS = ("provider", "nodes", "%", "unknown", "parts", "crossing", "MB", LEFT)
 _CAPTION = "Predictions from tables, nothing ran. Pick a provider to see its graph."
 _SIZES = "Sizes of tensors are not known where dims are open: fix them (free_dimensions), or press Profile."
 
@@ -46,12 +46,9 @@ class Elsewhere(WithDrawer):
             return []
         view = graph_view(self.explanation.explained, prediction=prediction)
         link_badges(self.state, view)
-        on_change(view, self._select, "selected", status=self.status)
+        link_selection(self.state, view, "selected")
         reliable = note_html(reliability(prediction.provider))
         return [W.HTML(self.sizes + strip_html(prediction) + reliable + islands_html(prediction)), view]
-
-    def _select(self, names: tuple[str, ...]) -> None:
-        self.state.selected = tuple(names)
 
 
 def table_row(row: Any) -> tuple[Any, ...]:
@@ -60,7 +57,7 @@ def table_row(row: Any) -> tuple[Any, ...]:
     left = row.left_to_the_cpu and f"on the CPU: {row.left_to_the_cpu}"
     return (
         row.prediction_for, row.nodes, None if share is None else round(100 * share), row.unknown,
-        row.partitions, row.tensors_crossing, None if size is None else bytes_text(size), left,
+        row.partitions, row.tensors_crossing, None if size is None else size / 1e6, left,
     )  # fmt: skip
 
 
@@ -85,9 +82,15 @@ def strip_html(prediction: PlacementPrediction) -> str:
 def islands_html(prediction: PlacementPrediction) -> str:
     """Return the parts that are a single node, by operator: each costs a copy there and back."""
     sizes = Counter(node.partition for node in prediction.nodes)
-    alone = Counter(node.op_type for node in prediction.nodes if sizes[node.partition] == 1)
-    if not alone:
+    alone = [node for node in prediction.nodes if sizes[node.partition] == 1]
+    taken = _single_html("", Counter(node.op_type for node in alone if node.takes))
+    return taken + _single_html(" of the CPU", Counter(node.op_type for node in alone if not node.takes))
+
+
+def _single_html(whose: str, kinds: Counter[str]) -> str:
+    if not kinds:
         return ""
-    kinds = ", ".join(f"{count} {kind}" for kind, count in alone.most_common(MOST_KINDS))
-    more = ", …" if len(alone) > MOST_KINDS else ""
-    return f'<div class="wbp-note">{alone.total()} parts are a single node: {text(kinds)}{more}</div>'
+    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(MOST_KINDS))
+    more = ", …" if len(kinds) > MOST_KINDS else ""
+    are = "is" if kinds.total() == 1 else "are"
+    return note_html(f"{counted(kinds.total(), 'part')}{whose} {are} a single node: {listed}{more}")

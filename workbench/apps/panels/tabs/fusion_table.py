@@ -85,7 +85,7 @@ class FusionTable(WithDrawer):
     def _drawing(self, row: FusionRow) -> list[W.Widget]:
         """Return the nodes of one place before and after: a fused one, else one that was left."""
         left = [(group.label, place) for group in row.not_fused for place in group.places]
-        for label, place in [*reversed(row.places[-1:]), *left[:1]]:
+        for label, place in [*row.places[-1:], *left[:1]]:
             view: Any = matched_view(self.fusions.explained[label], place)
             if view is not None:
                 what = "a fused place" if (label, place) in row.places else "a place that is not fused"
