@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.goal import Goal, Objective, check_objectives
-from workbench.core.config import Config, DynamicInt8
+from workbench.core.config import Config
 from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, Progress
 from workbench.core.models import Inputs, Model, load
@@ -56,42 +56,13 @@ def tune(
     default ORT's own. Each round is in the history as soon as it is measured, so that a study that was killed
     goes on with `continue_`. `on_round` gets the study so far after each round.
     """
-    request = _request(
-        model, space, objective, limits, budget_s, callers=callers, base=base, inputs=inputs,
-        calibration=calibration, data=data, smallest_effect=smallest_effect, pacing_s=pacing_s, seed=seed,
-        progress=progress, cancel=cancel, worker_limits=worker_limits,
-    )  # fmt: skip
-    return Study.searched(request, progress=progress, cancel=cancel, keep=keep, on_round=on_round)
-
-
-def _request(
-    model: Model | Any,
-    space: Space | None = None,
-    objective: Objective | Sequence[Objective] = "latency",
-    limits: Goal | None = None,
-    budget_s: float = 300.0,
-    *,
-    progress: bool | Callable[[Progress], None],
-    cancel: threading.Event | None,
-    callers: int = 4,
-    base: Config | None = None,
-    inputs: Inputs | Any = None,
-    calibration: Any = None,
-    pacing_s: float | None = None,
-    seed: int = 0,
-    worker_limits: Limits | None = None,
-    data: Any = None,
-    **options: Any,
-) -> StudyRequest:
-    """Return the request; `options` are further fields of it: smallest_effect."""
     loaded, start, calibration = load(model), base or Config(), replayed(calibration)
-    goal = limits or Goal()
+    goal, objectives = limits or Goal(), _several(objective)
     goal.check()
-    objectives = _several(objective)
     check_objectives(objectives, callers)
     given = None if inputs is None else inputs_of(loaded, inputs, seed)
-    fed = inputs_of(loaded, given, seed, (start,), calibration)
     if space is None:
+        fed = inputs_of(loaded, given, seed, (start,), calibration)
         with bar(progress) as on_progress:
             space = space_of(
                 loaded,
@@ -104,30 +75,27 @@ def _request(
                 cancel=cancel,
                 on_step=lambda step: on_progress(Progress(step, 0, 0.0, budget_s, None, None)),
             )
-    axes = () if space is None else space.axes
-    precisions = [option for axis in axes for option in axis.options if option.precision is not None]
-    if space is None and goal.allows_other_arithmetic:
-        precisions = [Config(precision=DynamicInt8())]
+    precisions = [option for axis in space.axes for option in axis.options if option.precision is not None]
     measured_on = inputs_of(loaded, given, seed, (start, *precisions), calibration)
     request = StudyRequest(
         model=loaded.with_inputs(measured_on),
         inputs=measured_on,
-        space=space or Space(),
+        space=space,
         base=start,
         objective=objectives[0],
         further=objectives[1:],
         callers=callers,
         goal=goal,
         budget_s=budget_s,
+        smallest_effect=smallest_effect,
         pacing_s=pacing_s,
         calibration=calibration,
         data=data_from(loaded, data, None),
         seed=seed,
         limits=worker_limits or Limits(),
-        **options,
     )
-    request.check(needs_space=space is not None)
-    return request
+    request.check()
+    return Study.searched(request, progress=progress, cancel=cancel, keep=keep, on_round=on_round)
 
 
 def _several(objective: Objective | Sequence[Objective]) -> tuple[Objective, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.core.bundle.goal import Goal, Objective, check_objectives
@@ -23,9 +23,12 @@ LEAST_PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyOptions:
-    """What to improve, and how to measure."""
+class StudyRequest:
+    """The model, what may vary, what to improve, and how to measure."""
 
+    model: Model
+    inputs: Inputs
+    space: Space
     base: Config = field(default_factory=Config)
     objective: Objective = "latency"
     further: tuple[Objective, ...] = ()  # objectives after the first
@@ -37,24 +40,11 @@ class StudyOptions:
     tolerance: float = TOLERANCE
     seed: int = 0
     limits: Limits = field(default_factory=Limits)
-
-    def options(self) -> dict[str, Any]:
-        """Return these options by name."""
-        return {field.name: getattr(self, field.name) for field in fields(StudyOptions)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyRequest(StudyOptions):
-    """The model, what may vary, and what is known of it."""
-
-    model: Model
-    inputs: Inputs
-    space: Space
     calibration: Any = None
     data: Any = None  # labelled examples, as for `wb.accuracy`
     earlier: StudyRecord | None = None  # the study goes on from its rounds
 
-    def check(self, *, needs_space: bool = True) -> None:
+    def check(self) -> None:
         """Refuse an invalid request before anything is measured."""
         check_objectives(self.objectives, self.callers)
         self.goal.check()
@@ -64,7 +54,7 @@ class StudyRequest(StudyOptions):
                 f"budget_s={quoted(self.budget_s)} is too short for a study",
                 f"give {_LEAST_BUDGET_S:.0f} seconds or more; 60 to 300 suit most models",
             )
-        if needs_space and not self.space.axes and not self.space.starts:
+        if not self.space.axes and not self.space.starts:
             raise ConfigError(
                 "the space is empty: nothing may vary",
                 "give a space, wb.Space.of(intra_op_threads=(1, 2)), or leave it out for the default",
