@@ -76,8 +76,8 @@ def check(
     """
     exercise = exercises().get(check_name(name))
     if exercise is not None:
-        checker, hints = exercise.checker, exercise.hints
-        budget, spent, unit = exercise.budget_s, exercise.spent(given), "s"
+        checker, hints = exercise.problem, exercise.hints
+        budget, spent, unit = exercise.budget_s, exercise.spent_s(given), "s"
     if checker is None and expected is None:
         raise ConfigError(
             f"there is no exercise {name!r} in the course",

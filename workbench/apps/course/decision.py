@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, fields
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from workbench.apps.course.effect import OF_KIND
+from workbench.apps.course.exercise import lesson_texts
 from workbench.core.bundle.display import to_table
 from workbench.core.errors import ConfigError
 from workbench.core.text import listed, quoted
@@ -20,7 +19,6 @@ CRITERIA = {
     "limits": "when the decision would be wrong: another model, machine, load or version",
 }
 _FIELD = re.compile(r"\{([^{}]*)\}")
-_RUBRICS = Path(__file__).with_name("rubrics.json")  # by lesson
 _SAMPLES = 1_000  # letters of a sample
 
 
@@ -104,8 +102,7 @@ def rubric(lesson: str | int) -> Rubric:
     >>> course.rubric("03").cause[1]
     'Fusions add overhead.'
     """
-    rubrics: dict[str, Any] = json.loads(_RUBRICS.read_text(encoding="utf-8"))
-    wanted = str(lesson).lstrip("0")
-    if wanted not in rubrics:
-        raise ConfigError(f"there is no lesson {quoted(lesson)}", f"name one of {listed(rubrics, None)}")
-    return Rubric(**{name: tuple(samples) for name, samples in rubrics[wanted].items()})
+    texts, wanted = lesson_texts(), str(lesson).lstrip("0")
+    if wanted not in texts:
+        raise ConfigError(f"there is no lesson {quoted(lesson)}", f"name one of {listed(texts, None)}")
+    return Rubric(**{name: tuple(samples) for name, samples in texts[wanted]["rubric"].items()})

@@ -1,14 +1,21 @@
-"""The list of exercises. `@exercise("1.a", "a hint", …)` above the checker of an answer registers one."""
+"""The list of exercises. `@exercise("1.a", …)` above the checker of an answer registers one.
+
+Hints stand in lessons.json, beside the rubric of their lesson.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
+from workbench.core.config import Config
 from workbench.core.text import one_line
 
 if TYPE_CHECKING:
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
 
 Checker: TypeAlias = Callable[..., str | None]  # of the answer and the given values: what is wrong, or None
-Spent: TypeAlias = Callable[[Mapping[str, Any]], float | None]
+Answers: TypeAlias = type[Config] | tuple[str, ...] | None
 
 LESSONS = (
     *("measuring", "level", "fusion", "convolution", "thread", "transformer", "int8", "provider"),
@@ -25,6 +32,13 @@ LESSONS = (
 NONE = "none"  # the answer where nothing is right
 ANSWERS = ("faster", "slower", "tie", "not settled")
 LEAST_SQNR_DB = 60.0
+# The seconds of measuring that were asked for, in the record of what a checker takes under this name.
+ASKED_S: Mapping[str, Callable[[Any], float]] = {
+    "comparison": lambda record: record.protocol.budget_s,
+    "ablation": lambda record: record.comparison.protocol.budget_s,
+    "study": lambda record: record.budget_s,
+    "load": lambda record: record.duration_s * len(record.points) * len(record.runs),
+}
 
 
 class OverBudget(str):
@@ -33,17 +47,19 @@ class OverBudget(str):
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """How an answer is checked, and its budget: measured seconds, a limit that the checker knows, or both.
+    """How an answer is checked, and its budget: measured seconds, a limit that the checker knows, or both."""
 
-    `spent` reads from the given values what `budget` limits.
-    """
-
+    name: str
     checker: Checker
-    hints: tuple[str, ...]
+    answers: Answers  # a config, or one of these texts; None: the checker says
     budget_s: float | None
-    spent: Spent
     limit: str  # in words: "at least 1.2 times faster"
     evidence: str  # the kind of result that is handed in for it; empty: it is checked in the notebook alone
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """What a wrong answer gets to read, one after the other."""
+        return tuple(lesson_texts()[self.name.partition(".")[0]]["hints"][self.name])
 
     @property
     def given(self) -> str | None:
@@ -51,22 +67,31 @@ class Exercise:
         keywords = [p for p in signature(self.checker).parameters.values() if p.kind is p.KEYWORD_ONLY]
         return keywords[0].name if keywords else None
 
+    def problem(self, answer: Any, **given: Any) -> str | None:
+        """Return what is wrong with an answer, or None."""
+        if self.answers is Config and not isinstance(answer, Config):
+            return "The answer is no wb.Config."
+        if isinstance(self.answers, tuple) and answer not in self.answers:
+            return f"The answer is none of: {', '.join(self.answers)}."
+        return self.checker(answer, **given)
+
+    def spent_s(self, given: Mapping[str, Any]) -> float | None:
+        """Return the seconds of measuring that were asked for; None where nothing limits them."""
+        if self.budget_s is None:
+            return None
+        return next((float(ASKED_S[name](given[name].record)) for name in ASKED_S if name in given), None)
+
 
 _EXERCISES: dict[str, Exercise] = {}
 
 
 def exercise(
-    name: str,
-    *hints: str,
-    budget_s: float | None = None,
-    spent: Spent = lambda _: None,
-    limit: str = "",
-    evidence: str = "",
+    name: str, *, answers: Answers = None, budget_s: float | None = None, limit: str = "", evidence: str = ""
 ) -> Callable[[Checker], Checker]:
     """Register the checker of an exercise."""
 
     def register(checker: Checker) -> Checker:
-        _EXERCISES[name] = Exercise(checker, hints, budget_s, spent, limit, evidence)
+        _EXERCISES[name] = Exercise(name, checker, answers, budget_s, limit, evidence)
         return checker
 
     return register
@@ -77,6 +102,13 @@ def exercises() -> Mapping[str, Exercise]:
     for lesson in LESSONS:
         import_module(f"workbench.apps.course.{lesson}_lesson")
     return dict(sorted(_EXERCISES.items(), key=lambda item: (int(item[0].partition(".")[0]), item[0])))
+
+
+@cache
+def lesson_texts() -> dict[str, Any]:
+    """Return the hints and the rubric of each lesson."""
+    texts: dict[str, Any] = json.loads(Path(__file__).with_name("lessons.json").read_text(encoding="utf-8"))
+    return texts
 
 
 def is_number(answer: Any) -> TypeGuard[float]:
@@ -97,14 +129,13 @@ def outputs_agree(comparison: Comparison, label: str) -> bool:
     return all(row.agrees and (row.sqnr_db is None or row.sqnr_db >= LEAST_SQNR_DB) for row in rows)
 
 
-def problem_of_run(comparison: Comparison, label: str) -> str | None:
-    """Return why a config was not measured, or None."""
-    run = next(run for run in comparison.runs if run.label == label)
-    if run.failure is None:
-        return None
-    return f"This config did not run: {one_line(run.failure.problem, 160).rstrip('.')}."
-
-
-def budget_of_comparison(given: Mapping[str, Any]) -> float | None:
-    """Return the seconds that were asked for the comparison."""
-    return float(given["comparison"].record.protocol.budget_s)
+def problem_of_speed(comparison: Comparison, least: float, asked: str) -> str | None:
+    """Return why B did not run, has other outputs than A, or is surely less than `least` times as fast."""
+    run, verdict = comparison.runs[1], comparison.verdict
+    if run.failure is not None:
+        return f"This config did not run: {one_line(run.failure.problem, 160).rstrip('.')}."
+    if not outputs_agree(comparison, run.label):
+        return f"The outputs are not within {LEAST_SQNR_DB:g} dB of those of the file as it is."
+    if verdict.high is not None and verdict.high < least:
+        return OverBudget(f"It is at most {verdict.high:.2f} times as fast; {asked}.")
+    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import NONE, OverBudget, exercise, outputs_agree, problem_of_run
+from workbench.apps.course.exercise import NONE, exercise, problem_of_speed
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
 
@@ -18,14 +18,7 @@ MOST_SLOWER = 0.9  # times as fast as before: a slower file is refused, beyond w
 CAUSES = ("the level", "the order", "the weight", "the readers")
 
 
-@exercise(
-    "3.a",
-    "Left of zero in the picture a pass costs time. Is the whole interval there?",
-    "ablation.record.hurts lists the passes that are settled to cost time; it may be empty.",
-    budget_s=60.0,
-    spent=lambda given: float(given["ablation"].record.comparison.protocol.budget_s),
-    evidence="ablation",
-)
+@exercise("3.a", budget_s=60.0, evidence="ablation")
 def costly_pass(answer: Any, *, ablation: Ablation) -> str | None:
     """Check the pass whose removal gains most, or "none" where none is settled to hurt."""
     record = ablation.record
@@ -46,19 +39,12 @@ def costly_pass(answer: Any, *, ablation: Ablation) -> str | None:
     return "The interval of this pass is not wholly on the side of a loss; that of another one is."
 
 
-@exercise(
-    "3.b",
-    "explanation.passes.missed_frame() says which form of GELU the fusion wants.",
-    "A config can change the file before loading, by rewrites=(…,): one rewrite is about GELU.",
-    limit="no slower than before",
-)
-def fused_gelus(answer: Any, *, model: Any) -> str | None:
+@exercise("3.b", answers=Config, limit="no slower than before")
+def fused_gelus(answer: Config, *, model: Any) -> str | None:
     """Check a config under which each GELU becomes one node, with the same outputs, at no cost in time."""
     from workbench.features.compare.call import compare
     from workbench.features.explain.calls import explain
 
-    if not isinstance(answer, Config):
-        return "The answer is no wb.Config."
     passes = explain(model, answer, keep=False).passes
     if left := sum(place.pattern == "gelu" for place in passes.missed):
         return f"{left} GELUs still run as {GELU_NODES} nodes each."
@@ -70,26 +56,13 @@ def fused_gelus(answer: Any, *, model: Any) -> str | None:
 
 def at_no_cost(comparison: Comparison) -> str | None:
     """Return how the candidate differs from the baseline in outputs or is slower, or None."""
-    if problem := problem_of_run(comparison, "B"):
-        return problem
-    if not outputs_agree(comparison, "B"):
-        return "The outputs differ from those of the file as it is."
-    verdict = comparison.verdict
-    if verdict.high is not None and verdict.high < MOST_SLOWER:
-        return OverBudget(f"Each GELU is one node, but a run is at most {verdict.high:.2f} times as fast.")
-    return None
+    asked = "each GELU is one node, but runs were to be no slower"
+    return problem_of_speed(comparison, MOST_SLOWER, asked)
 
 
-@exercise(
-    "3.c",
-    "Folding computes new weights once, when the model is loaded. Whose weights can change later?",
-    "The column reason of explanation.passes.missed_frame() has the answer.",
-    evidence="explanation",
-)
-def unfolded_norm(answer: Any, *, explanation: Explanation) -> str | None:
+@exercise("3.c", answers=CAUSES, evidence="explanation")
+def unfolded_norm(answer: str, *, explanation: Explanation) -> str | None:
     """Check the reason why batch normalization was not folded against the explanation's."""
-    if answer not in CAUSES:
-        return f"The answer is none of: {', '.join(CAUSES)}."
     places = [place for place in explanation.passes.missed if place.pattern == "conv + batch norm"]
     if not places:
         return "Every batch normalization was folded here: explain the file that was planted."

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import NONE, OverBudget, budget_of_comparison, exercise
+from workbench.apps.course.exercise import NONE, OverBudget, exercise
 from workbench.apps.course.lesson_figure import LessonFigure
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.estimate import Estimate
@@ -106,14 +106,7 @@ def speed_and_accuracy(matrix: Matrix, *tables: AccuracyTable) -> SpeedAndAccura
     return SpeedAndAccuracy(tuple(rows))
 
 
-@exercise(
-    "7.a",
-    "comparison.to_frame() has the ratio with its interval, accuracy.to_frame() the difference.",
-    'The whole interval must keep a limit. Where no config keeps both, the answer is "none".',
-    budget_s=60.0,
-    spent=budget_of_comparison,
-    limit="as many times faster as asked",
-)
+@exercise("7.a", budget_s=60.0, limit="as many times faster as asked")
 def fast_and_accurate(
     answer: Any, *, comparison: Comparison, accuracy: AccuracyTable, speedup: float, lost: float
 ) -> str | None:
@@ -136,14 +129,7 @@ def fast_and_accurate(
     return None if label in fine else _first_failed(label, results[label])
 
 
-@exercise(
-    "7.b",
-    "sensitivity.record.whole_error is the error with everything quantized; "
-    "each row of sensitivity.record.rows has the error without that layer.",
-    'Decibels: 20 × log10(error before / error after). If no layer keeps both limits: "none".',
-    limit=f"at most {MOST_GIVEN_UP:.0%} of the gain given up",
-    evidence="sensitivity",
-)
+@exercise("7.b", limit=f"at most {MOST_GIVEN_UP:.0%} of the gain given up", evidence="sensitivity")
 def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
     """Check for a layer that wins back 3 dB when it stays in float, for a tenth of the gain at most."""
     record = sensitivity.record
@@ -158,18 +144,9 @@ def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
     return _problem_of(rows[answer], record)
 
 
-@exercise(
-    "7.c",
-    "A has unsigned activations, B signed ones. What does the verdict say of B?",
-    'A tie, or a difference that is not settled, means "either".',
-    budget_s=30.0,
-    spent=budget_of_comparison,
-    evidence="comparison",
-)
-def activation_type(answer: Any, *, comparison: Comparison) -> str | None:
+@exercise("7.c", answers=_ACTIVATIONS, budget_s=30.0, evidence="comparison")
+def activation_type(answer: str, *, comparison: Comparison) -> str | None:
     """Check the type of activations against a comparison of uint8 (A) with int8 (B)."""
-    if answer not in _ACTIVATIONS:
-        return f"The answer is none of: {', '.join(_ACTIVATIONS)}."
     right = {"faster": "int8", "slower": "uint8"}.get(comparison.verdict.kind, "either")
     if answer == right:
         return None

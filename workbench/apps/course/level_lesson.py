@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import budget_of_comparison, exercise, outputs_agree
+from workbench.apps.course.exercise import exercise, outputs_agree
 from workbench.core.bundle.display import to_table
 from workbench.core.config import Config
 from workbench.core.config.plan import LEVELS
@@ -139,11 +139,7 @@ def _times(before: LevelRow, after: LevelRow) -> tuple[float | None, float | Non
     return times, least, most
 
 
-@exercise(
-    "2.a",
-    "explanation.provenance.to_frame() has a column passes.",
-    "A node may be changed by several passes; the last of its own list removed it.",
-)
+@exercise("2.a")
 def removing_pass(answer: Any, *, explanation: Explanation, node: str) -> str | None:
     """Check the pass that removed a node against the provenance."""
     changes = explanation.provenance.account.changes
@@ -157,18 +153,9 @@ def removing_pass(answer: Any, *, explanation: Explanation, node: str) -> str | 
     return "The provenance names another pass for this node."
 
 
-@exercise(
-    "2.b",
-    "Give wb.compare the default first, then the lower levels.",
-    "A tie counts. Where nothing is settled, the default is the answer: wb.Config().",
-    budget_s=40.0,
-    spent=budget_of_comparison,
-    evidence="comparison",
-)
-def fewest_optimizations(answer: Any, *, comparison: Comparison) -> str | None:
+@exercise("2.b", answers=Config, budget_s=40.0, evidence="comparison")
+def fewest_optimizations(answer: Config, *, comparison: Comparison) -> str | None:
     """Check for the lowest level that is no slower than the default, with the same outputs."""
-    if not isinstance(answer, Config):
-        return "The answer is no wb.Config."
     verdicts = {verdict.label: verdict for verdict in comparison.verdicts}
     candidates = [run for run in comparison.runs if run.label in verdicts]
     fine = [
@@ -190,12 +177,7 @@ def fewest_optimizations(answer: Any, *, comparison: Comparison) -> str | None:
     return f"{lowest.label} does with fewer optimizations."
 
 
-@exercise(
-    "2.c",
-    "Each row of levels.record.rows has its operators in .ops.",
-    "Operators of the blocked layout have nchwc in their name.",
-    evidence="levels",
-)
+@exercise("2.c", evidence="levels")
 def level_of_blocked_layout(answer: Any, *, levels: Levels) -> str | None:
     """Check the first level whose graph holds operators of the blocked layout."""
     rows = levels.record.rows

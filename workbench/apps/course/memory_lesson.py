@@ -22,13 +22,7 @@ ATTEMPTS = 3
 _COSTLY = 0.7  # times as fast: slower beyond noise, settled or not
 
 
-@exercise(
-    "9.a",
-    "settings.to_frame() has peak_bytes and latency_s of each setting.",
-    "First leave out what takes more than 1.5 times as long, then take the lowest peak.",
-    limit=f"at most {MOST_TIMES:g} times the latency",
-    evidence="memory settings",
-)
+@exercise("9.a", limit=f"at most {MOST_TIMES:g} times the latency", evidence="memory settings")
 def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
     """Check the setting with the lowest peak of those that take at most 1.5 times as long."""
     rows = {row.name: row for row in settings.record.rows}
@@ -56,19 +50,16 @@ def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
 
 @exercise(
     "9.b",
-    "What does ORT do while it loads that would come out the same each time?",
-    "wb.Config has a field saved_graph: optimize once, load the result.",
+    answers=Config,
     limit=f"loads at least {WANTED_LOADS:g} times as fast, with runs that are no slower",
 )
-def faster_load(answer: Any, *, model: Any) -> str | None:
+def faster_load(answer: Config, *, model: Any) -> str | None:
     """Check a config that loads at least 1.3 times as fast, with equal outputs and no slower runs.
 
     A busy machine disturbs a load, so that a failed check measures again.
     """
     from workbench.features.compare.call import compare
 
-    if not isinstance(answer, Config):
-        return "The answer is no wb.Config."
     comparisons: list[Comparison] = []
     for seed in range(ATTEMPTS):
         comparisons.append(
@@ -102,11 +93,7 @@ def _fastest_load_s(comparisons: tuple[Comparison, ...], place: int) -> float | 
     return min((process.load_s for run in runs for process in run.processes), default=None)
 
 
-@exercise(
-    "9.c",
-    "wb.load(…).inputs() shows names, types and sizes of what the workbench would feed.",
-    "Token ids are integers below the vocabulary's size; a mask holds ones.",
-)
+@exercise("9.c")
 def valid_warm_up(answer: Any, *, model: Any, sizes: Mapping[str, int]) -> str | None:
     """Check warm-up inputs: every input in its type, of these sizes, and accepted by a run."""
     from workbench.core.models import load

@@ -50,16 +50,9 @@ def predicted_parts(predictions: Predictions) -> LessonFigure:
     return LessonFigure(sentence, chart, ("predicted_for", "node_share", "partitions"), parts)
 
 
-@exercise(
-    "8.a",
-    "What get_available_providers lists was compiled in; it says nothing about this machine.",
-    f"Give providers=['cuda'] alone and session_entries={{{ENTRY!r}: '1'}}.",
-    evidence="explanation",
-)
-def loud_config(answer: Any) -> str | None:
+@exercise("8.a", answers=Config, evidence="explanation")
+def loud_config(answer: Config) -> str | None:
     """Check for a config on CUDA whose session refuses to be made where a node would land on the CPU."""
-    if not isinstance(answer, Config):
-        return "The answer is no wb.Config."
     names = [provider.name for provider in answer.providers]
     if "CUDAExecutionProvider" not in names:
         return "The config does not ask for CUDA."
@@ -68,12 +61,7 @@ def loud_config(answer: Any) -> str | None:
     return None
 
 
-@exercise(
-    "8.b",
-    "course.split_graph() is the model; the table of the prediction says which node stays, and why.",
-    "A Sum of two inputs is an Add: find the node in graph.node and give it another op_type.",
-    limit="one partition",
-)
+@exercise("8.b", limit="one partition")
 def joined_graph(answer: Any) -> str | None:
     """Check for the planted graph without the operator that splits it, with the same outputs."""
     from workbench.core.models import load
@@ -97,11 +85,7 @@ def joined_graph(answer: Any) -> str | None:
     return None
 
 
-@exercise(
-    "8.c",
-    "Hold the article's value of each option against the column default.",
-    "Four of the six repeat the default.",
-)
+@exercise("8.c")
 def unchanged_options(answer: Any) -> str | None:
     """Check the CUDA options of the article's code that repeat the default."""
     try:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import NONE, OverBudget, budget_of_comparison, exercise
+from workbench.apps.course.exercise import ANSWERS, NONE, OverBudget, exercise
 from workbench.apps.course.measuring_lesson import verdict_in_words
 
 if TYPE_CHECKING:
@@ -15,19 +14,7 @@ if TYPE_CHECKING:
 _CLOSE = 0.05  # of the best latency
 
 
-def seconds_of_load(given: Mapping[str, Any]) -> float:
-    """Return the seconds that were asked for all points of the load test."""
-    record = given["load"].record
-    return float(record.duration_s * len(record.points) * len(record.runs))
-
-
-@exercise(
-    "5.a",
-    "threads.to_frame() has latency_s for each count; take the rows that spin.",
-    "threads.record.knee() is the fewest threads within 5 % of the best.",
-    limit="at most 5 % above the best latency",
-    evidence="thread scaling",
-)
+@exercise("5.a", limit="at most 5 % above the best latency", evidence="thread scaling")
 def enough_threads(answer: Any, *, threads: Threads) -> str | None:
     """Check for a thread count whose latency is within 5 % of the best."""
     if isinstance(answer, bool) or not isinstance(answer, int):
@@ -45,14 +32,7 @@ def enough_threads(answer: Any, *, threads: Threads) -> str | None:
     return OverBudget(f"{answer} threads take {latency_s[answer] / best:.2f} times as long as the best.")
 
 
-@exercise(
-    "5.b",
-    "load.to_frame() has a row for each config and number of callers.",
-    "First leave out what exceeds the p99, then take the largest throughput.",
-    budget_s=90.0,
-    spent=seconds_of_load,
-    limit="99 of 100 requests within the goal",
-)
+@exercise("5.b", budget_s=90.0, limit="99 of 100 requests within the goal")
 def most_throughput(answer: Any, *, load: LoadTest, callers: int, p99_s: float) -> str | None:
     """Check for the label with the most throughput of those that keep the p99; "none" where none does."""
     rows = [row for row in load.points if row.point.callers == callers]
@@ -71,11 +51,4 @@ def most_throughput(answer: Any, *, load: LoadTest, callers: int, p99_s: float) 
     return f"{answer} keeps the p99, but another config answers more requests."
 
 
-exercise(
-    "5.c",
-    "In sequential mode one node runs after the other: who would use a second pool?",
-    "comparison.verdict.kind is the library's word; unknown means not settled.",
-    budget_s=20.0,
-    spent=budget_of_comparison,
-    evidence="comparison",
-)(verdict_in_words)
+exercise("5.c", answers=ANSWERS, budget_s=20.0, evidence="comparison")(verdict_in_words)

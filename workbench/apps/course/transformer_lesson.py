@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import budget_of_comparison, exercise, is_number
+from workbench.apps.course.exercise import exercise, is_number
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import one_line
@@ -24,11 +24,7 @@ NOT_SETTLED = "not settled"
 BASELINE = "A"
 
 
-@exercise(
-    "6.a",
-    "The record's parameters say which model type was read from the graph. Is it that of an encoder?",
-    'wb.TransformerFusion takes a model_type; that of encoders is "bert".',
-)
+@exercise("6.a")
 def fused_attention(answer: Any, *, model: Any) -> str | None:
     """Check a config whose transformer fusion makes one operator of each attention."""
     from workbench.core.models import load
@@ -50,14 +46,7 @@ def fused_attention(answer: Any, *, model: Any) -> str | None:
     return f"{fused} of {wanted} attentions became one operator.{note}"
 
 
-@exercise(
-    "6.b",
-    "Each verdict is about one file against A. Which intervals lie wholly above 1?",
-    'Where none does, A or "not settled" is right.',
-    budget_s=120.0,
-    spent=budget_of_comparison,
-    evidence="comparison",
-)
+@exercise("6.b", budget_s=120.0, evidence="comparison")
 def fastest_file(answer: Any, *, comparison: Comparison) -> str | None:
     """Check the label of the fastest file; of several that are not settled apart each is right."""
     labels = [run.label for run in comparison.runs]
@@ -80,11 +69,7 @@ def fastest_file(answer: Any, *, comparison: Comparison) -> str | None:
     return "Another file is faster still, with its whole interval."
 
 
-@exercise(
-    "6.c",
-    "A straight line through two points has a height at 0: the time that does not grow.",
-    "Most of an encoder's work grows with the length, attention with its square.",
-)
+@exercise("6.c")
 def expected_latency(answer: Any, *, sweep: Sweep, axis: str, size: int) -> str | None:
     """Check a latency in milliseconds that was foreseen for a size, within 25 % of its interval.
 
