@@ -71,16 +71,6 @@ class Explained:
     passes: Passes
     load_s: float
 
-    @property
-    def fused_time_share(self) -> float | None:
-        """The share of a run in nodes that do the work of several; None without a profile."""
-        if not self.placement.profiled:
-            return None
-        times_s = {node.node: node.time_s or 0.0 for node in self.placement.nodes}
-        total = sum(times_s.values())
-        fused = (node.node for node in self.provenance.account.optimized if len(node.sources) > 1)
-        return sum(times_s.get(node, 0.0) for node in fused) / total if total else None
-
     def with_profile(self, profile: SessionProfile) -> Explained:
         """Return the same with the times and sizes of a profile of this config, joined by name."""
         return replace(self, placement=with_profile(self.placement, self.optimized, profile))
