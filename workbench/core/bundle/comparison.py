@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.display import config_in_words, typed
 from workbench.core.bundle.machine import Machine, SoftwareVersions
 from workbench.core.bundle.run import Run, runs_to_html
 from workbench.core.errors import ConfigError
@@ -196,13 +196,7 @@ class ComparisonRecord:
             }
             for run in self.runs
         ]
-        floats = ("median_s", "fastest_s", "load_s", "first_run_s", "prepare_s", "ratio", "low", "high")
-        return pd.DataFrame(rows).astype(
-            {
-                **dict.fromkeys(floats, "float64"),
-                **dict.fromkeys(("peak_rss_bytes", "file_bytes", "threads"), "Int64"),
-            }
-        )
+        return typed(pd.DataFrame(rows)).astype({"threads": "Int64"})
 
     def __repr__(self) -> str:
         kinds = "".join(f", {verdict.kind!r}" for verdict in self.verdicts[:1])  # none of a single run

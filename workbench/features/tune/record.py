@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
-from workbench.core.bundle.display import config_in_words, values_of
+from workbench.core.bundle.display import config_in_words, typed, values_of
 from workbench.core.bundle.goal import OBJECTIVES, Goal, Objective
 from workbench.core.bundle.kinds import check_comparison
 from workbench.core.bundle.origin import Origin, check_id
@@ -198,12 +198,9 @@ class StudyRecord:
                     "reason": candidate.reason,
                 }
             )
-        floats = (
-            *("ratio", "low", "high", "median_s", "load_s", "accuracy", "accuracy_change", "error"),
-            "prepare_s",
+        return typed(pd.DataFrame(rows)).astype(
+            dict.fromkeys(("accuracy", "accuracy_change", "error"), "float64")
         )
-        types = {**dict.fromkeys(floats, "float64"), "peak_rss_bytes": "Int64", "file_bytes": "Int64"}
-        return pd.DataFrame(rows).astype(types)
 
     def __str__(self) -> str:
         lines = [self.headline]
