@@ -64,15 +64,15 @@ def path_text(path: Path) -> str:
     return text if len(text) <= LINE else f"…{text[-LINE:]}"
 
 
-def quoted(value: object, limit: int = QUOTED) -> str:
+def quoted(value: object) -> str:
     """Return any value as an error repeats it; a long text is cut before it is quoted."""
-    if isinstance(value, str) and len(value) > limit:
-        return f"{value[:limit]!r}… ({len(value):,} characters)"
+    if isinstance(value, str) and len(value) > QUOTED:
+        return f"{value[:QUOTED]!r}… ({len(value):,} characters)"
     try:
         text = reprlib.repr(value) if isinstance(value, list | tuple | dict | set) else repr(value)
     except (ValueError, RecursionError):  # an integer of thousands of digits, lists in lists in lists
         return f"a {type(value).__name__} too large to show"
-    return text if len(text) <= limit else f"{text[:limit]}… ({type(value).__name__})"
+    return text if len(text) <= QUOTED else f"{text[:QUOTED]}… ({type(value).__name__})"
 
 
 def listed(names: Iterable[str], limit: int | None = 8) -> str:
@@ -140,9 +140,9 @@ def share_of(share: float, whole: str) -> str:
     return f"{share * 100:.3g} % of {whole}" if share < 9.99 else f"{share:,.0f} times {whole}"
 
 
-def in_brackets(low: float | None, high: float | None, form: str, what: str = "") -> str:
-    """Return an interval as it follows its value: " (95 % CI 1.2 to 1.4)"; empty if an end is unknown."""
-    return "" if low is None or high is None else f" ({what}{low:{form}} to {high:{form}})"
+def in_brackets(low: float | None, high: float | None, form: str) -> str:
+    """Return an interval as it follows its value: " (1.2 to 1.4)"; empty if an end is unknown."""
+    return "" if low is None or high is None else f" ({low:{form}} to {high:{form}})"
 
 
 def bounded(low: float | None, high: float | None) -> str:

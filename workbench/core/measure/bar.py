@@ -73,19 +73,19 @@ def _terminal_bar() -> Iterator[OnProgress]:
 
 
 @contextmanager
-def _notebook_bar(publish: Publish, clock: Callable[[], float] = time.monotonic) -> Iterator[OnProgress]:
+def _notebook_bar(publish: Publish) -> Iterator[OnProgress]:
     """Yield a callback that redraws one output, and end with the time taken, which a saved notebook keeps.
 
     A widget would leave a dead bar in the saved notebook.
     """
-    began = drawn = clock()
+    began = drawn = time.monotonic()
     output = {"display_id": uuid4().hex}
     publish(_drawn(None, "starting"), transient=output)
     last: Progress | None = None
 
     def show(progress_now: Progress) -> None:
         nonlocal drawn, last
-        last, now = progress_now, clock()
+        last, now = progress_now, time.monotonic()
         if now - drawn >= EVERY_S:
             drawn = now
             publish(_drawn(progress_now.fraction, in_words(progress_now)), transient=output, update=True)
@@ -95,7 +95,7 @@ def _notebook_bar(publish: Publish, clock: Callable[[], float] = time.monotonic)
         yield show
         how = "took"
     finally:
-        publish({"text/plain": _ended(how, clock() - began, last)}, transient=output, update=True)
+        publish({"text/plain": _ended(how, time.monotonic() - began, last)}, transient=output, update=True)
 
 
 def _drawn(fraction: float | None, words: str) -> dict[str, str]:

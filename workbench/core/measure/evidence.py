@@ -41,7 +41,7 @@ class RoundsEvidence:
         self._reference: Path | None = None
         self._runs: dict[tuple[str, Population], Run] = {}  # until the next round, like the next one
         self._suggested: Population | None = None
-        self._pairs: dict[tuple[str, str, Clock], dict[int, Pair]] = {}
+        self._pairs: dict[tuple[str, Clock], dict[int, Pair]] = {}
         self.agreement: tuple[OutputAgreement, ...] = earlier.agreement if earlier is not None else ()
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
@@ -92,10 +92,10 @@ class RoundsEvidence:
         """Return whether any output of a candidate is known to differ from the baseline's."""
         return any(row.agrees is False for row in self.agreement)
 
-    def pairs(self, label: str, *, baseline: str = "A", clock: Clock | None = None) -> tuple[Pair, ...]:
+    def pairs(self, label: str, *, clock: Clock | None = None) -> tuple[Pair, ...]:
         """Return the pairs of the baseline and this candidate, one per round; each is computed once."""
-        key = (baseline, label, clock or self._request.clock)
-        pairs = pairs_of(self.run(baseline), self.run(label), key[2], self._pairs.get(key))
+        key = (label, clock or self._request.clock)
+        pairs = pairs_of(self.run("A"), self.run(label), key[1], self._pairs.get(key))
         self._pairs[key] = {pair.round: pair for pair in pairs}
         return pairs
 

@@ -26,7 +26,7 @@ def main() -> None:
     channel = socket.socket(fileno=os.dup(0))
     started = child.imported(child.ort_versions)
     gc.freeze()  # a collection in a worker would copy every page that the server shares with it
-    _send(channel, {"can_fork": thread_count() == 1 and hasattr(socket, "recv_fds")})  # Python 3.9
+    _send(channel, {"can_fork": thread_count() == 1})
     while True:
         text, files, _, _ = socket.recv_fds(channel, MAX_MESSAGE_BYTES, _FILES)
         if not text:
