@@ -15,8 +15,10 @@ from tests.features.findings.evidence import evidence, say
 from workbench.core.config import Config, DynamicInt8, StaticInt8
 from workbench.core.rewrites.constants import take_weights_out_of_inputs
 from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
+from workbench.features.explain.graph import read_graph
 from workbench.features.findings.weights import Weight, WeightScan
 from workbench.features.memory.by_node import MemoryRecord
+from workbench.features.profile.profiled_config import NodeRun
 
 
 def matrix(nodes, dims=(256, 256)):
@@ -29,8 +31,6 @@ def matrix(nodes, dims=(256, 256)):
 
 def with_weight(nodes, dims, **facts):
     """Evidence whose executed graph has the weight `w`."""
-    from workbench.features.explain.graph import read_graph
-
     built = matrix(nodes, dims)
     facts = evidence(nodes, structure=built, **facts)
     profiled = replace(facts.profiled, graph=read_graph(built))
@@ -122,6 +122,14 @@ def test_weights_among_the_inputs() -> None:
     assert finding.nodes == ("c",)
     assert finding.fix.config == Config(rewrites=("weights-out-of-inputs",))
     assert finding.fix.least_sqnr_db == 60
+
+
+def test_weights_of_an_old_file_have_to_be_inputs() -> None:
+    nodes = [("c", "Conv", ("x", "w"), 90)]
+    built = matrix(nodes)
+    built.graph.input.append(helper.make_tensor_value_info("w", FLOAT, [256, 256]))
+    built.ir_version = 3
+    assert say("weights-are-inputs", evidence(nodes, structure=built)) == []
 
 
 def test_the_inputs_of_a_lora_adapter_are_left_alone() -> None:
@@ -257,3 +265,22 @@ def test_float64_inside_of_float32() -> None:
     (finding,) = say("float64-island", evidence(nodes, [("w", TensorProto.DOUBLE)]))
     assert finding.nodes == ("n",)
     assert say("float64-island", evidence(nodes, [("w", FLOAT)])) == []
+
+
+def test_the_body_of_a_loop_counts_whatever_slashes_its_name_holds() -> None:
+    name = "/decoder/Loop"
+    body = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "x"], ["made"], "/decoder/MatMul")],
+        "body",
+        [helper.make_tensor_value_info("step", TensorProto.INT64, [])],
+        [helper.make_tensor_value_info("made", FLOAT, None)],
+    )
+    built = model([(name, "Loop", ("x", ""), 2)])
+    built.graph.node[0].attribute.append(helper.make_attribute("body", body))
+    spent = ((name, "Loop", 2e-6), ("/decoder/MatMul", "MatMul", 98e-6))
+    runs = tuple(NodeRun(node, op, "CPUExecutionProvider", time_s) for node, op, time_s in spent)
+    facts = evidence([(name, "Loop", ("x", ""), 100)], structure=built)
+    assert facts.profiled is not None
+    profile = replace(facts.profiled, nodes=runs, graph=read_graph(built))
+    (finding,) = say("loop-of-products", replace(facts, profiled=profile))
+    assert finding.nodes == (name, f"{name}/body::/decoder/MatMul")

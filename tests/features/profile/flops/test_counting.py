@@ -50,6 +50,10 @@ def work(
         ),
         (work("Attention", [(2, 4, 5, 2), (2, 4, 7, 2), (2, 4, 7, 2)], [(2, 4, 5, 2)]), 2 * 2 * 5 * 7 * 8),
         (work("LSTM", [(3, 2, 4), (1, 20, 4), (1, 20, 5)], [(3, 1, 2, 5)]), 3 * 2 * 4 * 5 * 9),
+        (
+            work("DynamicQuantizeLSTM", [(3, 2, 4), (2, 4, 20), (2, 5, 20)], [(3, 2, 2, 5)], "com.microsoft"),
+            2 * 3 * 2 * 4 * 5 * 9,
+        ),
     ],
     ids=lambda work: work.op_type if isinstance(work, Work) else "",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from workbench.core.rewrites.scopes import is_of_adapter
+from workbench.core.rewrites.scopes import CONSTANTS_IR_VERSION, is_of_adapter
 from workbench.core.text import shorten
 from workbench.features.explain.graph import Node
 from workbench.features.findings.config_fixes import rewrite_fix
@@ -33,6 +33,8 @@ _FLOATS = (
 )
 def weights_are_inputs(evidence: Evidence) -> FindingRecords:
     """Weights are graph inputs, so ORT cannot fold and fuse them as constants."""
+    if evidence.structure.ir_version < CONSTANTS_IR_VERSION:
+        return  # initializers have to be inputs there, and ORT takes them as constants
     graph = evidence.structure.graph
     weights = {value.name for value in graph.input} & {tensor.name for tensor in graph.initializer}
     weights = {name for name in weights if not is_of_adapter(name)}  # LoRA is given with each run

@@ -205,7 +205,8 @@ def _bodies(nodes: tuple[Node, ...]) -> Mapping[str, tuple[str, ...]]:
     bodies: dict[str, list[str]] = {}
     for node in nodes:
         if node.scope:
-            bodies.setdefault(node.scope.partition("/")[0], []).append(node.key)
+            owner = node.scope.partition("::")[0].rpartition("/")[0]  # the name may hold slashes, too
+            bodies.setdefault(owner, []).append(node.key)
     return {name: tuple(keys) for name, keys in bodies.items()}
 
 

@@ -88,6 +88,13 @@ def _recurrent(gates: int) -> Count:
     return count
 
 
+def _dynamic_lstm(work: Work) -> int:
+    """com.microsoft.DynamicQuantizeLSTM: unlike those of LSTM, its weights stand input by gates."""
+    length, batch, _ = work.given(0)
+    directions, width, gates = work.given(1)
+    return length * batch * directions * gates * (width + work.given(2)[1])
+
+
 def _einsum(work: Work) -> int:
     """Count every combination of the letters once; "..." has none."""
     equation = str(work.attributes.get("equation", "")).replace(" ", "")
@@ -118,7 +125,7 @@ PRODUCTS: dict[str, Count] = {
     "MultiHeadAttention": _multi_head,
     "GroupQueryAttention": _grouped_query,
     "LSTM": _recurrent(4),
-    "DynamicQuantizeLSTM": _recurrent(4),
+    "DynamicQuantizeLSTM": _dynamic_lstm,
     "GRU": _recurrent(3),
     "RNN": _recurrent(1),
 }  # fmt: skip
