@@ -24,6 +24,19 @@ def test_one_button_compares_and_stops_whatever_runs(bench: wb.Workbench) -> Non
     assert (row.press.description, row.press.disabled) == ("Compare", False)
 
 
+def test_what_a_run_took_is_no_time_of_another_budget_or_of_more_configs(bench: wb.Workbench) -> None:
+    row, state = RunRow(bench), bench.state
+    state.budget_s = None
+    expected = row.time.value
+    state.budget_s, state.took_s = 1.0, {("Compare", state.model.path): 1.2}
+    state.budget_s = None
+    assert row.time.value == expected
+    state.took_s = {("Compare", state.model.path): 1.2}
+    assert "about 2 s" in row.time.value
+    state.duplicate("B")
+    assert "about 2 s" not in row.time.value
+
+
 def test_an_error_stands_where_the_button_is() -> None:
     row = RunRow(wb.Workbench())
     row.press.click()

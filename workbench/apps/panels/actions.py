@@ -69,7 +69,7 @@ def compare(request: Request, job: Job) -> Comparison:
 def why_is_cheap(comparison: Comparison) -> bool:
     """Return whether the graphs of A and B may differ, and explaining both takes a moment."""
     runs = comparison.runs
-    if len(runs) < 2 or comparison.why or any(run.failure is not None for run in runs):
+    if comparison.why or any(run.failure is not None for run in runs):
         return False
     if any(run.config.engine is not None or run.config.runtime is not None for run in runs):
         return False  # what ran is no graph of this ONNX Runtime

@@ -45,9 +45,8 @@ NO_ANSWER = Answer(None, None, "", {})
 
 
 def configs_of(record: ComparisonRecord) -> dict[str, Config]:
-    """Return the configs of a comparison by label, as the panels hold them: two at least."""
-    configs = {label: run.config for label, run in zip(LABELS, record.runs, strict=False)}
-    return configs if len(configs) > 1 else {**configs, "B": configs["A"]}
+    """Return the configs of a comparison by label, as the panels hold them."""
+    return {label: run.config for label, run in zip(LABELS, record.runs, strict=False)}
 
 
 def is_file_of(record: ComparisonRecord, model: Any) -> bool:

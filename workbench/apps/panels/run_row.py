@@ -46,7 +46,12 @@ class RunRow:
         self.status, self.time = W.HTML(), W.HTML()
         self.press = start_button(bench, COMPARE, _HINT, bench.compare, self.status)
         self.widget = W.VBox([self.press, self.time, self.status], classes="wbp-run")
+        self.state.observe(lambda _: self._forget_times(), names=["budget_s", "more"])
         follow(self.state, self._show, "job", "budget_s", "model", "more", "result", "took_s")
+
+    def _forget_times(self) -> None:
+        """Forget how long runs took, which was with another budget or with fewer or more configs."""
+        self.state.took_s = {}
 
     def _show(self) -> None:
         words = time_in_words(self.state) if self.state.job is None else "keeps what is known"

@@ -133,7 +133,7 @@ class AnswerPlace:
             return note_html(note), ""
         if result is None:
             return "", ""
-        rounds = counted(max((verdict.rounds for verdict in result.verdicts), default=0), "round")
+        rounds = counted(max(verdict.rounds for verdict in result.verdicts), "round")
         stopped = f"Stopped on request, {rounds} kept. " if self.was_cancelled else ""
         head, words, title = why_words(result)
         reason = f"<b>{head}:</b> {text(words)}" if words else ""
@@ -160,8 +160,6 @@ def why_words(result: Comparison) -> tuple[str, str, str]:
 
     Where the reason is not known yet, it is what differs in the configs, under its own name.
     """
-    if not result.record.verdicts:
-        return "", "", ""
     if words := result.why:
         slower = any(part.kind == "why slower" for part in result.parts)
         return "Why", words, "Where time goes" if slower else "What ORT did"

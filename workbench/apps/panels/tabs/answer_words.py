@@ -120,8 +120,6 @@ def answer_in_words(answer: Answer) -> str:
 
 def verdict_in_words(record: ComparisonRecord) -> str:
     """Return the first candidate with its verdict, in a few words."""
-    if not record.verdicts:
-        return "measured"
     verdict = record.verdicts[0]
     config = next(run.config for run in record.runs if run.label == verdict.label)
     kind_words = speed_in_words(verdict) or {"unknown": "not settled"}.get(verdict.kind, verdict.kind)

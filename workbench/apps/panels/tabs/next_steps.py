@@ -52,7 +52,7 @@ def _about_answer(bench: Bench, turn: Turn) -> Iterator[NextStep]:
     """Yield what would say more about the answer on the screen, the most wanted first."""
     state, result = bench.state, bench.state.result
     asks = partial(_asks, bench, turn)
-    if not result.record.verdicts or any(run.failure is not None for run in result.runs[:2]):
+    if any(run.failure is not None for run in result.runs[:2]):
         return
     verdict = result.verdict
     if verdict.kind == "unknown" or verdict.provisional:
