@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +59,40 @@ def test_a_bundle_that_cannot_be_read_is_listed_with_the_reason(team: Path) -> N
     assert entry.note
     with pytest.raises(wb.WorkbenchError, match="cannot be opened"):
         wb.history(team).open("bad.ortbench")
+
+
+def test_the_configs_of_a_bundle_that_cannot_be_read_are_empty(team: Path) -> None:
+    (team / "bad.ortbench").write_bytes(b"PK\x03\x04")
+    frame = wb.history(team).to_frame(configs=True).set_index("kind")
+    assert frame["config_A"].isna()["damaged"]
+    assert frame.loc["comparison", "config_A"].notna().all()
+
+
+def test_a_bundle_that_was_listed_while_it_was_copied_is_read_when_it_is_whole(team: Path) -> None:
+    kept, whole = wb.history(team), (team / "anna.ortbench").read_bytes()
+    with (team / "copy.ortbench").open("wb") as copy:
+        copy.write(whole[:100])
+        copy.flush()
+        assert [entry.id for entry in kept.entries(kind="damaged")] == ["copy.ortbench"]
+        copy.write(whole[100:])
+    assert not kept.entries(kind="damaged")
+    assert len(kept) == 3
+
+
+def test_a_bundle_that_could_not_be_read_is_tried_again_by_the_next_history(team: Path) -> None:
+    bundle = team / "anna.ortbench"
+    whole, time_ns = bundle.read_bytes(), bundle.stat().st_mtime_ns
+    for content, count in ((bytes(len(whole)), 1), (whole, 0)):
+        bundle.write_bytes(content)  # the index knows a file by its name, size and time
+        os.utime(bundle, ns=(time_ns, time_ns))
+        assert len(wb.history(team).entries(kind="damaged")) == count
+
+
+def test_a_folder_that_is_gone_is_an_error_with_a_fix(team: Path) -> None:
+    kept = wb.history(team)
+    shutil.rmtree(team)
+    with pytest.raises(wb.WorkbenchError, match=r"cannot be listed.*\nFix: Check that the folder"):
+        kept.entries()
 
 
 def test_nothing_is_written_there(team: Path) -> None:

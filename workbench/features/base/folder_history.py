@@ -22,6 +22,7 @@ from workbench.core.text import one_line, path_text
 from workbench.features.base.history import History
 
 _SUFFIX = ".ortbench"
+_DAMAGED = "damaged"  # kind of the row of a bundle that cannot be read
 _AT_ONCE = 500  # bundles that are read before their rows are written: all that a kill can lose
 _MOST_LETTERS = 200  # of the reason why a bundle cannot be read
 
@@ -41,6 +42,7 @@ class FolderHistory(History):
         indexes.mkdir(exist_ok=True)
         super().__init__(indexes / f"{name}.sqlite")
         self._listed_ns: int | None = None  # when the folder last changed before it was listed
+        self._unreadable: set[bytes] = set()  # bundles that could not be read: some may still be being copied
 
     def bundle(self, id_or_prefix: str) -> Bundle:
         """Return the bundle of an entry, read from the folder as any stranger's file."""
@@ -64,23 +66,33 @@ class FolderHistory(History):
 
     def _refresh(self) -> None:
         """Bring the index up to what lies in the folder."""
-        changed_ns = self.folder.stat().st_mtime_ns
-        if changed_ns == self._listed_ns:
-            return
-        there = set(_stamps(self.folder))
+        try:
+            changed_ns = self.folder.stat().st_mtime_ns
+            if changed_ns == self._listed_ns and not self._unreadable:
+                return
+            there = set(_stamps(self.folder))
+        except OSError as error:
+            raise HistoryError(
+                f"{path_text(self.folder)} cannot be listed: {error.strerror or error}.",
+                "Check that the folder is still there and that you may read it, then try again.",
+            ) from error
+        self._unreadable &= there
         with reading(self.path, self._patience_s) as connection:
-            rows = () if connection is None else connection.execute("SELECT bundle FROM records")
-            known = {stamp for (stamp,) in rows}
-        if gone := known - there:
+            rows = () if connection is None else connection.execute("SELECT bundle, kind FROM records")
+            known = dict(rows)
+        # What an earlier version of the workbench could not read is tried again once.
+        again = {stamp for stamp, kind in known.items() if kind == _DAMAGED} - self._unreadable
+        if gone := (known.keys() - there) | again:
             with writing(self.path, self._patience_s) as connection:
                 connection.executemany("DELETE FROM records WHERE bundle = ?", ((stamp,) for stamp in gone))
-        unread = iter(there - known)
+        unread = iter(there - (known.keys() - gone))
         while stamps := list(islice(unread, _AT_ONCE)):
             self._index(stamps)
         self._listed_ns = changed_ns
 
     def _index(self, stamps: Sequence[bytes]) -> None:
         entries = [(self._entry(stamp), stamp) for stamp in stamps]
+        self._unreadable |= {stamp for entry, stamp in entries if entry.kind == _DAMAGED}
         marks = ", ".join("?" * (len(COLUMNS) + 1))
         with writing(self.path, self._patience_s) as connection:
             for entry, stamp in entries:
@@ -100,7 +112,7 @@ class FolderHistory(History):
         except BundleError as error:
             when = datetime.fromtimestamp(changed_ns / 1e9, UTC).isoformat(timespec="seconds")
             reason = one_line(error.problem, _MOST_LETTERS)
-            return Entry(name, when, "damaged", "", "", None, None, None, None, "", reason, size)
+            return Entry(name, when, _DAMAGED, "", "", None, None, None, None, "", reason, size)
         return entry_of(bundle.record, bundle.kind, bundle.about, "", size)
 
 

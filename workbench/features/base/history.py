@@ -9,7 +9,7 @@ from workbench.core.bundle.display import config_in_words, frame_of
 from workbench.core.bundle.entries import COLUMNS
 from workbench.core.bundle.history import RecordHistory
 from workbench.core.config import Config
-from workbench.core.errors import HistoryError
+from workbench.core.errors import BundleError, HistoryError
 from workbench.features.base.folder import configs_of
 from workbench.features.base.registry import KINDS
 
@@ -52,7 +52,7 @@ class History(RecordHistory):
         """Return the configs of an entry; none of a damaged one, which `open` explains."""
         try:
             return configs_of(self.bundle(identity).record)
-        except HistoryError:
+        except (BundleError, HistoryError):  # the former of a file in a shared folder
             return {}
 
     def open(self, id_or_prefix: str) -> Any:
