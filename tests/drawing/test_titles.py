@@ -58,6 +58,14 @@ def test_a_title_that_is_taken_leaves_the_plot_as_it_was() -> None:
     assert figure["layout"]["height"] == PLOT_PIXELS + BARE_MARGIN
 
 
+def test_a_page_has_as_much_behind_the_i_as_a_notebook() -> None:
+    note = "what a reader may ask; " * 20
+    figure = titled("head", note=note)
+    (mark,) = figure.layout.annotations
+    assert mark.hovertext.replace("<br>", " ") == note.strip()
+    assert take_title(content(figure)).more == (note.strip(),)
+
+
 def test_a_figure_without_a_title_stays() -> None:
     figure = content(go.Figure())
     before = json.dumps(figure)

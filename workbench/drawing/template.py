@@ -66,6 +66,7 @@ def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_heigh
     """
     title = title_of(sentences, note)
     shown = [*_broken(title.head, bold=True), *_broken(title.rest, bold=False)]
+    for_pages = [plain(text, MOST_MORE) for text in (title.head, title.rest, *title.more)]  # see `take_title`
     top = TITLE_LINE * len(shown) + TITLE_MARGIN
     height = top + plot_height
     if title.more:
@@ -87,7 +88,7 @@ def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_heigh
         },
         margin={"t": top},
         height=height,
-        meta={"title": [plain(text) for text in (title.head, title.rest, *title.more)]},  # for `take_title`
+        meta={"title": for_pages},
     )
 
 
