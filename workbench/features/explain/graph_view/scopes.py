@@ -84,9 +84,8 @@ def _into_bodies(graph: Graph, paths: dict[str, Path]) -> None:
     def path_of(scope: str) -> Path:
         if scope not in made:
             owner, _, branch = scope.rpartition("/")
-            if owner not in nodes:
-                made[scope] = (scope,)
-            else:
+            made[scope] = (scope,)  # without an owner, or in a damaged graph where it is its own
+            if owner in nodes:
                 node = nodes[owner]
                 outer = path_of(node.scope) if node.scope else paths[owner]
                 made[scope] = (*outer, f"{leaf(node.name or node.op_type)} {branch}")

@@ -102,13 +102,15 @@ def _readers(graph: Graph, root: str) -> Iterator[str]:
 def _between(graph: Graph, product: Node, softmax: Node) -> tuple[str, ...] | None:
     """Return the operators on the shortest way from the product to the Softmax, in the order they run."""
     waiting: list[tuple[Node, tuple[str, ...]]] = [(softmax, ())]
+    visited = {softmax.key}
     while waiting:
         node, path = waiting.pop(0)
         for name in node.inputs:
             maker = graph.producers.get(name)
             if maker is product:
                 return path
-            if maker is not None and len(path) < MOST_BETWEEN:
+            if maker is not None and maker.key not in visited and len(path) < MOST_BETWEEN:
+                visited.add(maker.key)
                 waiting.append((maker, (maker.op_type, *path)))
     return None
 

@@ -218,11 +218,12 @@ def _before(graph: Graph, node: Node, op_type: str, *, steps: int) -> Node | Non
 
 
 def _walk(start: Node, op_type: str, steps: int, neighbours: Callable[[Node], list[Node]]) -> Node | None:
-    near, visited = [start], {start.key}
+    edge, visited = [start], {start.key}
     for _ in range(steps):
-        near = [neighbour for node in near for neighbour in neighbours(node) if neighbour.key not in visited]
-        visited.update(neighbour.key for neighbour in near)
-        match = next((neighbour for neighbour in near if neighbour.op_type == op_type), None)
+        reached = {near.key: near for node in edge for near in neighbours(node) if near.key not in visited}
+        visited |= reached.keys()
+        edge = list(reached.values())
+        match = next((neighbour for neighbour in edge if neighbour.op_type == op_type), None)
         if match is not None:
             return match
     return None

@@ -102,10 +102,11 @@ class _Tracer:
     def _pass_over(self, old: Node, node: Node) -> None:
         """Mark nodes between that did nothing, as an Identity: the work stays under a later name."""
         for name in node.outputs:
-            maker = self._gone_maker(name)
-            while maker is not None and maker is not old and maker.inputs:
-                self.passed_over.add(maker.key)
+            maker, passed = self._gone_maker(name), set[str]()
+            while maker is not None and maker is not old and maker.inputs and maker.key not in passed:
+                passed.add(maker.key)  # a damaged graph may hold a cycle
                 maker = self._gone_maker(maker.inputs[0])
+            self.passed_over |= passed
 
     def _walk_back(self, node: Node, maker: Node) -> None:
         waiting, visited = [maker], {maker.key}
@@ -211,10 +212,11 @@ class _Tracer:
 
     def _root(self, tensor: str) -> str:
         """Return the tensor that a tensor is a copy of, through inserted carriers."""
-        maker = self.after.producers.get(tensor)
+        maker, passed = self.after.producers.get(tensor), set[str]()
         while maker is not None and maker.op_type in CARRIERS and maker.key in self.sources and maker.inputs:
-            if tensor in self.before.tensors:
+            if tensor in self.before.tensors or maker.key in passed:
                 break
+            passed.add(maker.key)
             tensor = maker.inputs[0]
             maker = self.after.producers.get(tensor)
         return tensor
