@@ -70,6 +70,11 @@ def test_axes_are_dims_by_name_or_by_their_beginning_and_knobs(model: Any) -> No
         ({"batch": (1, 1)}, "is no axis", "each once"),
         ({"batch": range(1, 66)}, "is no axis", "1 to 64"),
         ({"batch": range(1, 20), "length": range(1, 20)}, "361 points", "at most"),
+        (
+            {"threads": (1, 2), "intra_op_threads": (4,)},
+            "threads and intra_op_threads are the same knob",
+            "leave intra_op_threads out",
+        ),
         ({"threads": (0,)}, "intra_op_threads cannot be 0", "1 or more"),
     ],
 )

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.core.errors import StorageError
+from workbench.core.text import path_text
+
 _MOST_BYTES = 20 << 30  # of one folder of what can be made again
 UNUSED_S = 7 * 24 * 3600.0  # a notebook that stayed open over the weekend still finds its model
 
@@ -30,6 +33,17 @@ def expanded(path: str | os.PathLike[str]) -> Path:
         return Path(path).expanduser()
     except RuntimeError:  # the name of a file may begin with ~, too
         return Path(path)
+
+
+def folder_to_write(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a folder of the user's, with `~` as the user's folder."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise StorageError(
+            f"{path_text(path)} is in the folder of a user that this machine does not have",
+            "correct the name after ~, or give the path in full",
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,6 +197,25 @@ def test_compare_more_goes_on_from_a_file(tmp_path: Path, capsys: pytest.Capture
     assert "leave out its settings" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("ignored", "name"),
+    [
+        (["other.onnx"], "further model files"),
+        (["--dim", "batch=2"], "--dim"),
+        (["--clock", "cpu"], "--clock"),
+        (["--seed", "3"], "--seed"),
+        (["--smallest-effect", "2%"], "--smallest-effect"),
+        (["--pacing", "0.1"], "--pacing"),
+        (["--ignore-outputs"], "--ignore-outputs"),
+    ],
+)
+def test_what_a_comparison_that_goes_on_would_ignore_is_refused(
+    ignored: list[str], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "digits-conv", *ignored, "--more", "first.ortbench"]) == 2
+    assert f"{name} cannot be changed with --more" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["compare"], ["compare", "m", "--seed", "x"]])
 def test_unusable_arguments_exit_as_programs_do(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:

@@ -121,6 +121,11 @@ def test_a_long_history_is_turned_page_by_page_and_searched_as_a_whole() -> None
     )
     assert page.table.rows[0][-1] == "id-000"
     assert page.table.caption.startswith("1 to 200 of 450.")
+    with writing(wb.history().path, 1.0) as connection:
+        connection.execute("UPDATE records SET model = 'other' WHERE id >= 'id-150'")
+    page.find.value = "other"
+    assert page.table.caption.startswith("1 to 200 of 300.")
+    page.find.value = ""
     for _ in range(2):
         page.turns["Older"].click()
     assert [entry.id for entry in page.entries] == [f"id-{at:03}" for at in range(49, -1, -1)]

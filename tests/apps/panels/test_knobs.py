@@ -219,6 +219,8 @@ def test_the_inputs_and_the_measuring_have_rows_for_all_configs(
     assert (bench.state.dims, bench.state.seed, bench.state.budget_s) == ((("batch", 7),), 5, 3.0)
     assert (bench.state.smallest_effect, bench.state.clock) == (0.025, "cpu")
     assert "[7," in row(table, "inputs")["line"]
+    do(table, "set", row="dims/batch", value="9" * 5000)
+    assert "size of batch cannot be" in table.status.value
     do(table, "set", row="dims/batch", value="none of these")
     assert "Fix:" in table.status.value
     do(table, "set", row="dims/batch", value="")

@@ -125,10 +125,20 @@ def test_a_table_shows_units_and_what_is_absent() -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(float("nan"), None), (float("inf"), "inf"), (2**60, str(2**60)), (True, "yes"), (("a", "b"), "a, b")],
+    [
+        (float("nan"), None),
+        (float("inf"), "inf"),
+        (2**60, str(2**60)),
+        (True, "yes"),
+        (("a", "b"), "a, b"),
+    ],
 )
 def test_a_cell_is_a_number_or_a_line_or_nothing(value: object, expected: object) -> None:
     assert cell(value) == expected
+
+
+def test_a_cell_has_room_for_no_number_of_thousands_of_digits() -> None:
+    assert cell(10**5000) == "an integer of 16,610 bits"
 
 
 def test_a_table_of_many_rows_is_cut_and_says_so() -> None:

@@ -193,6 +193,27 @@ def test_an_older_file_gets_the_operators_of_onnx_runtime() -> None:
     assert [(node.domain, node.op_type) for node in model.graph.node] == [("com.microsoft", "Gelu")]
 
 
+def test_a_gelu_in_float16_is_fused() -> None:
+    half = [
+        numpy_helper.from_array(np.array(value, np.float16), name)
+        for name, value in (("root", 2**0.5), ("one", 1), ("half", 0.5))
+    ]
+    erf = [
+        helper.make_node("Cast", ["x"], ["h"], to=TensorProto.FLOAT16),
+        helper.make_node("Div", ["h", "root"], ["d"]),
+        helper.make_node("Erf", ["d"], ["e"]),
+        helper.make_node("Add", ["e", "one"], ["a"]),
+        helper.make_node("Mul", ["half", "a"], ["m"]),
+        helper.make_node("Mul", ["m", "h"], ["g"]),
+        helper.make_node("Cast", ["g"], ["y"], to=TensorProto.FLOAT),
+    ]
+    fused = model_of(erf, half, opset=20)
+    assert fuse_gelus(fused) == 1
+    values = np.linspace(-4, 4, 8, dtype=np.float32).reshape(2, 4)
+    expected = run(model_of(erf, half, opset=20), {"x": values})[0]
+    np.testing.assert_allclose(run(fused, {"x": values})[0], expected, atol=0.01)
+
+
 def test_a_gelu_whose_constant_adds_a_dimension_stays() -> None:
     nodes = [
         helper.make_node("Div", ["x", "root"], ["d"]),

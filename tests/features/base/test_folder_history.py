@@ -51,6 +51,16 @@ def test_files_that_come_go_or_change_are_seen(team: Path) -> None:
     assert all(kept.open(name).record.id == "20260101-000000-carl" for name in names)
 
 
+def test_a_folder_of_a_user_who_is_not_here_is_named() -> None:
+    with pytest.raises(wb.WorkbenchError, match="~no-such-user/x is no folder"):
+        wb.history("~no-such-user/x")
+
+
+def test_nothing_is_written_for_a_user_who_is_not_here() -> None:
+    with pytest.raises(wb.WorkbenchError, match="correct the name after ~"):
+        wb.Comparison(ordinary()).export("~no-such-user/x")
+
+
 def test_a_bundle_that_cannot_be_read_is_listed_with_the_reason(team: Path) -> None:
     (team / "bad.ortbench").write_bytes(b"PK\x03\x04 <script>")
     (team / "link.ortbench").symlink_to(team / "anna.ortbench")

@@ -47,6 +47,11 @@ def triton_config(path: Path) -> Any:
     return text_format.Parse(path.read_text("utf-8"), schema.ModelConfig())
 
 
+def test_the_folder_of_a_user_who_is_not_here_is_refused(model: Model) -> None:
+    with pytest.raises(wb.WorkbenchError, match="~no-such-user/served is in the folder of a user"):
+        wb.deploy(model, wb.Config(), "~no-such-user/served")
+
+
 def test_a_python_server_needs_nothing_of_the_workbench(model: Model, tmp_path: Path) -> None:
     result = wb.deploy(model, wb.Config(intra_op_threads=1, spinning=False), tmp_path / "out")
     names = {file.path for file in result.record.files}

@@ -33,6 +33,14 @@ def two(pixels: np.ndarray) -> dict[str, Any]:
     return {"left": pixels, "right": pixels}
 
 
+def read(file: np.ndarray) -> dict[str, Any]:
+    return {"pixels": file}
+
+
+def filed(logits: np.ndarray) -> dict[str, Any]:
+    return {"file": logits}
+
+
 def flat(pixels: np.ndarray) -> np.ndarray:
     return pixels.reshape(-1)
 

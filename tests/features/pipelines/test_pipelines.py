@@ -159,6 +159,14 @@ def test_a_deployed_pipeline_is_checked_by_its_script(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+def test_an_input_and_an_output_may_have_the_name_file(tmp_path: Path) -> None:
+    pipeline = wb.Pipeline([f"{STEPS}:read", "digits-conv", f"{STEPS}:filed"])
+    result = wb.deploy(pipeline, folder=tmp_path / "served", inputs={"file": PIXELS["pixels"]})
+    (row,) = result.check(progress=False, keep=False).record.check.agreement
+    assert (row.output, row.agrees) == ("file", True)
+
+
+@pytest.mark.real
 def test_the_check_of_a_pipeline_finds_other_outputs_and_a_broken_script(tmp_path: Path) -> None:
     pipeline = wb.Pipeline(["digits-conv", f"{STEPS}:slow"])
     result = wb.deploy(pipeline, folder=tmp_path / "served")

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
 _LABELS = "abcdef"
 _CANDIDATES = _LABELS[1:]
+_OF_THE_FILE = {  # what a comparison that goes on keeps, by the name of the option
+    "others": "further model files",
+    "rename_output": "--rename-output",
+    "ignore_outputs": "--ignore-outputs",
+    "dim": "--dim",
+    "pacing": "--pacing",
+    "seed": "--seed",
+    "smallest_effect": "--smallest-effect",
+    "clock": "--clock",
+}
 _EXAMPLE = "workbench compare bert-base --b level=all --b intra_op_threads=2"
 
 
@@ -27,7 +37,11 @@ def add_to(commands: Commands) -> None:
     compare = add_command(commands, "compare", run, "measure configs of a model side by side", _EXAMPLE)
     add(compare, "model", nargs="?")
     compare.add_argument(
-        "others", nargs="*", metavar="file", help="further model files: B, C…, each with its own settings"
+        "others",
+        nargs="*",
+        default=[],
+        metavar="file",
+        help="further model files: B, C…, each with its own settings",
     )
     compare.add_argument(
         "--rename-output",
@@ -62,7 +76,7 @@ def add_to(commands: Commands) -> None:
         help="cpu: compare processor time at one thread, which other programs hardly disturb",
     )
     add(compare, "--fail-if", "--json", "--quiet", "--allow-fallback")
-    compare.set_defaults(usage_error=compare.error)
+    compare.set_defaults(usage_error=compare.error, default_of=compare.get_default)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -104,6 +118,15 @@ def run_more(arguments: argparse.Namespace) -> int:
     if given:
         raise ConfigError(
             f"--{given[0]} was given with --more", "the configs are those of the file: leave out its settings"
+        )
+    if ignored := [
+        words
+        for name, words in _OF_THE_FILE.items()
+        if getattr(arguments, name) != arguments.default_of(name)
+    ]:
+        raise ConfigError(
+            f"{', '.join(ignored)} cannot be changed with --more",
+            "leave it out: the comparison goes on as it began",
         )
     opened = open_bundle(arguments.more)
     if not isinstance(opened, Comparison):

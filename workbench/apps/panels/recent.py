@@ -12,6 +12,7 @@ from workbench.apps.panels.jobs import Job
 from workbench.core.bundle.atomic import write_atomically
 from workbench.core.errors import BundleError, StorageError
 from workbench.core.home import data_folder
+from workbench.core.stored_files import expanded
 
 MOST = 12
 _MOST_BYTES = 100_000  # of the file: a dozen paths
@@ -71,5 +72,5 @@ def nameable(source: Any) -> str | None:
     if "://" in text:
         parts = urlsplit(text)
         return None if parts.query or parts.username or parts.password else text
-    path = Path(text).expanduser()
+    path = expanded(text)
     return str(path.absolute()) if path.exists() else text

@@ -138,6 +138,8 @@ def cell(value: Any) -> Any:
         return "yes" if value else "no"
     if hasattr(value, "item"):  # a NumPy scalar
         return cell(value.item())
+    if isinstance(value, int) and abs(value) >= 2**53:  # more digits than a number of the page holds
+        return str(value) if abs(value) < 10**_MOST_LETTERS else f"an integer of {value.bit_length():,} bits"
     if isinstance(value, int | float):
         return value if math.isfinite(value) and abs(value) < 2**53 else str(value)
     if isinstance(value, list | tuple):

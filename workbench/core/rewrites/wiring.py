@@ -9,6 +9,7 @@ from onnx import numpy_helper
 
 from workbench.core.rewrites.scopes import Scope, captured_names, is_standard, names_in, names_read, scopes_of
 
+_ROUNDING = {onnx.TensorProto.FLOAT16: 2**-11, onnx.TensorProto.BFLOAT16: 2**-8}  # of one number, relative
 MOST_FACTORS = 16  # of a product; the GELU of tanh has four
 
 
@@ -54,9 +55,12 @@ class Wiring:
         return float(numpy_helper.to_array(tensor).reshape(-1)[0])
 
     def is_number(self, name: str, value: float) -> bool:
-        """Return whether a tensor is this constant, to float32's precision."""
+        """Return whether a tensor is this constant, to the precision of its type."""
         number = self.number(name)
-        return number is not None and abs(number - value) <= 1e-4 * abs(value)
+        if number is None:
+            return False
+        closeness = _ROUNDING.get(self.scope.constants[name].data_type, 1e-4)
+        return abs(number - value) <= closeness * abs(value)
 
     def factors(self, name: str) -> list[str]:
         """Return what is multiplied to make a tensor: the leaves of a tree of Mul and small powers.

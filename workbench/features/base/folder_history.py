@@ -18,6 +18,7 @@ from workbench.core.bundle.bundle import Bundle, read_bundle
 from workbench.core.bundle.database import reading, writing
 from workbench.core.bundle.entries import COLUMNS, Entry, entry_of
 from workbench.core.errors import BundleError, HistoryError
+from workbench.core.stored_files import expanded
 from workbench.core.text import one_line, path_text
 from workbench.features.base.history import History
 
@@ -31,7 +32,7 @@ class FolderHistory(History):
     """The bundles of a folder. Each file is an entry, whose row is read once and kept in an index here."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder).expanduser().resolve()
+        self.folder = expanded(folder).resolve()
         if not self.folder.is_dir():
             raise HistoryError(
                 f"{path_text(self.folder)} is no folder.",

@@ -26,6 +26,7 @@ from workbench.core.errors import ConfigError, WorkbenchError, warn_user
 from workbench.core.feature import Feature, function_at
 from workbench.core.measure.machine import read_machine
 from workbench.core.models import Inputs, Model
+from workbench.core.stored_files import folder_to_write
 from workbench.core.text import quoted
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import facts
@@ -140,7 +141,7 @@ class Result(Exportable):
         """
         from workbench.features.base.folder import export_folder
 
-        return export_folder(self, Path(folder).expanduser())
+        return export_folder(self, folder_to_write(folder))
 
     def shared(self) -> Self:
         """Return the result that a reader of its bundle has, without any path of this machine."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.core.errors import InputError, RunFailed
+from workbench.core.stored_files import expanded
 from workbench.core.text import path_text
 from workbench.core.worker.folder import WorkerFolder
 from workbench.features.caught.catching import catching
@@ -19,7 +20,7 @@ from workbench.features.caught.record import CaughtSession, caught_sessions
 
 def run_script(script: str | os.PathLike[str], arguments: Sequence[str] = ()) -> tuple[CaughtSession, ...]:
     """Run the script to its end, with what it prints on standard error, and return its sessions."""
-    path = Path(script).expanduser()
+    path = expanded(script)
     if not path.is_file():
         raise InputError(f"{path_text(path)} is no file", "give the path of a Python script")
     with WorkerFolder() as folder:

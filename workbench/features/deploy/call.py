@@ -15,6 +15,7 @@ from workbench.core.models.fit import check_fit
 from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
+from workbench.core.stored_files import folder_to_write
 from workbench.core.text import quoted
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs
@@ -71,7 +72,7 @@ def deploy(
                 "the models of a pipeline have their configs, and it is written as a Python script",
                 "leave config and kind out",
             )
-        return _deployed_pipeline(model, Path(folder).expanduser(), name, inputs, calibration, seed, cancel)
+        return _deployed_pipeline(model, folder_to_write(folder), name, inputs, calibration, seed, cancel)
     if config is None:
         raise ConfigError(
             "no config was given", "give the one to serve: wb.deploy(model, wb.Config(…), folder)"
@@ -103,7 +104,7 @@ def deploy(
         timeout_s=timeout_s,
         threads_from_environment=threads_from_environment,
     )
-    target = Path(folder).expanduser()
+    target = folder_to_write(folder)
     record = write_deployment(runnable.prepared, runnable.feeds[0], target, kind, serving, cancel)
     about = origin_of(loaded, config, fed, cancel=cancel)
     return Deployment.written(record, about, target, runnable)

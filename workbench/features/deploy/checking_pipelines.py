@@ -17,6 +17,7 @@ from workbench.core.background import check_cancel
 from workbench.core.errors import DeployError
 from workbench.core.measure.agreement import compare_outputs
 from workbench.core.measure.limits import Limits, OnProgress
+from workbench.core.models.inputs import write_npz
 from workbench.core.text import quoted
 from workbench.core.worker.launch import WorkerFolder
 from workbench.core.worker.values import Feed
@@ -69,8 +70,7 @@ def _script_outputs(
 ) -> dict[str, Any]:
     with WorkerFolder() as scratch:
         taken, given, log = (scratch / name for name in ("in.npz", "out.npz", "log"))
-        arrays: Any = {name: _portable_array(value) for name, value in feed.items()}
-        np.savez(taken, **arrays)
+        write_npz(taken, {name: _portable_array(value) for name, value in feed.items()})
         _run([python, "-B", "pipeline.py", str(taken), str(given)], folder, log, most_s, cancel)
         with np.load(given, allow_pickle=False) as outputs:
             return {name: _read_output(outputs, name) for name in outputs.files}

@@ -48,6 +48,8 @@ def axes_of(model: Model, configs: Sequence[Config], asked: Mapping[str, Any]) -
         if dim is not None:
             sizes[dim] = tuple(_size(name, value) for value in values)
         elif (field := KNOB_NAMES.get(name, name)) in BY_FIELD:
+            if other := next((other for other, (turned, _) in knobs.items() if turned == field), None):
+                raise ConfigError(f"{other} and {name} are the same knob", f"leave {name} out")
             knobs[name] = (field, values)
         else:
             raise _unknown(name, model, dims)

@@ -23,6 +23,7 @@ from workbench.core.models import Inputs, Model, load
 from workbench.core.models.fit import check_fit
 from workbench.core.models.generate import random_inputs
 from workbench.core.prepare.replayed import replayed
+from workbench.core.stored_files import expanded
 from workbench.core.text import one_line, path_text, quoted
 from workbench.features.base.in_turn import Turn, measured_in_turn
 from workbench.features.base.result import origin_of
@@ -149,7 +150,7 @@ def matrix(
     check_seed(seed)
     sources, chosen = _listed(models, "models"), tuple(_listed(configs, "configs"))
     check_configs(chosen, "wb.matrix(models, [wb.Config(), wb.Config(…)])")
-    before = {} if file is None else _earlier(Path(file).expanduser(), chosen)
+    before = {} if file is None else _earlier(expanded(file), chosen)
     about = origin_of(None)
     opened: dict[int, tuple[Model, str]] = {}
     calibrations: dict[int, Any] = {}

@@ -14,6 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from workbench.core.errors import ConfigError
+from workbench.core.stored_files import expanded
 from workbench.core.text import quoted
 
 _DEFINE = "define it with def at the top of a module or a notebook, with what it needs as parameters or there"
@@ -77,7 +78,7 @@ def user_function(value: Callable[..., Any] | str) -> UserFunction:
 
 def _of_text(text: str) -> UserFunction:
     place, _, name = text.rpartition(":")
-    file = Path(place).expanduser().resolve()
+    file = expanded(place).resolve()
     source = _read(file)
     try:
         defined = [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]

@@ -18,6 +18,7 @@ from workbench.core.measure.limits import Progress
 from workbench.core.models import Model, load
 from workbench.core.models.fingerprint import file_sha256
 from workbench.core.models.samples import sample_names
+from workbench.core.stored_files import expanded
 from workbench.core.text import path_text, quoted
 from workbench.features.base.registry import KINDS
 from workbench.features.remote.fleet import Fleet
@@ -149,7 +150,7 @@ def _sent(value: Any, files: dict[SentFile, Path]) -> Any:
     if type(value) in (list, tuple):
         return type(value)(_sent(part, files) for part in value)
     if isinstance(value, Path) or (isinstance(value, str) and _is_path(value)):
-        path = Path(value).expanduser()
+        path = expanded(value)
         if path.is_dir():
             raise ConfigError(
                 f"{path_text(path)} is a folder, which does not travel", "give arrays, or an .npz file"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from workbench.core.bounds import check_number
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 THREADS_BUDGET_S = 30.0
+_MOST_THREADS = 4096  # 13 counts, each with and without spinning
 _CLOSE = 0.05  # of the best latency: more threads than at the knee gain less than this
 _LOOKS = {True: series_look(0, "spinning"), False: series_look(1, "not spinning")}
 
@@ -160,7 +162,11 @@ def threads(
 
     `keep` adds the result to the history.
     """
-    configs = thread_configs(config or Config(), most_threads or usable_cores())
+    if most_threads is None:
+        most_threads = usable_cores()
+    fix = "give a whole number from 1 up, or leave it out for all cores"
+    check_number("most_threads", most_threads, fix, least=1, most=_MOST_THREADS, whole=True)
+    configs = thread_configs(config or Config(), most_threads)
     comparison = compare(
         model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,
         progress=progress, keep=False, cancel=cancel,

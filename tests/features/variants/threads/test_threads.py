@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import workbench as wb
 from tests.factories.results import scaling, thread_point
 from tests.features.profile.traces import event, node, trace_of, wide, write
 from workbench.core.config import Config
@@ -51,6 +53,12 @@ def test_real_statistics_name_the_large_nodes(tmp_path: Path) -> None:
 
 def scaling_with(times: Mapping[int, float]) -> ThreadScalingRecord:
     return scaling(*(thread_point(count, True, time_s) for count, time_s in times.items()))
+
+
+@pytest.mark.parametrize("most", [0, -1, True, 1.5, 10**9])
+def test_a_count_that_cannot_be_is_refused(most: Any) -> None:
+    with pytest.raises(wb.ConfigError, match=rf"most_threads={most} is no"):
+        wb.threads("digits-conv", most_threads=most)
 
 
 def test_counts_double_up_to_the_most() -> None:

@@ -11,6 +11,7 @@ from workbench.core.config import StaticInt8
 from workbench.core.errors import ConfigError
 
 MOST_DIMENSIONS = 24  # that get a row; a model with more of them is fed by a file
+_MOST_DIGITS = 10  # of a number below 2**31
 _MEASURING = (  # (trait, label, factor from the trait's unit, placeholder, help)
     ("budget_s", "time (s)", 1.0, "automatic",
      "Most seconds to measure. Automatic: about 10 s, more for slow models, and up to a minute more while "
@@ -139,7 +140,7 @@ def _free(model: Any) -> list[tuple[str, int, str | None]]:
 
 def whole(label: str, typed: str, least: int) -> int:
     """Return a whole number from `least` up."""
-    if not typed.isdecimal() or not least <= int(typed) < 2**31:
+    if not typed.isdecimal() or len(typed) > _MOST_DIGITS or not least <= int(typed) < 2**31:
         raise ConfigError(f"The {label} cannot be {typed[:40]!r}.", "Write a whole number such as 8.")
     return int(typed)
 

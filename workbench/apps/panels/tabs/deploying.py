@@ -18,6 +18,7 @@ from workbench.apps.panels.request import Subject
 from workbench.core.config import Config
 from workbench.core.config.literals import literal, text_literal
 from workbench.core.errors import ConfigError
+from workbench.core.stored_files import folder_to_write
 
 PROVEN = "improved"  # the config that an improvement proved
 _KINDS = ("python", "triton")
@@ -78,7 +79,7 @@ class Deploying:
         """Write the deployment in a job that can be cancelled."""
         config = self.configs[self.label.value]
         subject = self.state.result_subject or self.bench.request().subject
-        folder = Path(self.folder.value.strip() or "server").expanduser()
+        folder = folder_to_write(self.folder.value.strip() or "server")
         kind, options = self.kind.value, self._options(config, subject)
         self.status.value = note_html("Deploying…")
         work = partial(self._work, subject, config, folder, kind, options)

@@ -110,7 +110,8 @@ class HistoryPage:
         self.entries = list({entry.id: entry for entry in (*page[:PAGE], *pinned)}.values())
         if self.skipped == 0 and len(page) <= PAGE:
             return _CAPTION
-        return f"{self.skipped + 1:,} to {self.skipped + len(page[:PAGE]):,} of {len(kept):,}. {_CAPTION}"
+        count = len(kept) if text is None else len(kept.entries(text=text))
+        return f"{self.skipped + 1:,} to {self.skipped + len(page[:PAGE]):,} of {count:,}. {_CAPTION}"
 
     def _find(self, _text: str) -> None:
         self.skipped = 0

@@ -8,6 +8,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 from wiring import places_of  # type: ignore[import-not-found]
@@ -61,5 +62,7 @@ def run(values: dict[str, Any]) -> dict[str, Any]:
 if __name__ == "__main__":
     with np.load(sys.argv[1], allow_pickle=False) as arrays:
         results = run(dict(arrays))
-    arrays_out: Any = {name: np.asarray(value) for name, value in results.items()}
-    np.savez(sys.argv[2], **arrays_out)
+    with ZipFile(sys.argv[2], "w") as archive:  # np.savez takes no array called "file"
+        for name, value in results.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asarray(value))
