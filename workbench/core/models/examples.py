@@ -75,7 +75,7 @@ def examples(
     if isinstance(data, Inputs) and data.seed is not None and len(data.feeds) == 1:
         return _random(model.with_inputs(data), data.seed, most)
     if isinstance(data, Inputs):
-        return _of_feeds(model, data.feeds, None, data.made_by, most, real=data.seed is None)
+        return _of_feeds(model, data.feeds, None, data.made_by, most, real=data.is_real)
     if isinstance(data, Mapping):
         return _of_arrays(model, data, "dict (given)", most, batch)
     if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[1], Mapping):

@@ -23,7 +23,7 @@ from workbench.core.models.declared import (
     element_name,
 )
 from workbench.core.models.element_type import ElementType
-from workbench.core.models.inputs import Inputs, given_values, make_inputs
+from workbench.core.models.inputs import DRAWN, Inputs, given_values, make_inputs
 from workbench.core.models.scope import GraphScope
 from workbench.core.models.sizes import AUDIO_SAMPLES, RATE, Sizes, is_state, tensor_of
 from workbench.core.models.uses import Role, Uses, uses
@@ -67,8 +67,8 @@ def random_inputs(model: ModelProto, name: str, seed: int, given: Mapping[str, A
     }
     guesses = [*sizes.guesses, *maker.guesses]
     if not fixed:
-        return make_inputs([feed], f"random, seed {seed}", seed, guesses)
-    drawn = f"random, seed {seed}, except" if len(fixed) < len(feed) else "all given:"
+        return make_inputs([feed], f"{DRAWN}{seed}", seed, guesses)
+    drawn = f"{DRAWN}{seed}, except" if len(fixed) < len(feed) else "all given:"
     return make_inputs([feed], f"{drawn} {listed(list(fixed), 8)}", None, guesses)
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 MAX_FEEDS = 64  # limit for an iterable: enough to vary the data, few enough for memory
+DRAWN = "random, seed "  # how the words about inputs begin of which some were drawn
 _FORM = "Give a file that numpy.savez wrote, with one array for every input"
 
 
@@ -42,6 +43,11 @@ class Inputs:
     seed: int | None
     guesses: tuple[str, ...]  # every guess, in words
     shapes: tuple[tuple[str, str], ...]  # of the first feed: (input name, "float32[1,3,224,224]")
+
+    @property
+    def is_real(self) -> bool:
+        """Whether every value was given; `model.inputs(x=array)` draws the others, and has no seed either."""
+        return self.seed is None and not self.made_by.startswith(DRAWN)
 
     def record(self) -> InputsRecord:
         """Return the record of the inputs, without data."""

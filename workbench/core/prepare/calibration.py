@@ -144,7 +144,7 @@ def source_of(model: Model, data: Any, samples: int | None) -> CalibrationSource
         return _random(model.with_inputs(data), samples)
     if isinstance(data, Inputs):
         return CalibrationSource(
-            "inputs (given)", data.made_by, iter(data.feeds), data.seed, representative=data.seed is None
+            "inputs (given)", data.made_by, iter(data.feeds), data.seed, representative=data.is_real
         )
     if isinstance(data, Pictures):
         return CalibrationSource(*read_folder(data, model))

@@ -80,7 +80,7 @@ def gather(
         size_bytes=model.description.size_bytes,
         sizes=next(iter(sizes), ()),
         feed_sizes=sizes,
-        random_inputs=inputs.seed is not None,
+        random_inputs=not inputs.is_real,
         **{
             **vars(known),
             "explained": explained,
