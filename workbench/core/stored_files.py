@@ -41,7 +41,7 @@ def folder_to_write(path: str | os.PathLike[str]) -> Path:
         return Path(path).expanduser()
     except RuntimeError as error:
         raise StorageError(
-            f"{path_text(path)} is in the folder of a user that this machine does not have",
+            f"{path_text(Path(path))} is in the folder of a user that this machine does not have",
             "correct the name after ~, or give the path in full",
         ) from error
 

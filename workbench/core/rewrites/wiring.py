@@ -9,7 +9,10 @@ from onnx import numpy_helper
 
 from workbench.core.rewrites.scopes import Scope, captured_names, is_standard, names_in, names_read, scopes_of
 
-_ROUNDING = {onnx.TensorProto.FLOAT16: 2**-11, onnx.TensorProto.BFLOAT16: 2**-8}  # of one number, relative
+_ROUNDING: dict[int, float] = {  # of one number, relative
+    onnx.TensorProto.FLOAT16: 2**-11,
+    onnx.TensorProto.BFLOAT16: 2**-8,
+}
 MOST_FACTORS = 16  # of a product; the GELU of tanh has four
 
 
