@@ -11,7 +11,7 @@ from onnx import helper
 
 import workbench as wb
 from tests.features.profile.traces import chain, looped, make, value
-from workbench.core.errors import RunFailed
+from workbench.core.errors import BundleError, RunFailed
 from workbench.features.cold_start import cold_start
 from workbench.features.cold_start.starts import FEWEST, REPEATS
 from workbench.features.profile.roofline.node_limits import roofline
@@ -33,6 +33,11 @@ def test_profile_opens_the_model_makes_inputs_and_keeps_the_trace(model: Path, t
     assert set(made.to_frame()["scope"]) == {"/layer.0", "/layer.0/act", "/layer.1", "/layer.1/act"}
     kept = wb.read_profile(tmp_path / "kept.json", warmup_runs=3)
     pd.testing.assert_frame_equal(kept.scaled_to(made.run_s).to_frame(), made.to_frame())
+
+
+def test_a_trace_that_could_not_be_kept_is_refused_before_the_model_runs(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="Make the folder first"):
+        wb.profile(model, keep_trace=tmp_path / "none" / "kept.json")
 
 
 @pytest.mark.real

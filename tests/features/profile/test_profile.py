@@ -10,6 +10,8 @@ from onnx import helper
 
 from tests.features.profile.traces import chain, event, looped, make, node, trace_of, value, write
 from workbench.core.config import Config
+from workbench.features.profile.flame.merged import DEEPEST_BOX
+from workbench.features.profile.flame.view import flame_view
 from workbench.features.profile.naming import named_model
 from workbench.features.profile.running import Execution, profile_execution
 from workbench.features.profile.scopes import scopes_of
@@ -97,6 +99,20 @@ def test_a_trace_without_a_run_says_so(tmp_path: Path) -> None:
     assert profile.to_frame().empty
     assert profile.by("op_type").empty
     assert profile.variation().empty
+
+
+def test_runs_that_took_no_microsecond_are_shown(tmp_path: Path) -> None:
+    view = flame_view(read_profile(write(tmp_path, [node("a", 0, 0), event("model_run", 0, 0, "Session")])))
+    assert str(view) == "run: 0 µs, the mean of the fastest 1 of 1 run, with the profiler on."
+
+
+def test_what_is_nested_too_deep_counts_for_the_box_above_it(tmp_path: Path) -> None:
+    depth = 3000
+    nested = [event(f"n{level}", depth - level, 2 * level + 1, "Other") for level in range(depth)]
+    view = flame_view(read_profile(write(tmp_path, [*nested, event("model_run", 0, 3 * depth, "Session")])))
+    boxes = view.to_frame("module")
+    assert boxes["depth"].max() == DEEPEST_BOX
+    assert boxes["self_s"].sum() == pytest.approx(3 * depth / 1e6)
 
 
 @pytest.mark.real

@@ -102,6 +102,24 @@ def test_the_cap_is_told(tmp_path: Path) -> None:
     assert trace.notes == ("ORT reached its cap of events and dropped 42: profile fewer runs",)
 
 
+@pytest.mark.parametrize("args", ["dropped", ["dropped"], None])
+def test_a_cap_without_a_count_leaves_each_event_there_once(args: object, tmp_path: Path) -> None:
+    cap = {**event("profile_truncated", 9, 0, "Session"), "args": args}
+    trace = read_trace(write(tmp_path, [node("a", 0, 1), cap]))
+    assert [trace.name_of(row) for row in range(len(trace))] == ["a_kernel_time", "profile_truncated"]
+    assert trace.notes == ("ORT reached its cap of events and dropped some: profile fewer runs",)
+
+
+def test_an_event_that_is_nested_too_deep_is_left_out(tmp_path: Path) -> None:
+    deep: object = []
+    for _ in range(400):
+        deep = [deep]
+    events = [node("a", 0, 1), event("b", 2, 1, "Other", at=deep), node("c", 4, 1, input_type_shape=deep)]
+    trace = read_trace(write(tmp_path, events))
+    assert [trace.name_of(row) for row in range(len(trace))] == ["a_kernel_time"]
+    assert trace.notes == ("2 parts of the file are no events and were left out",)
+
+
 def test_events_of_others_are_kept_with_what_they_say(tmp_path: Path) -> None:
     kernel = event("sgemm", 5.25, 2.5, "Kernel", tid=7, stream="0", op_name="a", grid_x=4)
     bare = {"ph": "M", "name": "process_name", "args": {"name": "x"}}

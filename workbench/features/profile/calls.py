@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.bounds import check_number
+from workbench.core.bundle.atomic import check_place
 from workbench.core.config import Config
 from workbench.core.cpu import usable_cores
 from workbench.core.measure.limits import Limits
@@ -54,12 +55,14 @@ def profile(
     'profile'
     """
     check_number("budget_s", budget_s, "give seconds, like 1.0", least=0)
+    trace = None if keep_trace is None else Path(keep_trace).expanduser()
+    if trace is not None:
+        check_place(trace)
     source, fed = opened_with(model, inputs, seed)
     runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
     execution = Execution.of(
         runnable, budget_s=budget_s, per_node_memory=per_node_memory, limits=limits or Limits()
     )
-    trace = None if keep_trace is None else Path(keep_trace)
     profiled = profile_execution(execution, keep_trace=trace, cancel=cancel)
     result = Profile.of(profiled, origin_of(source, config or Config(), fed, cancel=cancel))
     return kept(result, keep)

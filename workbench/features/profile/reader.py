@@ -90,7 +90,7 @@ class _Build:
         self.size += len(rows)
         if TRUNCATED in names:
             for name, entry in zip(names, args, strict=True):
-                if name == TRUNCATED:
+                if name == TRUNCATED and isinstance(entry, dict):
                     self.dropped = number(entry.get("dropped_event_count"))
 
     def _arguments(self, args: tuple[Any, ...]) -> dict[str, array[int]]:
@@ -139,6 +139,9 @@ class _Build:
                 args = {"args": args}
             if not _well_formed(args.get(_STATS)):
                 args = {key: value for key, value in args.items() if key != _STATS}
+            if not _can_be_written(args):
+                self.odd += 1
+                continue
             rows.append(
                 (
                     str(event.get("cat", "")),
@@ -203,6 +206,15 @@ def _well_formed(stats: Any) -> bool:
     try:
         _scheduling(0, stats)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+        return False
+    return True
+
+
+def _can_be_written(args: dict[str, Any]) -> bool:
+    """Return whether the arguments are nested no deeper than JSON is written: it is read deeper."""
+    try:
+        orjson.dumps(args)
+    except TypeError:
         return False
     return True
 

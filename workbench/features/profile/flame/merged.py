@@ -20,6 +20,7 @@ from workbench.features.profile.tree import NO_PARENT
 Order = Literal["module", "operator"]
 NOT_TOLD = "(not told)"
 MOST_MODULES = 24  # one in another: names are anybody's
+DEEPEST_BOX = 100  # of the tree: what a stranger's trace nests deeper counts for the box above it
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class Branch:
     kind: FrameKind
     op: str | None = None
     provider: str | None = None
+    depth: int = 0
     own_s: float = 0.0
     calls: int = 0
     children: dict[tuple[str, FrameKind], Branch] = field(default_factory=dict)
@@ -38,7 +40,7 @@ class Branch:
         """Return the box of that name below this one; make it if it is new."""
         branch = self.children.get((name, kind))
         if branch is None:
-            branch = self.children[(name, kind)] = Branch(name, kind, op, provider)
+            branch = self.children[(name, kind)] = Branch(name, kind, op, provider, self.depth + 1)
         return branch
 
     @property
@@ -129,7 +131,7 @@ class _Finder:
 
     def place(self, above: Branch, event: int) -> Branch:
         kind = Event(self._profile.tree.kind[event])
-        if kind in (Event.RUN, Event.EXECUTOR):
+        if kind in (Event.RUN, Event.EXECUTOR) or above.depth >= DEEPEST_BOX:
             return above
         if kind == Event.NODE:
             return self.node(above, event)

@@ -108,6 +108,8 @@ def _of(shown: ProfiledRun) -> str:
     if not steady.runs:
         return f"{shown.label}: no run was completed in this trace"
     table = group_table(steady, "op_type")
+    if not table["self_s"].sum():  # runs of no microsecond: nothing is a share of them
+        return f"{shown.label}: {shown.profile.time_words}"
     gaps = table["op_type"].isin((BETWEEN_NODES, SCHEDULING))
     top = table[~gaps].head(_MOST_OPS)
     parts = [f"{op} {share * 100:.0f} %" for op, share in zip(top["op_type"], top["share"], strict=True)]
