@@ -15,6 +15,7 @@ from IPython.utils.capture import capture_output
 import workbench as wb
 from tests.apps.panels.conftest import settle
 from workbench.apps.panels import magic
+from workbench.features.caught.record import CaughtSession
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("own_home")]
 MADE = """
@@ -92,3 +93,14 @@ def test_a_cell_without_a_session_says_so(shell: Any) -> None:
     assert magic.NONE in printed
     with pytest.raises(UsageError, match="no arguments"):
         shell.run_cell_magic("workbench", "bench", "1 + 1")
+
+
+def test_nothing_of_another_session_is_left(bench: wb.Workbench, tmp_path: Path) -> None:
+    state, gone = bench.state, str(tmp_path / "gone.onnx")
+    state.duplicate("B")
+    state.calibration = "examples.npz"
+    magic.show(bench, CaughtSession(gone, wb.Config(), None, 1, 0))
+    assert "gone.onnx does not exist" in str(state.model_error)
+    assert (len(state.configs), state.calibration) == (2, "")
+    magic.show(bench, CaughtSession(None, wb.Config(), None, 1, 0))
+    assert state.model_error is None

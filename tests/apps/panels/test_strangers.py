@@ -85,3 +85,8 @@ def test_numbers_and_what_is_absent_stay_as_they_are_in_a_spreadsheet() -> None:
     frame = pd.DataFrame({"a": [-0.5, None], "b": pd.array([1, None], dtype="Int64"), "c": [True, False]})
     assert csv_of(frame) == frame.to_csv(index=False, lineterminator="\r\n")
     assert csv_of(frame.head(0)) == frame.head(0).to_csv(index=False, lineterminator="\r\n")
+
+
+def test_no_name_of_a_model_moves_the_cursor() -> None:
+    bench = wb.Workbench("no\x1b[31msuch.onnx")
+    assert str(bench).isprintable()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.apps.panels.bench import Bench
 from workbench.core.bundle.display import config_in_words, to_table
 from workbench.core.installed import need
+from workbench.core.text import one_line
 
 if TYPE_CHECKING:
     from workbench.apps.panels.layout import Layout
@@ -40,7 +41,7 @@ class Workbench(Bench):
     def __str__(self) -> str:
         model = self.state.model
         name = model.name if model else self._requested or "no model yet"
-        return f"The workbench on {name}: {self._verdict()}"
+        return f"The workbench on {one_line(name)}: {self._verdict()}"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Return the panels, and a table of what they held for readers without a kernel."""

@@ -51,9 +51,9 @@ def show(bench: Workbench, session: CaughtSession) -> None:
     """Set the model, the config and the inputs of a session; B is the copy that is then changed."""
     state = bench.state
     with state.hold_trait_notifications():
-        state.model = state.source = None  # until the session's own is open
-        state.dims, state.seed, state.data = (), 0, session.inputs or ""
-        state.change(a=session.config, b=session.config)
+        state.model = state.source = state.model_error = None  # until the session's own is open
+        state.dims, state.seed, state.data, state.calibration = (), 0, session.inputs or "", ""
+        state.set_configs({"A": session.config, "B": session.config})
     if session.model is not None:
         with suppress(WorkbenchError):  # the panels show why it cannot be opened
             bench.load(session.model, wait=True)

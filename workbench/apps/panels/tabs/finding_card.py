@@ -109,5 +109,5 @@ class NodeLinks:
 
 def short(name: str) -> str:
     """Return the end of a long name of a node."""
-    name = one_line(name, 300)
-    return name if len(name) <= _NAME else f"…{name[-_NAME:]}"
+    end = one_line(name[-_NAME:], _NAME)
+    return end if len(name) <= _NAME else f"…{end}"
