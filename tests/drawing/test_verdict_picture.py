@@ -50,6 +50,17 @@ def test_a_faster_candidate_by_equality() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("sqnr_db", "percent"),
+    [(-3.0, "over 100"), (0.0, "100"), (1.0, "89"), (30.0, "3.2"), (60.0, "0.1"), (140.0, "under 0.0001")],
+)
+def test_the_error_of_other_arithmetic_is_written_without_an_exponent(sqnr_db: float, percent: str) -> None:
+    record = ordinary()
+    near = tuple(replace(row, sqnr_db=sqnr_db, least_sqnr_db=-10.0) for row in record.agreement)
+    outputs = verdict_picture(replace(record, agreement=near), record.verdict).outputs
+    assert outputs.startswith(f"Outputs are {percent} % off (signal to noise {sqnr_db:.0f} dB)")
+
+
 @pytest.mark.parametrize("kind", ["unknown", "tie"])
 def test_a_difference_that_was_not_found_is_in_no_tile(kind: str) -> None:
     assert [tile.change for tile in picture(kind=kind, ratio=1.0, low=0.99, high=1.01).tiles[:2]] == ["", ""]
