@@ -46,6 +46,20 @@ def every_sample(run: object) -> list[float]:
     return [s for process in run.processes for block in process.blocks for s in block.samples_s]  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("kind", "units"),
+    [
+        ("peaks", {"threads": None, "float32_gflops": "GFLOP/s", "int8_gops": "Gop/s", "gb_per_s": "GB/s"}),
+        ("roofline", {"time_s": "seconds", "flops": "FLOPs", "bytes_moved": "bytes", "achieved": None}),
+        ("sweep", {"items_per_s": "1/s", "items_per_s_low": "1/s", "items_per_s_high": "1/s", "batch": None}),
+        ("accuracy", {"accuracy": None, "accuracy_low": None}),
+    ],
+)
+def test_each_column_has_its_unit(tmp_path: Path, kind: str, units: dict[str, str | None]) -> None:
+    index = json.loads((every_kind()[kind].export(tmp_path / "out") / "index.json").read_text())
+    assert units.items() <= index["tables"]["tables/result.csv"]["columns"].items()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 def test_a_failed_export_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()

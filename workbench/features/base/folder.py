@@ -20,17 +20,21 @@ from workbench.features.base.registry import KINDS
 if TYPE_CHECKING:
     import pandas as pd
 
-_UNITS = {  # by the end of a column's name
+_UNITS = {  # by the end of a column's name, before which of an interval's ends it is
     "_s": "seconds",
     "_ms": "milliseconds",
     "_us": "microseconds",
     "_ns": "nanoseconds",
     "_bytes": "bytes",
+    "bytes_moved": "bytes",
     "_mib": "MiB",
     "_db": "dB",
     "_hz": "1/s",
     "_per_s": "1/s",
-    "_flops": "FLOPs",
+    "gb_per_s": "GB/s",
+    "flops": "FLOPs",
+    "gflops": "GFLOP/s",
+    "gops": "Gop/s",
 }
 
 
@@ -177,5 +181,5 @@ def _within(folder: Path, path: Path) -> str:
 
 
 def _unit(column: str) -> str | None:
-    ends = sorted(_UNITS, key=len, reverse=True)
-    return next((_UNITS[end] for end in ends if column.endswith(end)), None)
+    name, ends = re.sub("_(low|high)$", "", column), sorted(_UNITS, key=len, reverse=True)
+    return next((_UNITS[end] for end in ends if name.endswith(end)), None)
