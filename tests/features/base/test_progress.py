@@ -49,3 +49,11 @@ def test_compare_hands_its_progress_on(bars: list[Any], tmp_path: Any) -> None:
     result = wb.compare(path, wb.Config(), wb.Config(), budget_s=0.05, progress=False, keep=False)
     result.accuracy()
     assert bars == [False]
+
+
+@pytest.mark.real
+def test_measuring_more_hands_its_progress_on(bars: list[Any], tmp_path: Any) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    result = wb.compare(path, wb.Config(), wb.Config(), budget_s=0.05, progress=False, keep=False)
+    result.measure_more(budget_s=0.05, progress=False, keep=False).accuracy()
+    assert bars == [False]

@@ -95,7 +95,7 @@ class Continued(Result):
         with bar(progress) as on_progress:
             request = replace(request, goal=self._goal())
             result = self._with_rounds(compare(request, on_progress=on_progress, cancel=cancel))
-        result.with_model(self._model, inputs, self._calibration)
+        result.with_model(self._model, inputs, self._calibration, progress is True)
         if keep:
             result.keep()
         return result
