@@ -105,6 +105,14 @@ def test_a_bundle_that_is_none_is_refused_with_a_fix(
     assert not (tmp_path / "picture.svg").exists()
 
 
+def test_a_picture_of_another_format_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = write_bundle(ordinary(), tmp_path / "tiny.ortbench")
+    with pytest.raises(SystemExit):
+        main([str(bundle), "-o", str(tmp_path / "picture.jpg")])
+    assert "neither a .png nor a .svg file" in capsys.readouterr().err
+    assert not (tmp_path / "picture.jpg").exists()
+
+
 def test_plotly_and_onnxruntime_are_not_needed() -> None:
     heavy = "{'plotly', 'pandas', 'onnxruntime'}"
     code = f"import sys, workbench.drawing.still; print(sorted({heavy} & {{*sys.modules}}))"

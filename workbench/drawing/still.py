@@ -43,10 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("bundle", help="an .ortbench file")
     parser.add_argument("-o", "--output", required=True, type=Path, help="the .png or .svg file to write")
     options = parser.parse_args(arguments)
+    suffix = options.output.suffix.casefold()
+    if suffix not in (".png", ".svg"):
+        parser.error(f"{str(options.output)!r} is neither a .png nor a .svg file: give one of these")
     try:
         scene = latency_scene(read_bundle(options.bundle).record)
-        png = options.output.suffix.casefold() == ".png"
-        write_atomically(options.output, scene.to_png() if png else scene.to_svg().encode())
+        write_atomically(options.output, scene.to_png() if suffix == ".png" else scene.to_svg().encode())
     except WorkbenchError as error:
         print(error, file=sys.stderr)
         return 2
