@@ -115,3 +115,13 @@ def test_a_person_who_went_elsewhere_finds_a_mark_at_the_tab(bench: wb.Workbench
     assert results.tabs.titles[TITLES.index("What ORT did")] == f"What ORT did{MARK}"
     results.turn("What ORT did")
     assert results.tabs.titles[TITLES.index("What ORT did")] == "What ORT did"
+
+
+def test_what_was_made_of_something_that_is_no_longer_set_turns_to_no_empty_view(bench: wb.Workbench) -> None:
+    results, request = bench.panels.results, bench.request()
+    bench.b = wb.Config(level="basic")
+    bench.state.show_parts(request, {"levels/B": wb.Levels(examples.levels())}, "levels")
+    settle(bench)
+    assert results.shown == TITLES[0]
+    assert list(results.tabs.titles) == TITLES
+    assert "levels" in results.place.why.value, "it can be shown again"

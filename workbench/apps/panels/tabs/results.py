@@ -141,9 +141,9 @@ class Results:
     def _made(self, _: object) -> None:
         """Turn to what was made; mark its view if somebody went elsewhere meanwhile."""
         kind = self.state.made
-        titles = [title for title in KINDS.named(kind).tabs if title in self.titles] if kind else []
-        if not titles:
+        if not kind or not self.state.has_part(kind):  # else it is about something that is no longer set
             return
+        titles = [title for title in KINDS.named(kind).tabs if title in self.titles]
         title = self.shown if self.shown in titles else titles[0]
         if self.shown in (title, self.began_in):
             self.turn(title, kind)
