@@ -146,6 +146,16 @@ def test_the_inputs_of_a_lora_adapter_are_left_alone() -> None:
     assert adapted in {value.name for value in built.graph.input}
 
 
+@pytest.mark.parametrize(("elements", "speaks"), [(16 << 20, True), (15 << 20, False)])
+def test_large_constants_count_although_their_payload_is_not_read(elements: int, speaks: bool) -> None:
+    nodes = [("c", "Constant", (), 1), ("a", "Add", ("x", "c"), 9)]
+    built = model(nodes)
+    large = TensorProto(dims=[elements], data_type=FLOAT)
+    built.graph.node[0].attribute.append(helper.make_attribute("value", large))
+    findings = say("weights-as-attributes", evidence(nodes, structure=built))
+    assert [finding.fix.rewrite for finding in findings] == ["constants-to-initializers"] * speaks
+
+
 def test_a_rewrite_that_the_config_has_is_not_offered_again() -> None:
     nodes = [("c", "Conv", ("x", "w"), 90)]
     built = matrix(nodes)

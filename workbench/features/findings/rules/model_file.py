@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from onnx import TensorProto
 
 from workbench.core.rewrites.scopes import CONSTANTS_IR_VERSION, is_of_adapter
 from workbench.core.text import shorten
 from workbench.features.explain.graph import Node
+from workbench.features.explain.graph.model import ELEMENT_BYTES
 from workbench.features.findings.config_fixes import rewrite_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
@@ -180,13 +183,13 @@ def unused_weights(evidence: Evidence) -> FindingRecords:
 )
 def weights_as_attributes(evidence: Evidence) -> FindingRecords:
     """Large numbers are stored as attributes of nodes."""
-    heavy, total = [], 0
+    heavy, total = [], 0.0
     for node in evidence.structure.graph.node:
         numbers = sum(len(attribute.floats) + len(attribute.ints) for attribute in node.attribute)
-        tensors = sum(len(attribute.t.raw_data) for attribute in node.attribute if attribute.HasField("t"))
-        total += tensors
         if numbers > 100_000:
             heavy.append(node.name or node.op_type)
+        for attribute in node.attribute if node.op_type == "Constant" else ():  # whose payload is not read
+            total += prod(attribute.t.dims) * ELEMENT_BYTES.get(attribute.t.data_type, 0.0)
     if not heavy and total < ATTRIBUTE_BYTES:
         return
     yield finding(
