@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from workbench.features.profile.session_profile import SessionProfile, read_profile
+from workbench.features.profile.calls import read_profile
+from workbench.features.profile.session_profile import SessionProfile
 
 KINDS = ("MatMul", "Add", "Softmax", "LayerNormalization", "BiasGelu", "Transpose", "Reshape")
 NODES = 1_000  # of one run

@@ -17,8 +17,9 @@ from tests.browser.test_graph_view import details, exported, painted
 from tests.factories.graphs import fused
 from tests.features.profile.traces import event, node, write
 from workbench.features.explain.graph_view.view import graph_view
+from workbench.features.profile.calls import read_profile
 from workbench.features.profile.flame.view import FlameView, flame_of_two, flame_view
-from workbench.features.profile.session_profile import SessionProfile, read_profile
+from workbench.features.profile.session_profile import SessionProfile
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

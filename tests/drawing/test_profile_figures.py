@@ -16,11 +16,12 @@ from workbench.features.cold_start.chart import cold_start_chart
 from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
 from workbench.features.memory.by_node import memory_of
 from workbench.features.memory.chart import memory_figure
+from workbench.features.profile.calls import read_profile
 from workbench.features.profile.chart import op_type_chart
 from workbench.features.profile.roofline.chart import roofline_figure
 from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.features.profile.roofline.peaks import PeakRow
-from workbench.features.profile.session_profile import SessionProfile, read_profile
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.variants.memory_settings import settings_chart
 from workbench.features.variants.threads import threads_chart
 

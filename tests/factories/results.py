@@ -42,11 +42,12 @@ from workbench.features.improve.record import ImprovementRecord, ImprovementStep
 from workbench.features.load.record import LoadPoint, LoadRun, LoadSlice, LoadTestRecord, LoadVerdict
 from workbench.features.memory.by_node import memory_of
 from workbench.features.pipelines.record import PipelineRun, PipelineSlice, PipelinesRecord, StageRecord
+from workbench.features.profile.calls import read_profile
 from workbench.features.profile.difference.files import FileDifference, OperatorCounts, WeightChange
 from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.features.profile.roofline.peaks import PeakRow, PeakTable
 from workbench.features.profile.saved import record_of
-from workbench.features.profile.session_profile import Overhead, SessionProfile, read_profile
+from workbench.features.profile.session_profile import Overhead, SessionProfile
 from workbench.features.replay.record import ReplayRecord, ReplayRun, SizeSeen
 from workbench.features.tune.record import StudyCandidate, StudyRecord
 from workbench.features.tune.space import Space

@@ -17,7 +17,8 @@ from workbench.features.explain.graph import Graph
 from workbench.features.explain.placement.partitions import Boundary
 from workbench.features.explain.placement.records import CompiledPart, PlacedNode, Placement
 from workbench.features.explain.placement.timing import with_profile
-from workbench.features.profile.session_profile import SessionProfile, read_profile
+from workbench.features.profile.calls import read_profile
+from workbench.features.profile.session_profile import SessionProfile
 
 CPU, NPU = "CPUExecutionProvider", "NpuExecutionProvider"
 SHAPE = [{"float": [2, 8]}]

@@ -10,12 +10,13 @@ from onnx import helper
 
 from tests.features.profile.traces import chain, event, looped, make, node, trace_of, value, write
 from workbench.core.config import Config
+from workbench.features.profile.calls import read_profile
 from workbench.features.profile.flame.merged import DEEPEST_BOX
 from workbench.features.profile.flame.view import flame_view
 from workbench.features.profile.naming import named_model
 from workbench.features.profile.running import Execution, profile_execution
 from workbench.features.profile.scopes import scopes_of
-from workbench.features.profile.session_profile import SessionProfile, read_profile
+from workbench.features.profile.session_profile import SessionProfile
 
 
 def run_of(start: float, *nodes: tuple[str, str, float]) -> list[dict[str, object]]:
@@ -88,8 +89,8 @@ def test_spans_hold_the_tree(hand: SessionProfile) -> None:
 
 def test_names_from_strangers_are_escaped(tmp_path: Path) -> None:
     events = run_of(0, ("<script>alert(1)</script>", "<b>op</b>", 5))
-    html = read_profile(write(tmp_path, events))._repr_html_()
-    assert "<script>" not in html
+    html = read_profile(write(tmp_path, events)).page_html()
+    assert "<script>alert" not in html
     assert "<b>op" not in html
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.features.profile.traces import chain, looped, trace_of
 from workbench.core.errors import WorkbenchError
-from workbench.features.profile.session_profile import read_profile
+from workbench.features.profile.calls import read_profile
 from workbench.features.profile.writing import save_trace
 
 

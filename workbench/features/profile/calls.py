@@ -20,13 +20,13 @@ from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs, kept, opened_with
 from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_as_asked
 from workbench.features.memory.result import Memory
+from workbench.features.profile.reader import read_trace
 from workbench.features.profile.result import Profile
 from workbench.features.profile.roofline.machine_peaks import keep_peaks
 from workbench.features.profile.roofline.peaks import PeakRow, measure_peaks
 from workbench.features.profile.roofline.peaks_result import Peaks
 from workbench.features.profile.roofline.result import Roofline
 from workbench.features.profile.running import Execution, profile_execution
-from workbench.features.profile.session_profile import read_profile as read
 
 
 @finding_inputs
@@ -77,7 +77,7 @@ def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None
     >>> wb.read_profile.__name__
     'read_profile'
     """
-    return Profile.of(read(path, warmup_runs=warmup_runs))
+    return Profile(read_trace(path), warmup_runs=warmup_runs)
 
 
 @finding_inputs

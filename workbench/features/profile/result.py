@@ -26,8 +26,6 @@ from workbench.features.profile.session_profile import SessionProfile as Data
 from workbench.features.profile.sharing import Sharing, sharing_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from workbench.drawing.chart import Chart
     from workbench.features.profile.flame.view import FlameView, Way
 
@@ -62,10 +60,6 @@ class Profile(Data, Result):
     def saved(self) -> ProfileRecord:
         """The record as a bundle holds it: the trace's columns of its first runs, and its graph."""
         return record_of(self)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row per executed node: op_type, provider, scope, calls and times of one run, share."""
-        return Data.to_frame(self)
 
     def chart(self) -> Chart:
         """Return own time per run of each operator, gaps included."""
@@ -123,11 +117,6 @@ class Profile(Data, Result):
         return Data.__str__(self)
 
     __str__ = Result.__str__
-
-    def __repr__(self) -> str:
-        return Data.__repr__(self)
-
-    _repr_html_ = None  # type: ignore[assignment]  # never beside a picture
 
 
 def examine(run: ExaminedRun) -> ProfileRecord:

@@ -6,7 +6,7 @@ Each time that a table, figure or view shows is a share of the steady runs times
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,9 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Self
 
-from workbench.core.bundle.display import to_table
 from workbench.core.text import counted, in_ms, in_time
-from workbench.features.profile.reader import read_trace
 from workbench.features.profile.tables import (
     CountedEvents,
     Grouping,
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from onnx import ModelProto
 
-_MOST_ROWS = 12
 _STEADY = 0.75  # as in judge.pairs
 
 
@@ -211,25 +208,3 @@ class SessionProfile:
 
     def __repr__(self) -> str:
         return f"<Profile: {self}>"
-
-    def _repr_html_(self) -> str:
-        table = self.by("op_type").head(_MOST_ROWS)
-        columns = (table[name].tolist() for name in ("op_type", "calls", "self_s", "share"))
-        rows: Iterable[tuple[object, ...]] = (
-            (op_type, f"{calls:.4g}", in_ms(own), f"{share * 100:.1f} %")
-            for op_type, calls, own, share in zip(*columns, strict=True)
-        )
-        headings = ("op type", "calls", "own time", "share")
-        return to_table(headings, rows, f"{self}. Shares of {self.time_words}")
-
-
-def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None) -> SessionProfile:
-    """Read a trace that ORT wrote, of any version and provider, as far as it goes.
-
-    `warmup_runs`: how many of the first runs the tables leave out; by default one, when there are three.
-
-    >>> import workbench as wb
-    >>> wb.read_profile.__name__
-    'read_profile'
-    """
-    return SessionProfile(read_trace(path), warmup_runs=warmup_runs)

@@ -10,6 +10,7 @@ import pytest
 from tests.features.profile.traces import chain, trace_of
 from workbench.core.config import Config
 from workbench.core.errors import ProfileError
+from workbench.features.profile.calls import read_profile
 from workbench.features.profile.flops.cost import Cost
 from workbench.features.profile.roofline import node_limits
 from workbench.features.profile.roofline.node_limits import (
@@ -22,7 +23,6 @@ from workbench.features.profile.roofline.node_limits import (
 )
 from workbench.features.profile.roofline.peaks import PeakRow, PeakTable, Timing, measure_peaks
 from workbench.features.profile.running import Execution, profile_execution
-from workbench.features.profile.session_profile import read_profile
 
 PEAKS = PeakRow(1, 100e9, 400e9, 10e9)
 FEED = {"x": np.ones((4, 16), np.float32)}

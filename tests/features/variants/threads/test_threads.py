@@ -15,7 +15,7 @@ import workbench as wb
 from tests.factories.results import scaling, thread_point
 from tests.features.profile.traces import event, node, trace_of, wide, write
 from workbench.core.config import Config
-from workbench.features.profile.session_profile import read_profile
+from workbench.features.profile.calls import read_profile
 from workbench.features.profile.sharing import sharing_of
 from workbench.features.variants.threads import ThreadScalingRecord, thread_configs
 
