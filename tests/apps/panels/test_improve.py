@@ -127,6 +127,7 @@ def test_what_may_vary_is_offered_and_what_is_left_out_stays_out(
     assert 'without=["intra_op_threads"]' in kind_code(KINDS.named("improvement"), bench.request())
     bench.state.model = None
     assert varying.axes.children == ()
+    assert varying.size.value == "as in A: intra_op_threads", "it stays out for the next model, and says so"
 
 
 def test_a_cancelled_improvement_shows_what_is_proven(

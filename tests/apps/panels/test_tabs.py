@@ -264,3 +264,13 @@ def test_the_time_of_a_slow_node_has_no_exponent() -> None:
 
     assert "/a: 1.23 s<" in nodes_html(Profile(), "Conv")
     assert "/b: 500 µs<" in nodes_html(Profile(), "Conv")
+
+
+def test_a_view_of_full_width_folds_no_configs_of_another_mode(shown: wb.Workbench) -> None:
+    state, configs = shown.state, shown.panels.configs
+    state.wide = True
+    assert configs.layout.display == "none"
+    state.mode = "explore"
+    assert configs.layout.display is None
+    state.mode = "compare"
+    assert configs.layout.display == "none"

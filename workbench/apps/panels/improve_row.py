@@ -138,7 +138,8 @@ class MayVary:
     def _count(self) -> None:
         space = self.state.space
         if space is None:
-            self.size.value = ""
+            left_out = self.state.forms.get(KIND, {}).get("without", "")
+            self.size.value = text(f"as in A: {left_out}") if left_out else ""
             return
         rest = space.without(*(name for name, check in self.checks.items() if not check.value))
         words = f"{counted(len(rest.moves), 'change')}, {counted(len(rest), 'combination')}"

@@ -62,7 +62,7 @@ class Layout:
         results, mode = self.results, self.state.mode
         with own_changes():
             self.modes.value = mode
-        W.set_shown(self.configs, mode in ("compare", "explore") and not self.state.wide)
+        W.set_shown(self.configs, mode == "explore" or (mode == "compare" and not self.state.wide))
         W.set_shown(self.improve.widget, mode == "improve")
         shown = {"improve": results.improve, "explore": results.explore, "results": results.history}
         answer = [results.answer, results.views]
