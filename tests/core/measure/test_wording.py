@@ -144,3 +144,8 @@ def test_a_tail_that_points_elsewhere_is_said() -> None:
     assert "but the mean of all samples is 9.8 % higher in B: slow runs weigh more in it" in text
     assert "but the slowest 1 in 100 (p99) are" in text
     assert "higher in B, unlike the runs in general" in text
+
+
+def test_a_mean_of_a_multiple_is_written_without_an_exponent() -> None:
+    told = report(drawn(drawn_run("A", 0.002), with_sample(drawn_run("B", 0.002), 5.0), kind="tie"))
+    assert "but the mean of all samples is 312 % higher in B" in told

@@ -11,7 +11,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.measure.other_file import TIMING_ONLY, is_other_net
 from workbench.core.measure.percentiles import MIN_PROCESSES, mean, percentiles
 from workbench.core.measure.providers import asked_for, short_name
-from workbench.core.text import counted, factor_ends, in_mib, shorten
+from workbench.core.text import counted, factor_ends, in_digits, in_mib, shorten
 from workbench.core.thread_variables import variables_of
 
 MOST_CHARACTERS = 6_000  # per line: keeps ORT's failure messages, cuts an untrusted megabyte
@@ -203,7 +203,7 @@ def _other_way(direction: int, before_s: float | None, after_s: float | None, le
     change = after_s / before_s - 1
     if abs(change) < least or ((change > 0) == (direction < 0) and direction):
         return ""
-    return f"{abs(change) * 100:.2g} % {'higher' if change > 0 else 'lower'}"
+    return f"{in_digits(abs(change) * 100, 2)} % {'higher' if change > 0 else 'lower'}"
 
 
 def thread_notes(runs: Iterable[WithThreads]) -> Iterator[tuple[str, str]]:
