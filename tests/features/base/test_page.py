@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import HOSTILE, hostile
 from tests.factories.results import every_kind
+from workbench.core.bundle.run import LogLine
 
 MOST_BYTES = 5_000_000  # beside plotly.js, which has as many
 
@@ -114,3 +116,16 @@ def test_a_long_table_says_what_it_leaves_out() -> None:
     assert "not known" in html
     assert "<script" not in html
     assert "<img" not in html
+
+
+@pytest.mark.usefixtures("without_plotly")
+def test_a_log_that_is_cut_says_so() -> None:
+    record = ordinary()
+    lines = {"A": 200, "B": 1234}
+    runs = tuple(
+        replace(run, log=(LogLine("W", "a warning"),) * count)
+        for run, count in zip(record.runs, lines.values(), strict=True)
+    )
+    texts = Reader(wb.Comparison(replace(record, runs=runs)).page_html()).texts
+    assert [text for text in texts if "lines." in text] == ["The first 200 of 1,234 lines."]
+    assert sum(text.count("a warning") for text in texts) == 400

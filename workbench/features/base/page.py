@@ -25,6 +25,8 @@ from workbench.features.memory.resources_chart import resources_chart
 if TYPE_CHECKING:
     import pandas as pd
 
+_MOST_LOGGED = 200  # lines of a run's log
+
 
 def lead(record: ComparisonRecord, shares: Mapping[str, float] | None = None) -> str:
     """Return the verdicts as pictures, and every doubt under them."""
@@ -74,14 +76,20 @@ def add_protocol(page: Document, record: ComparisonRecord) -> None:
             ("smallest effect of interest", f"{protocol.smallest_effect * 100:.2f} %"),
         ]
     )
-    log = "".join(
-        f"<details><summary>What ORT logged in {escape(one_line(run.label, 40))}</summary><pre>"
-        + escape("\n".join(f"{line.severity} {one_line(line.message, 1000)}" for line in run.log[:200]))
-        + "</pre></details>"
-        for run in record.runs
-        if run.log
+    logs = "".join(_log(run) for run in record.runs if run.log)
+    page.add("measured", "How it was measured", measured + logs)
+
+
+def _log(run: Run) -> str:
+    """Return what ORT logged, folded; a long log is cut, and a sentence says so."""
+    lines = "\n".join(f"{line.severity} {one_line(line.message, 1000)}" for line in run.log[:_MOST_LOGGED])
+    whole, cut = len(run.log), ""
+    if whole > _MOST_LOGGED:
+        cut = paragraph(f"The first {_MOST_LOGGED:,} of {whole:,} lines.", "note")
+    return (
+        f"<details><summary>What ORT logged in {escape(one_line(run.label, 40))}</summary>"
+        f"<pre>{escape(lines)}</pre>{cut}</details>"
     )
-    page.add("measured", "How it was measured", measured + log)
 
 
 def _ran(run: Run) -> str:
