@@ -272,6 +272,22 @@ def test_an_answer_that_was_stopped_says_so(bench: wb.Workbench) -> None:
     assert "Stopped" not in place.why.value
 
 
+def test_the_code_of_what_was_made_is_not_that_of_what_is_folded(bench: wb.Workbench) -> None:
+    state, load_test = bench.state, {"load test": object()}
+    state.forms = {"load test": {"callers": "1, 3"}}
+    state.show_parts(bench.request(), load_test, "load test")
+    code = bench.card_code("result", "load test")
+    assert "callers=[1, 3]" in code
+    state.forms = {"load test": {"callers": "5"}}
+    other = replace(bench.request(), subject=replace(bench.request().subject, b=wb.Config(level="basic")))
+    state.show_parts(other, load_test, "load test")
+    assert bench.card_code("result", "load test") == code
+    bench.b = wb.Config(level="basic")
+    assert "callers=5" in bench.card_code("result", "load test").replace("[", "")
+    bench.b = wb.Config()
+    assert bench.card_code("result", "load test") == code
+
+
 class Slow(wb.Comparison):
     """A comparison whose picture waits, in the thread of that name, until `go_on` is set."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels.request import LABELS, Subject
@@ -25,6 +25,7 @@ class Answer:
     result: Comparison | None
     code: str
     parts: Mapping[str, Any]
+    forms: Mapping[str, Any] = field(default_factory=dict)  # those by which the parts were made, by kind
 
     @property
     def is_empty(self) -> bool:

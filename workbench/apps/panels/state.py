@@ -163,7 +163,8 @@ class BenchState(HasTraits):
             self._show(shown, self.folded)
 
     def _answer(self) -> Answer:
-        return Answer(self.result_subject or self.parts_subject, self.result, self.result_code, self.parts)
+        subject = self.result_subject or self.parts_subject
+        return Answer(subject, self.result, self.result_code, self.parts, self.forms_made)
 
     def _show(self, answer: Answer, folded: tuple[Answer, ...]) -> None:
         """Show an answer about what is set; `folded` are the others."""
@@ -176,7 +177,7 @@ class BenchState(HasTraits):
         others = (other for other in folded if other.result is None or other.result is not answer.result)
         with self.hold_trait_notifications():
             self.folded = tuple(other for other in others if other is not answer)[-MOST_FOLDED:]
-            self.parts_subject = answer.subject
+            self.parts_subject, self.forms_made = answer.subject, {**self.forms_made, **answer.forms}
             self.result_subject = None if answer.result is None else answer.subject
             self.result_code, self.result, self.parts = answer.code, answer.result, dict(answer.parts)
 
@@ -225,15 +226,17 @@ class BenchState(HasTraits):
     def show_parts(self, request: Request, parts: Mapping[str, Anything], kind: str = "") -> None:
         """Put further results of a kind into the results; a comparison of the same subject holds its own."""
         is_shown = self.request().subject == request.subject
+        forms = {kind: request.forms.get(kind, {})}
         with self.hold_trait_notifications():
             self.run_error = None
             if request.comparison is None and is_shown:
                 self.parts = {**self.parts, **parts}
                 self.parts_subject = request.subject
             elif request.comparison is None:
-                self.folded = (*self.folded, Answer(request.subject, None, "", parts))[-MOST_FOLDED:]
+                self.folded = (*self.folded, Answer(request.subject, None, "", parts, forms))[-MOST_FOLDED:]
             self.made = kind
-            self.forms_made = {**self.forms_made, kind: request.forms.get(kind, {})}
+            if is_shown:
+                self.forms_made = {**self.forms_made, **forms}
             self.parts_made += 1
 
     def set_form(self, kind: str, argument: str, text: str) -> None:
