@@ -138,6 +138,9 @@ def test_nodes_that_fell_back_are_counted_in_the_first_line() -> None:
     words = "B ran 46 of 946 nodes on CPU, not on CUDA"
     assert f"{words} (their share of the time was not measured)" in sentence(record, record.verdict)
     assert f"{words} (31% of the nodes' time)" in sentence(record, record.verdict, {"B": 0.31})
+    both = replace(runs[1], config=Config(providers=["tensorrt", "cuda", "cpu"]))
+    text = sentence(replace(record, runs=(runs[0], both)), record.verdict)
+    assert "B ran 46 of 946 nodes on CPU, not on Tensorrt or CUDA" in text
     whole = replace(runs[1], nodes_on=(("CUDAExecutionProvider", 946),))
     record = replace(record, runs=(runs[0], whole))
     assert "nodes" not in sentence(record, record.verdict)

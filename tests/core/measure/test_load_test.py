@@ -12,7 +12,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
+from tests.core.models import tiny
 from tests.factories import results as examples
+from workbench.core.measure.agreement import OWN_CHANGES
 from workbench.features.load.points import in_words, knee, load_frame, load_pairs, summaries
 from workbench.features.load.record import LoadPoint, LoadRun, check_load_test
 from workbench.features.load.request import Sessions
@@ -109,7 +111,21 @@ def test_a_budget_breaks_at_the_least_load_and_without_an_interval() -> None:
 def test_a_budget_that_is_kept_says_up_to_which_load() -> None:
     kept, *_ = wb.LoadTest(CALLERS_ONLY, examples.about()).breaks_at(1.0)
     assert kept.load is None
-    assert "kept up to 2 callers" in str(kept)
+    assert str(kept).endswith("kept up to 2 callers, the most measured")
+
+
+def test_a_budget_that_only_the_interval_passes_says_so() -> None:
+    last = summaries(CALLERS_ONLY)[1].p99
+    assert None not in (last.value, last.high)
+    open_, *_ = wb.LoadTest(CALLERS_ONLY, examples.about()).breaks_at((last.value + last.high) / 2)  # type: ignore[operator]
+    assert open_.load is None
+    assert "kept up to 2 callers, the most measured; it may break from 2 callers on (95 % CI)" in str(open_)
+
+
+def test_a_budget_that_is_kept_without_an_interval_says_so() -> None:
+    record = replace(RECORD, points=RECORD.points[:2])
+    kept, *_ = wb.LoadTest(record, examples.about()).breaks_at(1.0)
+    assert "kept up to 2 callers, the most measured (no interval at " in str(kept)
 
 
 def test_the_text_and_the_figure_have_the_budget_that_was_given() -> None:
@@ -231,6 +247,34 @@ def test_a_load_test_of_a_tiny_model(tmp_path: Path) -> None:
     assert all(len(run.slices) == 10 for run in result.record.runs)
     assert all(row.throughput.value for row in result.points)
     assert wb.open(result.save(tmp_path / "load.ortbench")).record == result.record
+
+
+@pytest.mark.real
+def test_outputs_that_differ_by_themselves_are_no_difference_of_configs(tmp_path: Path) -> None:
+    nodes = [helper.make_node("RandomNormalLike", ["x"], ["y"])]
+    path = tiny.save(tiny.model(nodes, [tiny.tensor("x", [1, 8])], [tiny.tensor("y", None)], {}), tmp_path)
+    configs = wb.Config(), wb.Config(level="disabled")
+    result = wb.load_test(path, *configs, callers=1, duration_s=0.1, progress=False, keep=False)
+    (row,) = result.record.agreement
+    assert (row.agrees, row.reason) == (None, OWN_CHANGES)
+
+
+@pytest.mark.real
+def test_the_signal_over_noise_that_was_asked_for_counts() -> None:
+    configs = wb.Config(), wb.Config(precision=wb.DynamicInt8())
+    for least_db, agrees in ((1.0, True), (1000.0, False)):
+        result = wb.load_test(
+            "digits-conv",
+            *configs,
+            callers=1,
+            duration_s=0.1,
+            least_sqnr_db=least_db,
+            progress=False,
+            keep=False,
+        )
+        assert {row.agrees for row in result.record.agreement} == {agrees}
+    with pytest.raises(wb.ConfigError, match="least_sqnr_db=-1"):
+        wb.load_test("digits-conv", least_sqnr_db=-1)
 
 
 @pytest.mark.real

@@ -35,6 +35,13 @@ def test_too_few_samples_are_not_enough(percent: float) -> None:
     assert enough.value is not None
 
 
+@pytest.mark.parametrize("percent", [1e-310, 5e-324, 99.99999999999999])
+def test_a_percentile_next_to_an_end_requires_more_samples_than_there_are(percent: float) -> None:
+    (unknown,) = percentiles(run_with(300), [percent])
+    assert unknown.value is None
+    assert "not enough samples: 300 of " in unknown.note
+
+
 def test_the_bounds_are_those_of_the_issue() -> None:
     assert NEEDED[90.0] == 64
     assert NEEDED[99.0] == 662

@@ -136,6 +136,12 @@ def test_figures_that_point_elsewhere_than_the_verdict_say_why() -> None:
     assert "  but " not in report(drawn(a, drawn_run("B", 0.002), kind="tie"))
 
 
+def test_figures_of_the_wall_clock_are_named_beside_a_verdict_on_processor_time() -> None:
+    record = drawn(drawn_run("A", 0.002), drawn_run("B", 0.0016), kind="tie")
+    text = report(replace(record, verdicts=(replace(record.verdict, clock="cpu"),)))
+    assert "% lower in B: these are of the wall clock, and the verdict counts processor time" in text
+
+
 def test_a_tail_that_points_elsewhere_is_said() -> None:
     slow = drawn_run("B", 0.0018)
     for _ in range(40):

@@ -87,6 +87,18 @@ def test_labels_that_do_not_fit_are_refused(outputs, labels, message):
         top(1).per_item(outputs, labels)
 
 
+@pytest.mark.parametrize("label", [float("nan"), 1.5, float("inf"), 1e30])
+def test_a_label_that_is_no_class_is_refused_by_f1(label):
+    with pytest.raises(MetricError, match="is no class"):
+        macro_f1().per_item({"y": np.eye(3)}, np.array([label, 0, 2]))
+
+
+def test_a_huge_label_takes_no_memory():
+    metric = macro_f1()
+    pairs = metric.per_item({"y": np.eye(3)}, np.array([2**50, 1, 2]))
+    assert f1_of_pairs(pairs) == pytest.approx(2 / 4), "right in two of four classes"
+
+
 def test_a_negative_label_is_refused_by_f1():
     with pytest.raises(MetricError, match="the label -1 is no class"):
         macro_f1().per_item({"y": np.eye(3)}, np.array([-1, 0, 2]))

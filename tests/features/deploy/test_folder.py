@@ -47,6 +47,31 @@ def triton_config(path: Path) -> Any:
     return text_format.Parse(path.read_text("utf-8"), schema.ModelConfig())
 
 
+def test_outputs_that_were_not_compared_do_not_agree() -> None:
+    record = results.deployment()
+    assert record.check is not None
+    (row,) = record.check.agreement
+    for agreement, agrees, words in (
+        ((), None, "outputs were not compared"),
+        ((replace(row, agrees=None),), None, "is not known"),
+        ((row,), True, "outputs equal those measured"),
+        ((row, replace(row, agrees=False)), False, "OUTPUTS DIFFER"),
+    ):
+        check = replace(record.check, agreement=agreement)
+        assert check.agrees is agrees
+        assert words in str(replace(record, check=check))
+
+
+def test_a_strangers_check_without_a_duration_has_figures() -> None:
+    record = results.deployment()
+    assert record.check is not None
+    rounds = tuple(
+        replace(part, served=tuple(replace(load, elapsed_s=1e-310) for load in part.served))
+        for part in record.check.rounds
+    )
+    assert "requests/s" in str(replace(record, check=replace(record.check, rounds=rounds)))
+
+
 def test_the_folder_of_a_user_who_is_not_here_is_refused(model: Model) -> None:
     with pytest.raises(wb.WorkbenchError, match="~no-such-user/served is in the folder of a user"):
         wb.deploy(model, wb.Config(), "~no-such-user/served")

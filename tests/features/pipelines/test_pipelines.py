@@ -152,10 +152,24 @@ def test_a_deployed_pipeline_is_checked_by_its_script(tmp_path: Path) -> None:
     checked = result.check(progress=False, keep=False)
     (row,) = checked.record.check.agreement
     assert (row.output, row.agrees) == ("best", True)
+    assert checked.record.check.agrees
     assert "outputs equal those measured; script took" in str(checked)
     assert "outputs equal those measured" in checked.still().to_svg()
     assert str(wb.open(checked.save(tmp_path / "checked.ortbench"))) == str(checked)
     assert not (tmp_path / "served" / "__pycache__").exists()
+
+
+@pytest.mark.real
+def test_the_check_of_a_pipeline_compares_all_inputs(tmp_path: Path) -> None:
+    inputs = [PIXELS, {"pixels": PIXELS["pixels"] * 0.5}]
+    pipeline = wb.Pipeline(["digits-conv", f"{STEPS}:slow"])
+    result = wb.deploy(pipeline, folder=tmp_path / "served", inputs=inputs)
+    assert result.check(progress=False, keep=False).record.check.agrees
+    step = tmp_path / "served" / "stage_1.py"
+    later = "import itertools\nCALLS = itertools.count()\n"
+    source = step.read_text().replace("return logits\n", "return logits + min(next(CALLS), 1)\n")
+    step.write_text(source.replace("import time\n", f"import time\n{later}"))
+    assert result.check(progress=False, keep=False).record.check.agrees is False
 
 
 @pytest.mark.real

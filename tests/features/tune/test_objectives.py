@@ -146,6 +146,12 @@ def test_throughput_with_callers_is_an_objective(tmp_path: Path, monkeypatch: py
     assert record.under_load is not None
     assert "3.000× better (" in record.headline
     assert "in throughput with 8 callers" in record.headline
+    confirmed = record.confirmations[-1]
+    open_ = replace(confirmed.verdict, kind="unknown", ratio=None, low=None, high=None)
+    unknown = replace(record, confirmations=(replace(confirmed, verdicts=(open_,)),))
+    assert (
+        "3.000× better (95 % CI 3.000 to 3.000) in throughput with 8 callers; 7 configs" in unknown.headline
+    )
     best = record.candidate(record.best)
     assert best.rate == 300.0
     assert best.further[0].objective == "latency"

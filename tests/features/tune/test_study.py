@@ -20,7 +20,8 @@ from workbench.core.bundle.bundle import pack_record, unpack_record
 from workbench.core.errors import Cancelled, RunFailed, WorkerError
 from workbench.core.worker.protocol import Message
 from workbench.features.base.registry import KINDS
-from workbench.features.tune.conclusion import unreached
+from workbench.features.tune.conclusion import check_tried, unreached
+from workbench.features.tune.entries import StudyEntry
 from workbench.features.tune.record import StudyRecord
 from workbench.features.tune.request import StudyRequest
 from workbench.features.tune.study import run_study
@@ -234,9 +235,23 @@ def test_int8_without_a_limit_is_refused_with_the_reason(tmp_path: Path) -> None
     assert "max_accuracy_drop" in refused[0].reason
 
 
+def test_too_short_a_time_is_said_beside_what_may_not_be_tried() -> None:
+    refused = StudyEntry("B", wb.Config(level="all"), "one change", "refused", "the same as A")
+    waiting = StudyEntry("C", wb.Config(intra_op_threads=2), "one change")
+    bench: Any = SimpleNamespace(
+        entries={"B": refused, "C": waiting}, evidence=SimpleNamespace(has=lambda _: False)
+    )
+    with pytest.raises(wb.ConfigError, match=r"no time for 1 config; of others: .*the same as A") as short:
+        check_tried(bench)
+    assert short.value.fix == "give a longer budget_s"
+
+
 def test_a_space_of_which_nothing_may_be_tried_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(wb.ConfigError, match=r"nothing of the space may be tried: .*arithmetic"):
         studied(asked(tmp_path, space=wb.Space.of(precision=(wb.DynamicInt8(),))))
+    space = wb.Space.of(intra_op_threads=(2,))
+    with pytest.raises(wb.ConfigError, match="there was no time for a round"):
+        studied(asked(tmp_path, space=space, budget_s=5.0), PlanWorld(start_s=60.0))
     with pytest.raises(wb.ConfigError, match="the space is empty"):
         studied(asked(tmp_path, space=wb.Space()))
 

@@ -130,6 +130,14 @@ def test_the_report_is_written_by_command_without_markup_or_paths(
     assert str(tmp_path) not in text
 
 
+def test_the_report_says_that_a_search_for_outputs_judges_no_speed(
+    monkeypatch: pytest.MonkeyPatch, measured: list[list[str]]
+) -> None:
+    put(monkeypatch, measured, other_outputs_from("1.22.0"))
+    report = wb.compare_versions("digits-conv", RELEASES, bisect=True, keep=False).report()
+    assert "| 1.21.0 | no | yes | not known |" in report
+
+
 @pytest.mark.parametrize("places", [["1.20.1", None], ["/x/env", "1.20.1"]])
 def test_only_versions_are_searched(places: list[str | None]) -> None:
     with pytest.raises(wb.ConfigError, match="searches between versions"):

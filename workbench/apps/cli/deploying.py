@@ -50,4 +50,4 @@ def run(arguments: argparse.Namespace) -> int:
     print_sentences(arguments, result)
     saved = save(result, arguments)
     check = result.record.check
-    return DIFFERS if check is not None and not check.agrees else saved
+    return DIFFERS if check is not None and check.agrees is False else saved

@@ -125,7 +125,7 @@ def _search(
     """Return what runs where the guess does not, and the guess that did not run, or nothing."""
     plan = Config(custom_ops=config.custom_ops).plan().to_dict()
     before = model.usual
-    with WorkerFolder() as folder, Worker(folder, name="inputs") as worker:
+    with WorkerFolder() as folder, Worker(folder, name="inputs", python=config.interpreter) as worker:
         try:
             worker.hello(timeout_s=START_S, cancel=cancel)
             body = {"model": str(model.path), "plan": plan, "log_severity": 4}

@@ -32,6 +32,7 @@ MIN_FOR_MEDIAN = 6  # sessions of which the smallest and the largest value enclo
 NOTHING = "nothing was measured"
 NO_TIME = "the runs took less than a tick of the clock"
 TOO_DIFFERENT = "the sessions differ too much for an interval"
+LEAST_SHARE = 1e-15  # beyond a percentile: that of one next to 0 requires more samples than a float counts
 MOST_S = 1e12  # and none is longer than 30,000 years, so that squares add up to a finite number
 
 
@@ -189,7 +190,7 @@ def _share_error(groups: list[Samples], value: float, share: float) -> float:
 
 def samples_needed(percent: float) -> int:
     """Return the samples of which none lies beyond the percentile with a chance under 0.13 %."""
-    beyond = min(percent, 100 - percent) / 100
+    beyond = max(min(percent, 100 - percent) / 100, LEAST_SHARE)
     return math.ceil(math.log(0.0013) / math.log1p(-beyond))
 
 

@@ -43,6 +43,7 @@ class Gathered:
     parts: list[Any] = field(default_factory=list)  # the records of its answers
     failure: Failure | None = None
     outputs: Path | None = None
+    again: Path | None = None  # of the baseline: the outputs of another process
 
 
 class TaskRounds(ABC, Generic[Record]):
@@ -142,7 +143,7 @@ class TaskRounds(ABC, Generic[Record]):
     def agreement(self) -> tuple[OutputAgreement, ...]:
         """Compare the outputs of each candidate with the baseline's, but those of a net that is another."""
         baseline, *others = self.candidates
-        expected = self.gathered[baseline.label].outputs
+        expected, again = self.gathered[baseline.label].outputs, self.gathered[baseline.label].again
         rows: list[OutputAgreement] = []
         for candidate in others:
             outputs, precision = self.gathered[candidate.label].outputs, candidate.config.precision
@@ -152,10 +153,17 @@ class TaskRounds(ABC, Generic[Record]):
                     read_values(expected),
                     in_names_of_model(read_values(outputs), precision),
                     tolerance=self.compared.tolerance,
-                    least_sqnr_db=required_sqnr_db(baseline.least_sqnr_db, candidate.least_sqnr_db),
+                    least_sqnr_db=self._least_sqnr_db(baseline, candidate),
+                    repeat=None if again is None else read_values(again),
                     structure=None if self.compared.source is None else self.compared.source.structure,
                 )
         return tuple(rows)
+
+    def _least_sqnr_db(self, baseline: Candidate, candidate: Candidate) -> float | None:
+        """Return the error budget where the arithmetic of one is not float32: the user's, or the usual."""
+        required = required_sqnr_db(baseline.least_sqnr_db, candidate.least_sqnr_db)
+        asked = self.compared.least_sqnr_db
+        return required if required is None or asked is None else asked
 
     def criteria(self, pairs: tuple[Pair, ...]) -> Criteria:
         """Return what the pairs of a candidate are judged by."""

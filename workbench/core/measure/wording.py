@@ -69,21 +69,21 @@ def speed_in_words(verdict: Verdict) -> str:
 
 
 def fallback_in_words(run: Run, share: float | None = None) -> str:
-    """Return how many nodes ran elsewhere than on the provider that was asked for; empty where none did.
+    """Return how many nodes ran elsewhere than on the providers asked for; empty where none did.
 
     `share`: of the time that a profile saw in nodes; None: no profile was made.
     """
     asked = asked_for(run.config)
     if run.failure is not None or not asked or not run.nodes_on:
         return ""
-    elsewhere = [(name, count) for name, count in run.nodes_on if name != asked[0] and count]
+    elsewhere = [(name, count) for name, count in run.nodes_on if name not in asked and count]
     if not elsewhere:
         return ""
     nodes, total = (sum(count for _, count in pairs) for pairs in (elsewhere, run.nodes_on))
     names = " and ".join(short_name(name) for name, _ in elsewhere)
     time = "their share of the time was not measured" if share is None else f"{share:.0%} of the nodes' time"
     of = f"{nodes:,} of {counted(total, 'node')}"
-    return f"{run.label} ran {of} on {names}, not on {short_name(asked[0])} ({time})"
+    return f"{run.label} ran {of} on {names}, not on {' or '.join(map(short_name, asked))} ({time})"
 
 
 def fixes(record: ComparisonRecord) -> Iterator[str]:
@@ -185,15 +185,16 @@ def other_ways(verdict: Verdict, baseline: Run, candidate: Run) -> Iterator[str]
     mean_words = _other_way(direction, first, second, least)
     if median_words:
         odd = f"the median is {median_words}{f' and the mean {mean_words}' * bool(mean_words)}"
-        yield (
-            f"of all samples {odd} in {verdict.label}: these mix rounds, and the verdict compares within "
-            "each round"
-        )
+        why = "these mix rounds, and the verdict compares within each round"
+        if verdict.clock == "cpu":
+            why = "these are of the wall clock, and the verdict counts processor time"
+        yield f"of all samples {odd} in {verdict.label}: {why}"
         return
+    by = " by the wall clock" if verdict.clock == "cpu" else ""
     if mean_words:
-        yield f"the mean of all samples is {mean_words} in {verdict.label}: slow runs weigh more in it"
+        yield f"the mean of all samples{by} is {mean_words} in {verdict.label}: slow runs weigh more in it"
     if words := _other_way(direction, before[1].value, after[1].value, NOTABLE_TAIL):
-        yield f"the slowest 1 in 100 (p99) are {words} in {verdict.label}, unlike the runs in general"
+        yield f"the slowest 1 in 100 (p99){by} are {words} in {verdict.label}, unlike the runs in general"
 
 
 def _other_way(direction: int, before_s: float | None, after_s: float | None, least: float) -> str:

@@ -10,13 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from workbench.core.errors import ConfigError, MetricError
-from workbench.core.text import shorten
+from workbench.core.text import quoted, shorten
 from workbench.features.accuracy import intervals
 from workbench.features.accuracy.record import Mean, Paired
 
 Array: TypeAlias = np.ndarray[Any, Any]
 PerItem: TypeAlias = Callable[[Mapping[str, Any], Array], Any]
 
+_MOST_CLASSES = 2**53  # numbers up to here are whole in the arrays of a metric
 IGNORED = -100  # the label of a position that does not count, as everywhere in training code
 
 
@@ -96,9 +97,9 @@ def macro_f1(output: str | None = None) -> Metric:
 
     def per_item(outputs: Mapping[str, Any], labels: Array) -> Array:
         scores, labels = _scores(outputs, labels, output)
-        if (negative := labels[(labels < 0) & (labels != IGNORED)]).size:
+        if (wrong := labels[~_are_classes(labels)]).size:
             raise MetricError(
-                f"the label {negative[0]} is no class: classes count from 0",
+                f"the label {quoted(wrong[0].item())} is no class: classes count from 0",
                 f"give labels from 0 up, {IGNORED} for those not to count",
             )
         return np.stack([labels, scores.argmax(axis=-1)], axis=-1).reshape(len(labels), -1, 2)
@@ -113,11 +114,19 @@ def f1_of_pairs(pairs: Array) -> float:
     labels, predictions = labels[counted], predictions[counted]
     if not labels.size:
         return 0.0
-    classes = int(max(labels.max(), predictions.max())) + 1
-    right = np.bincount(labels[labels == predictions], minlength=classes)
-    both = np.bincount(labels, minlength=classes) + np.bincount(predictions, minlength=classes)
-    occurring = both > 0
-    return float((2 * right[occurring] / both[occurring]).mean())
+    classes, places = np.unique(np.concatenate([labels, predictions]), return_inverse=True)
+    right = np.bincount(places[: len(labels)][labels == predictions], minlength=len(classes))
+    both = np.bincount(places, minlength=len(classes))
+    return float((2 * right / both).mean())
+
+
+def _are_classes(labels: Array) -> Array:
+    """Return which labels are whole numbers from 0 up, or those that do not count."""
+    if labels.dtype.kind not in "biuf":
+        return np.zeros(labels.shape, bool)
+    whole = labels.astype(np.float64)
+    is_class = (whole == np.floor(whole)) & (whole >= 0) & (whole < _MOST_CLASSES)
+    return np.asarray(is_class | (whole == IGNORED))
 
 
 def own(function: PerItem) -> Metric:

@@ -127,13 +127,13 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
         return why_in_words(candidate, before, after) if before and after else ""
 
     def time_elsewhere(self) -> dict[str, float]:
-        """Return the share of the nodes' time beside the provider asked for, of each profiled run."""
+        """Return the share of the nodes' time beside the providers asked for, of each profiled run."""
         shares = {}
         for run in self.record.runs:
             asked = asked_for(run.config)
             if asked and any(part.name == f"profile/{run.label}" for part in self.parts):
                 nodes = self.profile(run.label).to_frame()
-                elsewhere_s = nodes["self_s"][nodes["provider"] != asked[0]].sum()
+                elsewhere_s = nodes["self_s"][~nodes["provider"].isin(asked)].sum()
                 if whole_s := nodes["self_s"].sum():
                     shares[run.label] = float(elsewhere_s / whole_s)
         return shares

@@ -47,11 +47,11 @@ def check_pipeline(
     on_progress: OnProgress,
     cancel: threading.Event | None,
 ) -> DeploymentCheck:
-    """Run the script of a deployed pipeline on its first inputs and compare it with the measured stages."""
-    limits, feed = limits or Limits(), written.feeds[0]
+    """Run the script of a deployed pipeline on its inputs and compare it with the measured stages."""
+    limits, feeds = limits or Limits(), written.feeds
     expected = one_pass(
         written.pipeline,
-        [feed],
+        feeds,
         written.calibration,
         limits=limits,
         on_progress=on_progress,
@@ -59,21 +59,28 @@ def check_pipeline(
     ).outputs
     python = written.pipeline.models[0].config.interpreter
     began = time.perf_counter()
-    given = _script_outputs(folder, python, feed, limits.start_s + limits.load_s, cancel)
+    most_s = limits.start_s + limits.load_s + limits.run_s * (len(feeds) - 1)
+    given = _script_outputs(folder, python, feeds, most_s, cancel)
     took_s = time.perf_counter() - began
     wanted = [{name: np.asarray(value) for name, value in outputs.items()} for outputs in expected]
-    return DeploymentCheck(took_s, (), compare_outputs("script", wanted, [given]), ())
+    return DeploymentCheck(took_s, (), compare_outputs("script", wanted, given), ())
 
 
 def _script_outputs(
-    folder: Path, python: str, feed: Feed, most_s: float, cancel: threading.Event | None
-) -> dict[str, Any]:
+    folder: Path, python: str, feeds: Sequence[Feed], most_s: float, cancel: threading.Event | None
+) -> list[dict[str, Any]]:
     with WorkerFolder() as scratch:
-        taken, given, log = (scratch / name for name in ("in.npz", "out.npz", "log"))
-        write_npz(taken, {name: _portable_array(value) for name, value in feed.items()})
-        _run([python, "-B", "pipeline.py", str(taken), str(given)], folder, log, most_s, cancel)
-        with np.load(given, allow_pickle=False) as outputs:
-            return {name: _read_output(outputs, name) for name in outputs.files}
+        pairs = [(scratch / f"in{at}.npz", scratch / f"out{at}.npz") for at in range(len(feeds))]
+        for (taken, _), feed in zip(pairs, feeds, strict=True):
+            write_npz(taken, {name: _portable_array(value) for name, value in feed.items()})
+        files = [str(path) for pair in pairs for path in pair]
+        _run([python, "-B", "pipeline.py", *files], folder, scratch / "log", most_s, cancel)
+        return [_read_outputs(given) for _, given in pairs]
+
+
+def _read_outputs(file: Path) -> dict[str, Any]:
+    with np.load(file, allow_pickle=False) as outputs:
+        return {name: _read_output(outputs, name) for name in outputs.files}
 
 
 def _portable_array(value: Any) -> np.ndarray[Any, Any]:

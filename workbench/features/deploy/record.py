@@ -13,6 +13,7 @@ from workbench.core.bundle.display import frame_of
 from workbench.core.bundle.kinds import check_seconds
 from workbench.core.bundle.run import median_of
 from workbench.core.config.config import Config
+from workbench.core.measure.pairs import LEAST_S
 from workbench.core.measure.sequential import student_t
 from workbench.core.text import counted, in_digits, in_mib, in_ms, shorten
 
@@ -43,7 +44,9 @@ class ServedLoad:
     @property
     def throughput(self) -> float | None:
         """Requests a second of all callers together."""
-        return len(self.latencies_s) / self.elapsed_s if self.elapsed_s > 0 and self.latencies_s else None
+        if not self.latencies_s or self.elapsed_s <= 0:
+            return None
+        return len(self.latencies_s) / max(self.elapsed_s, LEAST_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,10 @@ class DeploymentCheck:
     rounds: tuple[ServedRound, ...]
 
     @property
-    def agrees(self) -> bool:
-        return all(row.agrees is not False for row in self.agreement)
+    def agrees(self) -> bool | None:
+        """Whether all outputs equal those measured; None: nothing was compared, or not all could be."""
+        known = {row.agrees for row in self.agreement}
+        return False if False in known else True if known == {True} else None
 
     @property
     def bare_s(self) -> float | None:
@@ -175,8 +180,10 @@ def _checked(check: DeploymentCheck, started: str) -> str:
 
 def _outputs(check: DeploymentCheck) -> str:
     """Return whether the outputs equal those measured; a comparison that could not be made is not known."""
-    if not check.agrees:
+    if check.agrees is False:
         return "OUTPUTS DIFFER from those measured"
+    if not check.agreement:
+        return "outputs were not compared"
     for row in check.agreement:
         if row.agrees is None:
             return f"whether outputs equal those measured is not known ({shorten(row.output)}: {row.reason})"

@@ -27,13 +27,17 @@ class BudgetBreak:
     load: float | None
     low: float | None
     high: float | None
+    unsure: float | None  # the least load whose interval has no upper end; None: each has one
 
     def __str__(self) -> str:
         head = f"{self.run.label}: p99 of {in_ms(self.max_p99_s, 3)}"
         if not self.most:
             return f"{head} is not settled: p99 is not known at any load; measure longer"
         if self.load is None:
-            return f"{head} is kept up to {self._in_words(self.most)}, the most measured"
+            kept = f"{head} is kept up to {self._in_words(self.most)}, the most measured"
+            if self.low is not None:
+                return f"{kept}; it may break from {self._in_words(self.low)} on (95 % CI)"
+            return f"{kept} (no interval at {self._in_words(self.unsure)})" if self.unsure else kept
         if self.load <= self.least:
             return f"{head} breaks already at {self._in_words(self.least)}, the least measured"
         where = f"{head} breaks at {self._in_words(self.load)}"
@@ -86,6 +90,7 @@ def _break(run: LoadRun, rows: Sequence[PointSummary], budget_s: float) -> Budge
         load=passing(lambda row: row.p99.value),
         low=passing(lambda row: row.p99.high),
         high=passing(lambda row: row.p99.low),
+        unsure=next((load for load, row in known if row.p99.high is None), None),
     )
 
 

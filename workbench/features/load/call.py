@@ -44,6 +44,7 @@ def load_test(
     calibration: Any = None,
     smallest_effect: float = 0.01,
     tolerance: float = TOLERANCE,
+    least_sqnr_db: float | None = None,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
@@ -57,7 +58,8 @@ def load_test(
     several rates give a curve. `sessions` is how many sessions the callers share: 1, or several; a text such
     as "4+threads+arena" lets the sessions share one thread pool and one memory arena. With "processes" each
     caller is a process with a session of its own, else a thread. A list tries each with every config.
-    `max_p99_s` is a latency budget: the result says at which load p99 passes it. The first config with the
+    `max_p99_s` is a latency budget: the result says at which load p99 passes it. `least_sqnr_db` is what
+    `wb.compare` takes for outputs of another arithmetic. The first config with the
     first `sessions` is the baseline of the verdicts. A deployment in place of the model is loaded through
     HTTP, beside its bare session, and returned with its check.
 
@@ -79,6 +81,8 @@ def load_test(
     check_seed(seed)
     if max_p99_s is not None:
         check_number("max_p99_s", max_p99_s, "give seconds above 0 and up to 3600, like 0.02", most=3600)
+    if least_sqnr_db is not None:
+        check_number("least_sqnr_db", least_sqnr_db, "give decibels from 0 up, like 20.0, or None", least=0)
     rates = tuple(_several(rate_hz))
     check_load(counts, [rate for rate in rates if rate is not None], duration_s)
     offered = [Sessions.read(value) for value in _several(sessions)]
@@ -102,6 +106,7 @@ def load_test(
         fed,
         smallest_effect=smallest_effect,
         tolerance=tolerance,
+        least_sqnr_db=least_sqnr_db,
         calibration=replayed(calibration),
         seed=seed,
         allow_fallback=allow_fallback,

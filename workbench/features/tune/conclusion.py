@@ -30,10 +30,15 @@ def check_tried(bench: LocalBench) -> None:
     reasons = "; ".join(
         f"{config_in_words(entry.config)}: {entry.reason}" for entry in entries[:3] if entry.reason
     )
-    raise ConfigError(
-        f"nothing of the space may be tried: {reasons or 'there was no time for a round'}",
-        "widen the space or the limits, or give a longer budget_s",
-    )
+    untried = sum(entry.state == "not tried" for entry in entries)
+    if untried or not reasons:
+        others = f"; of others: {reasons}" if reasons else ""
+        what = counted(untried, "config") if untried else "a round"
+        raise ConfigError(
+            f"nothing of the space was measured: there was no time for {what}{others}",
+            "give a longer budget_s",
+        )
+    raise ConfigError(f"nothing of the space may be tried: {reasons}", "widen the space or the limits")
 
 
 def conclusion_of(

@@ -149,7 +149,7 @@ class StudyRecord:
             proven = "the defaults are best" if self.winner == self.best else "nothing is proven to be better"
             return f"{name}: {proven} ({tried}); {self.ended}"
         config = config_in_words(self.best_config)
-        if verdict is None or verdict.bound is None:
+        if verdict is None or (verdict.bound is None and self.objective == "latency"):
             return f"{name}: {config} is best ({tried}); {self.ended}"
         interval = factor_ends(verdict.low, verdict.high, f"{verdict.confidence_text} CI ")
         if self.objective == "latency":
@@ -157,7 +157,7 @@ class StudyRecord:
         speed = speed_in_words(verdict)
         if verdict.ratio is not None:
             speed = f"at {factor(verdict.ratio, verdict.low, verdict.high)}{interval} the speed"
-        goal = f"{self._gain} in {self.objective_in_words}, {speed}"
+        goal = ", ".join(filter(None, (f"{self._gain} in {self.objective_in_words}", speed)))
         return f"{name}: {config} is {goal}; {tried}; {self.ended}"
 
     @property

@@ -236,7 +236,10 @@ class Versions(Measured):
             (row.label, row.output, row.agrees, row.max_abs_error, row.relative_error)
             for row in compared.agreement
         ]
-        steps = [(step.release, step.is_changed, step.is_settled, step.ratio.factor) for step in record.steps]
+        steps = [
+            (step.release, step.is_changed, step.is_settled, step.ratio.factor or None)
+            for step in record.steps
+        ]
         return "\n".join([
             f"# {_plain(f'{record.model_name}: {self._title()}')}", "",
             *(f"- {_plain(line)}" for line in self._in_words().splitlines()),

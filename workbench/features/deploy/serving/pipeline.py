@@ -1,4 +1,4 @@
-"""A pipeline as it was measured: `python pipeline.py inputs.npz outputs.npz`, or `run(values)`."""
+"""A pipeline as it was measured: `python pipeline.py inputs.npz outputs.npz …`, or `run(values)`."""
 
 from __future__ import annotations
 
@@ -60,9 +60,10 @@ def run(values: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    with np.load(sys.argv[1], allow_pickle=False) as arrays:
-        results = run(dict(arrays))
-    with ZipFile(sys.argv[2], "w") as archive:  # np.savez takes no array called "file"
-        for name, value in results.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asarray(value))
+    for taken, given in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        with np.load(taken, allow_pickle=False) as arrays:
+            results = run(dict(arrays))
+        with ZipFile(given, "w") as archive:  # np.savez takes no array called "file"
+            for name, value in results.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                    np.lib.format.write_array(file, np.asarray(value))
