@@ -234,6 +234,17 @@ def test_the_knee_of_the_threads() -> None:
     assert finding.fix.config == Config(intra_op_threads=1)
 
 
+def test_the_knee_is_that_of_the_threads_as_they_wait() -> None:
+    nodes = [("m", "MatMul", ("x", "w"), 90)]
+    one, config = run("A", [process(1, [block(0.004)])], threads=1), Config(spinning=False)
+    points = ((1, True, 0.001), (2, True, 0.001), (1, False, 0.004), (2, False, 0.003))
+    scaling = results.scaling(*(results.thread_point(n, spinning, s) for n, spinning, s in points))
+    (finding,) = say("threads-past-the-knee", evidence(nodes, run=one, scaling=scaling, config=config))
+    assert finding.fix.config == Config(spinning=False, intra_op_threads=2)
+    assert finding.evidence == ("3 ms instead of 4 ms",)
+    assert say("threads-past-the-knee", evidence(nodes, run=one, scaling=scaling)) == []
+
+
 def test_a_load_that_is_spent_on_optimizing() -> None:
     nodes = [("m", "MatMul", ("x", "w"), 90)]
 

@@ -125,10 +125,12 @@ def parallel_chain(evidence: Evidence) -> FindingRecords:
 def threads_past_the_knee(evidence: Evidence) -> FindingRecords:
     """The session has more or fewer threads than the scan recommends."""
     scaling, threads = evidence.scaling, None if evidence.run is None else evidence.run.threads
-    knee = None if scaling is None else scaling.knee()
+    spinning = evidence.config.spinning is not False
+    knee = None if scaling is None else scaling.knee(spinning=spinning)
     if scaling is None or knee is None or threads in (None, knee.threads):
         return
-    now = next((point for point in scaling.rows if point.threads == threads and point.latency_s), None)
+    points = [point for point in scaling.rows if point.spinning is spinning and point.latency_s]
+    now = next((point for point in points if point.threads == threads), None)
     if now is None or now.latency_s is None or knee.latency_s is None:
         return
     saved_s = max(0.0, now.latency_s - knee.latency_s)
