@@ -56,6 +56,13 @@ def test_a_model_whose_name_is_no_text_has_a_page(tmp_path: Path) -> None:
     assert link.title.encode() in netron_page(find(link.relative.split("/")[2], "netron").title)
 
 
+def test_a_model_that_was_removed_is_an_error_with_a_fix(tmp_path: Path) -> None:
+    model = wb.load(tiny_model(tmp_path / "model.onnx"))
+    model.path.unlink()
+    with pytest.raises(PublishedError, match=r"model\.onnx cannot be shown: .*\nFix: open the model again"):
+        netron_link(model)
+
+
 def test_ids_are_random_and_kinds_are_kept_apart(file: Path) -> None:
     first, second = publish("netron", file, "a title"), publish("netron", file, "a title")
     assert first != second

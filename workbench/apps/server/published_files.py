@@ -21,6 +21,7 @@ from typing import BinaryIO, Literal, get_args
 
 from workbench.core.errors import WorkbenchError
 from workbench.core.home import data_folder
+from workbench.core.text import path_text
 
 Kind = Literal["netron", "speedscope"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -71,7 +72,11 @@ def publish(kind: Kind, file: Path, title: str, *, id: str | None = None, made: 
     place, id = folder(), id or new_id()
     clear(place)
     path = Path(os.path.realpath(file))  # the server follows no links
-    status = path.stat()
+    try:
+        status = path.stat()
+    except OSError as error:
+        problem = f"{path_text(path)} cannot be shown: {error.strerror or error}"
+        raise PublishedError(problem, "open the model again from where it is now") from error
     entry = PublishedFile(
         kind=kind,
         title=title,
