@@ -11,9 +11,8 @@ import pytest
 from tests.apps.course.asked import asked
 from tests.factories import comparisons, graphs, results
 from workbench.apps import course
-from workbench.apps.course.article import article_tables
+from workbench.apps.course.article import article_contradictions, article_tables
 from workbench.apps.course.exercise import exercises
-from workbench.apps.course.measuring_lesson import CONTRADICTIONS
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.features.compare.result import Comparison
@@ -141,7 +140,7 @@ def test_contradictions_are_accepted_in_any_order() -> None:
 
 def test_every_cell_of_a_contradiction_exists() -> None:
     known = {name for table in article_tables().values() for name in table.cells()}
-    assert {name for pair in CONTRADICTIONS for name in pair} <= known
+    assert {name for pair in article_contradictions() for name in pair} <= known
 
 
 @pytest.mark.parametrize(

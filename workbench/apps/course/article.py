@@ -63,9 +63,7 @@ class ArticleTable:
     rows: tuple[tuple[Any, ...], ...]
     missing: tuple[str, ...]
     recorded: Mapping[str, str] = field(default_factory=dict)  # by the name of a cell
-    needs: Mapping[str, str] = field(
-        default_factory=dict
-    )  # hardware by the name of a row, of a column, or of the table
+    needs: Mapping[str, str] = field(default_factory=dict)  # hardware by the name of a row, column or table
 
     def cells(self) -> dict[str, Any]:
         """Return the value of each cell by its name; absent ones are left out."""
@@ -209,6 +207,12 @@ def article_table(name: str) -> ArticleTable:
 def article_claims() -> dict[str, Claim]:
     """Return the claims that the lessons use, by name."""
     return {row["id"]: Claim(**row) for row in _rows("claims")}
+
+
+@cache
+def article_contradictions() -> frozenset[frozenset[str]]:
+    """Return the pairs of cells that cannot both be true."""
+    return frozenset(frozenset(row["cells"]) for row in _rows("contradictions"))
 
 
 @cache

@@ -8,6 +8,7 @@ from workbench.apps.course.article import article_table
 from workbench.apps.course.int8_lesson import PrecisionRow
 from workbench.core.bundle.display import frame_of
 from workbench.core.config.catalogue import catalogue
+from workbench.core.config.provider import full_name
 from workbench.core.text import in_mib, in_ms
 
 if TYPE_CHECKING:
@@ -31,15 +32,6 @@ ISSUES = "common-issues"
 _FUSIONS = "fusion-patterns"
 LEVEL_COLUMNS = {"disabled": "none_ms", "basic": "basic_ms", "extended": "extended_ms", "all": "all_ms"}
 VARIANTS = {"": "FP32", "dynamic_int8": "Dynamic INT8", "static_int8": "Static INT8 (QDQ)"}
-OF_ROW = {  # ONNX Runtime's names of the providers in the article's table
-    "CUDA": "CUDAExecutionProvider",
-    "TensorRT": "TensorrtExecutionProvider",
-    "OpenVINO": "OpenVINOExecutionProvider",
-    "DirectML": "DmlExecutionProvider",
-    "CoreML": "CoreMLExecutionProvider",
-    "QNN": "QNNExecutionProvider",
-    "CPU": "CPUExecutionProvider",
-}
 WITH_OPTIONS = ("cuda", "tensorrt")
 LEVEL_NAMES = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
 NOT_FIRED = "did not fire in these models"
@@ -89,7 +81,8 @@ def provider_cells(doctor: Doctor, predictions: Predictions) -> Cells:
         for prediction in predictions.all
     }
     cells = Cells()
-    for row, provider in OF_ROW.items():
+    for row, *_ in article_table(PROVIDERS).rows:
+        provider = full_name(row)
         cells[f"{PROVIDERS}/{row}/hardware"] = states.get(provider, "not in this ONNX Runtime")
         if provider in taken:
             cells[f"{PROVIDERS}/{row}/limitation"] = taken[provider]

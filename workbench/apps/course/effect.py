@@ -115,7 +115,7 @@ def _noise(result: EqualConfigs | Comparison) -> Size:
 
 def _layout(levels: Levels) -> Size:
     steps = [step for step in level_steps(levels).steps if step.after == "layout"]
-    return _beyond_one(steps[0].times, steps[0].low, steps[0].high) if steps else Size(None, None, None)
+    return _beyond_one(*steps[0].times.ends) if steps else Size()
 
 
 def _costly_fusion(passes: Measured) -> Size:
@@ -123,7 +123,7 @@ def _costly_fusion(passes: Measured) -> Size:
     hurting = [row for row in rows if row.effect == "hurts"]
     worst = min(hurting or rows, key=lambda row: row.worth or 0.0, default=None)
     if worst is None:
-        return Size(None, None, None, None)
+        return Size()
     settled = all(row.effect != "unknown" for row in rows)
     present = True if hurting else False if settled else None
     value, low, high = map(percent, worst.share.ends)
@@ -133,7 +133,7 @@ def _costly_fusion(passes: Measured) -> Size:
 def _threads(threads: Threads) -> Size:
     points = [point for point in threads.record.rows if point.spinning and point.latency_s]
     if len(points) < 2:
-        return Size(None, None, None, None)
+        return Size()
     widest = max(points, key=lambda point: point.threads)
     times = (widest.latency_s or 0.0) / min(point.latency_s or 0.0 for point in points)
     present = True if times >= MUCH_SLOWER else False if times <= HARDLY_SLOWER else None
@@ -145,7 +145,7 @@ def _saved_graph(measured: Any) -> Size:
     before_s = [process.load_s for process in start.as_asked]
     after_s = [process.load_s for process in start.saved_ahead]
     if not before_s or not after_s:
-        return Size(None, None, None, None)
+        return Size()
     low, high = min(before_s) / max(after_s), max(before_s) / min(after_s)
     return _beyond_one(median(before_s) / median(after_s), low, high)
 
@@ -155,7 +155,7 @@ def _proven(study: Study) -> Size:
     if record.winner == record.candidates[0].label:
         return Size(1.0, None, None, False)
     if verdict is None:
-        return Size(None, None, None, None)
+        return Size()
     return _verdict("faster")(verdict)
 
 
@@ -177,18 +177,12 @@ def _beyond_one(value: float | None, low: float | None, high: float | None) -> S
 
 
 FAST, LONG = "times as fast", "times as long"
+SINGLE_RUNS = "largest difference of two single runs (%)"
+WORST_PASS = "what the worst pass is worth (% of the time)"
 EFFECTS = {
-    "noise": Effect(
-        "two runs of the same config differ by more than 2 %",
-        _noise,
-        "largest difference of two single runs (%)",
-        PERCENT,
-        0.0,
-    ),
+    "noise": Effect("two runs of the same config differ by more than 2 %", _noise, SINGLE_RUNS, PERCENT, 0.0),
     "blocked-layout": Effect("the step to level layout makes the net faster", _layout, FAST),
-    "costly-fusion": Effect(
-        "a fusion costs time", _costly_fusion, "what the worst pass is worth (% of the time)", PERCENT, 0.0
-    ),
+    "costly-fusion": Effect("a fusion costs time", _costly_fusion, WORST_PASS, PERCENT, 0.0),
     "wider-is-faster": Effect("the wider net is faster", _verdict("faster"), FAST),
     "too-many-threads": Effect("the most threads are slower than the best count", _threads, LONG),
     "fewer-nodes": Effect("a fifth of the nodes, and no faster", _verdict("tie", "slower"), FAST),

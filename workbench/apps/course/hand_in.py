@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 
 from workbench.apps.course.checking import CheckResult, check, last_answer
 from workbench.apps.course.decision import Decision
-from workbench.apps.course.exercise import Exercise, exercises
+from workbench.apps.course.exercise import Exercise, exercises, is_number
 from workbench.apps.course.progress import lesson_of, progress
 from workbench.core.bundle.atomic import write_atomically
 from workbench.core.bundle.bundle import Bundle
@@ -157,9 +157,7 @@ def _scalar(text: str) -> str | int | float:
 
 def _is_answer(value: object) -> TypeGuard[str | int | float]:
     """Return whether a value is a text, or a number that is finite and not too large."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return abs(value) < MOST_NUMBER
-    return isinstance(value, str)
+    return isinstance(value, str) or (is_number(value) and abs(value) < MOST_NUMBER)
 
 
 def handed_in(name: str | int) -> tuple[str, Exercise]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.exercise import exercise, outputs_agree
 from workbench.core.bundle.display import to_table
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
 from workbench.core.config.plan import LEVELS
-from workbench.core.text import bounded, counted, factor, one_line
+from workbench.core.text import counted, one_line
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
@@ -29,21 +30,20 @@ class LevelStep:
     before: str
     after: str
     nodes_removed: int | None
-    times: float | None  # None: not measured, or of a large effect one end alone is known
-    low: float | None = None  # ends of the interval of `times`; None: there is none
-    high: float | None = None
+    times: Estimate
 
     @property
     def settled(self) -> bool | None:
         """Whether the interval excludes no difference; None where its ends do not say."""
-        if (self.low is not None and self.low > 1) or (self.high is not None and self.high < 1):
+        low, high = self.times.low, self.times.high
+        if (low is not None and low > 1) or (high is not None and high < 1):
             return True
-        return None if self.low is None or self.high is None else False
+        return None if low is None or high is None else False
 
     @property
     def bound(self) -> float:
         """Return the times or, of a large effect, the end that is known; 0 where nothing is."""
-        return self.times or self.low or self.high or 0.0
+        return next((end for end in self.times.ends if end), 0.0)
 
     def sentence(self) -> str:
         """Return the step in words."""
@@ -55,16 +55,16 @@ class LevelStep:
 
     def speed(self) -> str:
         """Return the change of speed in words; a difference that is not settled is called so."""
-        if self.times is None:
-            return f"speed {bounded(self.low, self.high) or 'not known'}"
+        value, low, high = self.times.ends
+        if value is None:
+            return f"speed {self.times.factor or 'not known'}"
         if not self.settled:
-            if self.low is not None and self.high is not None and self.low >= 1 / _TIE and self.high <= _TIE:
+            if low is not None and high is not None and low >= 1 / _TIE and high <= _TIE:
                 return "as fast, within 2 %"
-            return f"speed not settled (about {self.times:.2f} times)"
-        if self.times >= 1:
-            return f"{factor(self.times, self.low, self.high)} faster"
-        ends = (1 / end if end else None for end in (self.high, self.low))
-        return f"{factor(1 / self.times, *ends)} slower"
+            return f"speed not settled (about {value:.2f} times)"
+        if value >= 1:
+            return f"{self.times.factor} faster"
+        return f"{self.times.falling(lambda end: 1 / end if end else None).factor} slower"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,10 +123,10 @@ def level_steps(levels: Levels) -> LevelSteps:
 def _steps(rows: tuple[LevelRow, ...]) -> Iterator[LevelStep]:
     for before, after in pairwise(rows):
         removed = None if before.nodes is None or after.nodes is None else before.nodes - after.nodes
-        yield LevelStep(before.name, after.name, removed, *_times(before, after))
+        yield LevelStep(before.name, after.name, removed, _times(before, after))
 
 
-def _times(before: LevelRow, after: LevelRow) -> tuple[float | None, float | None, float | None]:
+def _times(before: LevelRow, after: LevelRow) -> Estimate:
     """Return the ratio of a step with the ends that both intervals allow; the baseline is exactly 1.
 
     It is of the paired ratios, as the intervals are: medians of a machine that slows down for a while are
@@ -136,7 +136,7 @@ def _times(before: LevelRow, after: LevelRow) -> tuple[float | None, float | Non
     times = after.ratio.value / speedup if after.ratio.value and speedup else None
     least = after.ratio.low / high if after.ratio.low and high else None
     most = after.ratio.high / low if after.ratio.high and low else None
-    return times, least, most
+    return Estimate(times, least, most)
 
 
 @exercise("2.a")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, median_high
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.article import article_tables
+from workbench.apps.course.article import article_contradictions, article_tables
 from workbench.apps.course.exercise import ANSWERS, exercise, verdict_kind
 from workbench.apps.course.lesson_figure import LessonFigure, dots
 from workbench.core.bundle.display import to_table
@@ -152,21 +152,6 @@ def _process(draw: random.Random, typical_ms: float) -> tuple[float, ...]:
 
 
 _NEAR = 0.002
-CONTRADICTIONS = {
-    frozenset(cells)
-    for cells in (
-        # The same model, precision and GPU with two latencies.
-        ("quantization-bert/FP16 (CUDA)/latency_ms", "pytorch-latency/BERT-Base/ort_cuda_ms"),
-        # One pass over 256 tokens and 128 generated tokens with the same latency.
-        ("provider-latency/GPT-2 Small/cuda_ms", "pytorch-latency/GPT-2 Small/ort_cuda_ms"),
-        ("provider-latency/GPT-2 Small/tensorrt_fp16_ms", "pytorch-latency/GPT-2 Small/ort_tensorrt_ms"),
-        # The winner has no column, and of the two columns the other one is lower.
-        ("pytorch-latency/LLaMA-7B/winner", "pytorch-latency/LLaMA-7B/ort_cuda_ms"),
-        # Three rows of the level table equal the A100's CUDA column, this one does not.
-        ("levels-latency/BERT-Base/all_ms", "provider-latency/BERT-Base/cuda_ms"),
-        ("levels-latency/ResNet-50/all_ms", "provider-latency/ResNet-50/cuda_ms"),
-    )
-}
 
 
 @exercise("1.a")
@@ -216,7 +201,7 @@ def contradictions(answer: Any) -> str | None:
     for pair in pairs:
         if unknown := sorted(str(name) for name in pair if name not in cells):
             return f"The tables have no cell {one_line(unknown[0], 80)!r}."
-        if pair not in CONTRADICTIONS:
+        if pair not in article_contradictions():
             names = " and ".join(sorted(pair))
             return f"{names} can both be true: a condition that is not stated may differ."
     return None if len(pairs) >= 2 else "Two different pairs are wanted."

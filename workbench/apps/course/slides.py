@@ -32,6 +32,7 @@ _WIDTH, _HEIGHT = 1184, 560  # of a picture on a slide of 1280×720
 _FITS = 1.2  # times the height: such a picture shrinks, a taller one continues on a second slide
 _SMALL = 0.6  # of the height: below such a picture its sentence has room
 _INLINE = ((r"\*\*(.+?)\*\*", "b"), (r"\*(.+?)\*", "i"), (r"`(.+?)`", "code"))
+_MALFORMED = (ValueError, LookupError, TypeError, AttributeError, OSError, RecursionError, SyntaxError)
 _STYLE = Path(__file__).with_name("slides.css")
 _SCRIPT = Path(__file__).with_name("slides.js")
 
@@ -102,15 +103,7 @@ def _sections(path: Path) -> list[_Section]:
             for output in cell.get("outputs", ()):
                 if "image/png" in output.get("data", {}):
                     sections[-1].figures.append(_figure(output, sections[-1].paragraphs))
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        OSError,
-        RecursionError,
-        SyntaxError,
-    ) as error:
+    except _MALFORMED as error:
         raise ConfigError(f"{path.name} is no notebook of a lesson: {error}", "give a lesson") from error
     if len(sections) < 3:
         raise ConfigError(f"{path.name} has no three headings", "begin a lesson with the template")
