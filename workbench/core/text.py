@@ -64,6 +64,20 @@ def path_text(path: Path) -> str:
     return text if len(text) <= LINE else f"…{text[-LINE:]}"
 
 
+def public_address(text: str) -> str:
+    """Return an address without possible secrets: user, password, query; any other text as it is."""
+    scheme, is_address, rest = text.partition("://")
+    if not is_address:
+        return text
+    host, slash, path = re.split(r"[?#]", rest, maxsplit=1)[0].partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
+
+
+def has_login(text: str) -> bool:
+    """Return whether a text is an address with a user or a password."""
+    return re.match(r"[^/?#]*://[^/?#]*@", text) is not None
+
+
 def quoted(value: object) -> str:
     """Return any value as an error repeats it; a long text is cut before it is quoted."""
     if isinstance(value, str) and len(value) > QUOTED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import socket
 import threading
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
+import workbench as wb
 from tests.core.models import tiny
 from tests.core.models.hostile import ENDLESS, endless
 from tests.core.models.server import Page, Site, site
@@ -194,6 +196,31 @@ def test_offline_names_the_copy_from_before(web: Site, home: Path) -> None:
 def test_broken_addresses(address: str) -> None:
     with pytest.raises(DownloadError):
         load(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://bob:hidden@127.0.0.1:9/m.onnx?token=hidden",
+        "https://hidden@[bad/m.onnx#sha256=12",
+        "http://bob:hidden@::bad host/m.onnx",
+        "ftp://bob:hidden@127.0.0.1/m.onnx",
+        "http://[bad/m.onnx?token=hidden",
+    ],
+)
+def test_no_error_repeats_a_password(address: str) -> None:
+    with pytest.raises((ModelError, DownloadError)) as refused:
+        load(address)
+    assert "hidden" not in "".join(traceback.format_exception(refused.value))
+    configs = wb.Config(), wb.Config(level="all")
+    result = wb.matrix([address], configs, progress=False, keep=False)
+    assert "hidden" not in repr(result.record)
+
+
+def test_no_config_holds_a_password() -> None:
+    with pytest.raises(wb.ConfigError, match="has a user or a password") as refused:
+        wb.PreparedModel("http://bob:hidden@127.0.0.1/m.onnx")
+    assert "hidden" not in str(refused.value)
 
 
 def test_odd_names_stay_in_the_folder(web: Site, home: Path) -> None:

@@ -11,7 +11,7 @@ from workbench.core.config.name_kinds import Entries, Texts
 from workbench.core.config.parts import ConfigPart, PartKnob
 from workbench.core.config.quantization import INTEGER_LEAST_SQNR_DB, DynamicInt8, StaticInt8, WeightOnly
 from workbench.core.errors import ConfigError
-from workbench.core.text import QUOTED, one_line
+from workbench.core.text import QUOTED, has_login, one_line, public_address, shorten
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -94,6 +94,12 @@ class PreparedModel(ConfigPart):
             raise ConfigError(
                 "wb.PreparedModel names no file.",
                 "Give a path or a sample's name: wb.PreparedModel('model.onnx').",
+            )
+        if has_login(self.model):
+            raise ConfigError(
+                f"wb.PreparedModel: {shorten(public_address(self.model))} has a user or a password, "
+                "and a config is saved and shared.",
+                "Leave them out, or download the file yourself and give its path.",
             )
         if isinstance(self.precision, PreparedModel):
             raise ConfigError(

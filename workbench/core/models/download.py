@@ -32,7 +32,7 @@ from workbench.core.models.sniff import HEAD_BYTES, not_onnx
 from workbench.core.models.structure import read_structure
 from workbench.core.models.transfer import Progress, Sockets, Watch
 from workbench.core.stored_files import check_regular, trim
-from workbench.core.text import bytes_text, shorten
+from workbench.core.text import bytes_text, has_login, public_address, shorten
 
 _CHUNK_BYTES = 1 << 18
 _STALL_S = 30.0  # a server silent for this long counts as dead
@@ -51,12 +51,19 @@ def download(
 ) -> Path:
     """Download the model at the address and its weight files into the cache; return the model's path."""
     url, _, fragment = address.partition("#")
+    if has_login(address):
+        raise DownloadError(
+            f"{shorten(public_address(address))} was given with a user or a password, which are not sent",
+            "Leave them out, or download the file yourself and load its path",
+        )
     try:
         urlsplit(url)
     except ValueError as error:
-        raise DownloadError(f"{shorten(url)!r} is no address: {error}", "Check the address") from error
+        raise DownloadError(
+            f"{shorten(public_address(url))!r} is no address: {error}", "Check the address"
+        ) from error
     pin = _pin(address, fragment)
-    label = shorten(_public(url))
+    label = shorten(public_address(url))
     fetch = _Fetch(max_bytes)
     watch = Watch(label, timeout_s, progress, _SLOW_S)
     work = partial(_fetch_all, fetch, url, pin, watch)
@@ -73,7 +80,7 @@ def _fetch_all(fetch: _Fetch, url: str, pin: str | None, watch: Watch, stop: thr
     if not (pin and path.exists() and file_sha256(path, stop) == pin):
         fetch.to(url, path, pin, watch, check=True)
     known = _hashes_beside(folder, pin)
-    locations = beside_locations(read_structure(path), path.name, shorten(_public(url)))
+    locations = beside_locations(read_structure(path), path.name, shorten(public_address(url)))
     for location in locations:
         beside = folder / location
         if not (location in known and beside.exists() and file_sha256(beside, stop) == known[location]):
@@ -103,7 +110,7 @@ class _SafeRedirects(HTTPRedirectHandler):
         scheme = urlsplit(newurl).scheme
         if scheme not in ("http", "https") or (req.type == "https" and scheme == "http"):
             raise DownloadError(
-                f"{shorten(_public(req.full_url))} redirects to an unsafe {shorten(scheme)}: address",
+                f"{shorten(public_address(req.full_url))} redirects to an unsafe {shorten(scheme)}: address",
                 "Give the final https address, or download the file yourself and load its path",
             )
         return super().redirect_request(req, fp, code, msg, headers, newurl)
@@ -131,7 +138,7 @@ class _Fetch:
 
         Return its SHA-256.
         """
-        label = shorten(_public(url))
+        label = shorten(public_address(url))
         temporary: Path | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -204,7 +211,7 @@ def _pin(address: str, fragment: str) -> str | None:
     match = _PIN.fullmatch(fragment)
     if match is None:
         raise DownloadError(
-            f"{shorten(_public(address))} ends in '#{shorten(fragment)}', which is no hash",
+            f"{shorten(public_address(address))} ends in '#{shorten(fragment)}', which is no hash",
             "End it in #sha256= and 64 hex digits, or in nothing",
         )
     return match[1].lower()
@@ -214,12 +221,6 @@ def _file_name(url: str) -> str:
     last = unquote(urlsplit(url).path).rpartition("/")[2]
     stem = _SAFE_NAME.sub("_", last.removesuffix(".onnx")).lstrip(".")[:80]
     return f"{stem or 'model'}.onnx"
-
-
-def _public(url: str) -> str:
-    """Return the address without possible secrets: user, password, query."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _check_head(path: Path, label: str) -> None:

@@ -17,7 +17,7 @@ from workbench.core.models.model import Model
 from workbench.core.models.structure import structure_of_bytes
 from workbench.core.models.transfer import Progress
 from workbench.core.stored_files import expanded, trim
-from workbench.core.text import listed, nearest, path_text, shorten
+from workbench.core.text import listed, nearest, path_text, public_address, shorten
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -60,7 +60,7 @@ def load(
         if "://" in source[:40]:
             scheme = source.partition("://")[0]
             raise ModelError(
-                f"{shorten(source)!r} has the scheme {shorten(scheme)!r}",
+                f"{shorten(public_address(source))!r} has the scheme {shorten(scheme)!r}",
                 "Give a path, or a URL that begins with http://, https:// or hf://",
             )
         return _from_text(source, progress)

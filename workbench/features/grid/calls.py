@@ -24,7 +24,7 @@ from workbench.core.models.fit import check_fit
 from workbench.core.models.generate import random_inputs
 from workbench.core.prepare.replayed import replayed
 from workbench.core.stored_files import expanded
-from workbench.core.text import one_line, path_text, quoted
+from workbench.core.text import one_line, path_text, public_address, quoted
 from workbench.features.base.in_turn import Turn, measured_in_turn
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import (
@@ -217,12 +217,12 @@ def distinct_names(names: Sequence[str], sources: Sequence[Any]) -> list[str]:
 def _title(source: Any) -> str:
     """Return what a model is called until it is open; bytes and a ModelProto would be their whole text."""
     name = getattr(source, "name", source)
-    return str(name) if isinstance(name, str | os.PathLike) else type(source).__name__
+    return public_address(str(name)) if isinstance(name, str | os.PathLike) else type(source).__name__
 
 
 def _folders(source: Any) -> tuple[str, ...]:
     place = source.path if isinstance(source, Model) else source
-    return PurePath(place).parent.parts if isinstance(place, str | os.PathLike) else ()
+    return PurePath(public_address(str(place))).parent.parts if isinstance(place, str | os.PathLike) else ()
 
 
 def by_model(value: Any, models: Sequence[str]) -> dict[str, Any]:

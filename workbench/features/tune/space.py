@@ -48,7 +48,7 @@ class Space:
 
     def including(self, **values: Any) -> Space:
         """Return the space with more values of these fields."""
-        axes = {axis.name: axis.options for axis in self.axes}
+        axes = {axis.name: dict.fromkeys(axis.options) for axis in self.axes}
         for name, options in values.items():
             if isinstance(options, str) or not hasattr(options, "__iter__"):
                 raise ConfigError(
@@ -59,8 +59,8 @@ class Space:
                 if change == Config():
                     continue
                 axis = f"{name}.{_word(option)}" if name in JOINED else name
-                axes[axis] = tuple(dict.fromkeys((*axes.get(axis, ()), change)))
-        return Space(tuple(Dimension(name, options) for name, options in axes.items()), self.starts)
+                axes.setdefault(axis, {})[change] = None
+        return Space(tuple(Dimension(name, (*options,)) for name, options in axes.items()), self.starts)
 
     def without(self, *names: str) -> Space:
         """Return the space without these axes, by name or by the field that they vary.
