@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
 from workbench.drawing.scale import Scale
 from workbench.drawing.timeline import (
@@ -44,6 +46,15 @@ def test_processes_are_not_joined_and_disturbed_blocks_are_hollow() -> None:
     assert figure.data[1].name == "B: no blocks"
     assert figure.data[-1].name == "excluded"
     assert "B failed at load" in figure.layout.meta["title"][-1]
+
+
+def test_disturbed_blocks_that_count_are_not_called_excluded() -> None:
+    busy = replace(run("A", [[[0.001], [0.002]]], aside=[1]), population="all")
+    figure = timeline_figure(comparison(busy, failed("B")))
+    assert set(figure.data[0].marker.symbol) == {"circle"}
+    assert not any("excluded" in text for text in figure.data[0].hovertext)
+    assert "excluded" not in [trace.name for trace in figure.data]
+    assert set(timeline_table(comparison(busy, failed("B")))["set_aside_because"]) == {""}
 
 
 def test_too_many_blocks_are_thinned_and_the_figure_says_so() -> None:

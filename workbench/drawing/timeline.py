@@ -117,7 +117,7 @@ def _moments(run: Run) -> list[BlockPoint]:
     points = [
         BlockPoint(
             process.round, block.start_s + block.wall_s / 2, block.median_s, len(block.samples_s),
-            block.disturbed,
+            () if run.counts(block) else block.disturbed,
         )
         for process in run.processes
         for block in process.blocks
