@@ -120,6 +120,8 @@ def test_a_sensitivity_study_counts_before_the_layer_errors() -> None:
     known = facts(STATIC, sensitivity=replace(study, rows=rows), layers=examples.layer_errors())
     (finding,) = say("sensitive-layer", known)
     assert finding.nodes == ("m",)
+    exact = replace(study, rows=tuple(replace(row, error=0.0) for row in rows))
+    assert say("sensitive-layer", facts(STATIC, sensitivity=exact)) == []
 
 
 def test_a_lower_accuracy_with_its_whole_interval() -> None:

@@ -106,6 +106,8 @@ def sensitive_layer(evidence: Evidence) -> FindingRecords:
         return
     ordered = sorted(noise, key=lambda layer: -layer[1])
     total = sum(squared for _, squared in ordered)
+    if not total:  # no layer causes any
+        return
     chosen: list[tuple[tuple[str, ...], float]] = []
     while sum(squared for _, squared in chosen) < LAYER_SHARE * total and len(chosen) < len(ordered):
         chosen.append(ordered[len(chosen)])
