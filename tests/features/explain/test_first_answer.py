@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from onnx import helper, numpy_helper
 
 from tests.core.models import tiny
 from tests.features.explain import models
@@ -62,3 +64,11 @@ def test_an_unknown_pass_is_refused_by_what_this_ort_has(tmp_path: Path) -> None
     with pytest.raises(ConfigError, match="write 'GeluFusionL2'"):
         explain(model, Config(disabled_passes=("GeluFusionL3",), allow_unknown=True), passes=False)
     assert explain(model, Config(disabled_passes=("GeluFusionL2",)), passes=False).load_s > 0
+
+
+def test_a_graph_that_is_folded_away_is_told_without_empty_brackets(tmp_path: Path) -> None:
+    value = numpy_helper.from_array(np.ones(3, np.float32))
+    nodes = [helper.make_node("Constant", [], ["y"], "c", value=value)]
+    path = tiny.save(tiny.model(nodes, [], [tiny.tensor("y", [3])]), tmp_path)
+    explanation = Explanation(explain(Model(path, "constant"), Config()))
+    assert "1 source nodes (1 folded) became 0 through " in str(explanation)

@@ -211,8 +211,8 @@ class Explanation(Result):
         missing = len(record.passes.missed)
         missed = f"; {counted(missing, 'expected fusion')} did not happen" if missing else ""
         return (
-            f"{record.model_name}: {len(record.source.nodes):,} source nodes ({fates}) became "
-            f"{len(record.optimized.nodes):,} ({where}) through {passes}"
+            f"{record.model_name}: {len(record.source.nodes):,} source nodes{fates and f' ({fates})'} became "
+            f"{len(record.optimized.nodes):,}{where and f' ({where})'} through {passes}"
             f"{missed}.{_doubt(record.provenance)}"
         )
 
