@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sample_models.drawn_nets import conv_net
 from workbench.apps.course.exercise import exercise, is_number, problem_of_speed
 from workbench.apps.course.lesson_figure import LessonFigure
+from workbench.apps.course.level_lesson import BLOCKED
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
 from workbench.core.text import in_ms
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 WANTED_GAIN = 1.2  # recorded on a quiet machine: 1.24
 NOISE = 0.9  # of the wanted gain: less is refused, beyond what load and another processor take away
 _CLOSE = 0.2  # of the least time
-BLOCKED = "nchwc"  # domain of the operators that work in the blocked layout
 OTHERS = "no convolution"
 
 

@@ -19,7 +19,6 @@ from workbench.core.config import Config
 from workbench.core.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.core.bundle.comparison import Verdict
     from workbench.features.compare.result import Comparison
 
 Checker: TypeAlias = Callable[..., str | None]  # of the answer and the given values: what is wrong, or None
@@ -116,11 +115,6 @@ def is_number(answer: Any) -> TypeGuard[float]:
     if isinstance(answer, bool) or not isinstance(answer, int | float):
         return False
     return abs(answer) <= sys.float_info.max
-
-
-def verdict_kind(verdict: Verdict) -> str:
-    """Return a verdict as one of the answers."""
-    return verdict.kind if verdict.kind in ANSWERS else "not settled"
 
 
 def outputs_agree(comparison: Comparison, label: str) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.features.explain.result import Explanation
     from workbench.features.variants.levels import LevelRow, Levels
 
-BLOCKED = "nchwc"  # in the name of the operators that work in the blocked layout
+BLOCKED = "nchwc"  # in the domain of the operators that work in the blocked layout
 _TIE = 1.02  # within 2 %, twice the smallest effect of a comparison, as in its verdicts
 
 
@@ -163,7 +163,8 @@ def fewest_optimizations(answer: Config, *, comparison: Comparison) -> str | Non
         for run in candidates
         if verdicts[run.label].kind in ("faster", "tie") and outputs_agree(comparison, run.label)
     ]
-    lowest = min(fine, key=lambda run: _rank(run.config), default=None)
+    ranks: list[str | None] = [*LEVELS, None]  # None: ORT's default
+    lowest = min(fine, key=lambda run: ranks.index(run.config.level), default=None)
     if lowest is None:
         if answer == Config():
             return None
@@ -187,8 +188,3 @@ def level_of_blocked_layout(answer: Any, *, levels: Levels) -> str | None:
     if answer == "extended":
         return "The article says so. Look for operators with nchwc in their name at each level."
     return "The operators at each level say something else."
-
-
-def _rank(config: Config) -> int:
-    names: list[str | None] = [*LEVELS, None]  # None: ORT's default
-    return names.index(config.level)

@@ -9,7 +9,7 @@ from statistics import fmean, median_high
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.article import article_contradictions, article_tables
-from workbench.apps.course.exercise import ANSWERS, exercise, verdict_kind
+from workbench.apps.course.exercise import ANSWERS, exercise
 from workbench.apps.course.lesson_figure import LessonFigure, dots
 from workbench.core.bundle.display import to_table
 from workbench.core.measure.sequential import interval
@@ -182,10 +182,11 @@ def interval_of_pairs(answer: Any) -> str | None:
 @exercise("1.b", answers=ANSWERS, budget_s=20.0, evidence="comparison")
 def verdict_in_words(answer: str, *, comparison: Comparison) -> str | None:
     """Check a verdict in words against that of the comparison."""
-    kind = verdict_kind(comparison.verdict)
-    if answer == kind:
+    kind = comparison.verdict.kind
+    is_settled = kind in ANSWERS
+    if answer == (kind if is_settled else "not settled"):
         return None
-    if kind == "not settled":
+    if not is_settled:
         return "The interval allows more than one answer, so the question is not settled."
     return f"The interval excludes {answer!r}."
 
