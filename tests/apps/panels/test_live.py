@@ -74,6 +74,34 @@ def test_other_jobs_leave_the_answer_and_say_what_they_do_below_it(bench: wb.Wor
     assert all(step.disabled for step in place.nexts.children[1:])
 
 
+class Counted(wb.Comparison):
+    """A comparison that counts how often somebody reads its samples, of which there can be very many."""
+
+    looks = 0
+
+    @property
+    def runs(self) -> Any:
+        self.looks += 1
+        return super().runs
+
+    def time_elsewhere(self) -> Any:
+        self.looks += 1
+        return super().time_elsewhere()
+
+
+def test_a_job_that_goes_on_reads_no_sample_of_the_answer(bench: wb.Workbench) -> None:
+    result, place = Counted(measured(bench).record), bench.panels.results.place
+    bench.state.show_comparison(result, bench.request().subject)
+    for title in TITLES:
+        bench.panels.results.turn(title)
+    settle(bench)
+    bench.state.job = JobView("Profile A and B", "running", 1.0)
+    looks = result.looks
+    bench.state.job = JobView("Profile A and B", "running", 7.0)
+    assert "7 s" in place.why.value
+    assert result.looks == looks
+
+
 def test_names_of_what_runs_are_text() -> None:
     assert "<img" not in progress_html(JobView(HOSTILE, HOSTILE, 1.0))
     assert "<img" not in running_html(JobView(HOSTILE, HOSTILE, 1.0))

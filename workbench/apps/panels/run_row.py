@@ -9,7 +9,7 @@ from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow
 from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.steps import rounded
+from workbench.apps.panels.tabs.steps import rounded, slowest_s
 
 COMPARE, STOP = "Compare", "Stop here"
 _HINT = "Measure all configs side by side and say which is faster"
@@ -72,10 +72,9 @@ def expected_s(state: BenchState) -> float:
     """Return the default budget of a comparison, from what was measured of the model, else from its size."""
     from workbench.core.measure.compare_request import default_budget_s  # loads NumPy
 
-    size_bytes, runs = state.model.describe().size_bytes, () if state.result is None else state.result.runs
-    loads_s = [run.load_s for run in runs if run.load_s is not None]
-    medians_s = [run.latency.median_s for run in runs if run.latency.median_s is not None]
-    load_s = max(loads_s, default=size_bytes / LOADED_BYTES_PER_S)
-    run_s = max(medians_s, default=size_bytes / READ_BYTES_PER_S)
+    size_bytes = state.model.describe().size_bytes
+    load_s, run_s = (None, None) if state.result is None else slowest_s(state.result)
+    load_s = size_bytes / LOADED_BYTES_PER_S if load_s is None else load_s
+    run_s = size_bytes / READ_BYTES_PER_S if run_s is None else run_s
     sampled_s = max(SAMPLED_S, LEAST_RUNS * run_s)
     return default_budget_s(run_s, len(state.configs) * (START_S + load_s + sampled_s))

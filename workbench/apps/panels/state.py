@@ -267,5 +267,5 @@ class BenchState(HasTraits):
 
     def has_part(self, kind: str) -> bool:
         """Return whether there is a further result of this kind, of a run or of the whole comparison."""
-        whole = self.result is not None and any(part.name == kind for part in self.result.parts)
-        return whole or kind in self.parts or bool(self.held_parts(kind))
+        held = () if self.result is None else (part.name for part in self.result.parts)
+        return any(name.partition("/")[0] == kind for name in (*self.parts, *held))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
 
 MOST_LETTERS = 160  # of an error in the folded line
-STATE = ("result", "parts", "parts_made", "run_error", "model", "a", "b", "more", "job", "folded", "preview",
+STATE = ("result", "parts", "parts_made", "run_error", "model", "a", "b", "more", "folded", "preview",
          "budget_s")  # fmt: skip
 
 
@@ -59,7 +59,7 @@ class AnswerPlace:
         self.folding = ""  # the title of the view that folds the answer
         self.view = ""  # the title of the view that shows the reason
         self._showing = threading.RLock()  # two threads do; the last one must have read the newest state
-        self.state.observe(self._ended, names="job")
+        self.state.observe(self._follow_job, names="job")
         follow(self.state, self._show, *STATE)
 
     def _link(self, label: str, hint: str, act: Any) -> W.Button:
@@ -71,10 +71,17 @@ class AnswerPlace:
         self._offer()
         (self.widget.add_class if folded else self.widget.remove_class)("wbp-folded")
 
-    def _ended(self, change: dict[str, Any]) -> None:
+    def _follow_job(self, change: dict[str, Any]) -> None:
+        """Draw everything when a job begins or ends, and in between, ten times a second, what it says."""
         view, before = change["new"], change["old"]
-        if (view is None or before is None) and (view or before).name in REPLACING:  # it begins or ends
-            self.was_cancelled = view is None and before.cancelling
+        if view is not None and before is not None:
+            with self._showing:
+                self._say()
+            return
+        changed = view or before
+        if changed is not None and changed.name in REPLACING:
+            self.was_cancelled = view is None and changed.cancelling
+        self._show()
 
     def _bring_back(self) -> None:
         answer = self.state.folded[-1]
@@ -92,22 +99,27 @@ class AnswerPlace:
 
     def _fill(self) -> None:
         state, result, view = self.state, self.state.result, self.state.job
-        runs = view is not None and view.name in REPLACING
-        if runs:
-            self.words.value = running_html(view)
-        elif result is not None:
-            self.words.value = verdict_html(result.record, shares=result.time_elsewhere())
-        elif state.run_error is not None and not isinstance(state.run_error, Cancelled):
-            self.words.value = failed_html("The run", state.run_error)
-        else:
-            self.words.value = empty_html(state)
-        self.line.value = f'<div class="wbp-say">{text(self._one_line())}</div>'
-        self.why.value, self.view = self._reason()
-        self.why.tabbable = bool(self.why.value)  # keys scroll words that are more than their place holds
+        if view is None or view.name not in REPLACING:
+            if result is not None:
+                self.words.value = verdict_html(result.record, shares=result.time_elsewhere())
+            elif state.run_error is not None and not isinstance(state.run_error, Cancelled):
+                self.words.value = failed_html("The run", state.run_error)
+            else:
+                self.words.value = empty_html(state)
+        self._say()
         W.set_shown(self.see, bool(self.view))
         self.see.description = self.view
         W.set_shown(self.show, bool(last_words(state)) and view is None)
         self._offer()
+
+    def _say(self) -> None:
+        """Show how far a job is, or why the answer is so; samples are not looked at, which takes seconds."""
+        view = self.state.job
+        if view is not None and view.name in REPLACING:
+            self.words.value = running_html(view)
+        self.line.value = f'<div class="wbp-say">{text(self._one_line())}</div>'
+        self.why.value, self.view = self._reason()
+        self.why.tabbable = bool(self.why.value)  # keys scroll words that are more than their place holds
 
     def _one_line(self) -> str:
         view, result = self.state.job, self.state.result

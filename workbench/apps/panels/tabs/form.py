@@ -39,18 +39,21 @@ class FormLine:
         self.fields = {field.argument: self._field(field) for field in self.form}
         row = W.HBox([*self.fields.values(), self.run, self.copy], classes="wbp-tools")
         self.widget = W.VBox([self.words, row, self.status], classes="wbp-forms")
-        follow(self.state, self.show, "forms", "job", "result", "parts_made")
+        follow(self.state, self._enable, "job")
+        follow(self.state, self.show, "forms", "result", "parts_made", "took_s", "model")
 
     def show(self) -> None:
         """Show the texts that the state holds."""
         made = self.state.has_part(self.kind.name)
         time = time_words(self.state, self.kind.name)
         self.run.description = f"{self.kind.button}{' again' if made else ''}{time}"
-        self.run.disabled = self.state.job is not None
         texts = self.state.forms.get(self.kind.name, {})
         with own_changes():
             for field in self.form:
                 self.fields[field.argument].value = texts.get(field.argument, field.text)
+
+    def _enable(self) -> None:
+        self.run.disabled = self.state.job is not None
 
     def _field(self, field: Field) -> W.TextField | AxesField:
         set_text = partial(self.state.set_form, self.kind.name, field.argument)

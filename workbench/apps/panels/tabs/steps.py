@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
 from workbench.apps.panels.state import BenchState
 from workbench.features.base.registry import KINDS
+
+if TYPE_CHECKING:
+    from workbench.features.compare.result import Comparison
 
 CHEAP_S = 10.0  # what takes no longer is made without being asked for
 _ROUND_S = (1, 2, 5, 10, 15, 20, 30, 45, 60)  # as people say a time
@@ -17,12 +23,19 @@ def cost_s(state: BenchState, kind: str) -> float | None:
         return took_s
     if offer is None or offer.effort is None or result is None:
         return None
-    loads_s = [run.load_s for run in result.runs if run.load_s is not None]
-    runs_s = [run.latency.median_s for run in result.runs if run.latency.median_s is not None]
-    if not loads_s or not runs_s:
+    load_s, run_s = slowest_s(result)
+    if load_s is None or run_s is None:
         return None
     base_s, loads, runs = offer.effort
-    return float(base_s + loads * max(loads_s) + runs * max(runs_s))
+    return float(base_s + loads * load_s + runs * run_s)
+
+
+@lru_cache(maxsize=1)  # it sorts all samples, hundreds of thousands of a small model
+def slowest_s(result: Comparison) -> tuple[float | None, float | None]:
+    """Return the longest load and the longest median of a run; None where none was measured."""
+    loads_s = [run.load_s for run in result.runs if run.load_s is not None]
+    medians_s = [median_s for run in result.runs if (median_s := run.latency.median_s) is not None]
+    return max(loads_s, default=None), max(medians_s, default=None)
 
 
 def is_cheap(state: BenchState, kind: str) -> bool:
