@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -59,6 +60,12 @@ def test_the_error_of_other_arithmetic_is_written_without_an_exponent(sqnr_db: f
     near = tuple(replace(row, sqnr_db=sqnr_db, least_sqnr_db=-10.0) for row in record.agreement)
     outputs = verdict_picture(replace(record, agreement=near), record.verdict).outputs
     assert outputs.startswith(f"Outputs are {percent} % off (signal to noise {sqnr_db:.0f} dB)")
+
+
+def test_a_change_to_a_multiple_is_written_without_an_exponent() -> None:
+    record = comparison(drawn_run("A", 0.001), drawn_run("B", 1.5), kind="slower")
+    median = verdict_picture(record, record.verdict).tiles[0]
+    assert re.fullmatch(r"1,[45]\d\d times", median.change)
 
 
 @pytest.mark.parametrize("kind", ["unknown", "tie"])

@@ -285,7 +285,7 @@ def _change(share: float) -> str:
     if abs(share) < LEAST_CHANGE:
         return "the same"
     if share > _LARGE - 1:
-        return f"{share + 1:,.3g} times"
+        return f"{in_digits(share + 1, 3)} times"
     return (
         f"{_signed(f'{share * 100:+.0f}')} %" if abs(share) >= 0.1 else f"{_signed(f'{share * 100:+.1f}')} %"
     )

@@ -14,10 +14,11 @@ import pytest
 
 import workbench as wb
 from tests.factories import results as examples
-from tests.factories.comparisons import ordinary
+from tests.factories.comparisons import comparison, drawn_run, ordinary
 from tests.factories.graphs import HOSTILE, hostile
 from tests.factories.results import every_kind
 from workbench.core.bundle.run import LogLine
+from workbench.core.measure.percentiles import percentiles_frame
 
 MOST_BYTES = 5_000_000  # beside plotly.js, which has as many
 
@@ -129,3 +130,14 @@ def test_a_log_that_is_cut_says_so() -> None:
     texts = Reader(wb.Comparison(replace(record, runs=runs)).page_html()).texts
     assert [text for text in texts if "lines." in text] == ["The first 200 of 1,234 lines."]
     assert sum(text.count("a warning") for text in texts) == 400
+
+
+@pytest.mark.usefixtures("without_plotly")
+def test_a_long_measurement_of_a_quick_model_has_no_exponents() -> None:
+    record = comparison(drawn_run("A", 6e-6), drawn_run("B", 6e-6), kind="tie")
+    record = replace(record, protocol=replace(record.protocol, elapsed_s=1234.5, sampling_s=1100.0))
+    texts = Reader(wb.Comparison(record).page_html()).texts
+    assert "1,234 s, 1,100 s of them sampling" in texts
+    frame = percentiles_frame(record.runs).set_index(["label", "figure"])
+    assert f"{frame.loc[('A', 'runs_per_s'), 'value']:,.0f}" in texts
+    assert not [text for text in texts if re.fullmatch(r"[\d.]+e\+\d+", text)]

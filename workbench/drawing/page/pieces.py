@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.core.errors import Cancelled, WorkbenchError
-from workbench.core.text import one_line
+from workbench.core.text import in_digits, one_line
 from workbench.drawing.page.caption import caption_html
 from workbench.drawing.titles import take_title
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 300
 MOST_NODES = 200  # rows of a table with one row per node
 _MOST_LETTERS = 300  # in a cell
+_MOST_PLAIN = 1e15  # a larger number has an exponent
 _ABSENT = "–"  # noqa: RUF001  # a dash, as tables have it
 
 _asked_to_stop: ContextVar[threading.Event | None] = ContextVar("asked_to_stop", default=None)
@@ -141,7 +142,8 @@ def _cell(value: Any, is_number: bool) -> str:
     if isinstance(value, bool):
         return f"<td>{'yes' if value else 'no'}</td>"
     if isinstance(value, float):
-        return f'<td class="number">{value:.5g}</td>'
+        number = in_digits(value, 5) if abs(value) < _MOST_PLAIN else f"{value:.5g}"
+        return f'<td class="number">{number}</td>'
     if isinstance(value, int):
         return f'<td class="number">{value:,}</td>'
     kind = ' class="number"' if is_number else ""

@@ -10,7 +10,7 @@ from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.run import Run
 from workbench.core.measure.percentiles import percentiles_frame
-from workbench.core.text import counted, in_gib, one_line
+from workbench.core.text import counted, in_digits, in_gib, one_line
 from workbench.drawing.chart_figure import chart_figure
 from workbench.drawing.ecdf import ecdf_figure, ecdf_table
 from workbench.drawing.latency import latency_figure, latency_table
@@ -56,6 +56,7 @@ def add_measured(page: Document, record: ComparisonRecord) -> None:
 def add_protocol(page: Document, record: ComparisonRecord) -> None:
     """Add how it was measured: machine, versions, inputs, time spent, ORT's log."""
     machine, versions, protocol = record.machine, record.versions, record.protocol
+    elapsed, sampling = (in_digits(seconds, 3) for seconds in (protocol.elapsed_s, protocol.sampling_s))
     measured = facts(
         [
             ("model", record.model.name),
@@ -72,7 +73,7 @@ def add_protocol(page: Document, record: ComparisonRecord) -> None:
             ("system", machine.platform),
             ("ONNX Runtime", versions.onnxruntime),
             ("workbench", versions.workbench),
-            ("time spent", f"{protocol.elapsed_s:.3g} s, {protocol.sampling_s:.3g} s of them sampling"),
+            ("time spent", f"{elapsed} s, {sampling} s of them sampling"),
             ("smallest effect of interest", f"{protocol.smallest_effect * 100:.2f} %"),
         ]
     )
