@@ -240,3 +240,12 @@ def test_values_in_messages_stay_short() -> None:
     assert quoted([1, 2]) == "[1, 2]"
     assert quoted(10**4000).endswith("… (int)")
     assert len(quoted(10**4000)) < 100
+
+
+def test_a_field_that_stands_twice_is_refused() -> None:
+    columns = Columns()
+    blob = encode(Part("i", (3.0,)), columns)
+    twice = blob.replace(b'"name":"i"', b'"name":"i","name":"other"')
+    assert twice != blob
+    with pytest.raises(BundleError, match="It has 'name' twice in one object"):
+        decode(Part, twice, Columns.of(columns.members()))

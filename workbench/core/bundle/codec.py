@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
@@ -12,7 +13,7 @@ from workbench.core.bundle.columns import Columns
 from workbench.core.bundle.forms import Schema, form_of_class
 from workbench.core.bundle.limits import DAMAGED, OURS
 from workbench.core.errors import BundleError, WorkbenchError
-from workbench.core.text import shorten
+from workbench.core.text import quoted, shorten
 
 T = TypeVar("T")
 TABLE: Mapping[str, bool] = {"table": True}
@@ -36,6 +37,7 @@ def encode(record: object, columns: Columns, change: Callable[[object], object] 
 def decode(cls: type[T], blob: bytes, columns: Columns) -> T:
     """Return the record of class `cls` in JSON; refuse numbers in `columns` that it does not use."""
     read = _read(cls, blob, columns, DAMAGED)
+    _check_keys(blob)
     columns.finish()
     return cast(T, form_of_class(cast(Any, cls)).make(read))  # type: ignore[misc]
 
@@ -76,3 +78,17 @@ def _read(cls: Any, blob: bytes, columns: Columns, fix: str) -> Any:
         raise BundleError(f"It is not valid JSON: {error}.", fix) from error
     except RecursionError as error:
         raise BundleError("It nests too deep.", fix) from error
+
+
+def _check_keys(blob: bytes) -> None:
+    """Refuse valid JSON with a field that stands twice in an object: the last would win in silence."""
+
+    def check(pairs: list[tuple[str, None]]) -> None:
+        if len(dict(pairs)) < len(pairs):
+            (name, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+            raise BundleError(f"It has {quoted(name)} twice in one object.", DAMAGED)
+
+    try:
+        json.loads(blob, object_pairs_hook=check, parse_int=str, parse_float=str)
+    except RecursionError as error:
+        raise BundleError("It nests too deep.", DAMAGED) from error
