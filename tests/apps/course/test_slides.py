@@ -60,8 +60,8 @@ def test_a_slide_has_the_question_the_picture_and_what_it_says(tmp_path: Path) -
 
 
 def test_a_tall_picture_continues_on_a_second_slide_while_there_is_room(tmp_path: Path) -> None:
-    assert len(slides_of(book(tmp_path / "1.ipynb", png(1520, 4000)))) == 5
-    many = [png(1520, 4000)] * 20
+    assert len(slides_of(book(tmp_path / "1.ipynb", png(380, 1000)))) == 5
+    many = [png(380, 1000)] * 20
     assert len(slides_of(book(tmp_path / "2.ipynb", *many))) == MOST_SLIDES
 
 
