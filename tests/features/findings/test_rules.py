@@ -113,6 +113,19 @@ def test_a_simple_power_is_spelled_out(exponent: float, speaks: bool) -> None:
     assert all(finding.nodes == ("p",) for finding in findings)
 
 
+@pytest.mark.parametrize(("reader", "speaks"), [("Cast", True), ("Relu", False)])
+def test_a_cast_that_something_else_reads_is_not_cast_back(reader: str, speaks: bool) -> None:
+    nodes = [("h", "Cast", ("x",), 5), ("b", "Cast", ("h",), 5), ("r", reader, ("h",), 5)]
+    nodes += [("y", "Sum", ("b", "r"), 85)]
+    built = model(nodes)
+    kinds = {"x": FLOAT, "h": TensorProto.FLOAT16, "b": FLOAT, "r": FLOAT}
+    built.graph.value_info.extend(helper.make_tensor_value_info(name, kinds[name], [4]) for name in "hbr")
+    facts = evidence(nodes, structure=built)
+    assert facts.profiled is not None
+    findings = say("cast-pairs", replace(facts, profiled=replace(facts.profiled, graph=read_graph(built))))
+    assert [finding.nodes for finding in findings] == [("h", "b", "r")] * speaks
+
+
 def test_weights_among_the_inputs() -> None:
     nodes = [("c", "Conv", ("x", "w"), 90)]
     built = matrix(nodes)

@@ -96,9 +96,8 @@ def cast_pairs(evidence: Evidence) -> FindingRecords:
     pairs = [
         (first, second)
         for first in evidence.nodes
-        if first.op_type == "Cast"
+        if first.op_type == "Cast" and _is_undone(evidence, first)
         for second in evidence.users(first)
-        if second.op_type == "Cast" and _returns(evidence, first, second)
     ]
     runs = evidence.named(node.key for pair in pairs for node in pair)
     if not runs:
@@ -231,6 +230,14 @@ def constant(evidence: Evidence, name: str) -> float | None:
         return float(numpy_helper.to_array(tensor).reshape(-1)[0])
     except (TypeError, ValueError, IndexError):  # the payload is missing, or is no number
         return None
+
+
+def _is_undone(evidence: Evidence, cast: Node) -> bool:
+    """Return whether everything that reads the result of a cast casts it back."""
+    outputs = () if evidence.ran is None else evidence.ran.outputs
+    if set(cast.outputs) & set(outputs):
+        return False
+    return all(user.op_type == "Cast" and _returns(evidence, cast, user) for user in evidence.users(cast))
 
 
 def _returns(evidence: Evidence, first: Node, second: Node) -> bool:
