@@ -27,7 +27,7 @@ def text_line(name: str, rows: int = 48) -> ModelProto:
     return tiny.model(nodes, inputs, outputs, {"lines": np.array([1, 3, rows, -1])}, name=name)
 
 
-def sound() -> ModelProto:
+def sound(name: str = "sound") -> ModelProto:
     """Run at least 256 samples."""
     nodes = [
         helper.make_node("Unsqueeze", ["input", "one"], ["column"], "column"),
@@ -37,7 +37,7 @@ def sound() -> ModelProto:
     inputs = [tiny.tensor("input", ["batch", "sequence"]), tiny.tensor("state", [2, "batch", 16])]
     outputs = [tiny.tensor("y", None), tiny.tensor("next_state", [2, "batch", 16])]
     weights = {"one": np.array([1]), "w": tiny.weights(4, 1, 256)}
-    return tiny.model(nodes, inputs, outputs, weights)
+    return tiny.model(nodes, inputs, outputs, weights, name=name)
 
 
 def hidden_ids() -> ModelProto:
@@ -90,6 +90,14 @@ def test_every_call_finds_them(tmp_path: Path, name: str) -> None:
     path = tiny.save(text_line(name), tmp_path)
     CALLS[name](path)
     assert wb.load(path).inputs().shapes == (("x", "float32[1,3,48,320]"),)
+
+
+@pytest.mark.real
+def test_layers_to_exclude_are_found_with_inputs_that_run(tmp_path: Path) -> None:
+    path = tiny.save(sound("exclude"), tmp_path)
+    config = wb.Config(precision=wb.StaticInt8())
+    proposal = wb.exclude_for(path, config, max_error=0.5, items=1, remeasure=False, progress=False)
+    assert proposal.config.precision is not None
 
 
 @pytest.mark.real

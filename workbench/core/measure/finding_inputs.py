@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from workbench.core.config import Config
-from workbench.core.errors import InputError, RunFailed, WorkerError
+from workbench.core.errors import InputError, PrepareError, RunFailed, WorkerError
 from workbench.core.models import Inputs, Model
 from workbench.core.models.declared import declared_inputs
 from workbench.core.models.generate import NOTHING_SAYS, random_inputs
@@ -41,7 +41,9 @@ def with_running_inputs(
     """
     try:
         return run(inputs)
-    except RunFailed:
+    except (RunFailed, PrepareError) as error:
+        if isinstance(error, PrepareError) and not isinstance(error.__cause__, RunFailed):
+            raise  # no inputs make the file
         if inputs is not None and not (isinstance(inputs, Inputs) and inputs.seed is not None):
             raise
         model = open_model()
