@@ -1,4 +1,4 @@
-"""How many examples a test draws: a part of them, or all where WORKBENCH_THOROUGH is set, as in .ci/run."""
+"""How many examples a test draws: a part, or all where WORKBENCH_THOROUGH is set, as in `.ci/run all`."""
 
 from __future__ import annotations
 

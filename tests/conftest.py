@@ -32,6 +32,7 @@ hypothesis.settings.load_profile("workbench")
 MOST_PROCESSES = 8  # each imports everything
 CONJUNCTION = re.compile(r"(?:not )?\w+(?: and (?:not )?\w+)*")
 WHOLE = re.compile(r"^pytestmark = (.*)", re.MULTILINE)
+OTHER_ENVIRONMENTS = {"openvino", "genai_python", "old_ort"}  # fixtures
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -82,18 +83,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def is_left_out(module: Path, expression: str) -> bool:
     """Return whether the marks in the `pytestmark` of a module are among those that `-m` leaves out."""
     left_out = {term.removeprefix("not ") for term in expression.split(" and ") if term.startswith("not ")}
-    marks = WHOLE.search(module.read_text(encoding="utf-8"))
-    return marks is not None and not left_out.isdisjoint(re.findall(r"mark\.(\w+)", marks[1]))
+    found = WHOLE.search(module.read_text(encoding="utf-8"))
+    marks = re.findall(r"mark\.(\w+)", found[1]) if found else []
+    return not left_out.isdisjoint([*marks, *(["slow"] if "release" in marks else [])])
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the property tests, and as slow what needs another environment, which only some runs have.
+    """Mark the property tests, and as slow what needs another environment or is for releases.
 
     Leave out browser tests where there is no browser; in CI they fail instead.
     """
     for item in items:
-        if {"openvino", "genai_python", "old_ort"} & set(getattr(item, "fixturenames", ())):
+        needs_another = not OTHER_ENVIRONMENTS.isdisjoint(getattr(item, "fixturenames", ()))
+        if needs_another or item.get_closest_marker("release"):
             item.add_marker("slow")
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("thorough")

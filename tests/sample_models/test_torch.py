@@ -14,7 +14,7 @@ from sample_models.skeleton import load_skeleton
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
-WITHOUT = "the extra `torch` is not installed; .ci/run has an environment for it"
+WITHOUT = "the extra `torch` is not installed; `.ci/run all` has an environment for it"
 SCRIPTS = {
     "digits-conv": "train_conv",
     "digits-vit": "train_vit",
