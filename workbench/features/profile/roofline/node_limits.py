@@ -15,7 +15,7 @@ from workbench.features.profile.flops.counting import Costs, costs_of
 from workbench.features.profile.flops.shapes import profiled_shapes
 from workbench.features.profile.roofline.peaks import PeakRow
 from workbench.features.profile.session_profile import SessionProfile
-from workbench.features.profile.tables import node_table
+from workbench.features.profile.tables import node_table, seconds_by_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,11 +40,22 @@ class NodeLimit:
     bytes_moved: int | None
     limit_s: float | None  # of one run, at the machine's peaks
     bound: Bound | None
+    fastest_s: float | None = None  # of the run in which it was fastest: other work makes nodes slower
 
     @property
     def achieved(self) -> float | None:
         """The share of the peaks that the node reached; above 1 where its data was in a cache."""
         return None if self.limit_s is None or not self.time_s else self.limit_s / self.time_s
+
+    @property
+    def undisturbed(self) -> NodeLimit:
+        """The same with the time of its fastest run, where that is known."""
+        return self if self.fastest_s is None else replace(self, time_s=self.fastest_s)
+
+    def times(self, factor: float) -> NodeLimit:
+        """Return the same with its times multiplied."""
+        fastest_s = None if self.fastest_s is None else self.fastest_s * factor
+        return replace(self, time_s=self.time_s * factor, fastest_s=fastest_s)
 
     @property
     def beyond_peak(self) -> bool:
@@ -72,8 +83,7 @@ class RooflineRecord:
         if latency_s is None or not self.run_s:
             return self
         factor = latency_s / self.run_s
-        nodes = tuple(replace(node, time_s=node.time_s * factor) for node in self.nodes)
-        return replace(self, nodes=nodes, run_s=latency_s)
+        return replace(self, nodes=tuple(node.times(factor) for node in self.nodes), run_s=latency_s)
 
     @property
     def limit_s(self) -> float:
@@ -137,6 +147,7 @@ def costs_of_profile(profile: SessionProfile) -> Costs:
 def roofline(profile: SessionProfile, peaks: PeakRow) -> RooflineRecord:
     """Join time, cost and peaks by node name. The peaks are the CPU's, so nodes of a device have no limit."""
     costs = {node.node: node.cost for node in costs_of_profile(profile).nodes}
+    fastest = _fastest_runs(profile)
     nodes = []
     rows: Iterable[Any] = node_table(profile.steady).itertuples()
     for row in rows:
@@ -152,9 +163,16 @@ def roofline(profile: SessionProfile, peaks: PeakRow) -> RooflineRecord:
                 bytes_moved=cost.bytes_moved,
                 limit_s=None if limit_s is None else limit_s * row.calls,
                 bound=bound,
+                fastest_s=fastest.get(row.node),
             )
         )
     return RooflineRecord(tuple(nodes), peaks, profile.run_s)
+
+
+def _fastest_runs(profile: SessionProfile) -> dict[str, float]:
+    """Return the least own time of each node in a run that executed it."""
+    names, seconds = seconds_by_run(profile.steady, "node")
+    return {name: float(row[row > 0].min()) for name, row in zip(names, seconds, strict=True) if row.any()}
 
 
 def measured_roofline(profile: SessionProfile, peaks: Callable[[bool], PeakRow]) -> RooflineRecord:
