@@ -22,6 +22,10 @@ from workbench.core.cpu import usable_cores
 from workbench.core.worker.forking import ForkServer
 from workbench.core.worker.launch import Worker
 
+# Each process of the tests would compile all modules anew: a third of the quick tests' time.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 hypothesis.settings.register_profile(
     "workbench",
     deadline=None,
