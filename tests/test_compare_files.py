@@ -78,6 +78,7 @@ def test_the_precision_of_a_further_file_is_applied_to_it(files: dict[str, str])
         wb.PreparedModel("a.onnx", precision=wb.PreparedModel("b.onnx"))
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_a_further_file_is_quantized_and_judged_as_int8(files: dict[str, str]) -> None:
     int8 = wb.Config(precision=wb.DynamicInt8())
@@ -134,6 +135,7 @@ def test_renamed_outputs_are_compared_under_the_names_of_the_first_file(files: d
     assert (row.label, row.output, row.agrees) == ("B", "y", True)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_two_nets_are_compared_by_time_alone_and_the_verdict_says_so(
     files: dict[str, str], tmp_path: Path

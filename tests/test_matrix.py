@@ -166,6 +166,7 @@ def test_measuring_the_accuracy_of_the_first_model_again_replaces_its_table(
     assert [again.accuracy_of(name).model_name for name in models] == ["tiny", "small"]
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_two_files_of_one_name_are_two_models(tmp_path: Path) -> None:
     paths = []

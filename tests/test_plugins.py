@@ -74,6 +74,7 @@ def test_a_policy_chooses_the_device_and_the_run_says_which(model: Path) -> None
         chosen.replace(providers=["cpu"])
 
 
+@pytest.mark.slow
 def test_its_nodes_are_placed_coloured_and_profiled(model: Path, tmp_path: Path) -> None:
     explained = wb.explain(model, PLUGIN, keep=False)
     assert set(explained.placement.to_frame()["provider"]) == {"cpu_ep"}
@@ -84,6 +85,7 @@ def test_its_nodes_are_placed_coloured_and_profiled(model: Path, tmp_path: Path)
     assert len(wb.profile(model, PLUGIN, budget_s=0.2, keep=False).to_frame())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["auto", "its file"])
 def test_script_and_deployment_register_it(model: Path, library: str, tmp_path: Path) -> None:
     (package,) = (each for each in plugin_packages() if each.module == "nxrt_ep_cpu")
@@ -100,6 +102,7 @@ def test_script_and_deployment_register_it(model: Path, library: str, tmp_path: 
     assert "outputs equal" in str(deployed.check((1,), rounds=3, block_s=0.2, progress=False))
 
 
+@pytest.mark.slow
 def test_a_script_that_saves_its_graph_registers_a_plugin_once(model: Path) -> None:
     for form in ("onnx", "compiled"):
         text = PLUGIN.replace(saved_graph=form).to_python(model)

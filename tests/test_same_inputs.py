@@ -36,6 +36,7 @@ def inputs(model: wb.Model) -> wb.Inputs:
     return model.inputs(high=20, wide=12)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_calibration_accuracy_and_findings_are_of_the_sizes_compared(
     model: wb.Model, inputs: wb.Inputs, tmp_path: Path

@@ -64,6 +64,7 @@ def test_the_session_file_of_a_deployment_names_it_too(monkeypatch: pytest.Monke
     assert f"# {INTRA}=3 was set" in text
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_a_measurement_and_a_load_test_say_where_the_threads_came_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -35,6 +35,7 @@ def steps_below(outermost: CodeType, last: str) -> list[str]:
     return names[::-1]
 
 
+@pytest.mark.slow
 @pytest.mark.real
 @pytest.mark.usefixtures("own_home")
 def test_a_level_takes_the_way_that_contributing_lists(

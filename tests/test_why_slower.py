@@ -45,6 +45,7 @@ def test_static_int8_that_fuses_whole_has_no_layer_in_float(digits):
     assert record.integer_nodes == 8
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     platform.machine().lower() not in ("x86_64", "amd64"), reason="signed is slow on x86 alone"
 )

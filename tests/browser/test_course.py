@@ -25,6 +25,7 @@ guess
 """
 
 
+@pytest.mark.slow
 def test_a_guess_is_kept_by_a_click(show: Show, tmp_path: Path) -> None:
     home = f"import os; os.environ['WORKBENCH_HOME'] = {str(tmp_path)!r}"
     book = show(home, GUESS)
@@ -36,6 +37,7 @@ def test_a_guess_is_kept_by_a_click(show: Show, tmp_path: Path) -> None:
     assert "4.5" in (tmp_path / "data" / "course.json").read_text()
 
 
+@pytest.mark.slow
 def test_the_launcher_leads_to_the_first_lesson(lab: Lab, pages: Pages) -> None:
     book = first_lesson(lab, pages)
     expect(lesson(book.page).locator("h1")).to_contain_text("1. What a number is worth")

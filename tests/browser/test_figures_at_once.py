@@ -29,7 +29,8 @@ HEIGHTS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.release)])
 def test_an_executed_notebook_opens_with_its_live_figure(
     show: Show, lab: Lab, pages: Pages, theme: str
 ) -> None:

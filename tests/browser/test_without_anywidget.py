@@ -44,6 +44,7 @@ def test_the_panels_say_what_is_missing_and_still_compare(show: Show, pages: Pag
     expect(book.output(1).locator(".wbp-answer, .wbp-verdict").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_graph_in_a_cell_is_its_picture_with_a_word_why(show: Show, pages: Pages) -> None:
     book = show("import workbench as wb", "wb.explain('digits-conv').graph()")
     expect(book.output(1)).to_contain_text(LACKS)

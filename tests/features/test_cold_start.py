@@ -114,6 +114,7 @@ def test_real_starts_of_three_kinds(tmp_path: Path) -> None:
     assert record.until_first_answer_s > record.load_s
 
 
+@pytest.mark.slow
 @pytest.mark.real
 @pytest.mark.usefixtures("own_home")
 def test_a_real_saved_graph_is_made_once_and_measured_without(tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ def test_what_is_no_config_of_the_same_precision_is_refused(answer: object) -> N
     assert not course.check("4.b", answer, model=None).passed
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_padded_channels_are_accepted_and_the_default_is_not() -> None:
     model = course.conv_net(29)

@@ -112,6 +112,7 @@ def test_each_fusion_of_the_article_has_its_level_or_did_not_fire() -> None:
     assert all("no recorded run" not in row.recorded for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_planted_gelu_is_missed_until_it_is_rewritten() -> None:
     model = course.encoder(half_first=True)

@@ -71,6 +71,7 @@ def test_all_that_the_buttons_make_is_in_the_bundle_the_page_and_the_history(
         assert titles(again) == shown
 
 
+@pytest.mark.slow
 def test_what_was_made_before_the_comparison_is_kept_with_it(bench: wb.Workbench) -> None:
     bench.set("level", "basic")
     bench.run("levels", wait=True)
@@ -81,6 +82,7 @@ def test_what_was_made_before_the_comparison_is_kept_with_it(bench: wb.Workbench
     assert not bench.state.parts
 
 
+@pytest.mark.slow
 def test_again_makes_it_again(bench: wb.Workbench) -> None:
     bench.set("level", "basic")
     bench.compare(wait=True)
@@ -91,6 +93,7 @@ def test_again_makes_it_again(bench: wb.Workbench) -> None:
     assert len([part for part in bench.result.parts if part.kind == "profile"]) == 2
 
 
+@pytest.mark.slow
 def test_what_is_made_with_other_inputs_is_no_part_of_the_comparison(bench: wb.Workbench) -> None:
     bench.set("level", "basic")
     bench.compare(wait=True)

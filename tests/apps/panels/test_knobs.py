@@ -236,6 +236,7 @@ def test_the_fastest_column_is_marked(bench: wb.Workbench, table: KnobTable) -> 
     assert not any(column["best"] for column in table.view.columns), "another config than the measured one"
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_three_configs_are_compared(bench: wb.Workbench) -> None:
     bench.set("level", "basic")

@@ -36,6 +36,7 @@ def test_without_a_comparison_or_a_precision_the_buttons_say_what_is_missing(ben
         assert bench.state.job is None
 
 
+@pytest.mark.slow
 def test_reasons_and_layer_errors_are_shown_and_kept_with_the_comparison(
     bench: wb.Workbench, tmp_path: Path
 ) -> None:

@@ -187,6 +187,7 @@ def test_a_scenario_can_be_cancelled(bench: wb.Workbench, monkeypatch: pytest.Mo
     assert bench.state.parts == {}
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_a_real_sweep_is_kept_with_the_comparison(bench: wb.Workbench) -> None:
     bench.state.budget_s = 0.4

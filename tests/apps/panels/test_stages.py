@@ -31,6 +31,7 @@ def test_all_configs_are_measured_among_the_stages(bench: wb.Workbench, stages: 
     assert "pipelines" in [EXPLORE.title_of(offer.name) for offer in EXPLORE.offers]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_home")
 def test_the_stages_are_kept_with_the_comparison(bench: wb.Workbench, stages: str, tmp_path: Path) -> None:
     bench.set("level", "basic")

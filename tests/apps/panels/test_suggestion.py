@@ -52,6 +52,7 @@ def test_a_large_transformer_is_asked_about_int8() -> None:
     assert isinstance(experiment[1].precision, wb.DynamicInt8)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_one_click_sets_b_and_compares(bench: wb.Workbench) -> None:
     place = bench.panels.results.place

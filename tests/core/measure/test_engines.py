@@ -75,6 +75,7 @@ def test_sizes_are_swept_on_an_engine(tmp_path: Path) -> None:
     assert frame["config"].str.contains("OpenVINO").all()
 
 
+@pytest.mark.slow
 def test_an_engine_that_is_not_installed_fails_alone(tmp_path: Path) -> None:
     """In an environment that has numpy alone."""
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "bare")], check=True)

@@ -135,6 +135,7 @@ def test_the_text_and_the_figure_have_the_budget_that_was_given() -> None:
     assert [line.value for line in result.chart().axes[1].lines] == [pytest.approx(3.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_callers_can_be_processes_beside_threads() -> None:
     result = wb.load_test(

@@ -96,6 +96,7 @@ def test_the_fix_is_one_call_and_measured(comparison: wb.Comparison) -> None:
     assert result.kept, result.reason
 
 
+@pytest.mark.slow
 def test_arithmetic_behind_the_concat_belongs_to_the_tail(tmp_path: Path) -> None:
     joined = [
         helper.make_node("Identity", ["b"], ["boxes"], name="box logits"),
@@ -137,6 +138,7 @@ def test_the_error_is_that_of_the_worst_channels(detector: Path) -> None:
     assert table.fidelity[0].rms_error < 0.02
 
 
+@pytest.mark.slow
 def test_every_quantizing_search_measures_the_error_by_channel(detector: Path) -> None:
     proposal = wb.exclude_for(detector, STATIC, max_error=0.2, calibration="random", items=4)
     assert proposal.record.whole_error == 1.0

@@ -48,6 +48,7 @@ def calibration(path: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_examine_uses_the_calibration_of_the_comparison(tmp_path: Path, used: list[Any]) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)

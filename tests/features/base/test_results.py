@@ -212,6 +212,7 @@ def test_twelve_thousand_nodes_are_saved_and_opened() -> None:
     assert again.record.provenance == result.record.provenance
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_examine_makes_the_missing_and_keeps_it(tmp_path: Path) -> None:
     model = wb.load("digits-conv")

@@ -59,6 +59,7 @@ def test_a_page_shows_no_path_of_this_machine(tmp_path: Path) -> None:
     assert "my stats.csv" in text
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_what_a_reopened_bundle_draws_needs_no_weight(tmp_path: Path) -> None:
     result = wb.compare("digits-conv", wb.Config(level="disabled"), wb.Config(), budget_s=0.5, progress=False)

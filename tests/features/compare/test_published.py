@@ -33,6 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_each_file_has_a_verdict_or_a_reason(folder: Path, tmp_path: Path) -> None:
     result = wb.published(folder, budget_s=1, progress=False, keep=False)

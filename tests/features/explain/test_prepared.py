@@ -20,10 +20,10 @@ CONFIGS = {
     "weights only": Config(precision=WeightOnly()),
     "fused": Config(fusion=TransformerFusion()),
 }
-CASES = [
-    ("digits-conv", "dynamic int8"), ("char-gpt", "dynamic int8"), ("digits-conv", "static int8"),
-    ("digits-vit", "static int8"), ("digits-conv", "static int8, operators"), ("digits-vit", "float16"),
-    ("digits-vit", "fused"), ("char-gpt", "weights only"),
+QUICK = [("digits-conv", "dynamic int8"), ("char-gpt", "dynamic int8"), ("digits-vit", "fused")]
+SLOW = [
+    ("digits-conv", "static int8"), ("digits-vit", "static int8"), ("digits-conv", "static int8, operators"),
+    ("digits-vit", "float16"), ("char-gpt", "weights only"),
 ]  # fmt: skip
 
 
@@ -32,7 +32,9 @@ def explanation_of(model: str, name: str) -> Explained:
     return explain(load(model), CONFIGS[name])
 
 
-@pytest.mark.parametrize(("model", "name"), CASES)
+@pytest.mark.parametrize(
+    ("model", "name"), [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)]
+)
 def test_it_adds_up_from_the_source_to_what_runs(model: str, name: str) -> None:
     explanation = explanation_of(model, name)
     account = explanation.provenance.account

@@ -21,8 +21,11 @@ from workbench.features.explain.explanation import Explained, explain
 from workbench.features.explain.weightless import write_weightless
 
 SKELETONS = Path(sample_models.__file__).parent / "skeletons"
-QUICK = ("distilbert", "resnet50-dynamo")
-SLOW = ("bert-base", "bert-base-dynamo", "gpt2", "gpt2-dynamo", "vit-base", "resnet50", "efficientnet-b0")
+QUICK = ("resnet50-dynamo",)
+SLOW = (
+    "distilbert", "bert-base", "bert-base-dynamo", "gpt2", "gpt2-dynamo", "vit-base", "resnet50",
+    "efficientnet-b0",
+)  # fmt: skip
 UNKNOWN, UNTRACED = 0.005, 0.005  # of all nodes, at most
 
 pytestmark = pytest.mark.real
@@ -57,6 +60,7 @@ def test_every_node_is_accounted_for(name: str) -> None:
     assert {node.provider for node in explanation.placement.nodes} == {"CPUExecutionProvider"}
 
 
+@pytest.mark.slow
 def test_what_is_expected_and_missing_says_why() -> None:
     for place in explanation_of("distilbert").passes.missed:
         assert place.reason

@@ -14,7 +14,8 @@ from workbench.core.config import Config
 from workbench.core.models import Model
 from workbench.features.explain.explanation import explain
 
-LIGHT = ("light_squeezenet", "light_shufflenet", "light_resnet50", "light_inception_v2")
+LIGHT = ("light_squeezenet", "light_shufflenet")
+SLOW = ("light_resnet50", "light_inception_v2")
 
 
 def _fates(explained: Explain, name: str) -> dict[str, str]:
@@ -22,7 +23,9 @@ def _fates(explained: Explain, name: str) -> dict[str, str]:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("name", [*MODELS, *LIGHT])
+@pytest.mark.parametrize(
+    "name", [*MODELS, *LIGHT, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
+)
 def test_everything_is_accounted_for(explained: Explain, name: str) -> None:
     explanation = explained(name)
     account = explanation.provenance.account
@@ -108,9 +111,10 @@ def test_passes_are_in_order_with_exact_changes(explained: Explain) -> None:
     assert {name for name, _ in passes.tried} >= {"ConstantFolding", "NchwcTransformer", "AttentionFusion"}
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_counts_add_up(explained: Explain) -> None:
-    explanation = explained("light_resnet50")
+    explanation = explained("light_squeezenet")
     numbers = explanation.passes.statistics
     assert sum(count.before for count in numbers.ops) == numbers.source_nodes == len(explanation.source.nodes)
     assert (

@@ -190,6 +190,7 @@ def test_hostile_names_are_text_in_every_figure(explained: Explain) -> None:
     assert "<img" not in by_level._repr_html_()
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_explain_ablate_and_levels_for_real(tmp_path: Path) -> None:
     import workbench as wb

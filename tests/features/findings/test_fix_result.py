@@ -61,6 +61,7 @@ def test_a_kept_rewrite_has_its_model_file(
         assert (result.model_file, result.config) == (None, finding.config)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_a_default_that_ruins_the_outputs_has_a_fix_that_is_searched_and_measured(tmp_path: Path) -> None:
     half = Config(precision=wb.Float16())

@@ -129,6 +129,7 @@ def test_casts_that_round_are_left_to_the_export(tmp_path: Path) -> None:
     assert (record.fix.kind, record.fix.config, record.fix.rewrite) == ("export", None, None)
 
 
+@pytest.mark.slow
 def test_weights_leave_the_inputs_when_the_fix_is_tried(tmp_path: Path) -> None:
     findings = wb.findings(convolutions(tmp_path / "net.onnx", as_inputs=True))
     result = findings["weights-are-inputs"].try_fix(5.0, progress=False, keep=False)
@@ -141,6 +142,7 @@ def test_weights_leave_the_inputs_when_the_fix_is_tried(tmp_path: Path) -> None:
     assert result.reason
 
 
+@pytest.mark.slow
 def test_denormal_weights_become_zero_when_the_fix_is_tried(tmp_path: Path) -> None:
     path = convolutions(tmp_path / "net.onnx")
     model = onnx.load(path)

@@ -101,6 +101,7 @@ def examined(model: Any) -> wb.Findings:
     return result.findings()
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_a_cubic_resize_is_found_in_a_real_run(tmp_path: Path) -> None:
     finding = examined(tiny.save(slow("Resize"), tmp_path))[RULE].record

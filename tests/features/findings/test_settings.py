@@ -173,6 +173,7 @@ def test_packed_weights_that_lie_apart_already_are_left_unpacked() -> None:
         assert finding.fix.config == config.replace(session_entries=unpacked)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_mapped_weights_take_less_memory(tmp_path: Path) -> None:
     size, count = 1500, 8  # 69 MiB of weights; of 1024 by 1024 what is packed differs from run to run

@@ -168,6 +168,7 @@ def test_float16_is_compared_at_every_node_within_its_own_error(tmp_path: Path) 
     assert found.record.beyond[0].node == f"product{AT}"
 
 
+@pytest.mark.slow
 def test_a_relu_that_the_quantizer_removed_is_compared_after_the_clipping(tmp_path: Path) -> None:
     """The quantizer gives the output of the Conv the name of the Relu whose clipping QuantizeLinear does."""
     rng = np.random.default_rng(0)

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.real
 SLOW = wb.Config(level="disabled")
 
 
+@pytest.mark.slow
 def test_improving_ends_with_a_config_that_was_measured_better_or_the_first_one(tmp_path: Path) -> None:
     better = wb.improve(convolutions(tmp_path / "net.onnx"), SLOW, budget_s=60.0, progress=False, keep=False)
     assert "level-below-all" in [step.finding.id for step in better.steps]
@@ -40,6 +41,7 @@ def test_a_limit_that_nothing_keeps_leaves_no_answer_and_is_said(tmp_path: Path)
         assert "asked for" in better.record.ended
 
 
+@pytest.mark.slow
 def test_a_cancel_after_a_fix_keeps_what_is_proven(tmp_path: Path) -> None:
     cancel, steps = threading.Event(), list[str]()
 

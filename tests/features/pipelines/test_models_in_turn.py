@@ -52,6 +52,7 @@ def test_a_tokenizer_and_a_model() -> None:
     assert "char-gpt takes" in str(wb.measure_pipelines(pipeline, inputs=inputs, **QUICK))
 
 
+@pytest.mark.slow
 def test_an_encoder_and_a_decoder_with_inputs_of_its_own(tmp_path: Path) -> None:
     encoder, decoder = (
         saved(text, tmp_path / f"{name}.onnx") for name, text in (("encoder", ENCODER), ("decoder", DECODER))

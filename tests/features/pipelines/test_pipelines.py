@@ -180,6 +180,7 @@ def test_an_input_and_an_output_may_have_the_name_file(tmp_path: Path) -> None:
     assert (row.output, row.agrees) == ("file", True)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_check_of_a_pipeline_finds_other_outputs_and_a_broken_script(tmp_path: Path) -> None:
     pipeline = wb.Pipeline(["digits-conv", f"{STEPS}:slow"])
@@ -198,6 +199,7 @@ def test_the_check_of_a_pipeline_finds_other_outputs_and_a_broken_script(tmp_pat
         result.check(limits=wb.Limits(start_s=10, load_s=2), progress=False, keep=False)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_a_later_stage_is_calibrated_on_what_the_stages_before_it_make() -> None:
     """Ranges of [0, 1] cut half of what `centred` makes off, and those of random noise do more."""

@@ -64,6 +64,7 @@ def test_subgraphs_have_costs_and_limits_too(tmp_path: Path) -> None:
     assert limits.limit_s <= limits.run_s
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_cold_starts_carry_the_labels_of_a_comparison(model: Path) -> None:
     (only,) = cold_start(model, wb.Config(intra_op_threads=1)).starts

@@ -78,6 +78,7 @@ def test_a_large_file_is_not_looked_at_and_the_step_says_so(
     assert steps[0].startswith("findings are not looked for in a file of more than")
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_rewrite_of_a_finding_is_in_the_default_space(tmp_path: Path) -> None:
     path, steps = tiny.save(in_operators.half_first_gelu(0).model, tmp_path), list[str]()

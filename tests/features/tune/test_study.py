@@ -384,6 +384,7 @@ def test_a_real_study_from_the_call_to_the_reopened_bundle(tmp_path: Path) -> No
     assert further.record.selection.runs[0].processes[0] == study.record.selection.runs[0].processes[0]
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_default_space_has_what_fires_and_no_int8_without_a_limit(tmp_path: Path) -> None:
     space = wb.default_space(tiny.save(tiny.bert_like(), tmp_path))
