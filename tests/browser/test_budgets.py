@@ -53,6 +53,7 @@ def test_int8_with_accuracy_one_thread_and_an_own_file_take_few_clicks(show: Sho
     within_budget(FRESH_TASKS, spent_on(page, FRESH_TASKS))
 
 
+@pytest.mark.release
 def test_int8_shows_the_error_of_the_outputs_after_two_clicks(show: Show) -> None:
     page = opened(show, 1.0).page
     clicks = Clicks(page)

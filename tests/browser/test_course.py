@@ -46,7 +46,12 @@ def test_the_launcher_leads_to_the_first_lesson(lab: Lab, pages: Pages) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("number", "guess", "unit"), [("1", "3", "%"), ("7", None, None), ("8", "2", "providers")]
+    ("number", "guess", "unit"),
+    [
+        pytest.param("1", "3", "%", marks=pytest.mark.release),
+        ("7", None, None),
+        pytest.param("8", "2", "providers", marks=pytest.mark.release),
+    ],
 )
 def test_a_lesson_reads_well_and_keeps_a_guess(
     lab: Lab, pages: Pages, number: str, guess: str | None, unit: str | None
@@ -81,7 +86,7 @@ def test_the_launcher_opens_the_panels_without_code(lab: Lab, pages: Pages) -> N
     lab.stop_kernels()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_launcher_leads_to_the_last_check_of_lesson_1(lab: Lab, pages: Pages) -> None:
     book = first_lesson(lab, pages)
     cells = [cell for cell in lab.read(book.name).cells if cell.cell_type == "code"]

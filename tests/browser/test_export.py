@@ -22,8 +22,15 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> str:
     return result.export_html(tmp_path_factory.mktemp("page") / "page.html").as_uri()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1400])
+@pytest.mark.parametrize(
+    ("width", "theme"),
+    [
+        (1400, "light"),
+        (360, "dark"),
+        pytest.param(360, "light", marks=pytest.mark.release),
+        pytest.param(1400, "dark", marks=pytest.mark.release),
+    ],
+)
 def test_it_opens_offline_and_runs_only_our_scripts(
     exported: str, pages: Pages, width: int, theme: Literal["light", "dark"]
 ) -> None:

@@ -272,7 +272,7 @@ def test_views_of_a_page_share_their_selection(pages: Pages, tmp_path: Path) -> 
     assert pages.thrown == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", [pytest.param("light", marks=pytest.mark.release), "dark"])
 def test_python_and_the_browser_share_the_selection(show: Show, pages: Pages, theme: str) -> None:
     book = show(MADE, TOLD, theme=theme, height=1500)
     page = book.page
@@ -331,7 +331,7 @@ ONE_SCALE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", [590, 1440])
+@pytest.mark.parametrize("width", [590, pytest.param(1440, marks=pytest.mark.release)])
 def test_boxes_of_both_graphs_have_one_size(pages: Pages, tmp_path: Path, width: int) -> None:
     url = exported(tmp_path, graph_view(explained(12_000)))
     path = tmp_path / "page.html"

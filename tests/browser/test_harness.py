@@ -16,7 +16,7 @@ SLIDER = "import ipywidgets as W\nW.IntSlider(description='threads', style={'des
 PALE = "from IPython.display import HTML\nHTML('<p style=\"color:#bbb;background:#fff\">too pale</p>')"
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", [pytest.param("light", marks=pytest.mark.release), "dark"])
 def test_a_notebook_is_shown_run_and_looked_at(show: Show, pages: Pages, theme: str) -> None:
     book = show("6 * 7", SLIDER, PALE, theme=theme)
     expect(book.output(0)).to_contain_text("42")

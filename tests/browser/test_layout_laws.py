@@ -11,12 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, Page
 
+from tests.amount import amount
 from workbench.drawing.canvas.base import javascript
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SIZES = st.integers(20, 200)
-FEW = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=amount(150, 50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")

@@ -83,7 +83,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return result.save(tmp_path_factory.mktemp("bundle") / "result.ortbench")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", [pytest.param("light", marks=pytest.mark.release), "dark"])
 def test_words_of_figures_in_the_panels(show: Show, pages: Pages, bundle: Path, theme: Theme) -> None:
     page = show(SHOWN.format(path=str(bundle)), theme=theme).page
     for name in TABS:
@@ -100,7 +100,7 @@ def test_words_of_figures_in_the_panels(show: Show, pages: Pages, bundle: Path, 
     page.wait_for_function(FIRST_SHADE, arg=theme == "light")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.release)])
 def test_words_of_figures_in_an_exported_page(pages: Pages, bundle: Path, theme: Theme) -> None:
     path = wb.open(bundle).export_html(bundle.with_suffix(".html"))
     page = pages.open(path.as_uri(), theme=theme, offline=True)

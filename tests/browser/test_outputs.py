@@ -66,7 +66,7 @@ def fits(page: Page, name: str = "", *, scrolling: bool = False) -> None:
         assert page.evaluate(CUT, scrolling) == [], name
 
 
-@pytest.mark.parametrize("width", [1000, 1440])
+@pytest.mark.parametrize("width", [1000, pytest.param(1440, marks=pytest.mark.release)])
 def test_every_result_fits_its_cell_when_run_saved_and_reloaded(show: Show, lab: Lab, width: int) -> None:
     wb.Comparison(ordinary(), parts=examples.parts()).save(lab.folder / "every.ortbench")
     for kind, name in (("levels", "levels"), ("thread scaling", "threads"), ("load test", "load")):
@@ -78,6 +78,7 @@ def test_every_result_fits_its_cell_when_run_saved_and_reloaded(show: Show, lab:
     fits(book.page)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("width", [1000, 1440])
 def test_shipped_notebooks_fit_as_they_were_saved(pages: Pages, lab: Lab, width: int) -> None:
     paths = sorted(PUBLISHED.glob("**/*.ipynb"))

@@ -138,7 +138,10 @@ def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
     expect(page.locator(".wbp-why")).to_contain_text("last: digits-conv")  # it is not about what is set now
 
 
-@pytest.mark.parametrize("name", ["Compare", "Level by level", "Ablate"])
+@pytest.mark.parametrize(
+    "name",
+    ["Compare", *(pytest.param(name, marks=pytest.mark.release) for name in ("Level by level", "Ablate"))],
+)
 def test_cancel_leaves_no_process(show: Show, name: str) -> None:
     """How soon is in `python -m benchmarks.panels cancel`."""
     page = with_model(show(ENDLESS)).page
@@ -189,6 +192,7 @@ def test_a_kernel_restart_in_mid_run_leaves_no_orphan(show: Show) -> None:
     until(book.page, lambda: not workers())
 
 
+@pytest.mark.release
 def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> None:
     proto = tiny.mlp()
     proto.graph.name = HOSTILE
@@ -220,8 +224,15 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
     assert page.title() != "1"
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 460])
+@pytest.mark.parametrize(
+    ("theme", "width"),
+    [
+        ("dark", 460),
+        pytest.param("light", 460, marks=pytest.mark.release),
+        pytest.param("light", 1400, marks=pytest.mark.release),
+        pytest.param("dark", 1400, marks=pytest.mark.release),
+    ],
+)
 def test_it_is_accessible_and_fits(show: Show, pages: Pages, theme: str, width: int) -> None:
     page = opened(show, width=width, theme=theme).page
     all_settings(page)

@@ -125,6 +125,7 @@ def test_a_person_with_a_mouse(show: Show, pages: Pages, tmp_path: Path) -> None
     reopened(book, pages, book.lab.folder / written, downloaded(download.value, tmp_path))
 
 
+@pytest.mark.release
 def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> None:
     book = show(START)
     page, keys = book.page, Keys(book.page)

@@ -61,6 +61,7 @@ def test_an_output_of_360_pixels_is_enough(show: Show, pages: Pages) -> None:
     assert sticks_out <= 1
 
 
+@pytest.mark.release
 def test_twelve_thousand_nodes_are_opened_explained_and_drawn(show: Show, pages: Pages, lab: Lab) -> None:
     file = lab.folder / "long.onnx"
     onnx.save(layers(NODES), file)
@@ -87,7 +88,7 @@ def test_a_phone_has_compare_on_its_first_screen(show: Show, pages: Pages) -> No
     expect(button(page, "Compare")).to_be_in_viewport(ratio=1)
 
 
-@pytest.mark.parametrize("kind", ["unknown", "faster"])
+@pytest.mark.parametrize("kind", ["unknown", pytest.param("faster", marks=pytest.mark.release)])
 def test_a_further_line_hides_neither_doubts_nor_figures(
     show: Show, pages: Pages, lab: Lab, kind: str
 ) -> None:

@@ -24,7 +24,7 @@ bench"""
 HEADS = "nodes => nodes.map((node) => node.textContent)"
 
 
-@pytest.mark.parametrize("width", [1400, 460])
+@pytest.mark.parametrize("width", [1400, pytest.param(460, marks=pytest.mark.release)])
 def test_the_fields_fit_and_a_sweep_runs_by_what_was_typed(show: Show, pages: Pages, width: int) -> None:
     page = show(SOURCE, width=width).page
     expect(page.locator(".wbp-headline")).to_contain_text("digits-conv")

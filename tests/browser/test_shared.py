@@ -18,7 +18,7 @@ from tests.browser.harness.lab import Lab, started_lab
 from tests.browser.harness.panels import until
 from tests.executed import NAMES, Executed, sections
 
-pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.release]
 
 SEEN = """async (output) => {
   for (const element of output.querySelectorAll('img, table, .js-plotly-plot .main-svg')) {

@@ -16,6 +16,8 @@ from workbench.features.base.registry import KINDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+REPEATED = ("levels-2", "accuracy-2", "why-slower-2")  # kinds whose page is drawn by the same parts
+
 
 def nothing_taken(page: Page) -> None:
     assert page.evaluate("window.hacked") is None
@@ -31,7 +33,9 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["comparison-2", "levels-2", "accuracy-2", "why-slower-2"])
+@pytest.mark.parametrize(
+    "name", ["comparison-2", *(pytest.param(name, marks=pytest.mark.release) for name in REPEATED)]
+)
 def test_as_a_page(name: str, pages: Pages, tmp_path: Path) -> None:
     (golden,) = (path for path in GOLDEN if path.stem == name)
     file = tmp_path / "page.html"

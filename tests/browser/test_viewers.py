@@ -113,7 +113,7 @@ def test_without_the_login_there_is_only_the_login(hub: Lab, pages: Pages, tmp_p
     assert "/login?next=" in page.url
 
 
-@pytest.mark.parametrize("where", ["lab", "hub"])
+@pytest.mark.parametrize("where", [pytest.param("lab", marks=pytest.mark.release), "hub"])
 def test_a_button_in_a_notebook_finds_the_way(
     where: str, pages: Pages, tmp_path: Path, lab: Lab, hub: Lab
 ) -> None:

@@ -14,7 +14,7 @@ from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.panels import compared
 
-pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.release]
 
 ZOO = os.environ.get("WORKBENCH_ZOO")
 FEW = ("silero_vad", "ch_PP-OCRv4_det_infer", "magika")  # control flow; a detector; bytes
