@@ -48,7 +48,7 @@ def test_a_script_needs_no_workbench_and_its_page_says_what_ran(script: Path) ->
     assert re.match(r"onnxruntime \d+\.\d+\.\d+, .*Python 3\.", printed(script)[0])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.real
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_a_script_still_shows_what_its_page_says(script: Path, tmp_path: Path) -> None:

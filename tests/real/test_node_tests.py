@@ -18,7 +18,7 @@ from workbench.core.errors import RunFailed
 from workbench.core.measure.agreement import NO_VALUES, compare_outputs
 from workbench.core.worker.values import read_values
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.real, pytest.mark.release]
 
 SHARDS = 12
 LEAST = 1_640  # of the 1,884 that onnx 1.23 has, 1,658 run on ORT 1.31 and take no packed elements

@@ -93,7 +93,7 @@ def test_the_signal_survives_the_depth(name, rehydrated):
 
 
 @pytest.mark.real
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("name", NAMES)
 def test_every_skeleton_at_every_level(name, rehydrated):
     path = rehydrated(name)

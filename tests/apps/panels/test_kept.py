@@ -132,7 +132,7 @@ def test_what_is_made_of_a_verdict_from_the_history_is_kept_with_it(bench: wb.Wo
     assert [part.kind for part in bench.result.parts] == ["explanation"] * 2
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_code_of_every_card_runs(bench: wb.Workbench) -> None:
     """The code starts from the history if the comparison holds the result, else from the model."""
     bench.set("level", "basic")

@@ -54,7 +54,10 @@ def outputs(model: Model, config: Config, feeds: Any) -> list[dict[str, Any]]:
 @pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize("step", CONFIGS)
-@pytest.mark.parametrize("sample", ["digits-conv", "digits-vit", "char-gpt"])
+@pytest.mark.parametrize(
+    "sample",
+    ["digits-conv", *(pytest.param(name, marks=pytest.mark.release) for name in ("digits-vit", "char-gpt"))],
+)
 def test_a_step_works_or_refuses(sample: str, step: str) -> None:
     model = load(sample)
     feeds = model.inputs(seed=1).feeds

@@ -45,14 +45,14 @@ CONFIGS = {
     "fused weights": ("digits-vit", wb.Config(fusion=wb.TransformerFusion(), precision=wb.WeightOnly())),
     "half outputs": ("char-gpt", wb.Config(precision=wb.Float16(keep_io=False))),
 }
-QUICK = ("static", "float16", "saved", "ort")
+QUICK = ("dynamic", "static", "weights", "float16", "saved", "ort")
 LEFT_OUT = [wb.DynamicInt8(exclude=["fc"]), wb.StaticInt8(exclude=["fc"]), wb.WeightOnly(exclude=["fc"])]
 
 
 @pytest.mark.real
 @pytest.mark.parametrize(
     "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CONFIGS],
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.release) for name in CONFIGS],
 )
 def test_the_script_makes_the_same(name: str, tmp_path: Path) -> None:
     sample, config = CONFIGS[name]

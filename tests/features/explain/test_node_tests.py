@@ -10,7 +10,7 @@ import pytest
 from benchmarks.explain import of_nodes
 from workbench.features.explain.provenance.account import FATES
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.real, pytest.mark.release]
 
 SHARDS = 8
 LEAST = 200  # of the 216 in a shard; in onnx 1.23, 1,729 of 1,884 load on ORT 1.31

@@ -22,10 +22,8 @@ from workbench.features.explain.weightless import write_weightless
 
 SKELETONS = Path(sample_models.__file__).parent / "skeletons"
 QUICK = ("resnet50-dynamo",)
-SLOW = (
-    "distilbert", "bert-base", "bert-base-dynamo", "gpt2", "gpt2-dynamo", "vit-base", "resnet50",
-    "efficientnet-b0",
-)  # fmt: skip
+SLOW = ("distilbert", "gpt2", "efficientnet-b0")
+MORE = ("bert-base", "bert-base-dynamo", "gpt2-dynamo", "vit-base", "resnet50")
 UNKNOWN, UNTRACED = 0.005, 0.005  # of all nodes, at most
 
 pytestmark = pytest.mark.real
@@ -47,7 +45,14 @@ def explanation_of(name: str) -> Explained:
         return explain(Model(hollow(name, Path(folder)), name), Config())
 
 
-@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *QUICK,
+        *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW),
+        *(pytest.param(name, marks=pytest.mark.release) for name in MORE),
+    ],
+)
 def test_every_node_is_accounted_for(name: str) -> None:
     explanation = explanation_of(name)
     account = explanation.provenance.account

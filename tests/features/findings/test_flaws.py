@@ -141,7 +141,7 @@ def test_a_try_that_fails_ends_nothing_and_is_made_again(
 
 
 @pytest.mark.real
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("kind", WITH_SOUND_TWIN)
 def test_a_sound_model_computes_the_same_as_the_flawed_one(kind: str, tmp_path: Path) -> None:
     for number in range(MODELS):
@@ -162,7 +162,7 @@ def test_a_sound_model_computes_the_same_as_the_flawed_one(kind: str, tmp_path: 
 
 
 @pytest.mark.real
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("kind", FEW)
 def test_a_planted_flaw_is_found_with_its_nodes_and_an_exact_fix(kind: str, tmp_path: Path) -> None:
     looked = look_at(KINDS[kind].plant(0), tmp_path / "planted.onnx")
@@ -175,7 +175,7 @@ def test_a_planted_flaw_is_found_with_its_nodes_and_an_exact_fix(kind: str, tmp_
 
 
 @pytest.mark.real
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("family", findings.SOUND)
 def test_a_sound_model_has_at_most_one_likely_finding(family: str, tmp_path: Path) -> None:
     record = look_at(findings.SOUND[family](0), tmp_path / "sound.onnx").record

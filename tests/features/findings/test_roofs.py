@@ -123,6 +123,16 @@ def test_a_product_of_whole_numbers_has_its_cause_by_type(tmp_path: Path) -> Non
 
 @pytest.mark.real
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mobilenetv2", "resnet50", "efficientnet-b0", "digits-vit", "digits-conv"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "digits-conv",
+        "mobilenetv2",
+        *(
+            pytest.param(name, marks=pytest.mark.release)
+            for name in ("resnet50", "efficientnet-b0", "digits-vit")
+        ),
+    ],
+)
 def test_sound_samples_have_none(name: str) -> None:
     assert RULE not in {finding.record.id for finding in examined(name)}

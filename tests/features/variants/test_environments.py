@@ -139,7 +139,7 @@ def test_two_versions_by_number_are_installed_and_compared() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_release_that_counts_the_last_window_of_a_pool_otherwise(tmp_path: Path) -> None:
     """A dilated pool whose last window goes beyond the image has other outputs since 1.21.0."""
     pool = helper.make_node(

@@ -125,7 +125,7 @@ def without_formula(graphs: Iterable[onnx.GraphProto]) -> set[str]:
 @pytest.mark.real
 @pytest.mark.parametrize(
     "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in (*NAMES, *TRAINED)],
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.release) for name in (*NAMES, *TRAINED)],
 )
 def test_no_operator_of_a_sample_is_without_a_formula(name: str, tmp_path: Path) -> None:
     path = model_file(name, tmp_path)
