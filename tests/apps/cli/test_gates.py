@@ -38,6 +38,20 @@ def code(record: ComparisonRecord, *fail_if: str) -> int:
 
 
 @pytest.mark.parametrize(
+    ("answers", "expected"), [((True,), FINE), ((True, False), WORSE), ((True, None), OPEN), ((), OPEN)]
+)
+def test_the_check_of_a_server_is_fine_only_where_all_outputs_were_compared(
+    answers: tuple[bool | None, ...], expected: int
+) -> None:
+    record = examples.deployment()
+    assert record.check is not None
+    (row,) = record.check.agreement
+    check = replace(record.check, agreement=tuple(replace(row, agrees=agrees) for agrees in answers))
+    assert exit_code(checks_by_kind.of_deployment(replace(record, check=check))) == expected
+    assert exit_code(checks_by_kind.of_deployment(replace(record, check=None))) == FINE
+
+
+@pytest.mark.parametrize(
     ("kind", "expected"),
     [("faster", FINE), ("tie", FINE), ("slower", WORSE), ("outputs differ", WORSE), ("unknown", OPEN)],
 )

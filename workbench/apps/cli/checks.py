@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from workbench.core.measure.measurement import MeasurementRecord
     from workbench.features.accuracy.record import AccuracyRecord
     from workbench.features.decode.record import DecodingRecord
+    from workbench.features.deploy.record import DeploymentRecord
     from workbench.features.grid.best import Best
     from workbench.features.load.record import LoadTestRecord
     from workbench.features.pipelines.record import PipelinesRecord
@@ -56,6 +57,12 @@ def of_load_test(record: LoadTestRecord, fail_if: Collection[str]) -> Iterator[G
         if row.reached is False:
             kind, text = "slower", f"{text}; the rate was not reached"
         yield Gate(name, code_of(kind, fail_if), text)
+
+
+def of_deployment(record: DeploymentRecord) -> Iterator[Gate]:
+    """Yield the check of the outputs of a server that was tried; where not all could be compared it is open."""
+    if record.check is not None:
+        yield Gate("outputs", _ANSWERS[record.check.agrees], str(record))
 
 
 def of_pipelines(record: PipelinesRecord, fail_if: Collection[str]) -> Iterator[Gate]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.apps.cli.checks import of_deployment
 from workbench.apps.cli.commands import Commands, add, add_command, add_subject
 from workbench.apps.cli.showing import print_sentences
 from workbench.apps.cli.subject import save, shows_progress, subject_of
 
 _EXAMPLE = "workbench deploy bert-base bert-server --a precision=dynamic_int8 --check"
-DIFFERS = 1  # the exit code when the server's outputs are not those measured
 
 
 def add_to(commands: Commands) -> None:
@@ -48,6 +48,4 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         result = result.check(progress=shows_progress(arguments))
     print_sentences(arguments, result)
-    saved = save(result, arguments)
-    check = result.record.check
-    return DIFFERS if check is not None and check.agrees is False else saved
+    return save(result, arguments, of_deployment(result.record))
