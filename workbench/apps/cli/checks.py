@@ -60,7 +60,7 @@ def of_load_test(record: LoadTestRecord, fail_if: Collection[str]) -> Iterator[G
 
 
 def of_deployment(record: DeploymentRecord) -> Iterator[Gate]:
-    """Yield the check of the outputs of a server that was tried; where not all could be compared it is open."""
+    """Yield the check of the outputs of a tried server; it is open where not all could be compared."""
     if record.check is not None:
         yield Gate("outputs", _ANSWERS[record.check.agrees], str(record))
 
