@@ -96,8 +96,10 @@ def is_left_out(module: Path, expression: str) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the property tests, and as slow what needs another environment or is for releases.
 
-    Leave out browser tests where there is no browser; in CI they fail instead.
+    Leave out browser tests where there is no browser; in CI they fail instead. The longest file comes first:
+    at the end one process would run it while the others wait.
     """
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/notebooks/"))
     for item in items:
         needs_another = not OTHER_ENVIRONMENTS.isdisjoint(getattr(item, "fixturenames", ()))
         if needs_another or item.get_closest_marker("release"):
