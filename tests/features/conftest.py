@@ -10,12 +10,13 @@ from workbench.apps.cli import parser
 from workbench.features.base.registry import KINDS
 
 
-@pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+@pytest.fixture(scope="module")
+def toy() -> Iterator[None]:
     """Know one feature more."""
-    monkeypatch.setattr(KINDS, "_makers", dict(KINDS._makers))
-    monkeypatch.setattr(KINDS, "_made", dict(KINDS._made))
-    KINDS.register("warmth", "tests.features.warmth")
-    parser.cache_clear()
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(KINDS, "_makers", dict(KINDS._makers))
+        patch.setattr(KINDS, "_made", dict(KINDS._made))
+        KINDS.register("warmth", "tests.features.warmth")
+        parser.cache_clear()
+        yield
     parser.cache_clear()

@@ -23,7 +23,7 @@ from tests.core.models import tiny
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.features.warmth import Warmth, WarmthRecord
-from workbench.apps.cli import main, parser
+from workbench.apps.cli import main
 from workbench.features import FEATURES
 from workbench.features.base.registry import KINDS
 
@@ -65,6 +65,17 @@ def result_of(name: str) -> Any:
 
 def kind_of(name: str) -> str:
     return name.partition(", ")[0]
+
+
+@pytest.fixture
+def without_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out of a comparison's page what is the same for every feature: tests/features/base has it."""
+    monkeypatch.setattr("workbench.features.base.page.add_measured", lambda _page, _record: None)
+
+
+@pytest.fixture(scope="module")
+def panels() -> Any:
+    return wb.Workbench().panels
 
 
 @pytest.fixture
@@ -134,7 +145,7 @@ def test_it_is_in_the_history(name: str) -> None:
 
 
 @every
-@pytest.mark.usefixtures("without_plotly")
+@pytest.mark.usefixtures("without_plotly", "without_measured")
 def test_it_is_in_the_page_of_its_comparison_and_in_the_panels(name: str, tmp_path: Path) -> None:
     kind, result = kind_of(name), result_of(name)
     assert "<h2>" in result.page_html()
@@ -156,9 +167,9 @@ def test_it_is_in_the_page_of_its_comparison_and_in_the_panels(name: str, tmp_pa
 
 
 @pytest.mark.parametrize("name", BY_HAND)
-def test_it_is_offered_with_a_hint_in_a_tab_that_the_panels_have(name: str) -> None:
+def test_it_is_offered_with_a_hint_in_a_tab_that_the_panels_have(name: str, panels: Any) -> None:
     offer = KINDS.named(name).offer
-    listed = {tab for tab in wb.Workbench().panels.results.titles if offer in KINDS.offered(tab)}
+    listed = {tab for tab in panels.results.titles if offer in KINDS.offered(tab)}
     assert listed == (set(offer.tabs) if offer.button else set())
     assert bool(offer.hint) >= bool(offer.button)
 
@@ -167,7 +178,6 @@ def test_it_is_offered_with_a_hint_in_a_tab_that_the_panels_have(name: str) -> N
 def test_it_has_a_public_name_and_a_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     feature = KINDS.named(name)
     assert name == TOY or getattr(wb, feature.public_name) is feature.function
-    parser.cache_clear()
     with pytest.raises(SystemExit):
         main([feature.offer.command, "--help"])
     assert f"usage: workbench {feature.offer.command} " in capsys.readouterr().out
@@ -178,7 +188,6 @@ def test_it_has_a_public_name_and_a_command(name: str, capsys: pytest.CaptureFix
 
 def test_the_command_of_a_feature_makes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, saved = str(tiny.save(tiny.mlp(), tmp_path)), tmp_path / "one.ortbench"
-    parser.cache_clear()
     for arguments, degrees in (([], 40.0), (["--seed", "3"], 41.0)):
         assert main([TOY, model, "--a", "level=basic", "--json", "-o", str(saved), *arguments]) == 0
         assert json.loads(capsys.readouterr().out)["rows"] == [{"degrees": degrees}]

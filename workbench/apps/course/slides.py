@@ -161,7 +161,7 @@ def _texts(heading: str, paragraphs: list[str], kind: str = "words") -> str:
 
 def _slide(heading: str, figure: _Figure, picture: Image) -> str:
     file = io.BytesIO()
-    picture.quantize(64).save(file, "PNG", optimize=True)
+    picture.quantize(64).save(file, "PNG")
     source = f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
     is_small = picture.height / picture.width < _SMALL * _HEIGHT / _WIDTH
     caption = figure.sentence.partition("; ")[0] if is_small else ""
