@@ -90,9 +90,12 @@ def profiled_config(profile: SessionProfile) -> ProfiledConfig:
     samples = overhead.plain_s if overhead and overhead.plain_s else profile.runs_s
     run_s = profile.run_s
     names, seconds = seconds_by_run(profile.measured, "node")
-    shares_by_run = seconds / seconds.sum(axis=0)
+    took = seconds.sum(axis=0) > 0  # the profiler's clock counts microseconds
+    timed = seconds[:, took] if took.any() else np.zeros((len(names), 1))
+    whole = timed.sum(axis=0)
+    shares_by_run = np.divide(timed, whole, out=np.zeros_like(timed), where=whole > 0)
     typical_shares = np.median(shares_by_run, axis=1)
-    times_s = typical_shares / typical_shares.sum() * run_s
+    times_s = typical_shares * (run_s / (typical_shares.sum() or 1.0))
     nodes = (
         NodeRun(name, *kinds[name], time_s, tuple(row))
         for name, row, time_s in zip(names, shares_by_run.tolist(), times_s.tolist(), strict=True)

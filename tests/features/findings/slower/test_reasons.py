@@ -108,6 +108,18 @@ def test_node_times_add_up_to_the_measured_latency_where_each_run_was_disturbed_
     assert [run.time_s for run in made.nodes] == pytest.approx([0.006 * 20 / (3 * 20 + 380)] * 3)
 
 
+@pytest.mark.parametrize(("durations", "shares"), [((0, 20, 0), (0.25, 0.75)), ((0, 0, 0), (0.0, 0.0))])
+def test_a_run_of_no_microsecond_has_no_shares(tmp_path, durations, shares):
+    events = []
+    for run, duration in enumerate(durations):
+        start, first = run * 1000, duration // 4
+        events += [node("a", start, first), node("b", start + first, duration - first)]
+        events.append(event("model_run", start, duration, "Session"))
+    made = profiled_config(read_profile(write(tmp_path, events), warmup_runs=0))
+    assert [run.shares for run in made.nodes] == [(share,) for share in shares]
+    assert all(run.time_s >= 0 for run in made.nodes)
+
+
 def test_names_of_nodes_are_escaped_where_they_are_shown():
     nasty = "<img src=x onerror=alert(1)>"
     why = why_of(evidence([(nasty, "ConvInteger", ("x",), 500)], config=DYNAMIC, label=nasty))
