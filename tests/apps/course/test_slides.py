@@ -23,7 +23,7 @@ LESSONS = ROOT / "docs" / "published" / "course"
 
 def png(width: int, height: int) -> str:
     file = io.BytesIO()
-    Image.new("RGB", (width, height), "white").save(file, "PNG")
+    Image.new("1", (width, height), 1).save(file, "PNG")
     return base64.b64encode(file.getvalue()).decode("ascii")
 
 

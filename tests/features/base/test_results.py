@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -34,6 +35,9 @@ NAMELESS = {
 RESULTS = examples.every_kind()
 
 
+types_of = cache(get_type_hints)
+
+
 def strange(value: Any, name: str = "") -> Any:
     """Return a record whose free texts end in what a terminal obeys, the same text always in the same way."""
     if isinstance(value, str):
@@ -42,7 +46,7 @@ def strange(value: Any, name: str = "") -> Any:
         return tuple(strange(item, name) for item in value)
     if not is_dataclass(value) or isinstance(value, wb.Config):
         return value
-    allowed = get_type_hints(type(value))
+    allowed = types_of(type(value))
     changes = {
         field.name: strange(getattr(value, field.name), field.name)
         for field in fields(value)
@@ -51,6 +55,7 @@ def strange(value: Any, name: str = "") -> Any:
     return replace(value, **changes)  # type: ignore[type-var]
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("kind", RESULTS)
 def test_no_terminal_obeys_what_a_strangers_bundle_says(kind: str) -> None:
     plain = RESULTS[kind]
