@@ -82,6 +82,7 @@ def test_the_launcher_opens_the_panels_without_code(lab: Lab, pages: Pages) -> N
     expect(page.get_by_role("button", name="Compare").and_(page.locator(".wbp-compare"))).to_be_in_viewport()
     expect(page.locator(".jp-NotebookPanel .cm-content")).not_to_be_visible()
     expect(page.locator(".jp-NotebookPanel-toolbar")).not_to_be_visible()
+    assert [url for url in pages.asked if "/api/build" in url] == [], "it takes seconds of the server"
     pages.close()
     lab.stop_kernels()
 

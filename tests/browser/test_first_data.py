@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from benchmarks.look_states import source_in
 from tests.browser.conftest import Show
@@ -60,7 +60,7 @@ TRACE_TOPS = """() => {
 @pytest.mark.parametrize(
     ("way", "width"),
     [
-        ("faster", 1024),
+        pytest.param("faster", 1024, marks=pytest.mark.release),
         *(pytest.param(way, 1440, marks=() if way == "unknown" else pytest.mark.release) for way in WAYS),
     ],
 )
@@ -82,18 +82,26 @@ def test_the_first_data_stands_within_300_pixels(
         assert len(page.evaluate(LINES)) == 1, "a link stands in a second line"
     if width == 1440:
         assert page.evaluate(TAB_LINES) == 1, "all tabs stand in one line beside the file browser"
+        figure_follows_the_height(page)
         page.set_viewport_size({"width": 1366, "height": 1000})
         page.wait_for_function(f"({LINES})().length === 1")
+        tab(page, "Where time goes")
+        links_stand_level(page)
 
 
-def test_a_figure_stays_when_the_height_of_the_window_changes(show: Show, lab: Lab) -> None:
-    page = show(source_of(lab.folder, "tie"), width=1440, height=900).page
-    tab(page, "Timing")
+def figure_follows_the_height(page: Page) -> None:
+    """Make the window higher; the figure stays, and no higher than its place."""
     expect(page.locator(".wbp-page .main-svg").first).to_be_visible()
     page.evaluate(FOLLOW)
     page.set_viewport_size({"width": 1440, "height": 1300})
     drawn, place = page.wait_for_function(HEIGHTS).json_value()
     assert place >= drawn > 200
+
+
+def links_stand_level(page: Page) -> None:
+    """Links and buttons above the flame stand at one height, or in lines of their own."""
+    tops = sorted(set(page.wait_for_function(TRACE_TOPS).json_value()))
+    assert all(below - above > 10 for above, below in pairwise(tops)), f"uneven by some pixels: {tops}"
 
 
 def test_the_graph_and_the_details_of_a_pick_need_no_scrolling(show: Show, lab: Lab) -> None:
@@ -112,10 +120,3 @@ def test_the_graph_and_the_details_of_a_pick_need_no_scrolling(show: Show, lab: 
     assert drawer["left"] >= beside["right"], "the details cover the picture"
     assert graphs["top"] - 40 <= drawer["top"] < drawer["bottom"] <= graphs["end"] + 8
     assert drawer["over"] <= 1, "the details need a scroll"
-
-
-def test_links_and_buttons_above_the_flame_stand_level(show: Show, lab: Lab) -> None:
-    page = show(source_of(lab.folder, "tie"), width=1440).page
-    tab(page, "Where time goes")
-    tops = sorted(set(page.wait_for_function(TRACE_TOPS).json_value()))
-    assert all(below - above > 10 for above, below in pairwise(tops)), f"uneven by some pixels: {tops}"

@@ -98,8 +98,12 @@ def answered_ms(page: Page) -> list[float]:
     return took
 
 
-def test_enter_opens_a_path_and_a_dropped_file_opens(show: Show, lab: Lab) -> None:
+def test_with_anywidget_enter_opens_a_path_and_a_dropped_file_opens(show: Show, lab: Lab) -> None:
     page = with_model(show(START.format(budget=1.0))).page
+    expect(page.locator(".wbp-alive")).to_be_attached()
+    expect(page.locator(".wbp-lacks")).to_be_hidden()
+    display = page.locator(".wbp-lacks").evaluate("node => getComputedStyle(node).display")
+    assert display == "none", "it stays hidden, however long the page is open"
     file = tiny.save(tiny.mlp(), lab.folder)
     button(page, "Open…").click()
     path = page.locator(".wbp-model-row input[list]")
@@ -112,16 +116,8 @@ def test_enter_opens_a_path_and_a_dropped_file_opens(show: Show, lab: Lab) -> No
     expect(page.locator(".wbp-headline")).to_contain_text("dropped")
 
 
-def test_where_the_page_has_anywidget_it_does_not_say_that_it_lacks_it(show: Show) -> None:
-    book = show("import workbench as wb", "wb.Workbench()")
-    expect(book.output(1).locator(".wbp-alive")).to_be_attached()
-    expect(book.output(1).locator(".wbp-lacks")).to_be_hidden()
-    display = book.output(1).locator(".wbp-lacks").evaluate("node => getComputedStyle(node).display")
-    assert display == "none", "it stays hidden, however long the page is open"
-
-
-def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
-    """Each is answered in mid-run; how soon is in `python -m benchmarks.panels clicks`."""
+def test_clicks_are_answered_while_a_comparison_runs_and_cancel_leaves_no_process(show: Show) -> None:
+    """Each is answered in mid-run; how soon is in `python -m benchmarks.panels`, clicks and cancel."""
     page = with_model(show(ENDLESS)).page
     button(page, "Compare").click()
     expect(page.locator(".wbp-doing")).to_contain_text("round 2")
@@ -136,19 +132,21 @@ def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
     button(page, STOP).click()
     expect(page.locator(".wbp-progress")).to_have_count(0)
     expect(page.locator(".wbp-why")).to_contain_text("last: digits-conv")  # it is not about what is set now
+    nothing_is_left_of_the_run(page)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["Compare", *(pytest.param(name, marks=pytest.mark.release) for name in ("Level by level", "Ablate"))],
-)
+@pytest.mark.release
+@pytest.mark.parametrize("name", ["Level by level", "Ablate"])
 def test_cancel_leaves_no_process(show: Show, name: str) -> None:
-    """How soon is in `python -m benchmarks.panels cancel`."""
     page = with_model(show(ENDLESS)).page
-    button(page, name).click() if name == "Compare" else make(page, name)
+    make(page, name)
     until(page, lambda: bool(workers()))
     button(page, STOP).click()
     stopped(page)
+    nothing_is_left_of_the_run(page)
+
+
+def nothing_is_left_of_the_run(page: Page) -> None:
     assert not workers()
     expect(button(page, "Compare")).to_be_enabled()
     expect(page.locator(".wbp-error")).to_have_count(0)
@@ -169,7 +167,7 @@ def test_a_short_run_is_cancelled_or_done_and_the_verdict_stays(show: Show) -> N
     assert page.locator(".wbp-verdict").inner_text() == verdict
 
 
-def test_two_reloads_in_mid_run_find_it_again(show: Show) -> None:
+def test_two_reloads_in_mid_run_find_it_again_and_a_kernel_restart_leaves_no_orphan(show: Show) -> None:
     book = with_model(show(ENDLESS))
     page = book.page
     button(page, "Compare").click()
@@ -180,14 +178,7 @@ def test_two_reloads_in_mid_run_find_it_again(show: Show) -> None:
         expect(page.locator(".wbp-doing")).to_contain_text("round")
         before = page.locator(".wbp-doing").inner_text()
         expect(page.locator(".wbp-doing")).not_to_have_text(before)  # it moves on
-    button(page, STOP).click()
-    stopped(page)
-
-
-def test_a_kernel_restart_in_mid_run_leaves_no_orphan(show: Show) -> None:
-    book = with_model(show(ENDLESS))
-    button(book.page, "Compare").click()
-    until(book.page, lambda: bool(workers()))
+    until(page, lambda: bool(workers()))
     book.restart_kernel()
     until(book.page, lambda: not workers())
 
@@ -256,8 +247,14 @@ def test_it_is_accessible_and_fits(show: Show, pages: Pages, theme: str, width: 
     assert beyond <= 1, "something sticks out"
 
 
-def test_the_menu_share_is_used_by_keys_alone(show: Show) -> None:
+def test_the_menu_the_palette_and_the_projector_by_keys(show: Show) -> None:
     page = opened(show, width=1440, height=900).page
+    arrows_turn_the_views_of_a_projector_and_escape_ends_it(page)
+    the_palette_changes_any_knob_and_the_chip_leaves_it(page)
+    the_menu_share_is_used_by_keys_alone(page)
+
+
+def the_menu_share_is_used_by_keys_alone(page: Page) -> None:
     opener, listed = button(page, "share"), page.locator(".wbm-list")
     opener.focus()
     page.keyboard.press("Enter")
@@ -276,8 +273,7 @@ def test_the_menu_share_is_used_by_keys_alone(show: Show) -> None:
     expect(page.locator(".wbp-code")).to_be_visible()
 
 
-def test_the_palette_changes_any_knob_and_the_chip_leaves_it(show: Show) -> None:
-    page = opened(show, width=1440, height=900).page
+def the_palette_changes_any_knob_and_the_chip_leaves_it(page: Page) -> None:
     opener, chips = button(page, "+ change… in B"), page.locator("[data-label=B] .wbk-chip")
     change(page, "spinning", "off")
     expect(opener).to_be_focused()
@@ -298,8 +294,7 @@ def test_the_palette_changes_any_knob_and_the_chip_leaves_it(show: Show) -> None
     expect(knob(page, "intra-op threads")).to_have_value("1")
 
 
-def test_arrows_turn_the_views_of_a_projector_and_escape_ends_it(show: Show) -> None:
-    page = opened(show, width=1440, height=900).page
+def arrows_turn_the_views_of_a_projector_and_escape_ends_it(page: Page) -> None:
     shown = page.locator(".wbp-tabs [role=tab][aria-selected=true]")
     button(page, "A⁺").click()
     expect(page.locator(".wbp-told")).to_contain_text("against A")

@@ -54,6 +54,7 @@ def serve(arguments: argparse.Namespace, notebook: str) -> NoReturn:
     browser = not arguments.no_browser
     server = LabApp.initialize_server(options(folder, arguments.ip, arguments.port, browser, notebook))
     page = server.web_app.settings.setdefault("page_config_data", {})  # read by jupyter/labextensions
+    page["buildCheck"] = False  # it takes seconds of the server, for extensions that need Node.js
     page["workbenchCards"] = json.dumps(cards())
     if notebook == TOUR:
         page["workbenchTour"] = json.dumps(tour())
