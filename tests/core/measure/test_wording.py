@@ -82,6 +82,10 @@ def test_no_speed_stands_beside_outputs_that_differ(ratio: float | None) -> None
             "outputs are 10.0 % off (SQNR 20 dB, at least 15 asked for)",
         ),
         (
+            [row(sqnr_db=140.0, least_sqnr_db=15.0)],
+            "outputs are less than 0.1 % off (SQNR 140 dB, at least 15 asked for)",
+        ),
+        (
             [row(sqnr_db=-6166.0, least_sqnr_db=-7000.0)],  # of a foreign bundle: too much for a float
             "outputs are more than 100 % off (SQNR -6166 dB, at least -7000 asked for)",
         ),

@@ -104,12 +104,18 @@ def outputs_in_words(label: str, agreement: tuple[OutputAgreement, ...]) -> str:
     worst = min((row.sqnr_db for row in rows if row.sqnr_db is not None), default=None)
     asked = max((row.least_sqnr_db for row in rows if row.least_sqnr_db is not None), default=None)
     if worst is not None and asked is not None:
-        error = f"{100 * 10 ** (-worst / 20):.1f}" if worst >= 0 else "more than 100"
-        return f"outputs are {error} % off (SQNR {worst:.0f} dB, at least {asked:g} asked for)"
+        return f"outputs are {_percent_off(worst)} % off (SQNR {worst:.0f} dB, at least {asked:g} asked for)"
     if worst is not None:
         return f"outputs agree (SQNR {worst:.0f} dB)"
     exact = not any(row.max_abs_error for row in rows)  # None where outputs are equal texts
     return "outputs agree (equal to the last bit)" if exact else "outputs agree"
+
+
+def _percent_off(sqnr_db: float) -> str:
+    if sqnr_db < 0:
+        return "more than 100"
+    percent = 100 * 10 ** (-sqnr_db / 20)
+    return f"{percent:.1f}" if percent >= 0.1 else "less than 0.1"
 
 
 def memory_in_words(baseline: Run, candidate: Run) -> str:
