@@ -18,6 +18,7 @@ from workbench.core.measure.wording import (
     notable_load,
     notable_memory,
     other_ways,
+    percent_off,
     speed_in_words,
 )
 from workbench.core.text import NARROW, bytes_text, factor_ends, in_digits
@@ -33,7 +34,6 @@ TICKS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of every axis, so that two answers can be 
 LEAST_SAME = 1.0001  # a band that can be drawn, whatever a stranger's record claims
 LEAST_CHANGE = 0.005  # a smaller share is written as no change
 TAIL = "slowest 1 in 100"
-_LEAST_PERCENT_OFF = 0.0001  # of the signal: no reader compares smaller errors
 _LARGE = 10.0  # a change by more is a factor
 
 
@@ -263,17 +263,9 @@ def _outputs(agreement: list[OutputAgreement], candidate: Run) -> str:
     if any(output.agrees is None for output in agreement):
         return f"Whether the outputs agree is not known{sqnr}"
     if worst is not None and any(output.least_sqnr_db is not None for output in agreement):
-        return f"Outputs are {_percent_off(worst)} % off{sqnr}, as {config_in_words(candidate.config)} may be"
+        return f"Outputs are {percent_off(worst)} % off{sqnr}, as {config_in_words(candidate.config)} may be"
     exact = not any(output.max_abs_error for output in agreement)
     return "Outputs are equal to the last bit" if exact and not sqnr else f"Outputs agree{sqnr}"
-
-
-def _percent_off(sqnr_db: float) -> str:
-    """Return the error as a share of the signal in percent, without an exponent."""
-    if sqnr_db < 0:
-        return "over 100"
-    percent = 100 * 10 ** (-sqnr_db / 20)
-    return in_digits(percent, 2) if percent >= _LEAST_PERCENT_OFF else f"under {_LEAST_PERCENT_OFF:g}"
 
 
 def _arrow(texts: list[str], unit: str) -> str:

@@ -79,15 +79,15 @@ def test_no_speed_stands_beside_outputs_that_differ(ratio: float | None) -> None
         ([row(agrees=None, reason="no numbers"), row()], "whether the outputs agree is unknown (no numbers)"),
         (
             [row(sqnr_db=20.0, least_sqnr_db=15.0)],
-            "outputs are 10.0 % off (SQNR 20 dB, at least 15 asked for)",
+            "outputs are 10 % off (SQNR 20 dB, at least 15 asked for)",
         ),
         (
             [row(sqnr_db=140.0, least_sqnr_db=15.0)],
-            "outputs are less than 0.1 % off (SQNR 140 dB, at least 15 asked for)",
+            "outputs are under 0.0001 % off (SQNR 140 dB, at least 15 asked for)",
         ),
         (
             [row(sqnr_db=-6166.0, least_sqnr_db=-7000.0)],  # of a foreign bundle: too much for a float
-            "outputs are more than 100 % off (SQNR -6166 dB, at least -7000 asked for)",
+            "outputs are over 100 % off (SQNR -6166 dB, at least -7000 asked for)",
         ),
         ([row(agrees=False)], ""),
     ],

@@ -17,6 +17,7 @@ from workbench.core.thread_variables import variables_of
 MOST_CHARACTERS = 6_000  # per line: keeps ORT's failure messages, cuts an untrusted megabyte
 NOTABLE_LOAD_S = 0.02
 NOTABLE_LOAD_SHARE = 0.2
+LEAST_PERCENT_OFF = 0.0001  # of the signal: no reader compares smaller errors
 NOTABLE_TAIL = 0.1
 
 
@@ -104,18 +105,19 @@ def outputs_in_words(label: str, agreement: tuple[OutputAgreement, ...]) -> str:
     worst = min((row.sqnr_db for row in rows if row.sqnr_db is not None), default=None)
     asked = max((row.least_sqnr_db for row in rows if row.least_sqnr_db is not None), default=None)
     if worst is not None and asked is not None:
-        return f"outputs are {_percent_off(worst)} % off (SQNR {worst:.0f} dB, at least {asked:g} asked for)"
+        return f"outputs are {percent_off(worst)} % off (SQNR {worst:.0f} dB, at least {asked:g} asked for)"
     if worst is not None:
         return f"outputs agree (SQNR {worst:.0f} dB)"
     exact = not any(row.max_abs_error for row in rows)  # None where outputs are equal texts
     return "outputs agree (equal to the last bit)" if exact else "outputs agree"
 
 
-def _percent_off(sqnr_db: float) -> str:
+def percent_off(sqnr_db: float) -> str:
+    """Return the error as a share of the signal in percent, without an exponent."""
     if sqnr_db < 0:
-        return "more than 100"
+        return "over 100"
     percent = 100 * 10 ** (-sqnr_db / 20)
-    return f"{percent:.1f}" if percent >= 0.1 else "less than 0.1"
+    return in_digits(percent, 2) if percent >= LEAST_PERCENT_OFF else f"under {LEAST_PERCENT_OFF:g}"
 
 
 def memory_in_words(baseline: Run, candidate: Run) -> str:
