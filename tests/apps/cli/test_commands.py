@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -142,7 +143,9 @@ def test_samples_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_errors_name_the_fault_and_the_fix(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "nothing to compare" in refused(capsys, "compare", model)
+    alone = refused(capsys, "compare", model)
+    assert "nothing to compare" in alone
+    assert f"workbench compare {shlex.quote(model)} --b" in alone, "an example with the model that was named"
     assert "levl" in refused(capsys, "compare", model, "--b", "levl=all")
     assert "absent.onnx" in refused(capsys, "compare", "absent.onnx", "--b", "level=all")
     assert "batch" in refused(capsys, "compare", model, "--b", "level=all", "--dim", "batch")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -159,7 +160,8 @@ def read_configs(arguments: argparse.Namespace) -> list[Config]:
     """Return the baseline and every candidate with at least one setting; refuse a lone baseline."""
     configs = read_candidates(arguments)
     if len(configs) < 2:
-        raise ConfigError("only one config was given, so there is nothing to compare", f"add one: {_EXAMPLE}")
+        example = f"workbench compare {shlex.quote(arguments.model)} --b intra_op_threads=1"
+        raise ConfigError("only one config was given, so there is nothing to compare", f"add one: {example}")
     return configs
 
 
