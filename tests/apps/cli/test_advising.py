@@ -64,9 +64,8 @@ def test_improve_takes_every_limit_what_may_not_vary_and_the_examples(
     assert "config: " in capsys.readouterr().out
 
 
-@pytest.mark.real
-@pytest.mark.parametrize("limit", ["--max-memory nan", "--max-file inf"])
-def test_a_limit_that_is_no_number_of_bytes_is_refused(
+@pytest.mark.parametrize("limit", ["--max-memory nan", "--max-file inf", "--max-p99 nan"])
+def test_a_limit_that_is_no_number_is_refused_before_the_model_is_looked_at(
     model: str, limit: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["tune", model, *limit.split()]) == 2

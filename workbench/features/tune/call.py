@@ -122,12 +122,14 @@ def default_space(
     The model is explained and profiled for a moment, so that what its findings name takes part. Passes that
     `ablation`, a result of `wb.ablate`, found to cost time take part, too.
     """
+    goal = limits or Goal()
+    goal.check()
     loaded, calibration = load(model), replayed(calibration)
     return space_of(
         loaded,
         inputs_of(loaded, inputs, seed, (base or Config(),), calibration),
         base=base,
-        goal=limits,
+        goal=goal,
         objectives=_several(objective),
         pacing_s=pacing_s,
         calibration=calibration,
