@@ -15,12 +15,7 @@ NONE = "The cell made and ran no onnxruntime session. Put the lines that make it
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Add `%%workbench` to a notebook: IPython calls it for `%load_ext workbench`.
-
-    >>> import workbench as wb
-    >>> wb.load_ipython_extension.__name__
-    'load_ipython_extension'
-    """
+    """Add `%%workbench` to a notebook: IPython calls it for `%load_ext workbench`."""
     shell.register_magic_function(partial(run_cell, shell), "cell", "workbench")
 
 

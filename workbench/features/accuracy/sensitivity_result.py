@@ -79,10 +79,6 @@ class Proposal:
     """What to leave in float to meet an error budget. Made by `wb.exclude_for` and `Sensitivity.propose`.
 
     `config` is ready to use; `comparison` is that config against the one that quantizes everything.
-
-    >>> import workbench as wb
-    >>> wb.Proposal.__name__
-    'Proposal'
     """
 
     record: ProposalRecord

@@ -22,12 +22,7 @@ from workbench.features.cold_start.starts import measure_starts
 
 
 class ColdStarts(PerRun):
-    """Configs from no process to a steady one. Made by `wb.cold_start`.
-
-    >>> import workbench as wb
-    >>> wb.ColdStarts.__name__
-    'ColdStarts'
-    """
+    """Configs from no process to a steady one. Made by `wb.cold_start`."""
 
     kind = "cold start"
     record: ColdStartRecord
@@ -51,12 +46,7 @@ def cold_start(
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> ColdStarts:
-    """Measure each config from no process to a steady one, also with its graph pre-optimized.
-
-    >>> import workbench as wb
-    >>> wb.cold_start.__name__
-    'cold_start'
-    """
+    """Measure each config from no process to a steady one, also with its graph pre-optimized."""
     source, fed = opened_with(model, inputs, seed)
     calibration = replayed(calibration)
     records: dict[str, ColdStartRecord] = {}

@@ -65,10 +65,6 @@ def compare(
     that it asks for is not measured, unless `allow_fallback=True`. `keep` adds the result to the history.
     Ctrl-C or `cancel` stop it and leave no process behind; `cancel` keeps what is known once there is an
     interval.
-
-    >>> import workbench as wb
-    >>> wb.compare.__name__
-    'compare'
     """
     began = time.perf_counter()
     check_seed(seed)
@@ -116,9 +112,10 @@ def compare(
 def open(path: str | os.PathLike[str]) -> Any:
     """Open a bundle that `save` wrote, here or on another machine, and return its result.
 
-    >>> import workbench as wb
-    >>> wb.open.__name__
-    'open'
+    >>> import sample_models, workbench as wb
+    >>> recorded = wb.open(sample_models.FOLDER / "recorded" / "lessons" / "noise.ortbench")
+    >>> [run.label for run in recorded.runs]
+    ['A', 'B']
     """
     result = KINDS.result(read_bundle(path, KINDS))
     if result.foreign_paths:

@@ -39,10 +39,6 @@ def published(
     `source` is a folder or `hf://org/repo`. The baseline is the file whose name speaks of no other
     arithmetic, or the file called `baseline`. A file that does not load is a failed run with its reason, one
     whose outputs are ruined is named before its speed, and `result.best(…)` says which to take under limits.
-
-    >>> import workbench as wb
-    >>> wb.published.__name__
-    'published'
     """
     files = files_of(source)
     first = baseline_of(files, baseline)

@@ -32,12 +32,7 @@ if TYPE_CHECKING:
 
 
 class Comparison(ResultWithParts):
-    """Two or more configs of a model, measured interleaved, and the verdict. Made by `wb.compare`.
-
-    >>> import workbench as wb
-    >>> wb.Comparison.__name__
-    'Comparison'
-    """
+    """Two or more configs of a model, measured interleaved, and the verdict. Made by `wb.compare`."""
 
     record: ComparisonRecord
 

@@ -60,10 +60,6 @@ def decode(
     such numbers: each length and each batch has its rows. `inputs` gives what else the model takes, such as
     the states of an encoder. The first config picks the tokens, and all configs are timed on these; what each
     would have picked is compared step by step.
-
-    >>> import workbench as wb
-    >>> wb.decode.__name__
-    'decode'
     """
     check_seed(seed)
     configs = configs or (Config(),)

@@ -65,12 +65,7 @@ def decode(tokens, count):
 
 
 class Decoding(Result):
-    """A language model decoded token by token. Made by `wb.decode`.
-
-    >>> import workbench as wb
-    >>> wb.Decoding.__name__
-    'Decoding'
-    """
+    """A language model decoded token by token. Made by `wb.decode`."""
 
     record: DecodingRecord
 

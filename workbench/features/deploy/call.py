@@ -59,10 +59,6 @@ def deploy(
     runs its stages, with the sources of its functions; `inputs` and `calibration` are as for
     `wb.measure_pipelines`.
     `result.check()` starts the server, or runs the script, and compares it with the measured config.
-
-    >>> import workbench as wb
-    >>> wb.deploy.__name__
-    'deploy'
     """
     if folder is None:
         raise ConfigError("no folder was given", 'name one to write: folder="served"')

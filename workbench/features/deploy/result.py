@@ -20,12 +20,7 @@ from workbench.features.deploy.record import DeploymentRecord, check_deployment_
 
 
 class Deployment(Result):
-    """A folder that serves one config. Made by `wb.deploy`.
-
-    >>> import workbench as wb
-    >>> wb.Deployment.__name__
-    'Deployment'
-    """
+    """A folder that serves one config. Made by `wb.deploy`."""
 
     record: DeploymentRecord
     folder: Path | None = None  # None: a reopened result, whose folder may be on another machine

@@ -46,10 +46,6 @@ def explain(
     profile and its saved graph join. `Config(runtime=…)` may name the
     interpreter of an environment whose ORT has other providers. `calibration` is what static int8 measures
     its ranges on (see `wb.prepare`). `keep` adds the result to the history.
-
-    >>> import workbench as wb
-    >>> wb.explain.__name__
-    'explain'
     """
 
     def early(first: Explained) -> None:

@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 
 class Fusions(Exportable):
-    """Counts of operators and of fusions: the source, and what each config made of it.
-
-    >>> import workbench as wb
-    >>> wb.Fusions.__name__
-    'Fusions'
-    """
+    """Counts of operators and of fusions, in the source and each run. Made by `result.fusions()`."""
 
     def __init__(self, explained: Mapping[str, Explained]) -> None:
         self.explained = dict(explained)  # by the label of the run

@@ -8,12 +8,7 @@ from workbench.features.profile.difference.files import FileDifference, check_fi
 
 
 class ModelFiles(Result):
-    """What differs between two model files: nodes by operator, weights. Made by `result.files()`.
-
-    >>> import workbench as wb
-    >>> wb.ModelFiles.__name__
-    'ModelFiles'
-    """
+    """What differs between two model files: nodes by operator, weights. Made by `result.files()`."""
 
     record: FileDifference
 

@@ -43,12 +43,7 @@ if TYPE_CHECKING:
 
 
 class Explanation(Result):
-    """What ORT made of a model under a config. Made by `wb.explain`.
-
-    >>> import workbench as wb
-    >>> wb.Explanation.__name__
-    'Explanation'
-    """
+    """What ORT made of a model under a config. Made by `wb.explain`."""
 
     record: Explained
 

@@ -40,10 +40,6 @@ def findings(
 
     `data`: labelled examples, as `wb.accuracy` takes them, for the findings about accuracy. `on_step` is told
     each step that begins; by default a bar shows them.
-
-    >>> import workbench as wb
-    >>> wb.findings.__name__
-    'findings'
     """
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
     data = data_from(loaded, data, None)

@@ -18,12 +18,7 @@ LOAD_GAIN = 0.20
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FixResult:
-    """A fix that was tried: what was measured, and whether it is worth keeping. Made by `finding.try_fix()`.
-
-    >>> import workbench as wb
-    >>> wb.FixResult.__name__
-    'FixResult'
-    """
+    """A fix that was tried: what was measured, and whether to keep it. Made by `finding.try_fix()`."""
 
     finding: FindingRecord
     kept: bool

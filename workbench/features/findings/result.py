@@ -44,12 +44,7 @@ class FixTarget:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Finding:
-    """One finding of one config: the facts, the fix, and the way to try it.
-
-    >>> import workbench as wb
-    >>> wb.Finding.__name__
-    'Finding'
-    """
+    """The facts of one finding, its fix, and the way to try it. Made by `wb.findings`."""
 
     record: FindingRecord
     config: Config
@@ -154,12 +149,7 @@ class Finding:
 
 
 class Findings(PerRun):
-    """What costs time or memory here, with the evidence and the fix of each. Made by `wb.findings`.
-
-    >>> import workbench as wb
-    >>> wb.Findings.__name__
-    'Findings'
-    """
+    """What costs time or memory here, with the evidence and the fix of each. Made by `wb.findings`."""
 
     kind = "findings"
     record: FindingsRecord

@@ -42,12 +42,7 @@ MOST_PASSES = 24  # switched off one by one
 
 
 class FirstDifference(Result):
-    """Which tensor differs first between two configs. Made by `wb.first_difference`.
-
-    >>> import workbench as wb
-    >>> wb.FirstDifference.__name__
-    'FirstDifference'
-    """
+    """Which tensor differs first between two configs. Made by `wb.first_difference`."""
 
     record: FirstDifferenceRecord
 
@@ -72,10 +67,6 @@ def first_difference(
     of one name are compared, and nodes that a fusion swallowed are skipped. `tolerance` is the share of a
     tensor's values (root mean square), by default the error that the precision of B may have. Where the
     configs differ in level or passes, passes are switched off one by one until the outputs agree.
-
-    >>> import workbench as wb
-    >>> wb.first_difference.__name__
-    'first_difference'
     """
     loaded, (first, second, *more) = subjects_of(model, configs, None)
     tolerance = _usual_tolerance(second) if tolerance is None else tolerance

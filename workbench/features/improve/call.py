@@ -56,10 +56,6 @@ def improve(
     bounds all of it, by default to three minutes, of which the search takes 45 seconds at most unless a limit
     or a budget is given. A cancelled call returns what is proven by then; after
     Ctrl-C the history has it.
-
-    >>> import workbench as wb
-    >>> wb.improve.__name__
-    'improve'
     """
     loaded, start, calibration = load(model), config or Config(), replayed(calibration)
     goal = limits or Goal()

@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 
 
 class Improvement(Result):
-    """The steps from a config to a better one, and the final comparison. Made by `wb.improve`.
-
-    >>> import workbench as wb
-    >>> wb.Improvement.__name__
-    'Improvement'
-    """
+    """The steps from a config to a better one, and the final comparison. Made by `wb.improve`."""
 
     record: ImprovementRecord
 

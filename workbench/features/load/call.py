@@ -62,10 +62,6 @@ def load_test(
     `wb.compare` takes for outputs of another arithmetic. The first config with the
     first `sessions` is the baseline of the verdicts. A deployment in place of the model is loaded through
     HTTP, beside its bare session, and returned with its check.
-
-    >>> import workbench as wb
-    >>> wb.load_test.__name__
-    'load_test'
     """
     counts = tuple(_several(callers))
     if isinstance(model, Deployment):  # its config, sessions and queue are as they were deployed

@@ -48,12 +48,7 @@ _CALLERS = '''def load_test(feeds, callers={callers}, seconds=3.0):
 
 
 class LoadTest(Result):
-    """Configs under load. Made by `wb.load_test`.
-
-    >>> import workbench as wb
-    >>> wb.LoadTest.__name__
-    'LoadTest'
-    """
+    """Configs under load. Made by `wb.load_test`."""
 
     record: LoadTestRecord
 

@@ -60,10 +60,6 @@ def measure(
     arrive now and then would. A config none of whose nodes would run on a provider that it asks for is an
     error, unless `allow_fallback=True`. `keep` adds the result to the history. Ctrl-C or `cancel` stop it
     and leave no process behind.
-
-    >>> import workbench as wb
-    >>> wb.measure.__name__
-    'measure'
     """
     began = time.perf_counter()
     check_seed(seed)

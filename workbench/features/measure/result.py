@@ -20,12 +20,7 @@ from workbench.features.base.continued import Continued
 
 
 class Measurement(Continued):
-    """One config measured alone: percentiles, throughput, load, memory. Made by `wb.measure`.
-
-    >>> import workbench as wb
-    >>> wb.Measurement.__name__
-    'Measurement'
-    """
+    """One config measured alone: percentiles, throughput, load, memory. Made by `wb.measure`."""
 
     record: MeasurementRecord
 

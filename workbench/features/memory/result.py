@@ -9,12 +9,7 @@ from workbench.features.memory.by_node import MEMORY_BUDGET_S, MemoryRecord, mem
 
 
 class Memory(PerRun):
-    """Memory over one run, node by node. Made by `wb.memory`.
-
-    >>> import workbench as wb
-    >>> wb.Memory.__name__
-    'Memory'
-    """
+    """Memory over one run, node by node. Made by `wb.memory`."""
 
     kind = "memory"
     record: MemoryRecord

@@ -54,10 +54,6 @@ def measure_pipelines(
     so stages that do not fit are an error that names both sides. The outputs of the last stages are compared.
     Static int8 of a later stage is calibrated on what the stages before it make of `calibration`, which has
     the form of `inputs` and is `inputs` by default.
-
-    >>> import workbench as wb
-    >>> wb.measure_pipelines.__name__
-    'measure_pipelines'
     """
     check_seed(seed)
     check_number("budget_s", budget_s, "give seconds above 0, like 30.0", most=1e6)

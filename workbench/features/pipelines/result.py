@@ -13,12 +13,7 @@ from workbench.features.pipelines.record import PipelinesRecord, StageFigures, c
 
 
 class Pipelines(Result):
-    """Pipelines of models and functions. Made by `wb.measure_pipelines`.
-
-    >>> import workbench as wb
-    >>> wb.Pipelines.__name__
-    'Pipelines'
-    """
+    """Pipelines of models and functions. Made by `wb.measure_pipelines`."""
 
     record: PipelinesRecord
 

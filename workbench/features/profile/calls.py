@@ -49,10 +49,6 @@ def profile(
     The cost of the profiler is measured too and stands in the notes. `per_node_memory` turns the memory
     pattern off, so that each node's own allocations show; of such runs the cost is not measured. `keep_trace`
     leaves ORT's file at that path, `keep` adds the result to the history.
-
-    >>> import workbench as wb
-    >>> wb.profile.__name__
-    'profile'
     """
     check_number("budget_s", budget_s, "give seconds, like 1.0", least=0)
     trace = None if keep_trace is None else Path(keep_trace).expanduser()
@@ -72,10 +68,6 @@ def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None
     """Read a trace that ORT wrote, of any version and provider, as far as it goes.
 
     `warmup_runs`: how many of the first runs the tables leave out; by default one, when there are three.
-
-    >>> import workbench as wb
-    >>> wb.read_profile.__name__
-    'read_profile'
     """
     return Profile(read_trace(path), warmup_runs=warmup_runs)
 
@@ -94,10 +86,6 @@ def memory(
 
     Each node's own allocations show without the memory pattern only, so nodes are from a run without it; the
     arena's totals are from a run with the config as it is.
-
-    >>> import workbench as wb
-    >>> wb.memory.__name__
-    'memory'
     """
     source, fed = opened_with(model, inputs, seed)
     calibration = replayed(calibration)
@@ -115,10 +103,6 @@ def peaks(threads: Iterable[int] | None = None, *, cancel: threading.Event | Non
     """Measure what this machine can do through ORT per thread count, by default one and all cores.
 
     Rooflines use what was measured last; call it again when the machine is quieter.
-
-    >>> import workbench as wb
-    >>> wb.peaks.__name__
-    'peaks'
     """
     counts = tuple(threads or sorted({1, usable_cores()}))
     table = measure_peaks(counts, cancel=cancel)
@@ -142,10 +126,6 @@ def roofline(
 
     The peaks are measured through ORT with as many threads as the config asks for, unless they are given.
     A profile may stand in the place of the model.
-
-    >>> import workbench as wb
-    >>> wb.roofline.__name__
-    'roofline'
     """
     if not isinstance(model, Profile):
         model = profile(

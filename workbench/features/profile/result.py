@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 
 class Profile(Data, Result):
-    """Where the time of a few executions goes. Made by `wb.profile` and `wb.read_profile`.
-
-    >>> import workbench as wb
-    >>> wb.Profile.__name__
-    'Profile'
-    """
+    """Where the time of a few executions goes. Made by `wb.profile` and `wb.read_profile`."""
 
     def __init__(self, *given: Any, about: Origin | None = None, **named: Any) -> None:
         Data.__init__(self, *given, **named)

@@ -61,12 +61,7 @@ class Overhead:
 
 
 class SessionProfile:
-    """Where the time of a few executions went. Made by `wb.profile` and `wb.read_profile`.
-
-    >>> import workbench as wb
-    >>> wb.Profile.__name__
-    'Profile'
-    """
+    """Where the time of a few executions went. Made by `wb.profile` and `wb.read_profile`."""
 
     def __init__(
         self,

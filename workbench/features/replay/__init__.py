@@ -46,12 +46,7 @@ _SHRINK = ("memory.enable_memory_arena_shrinkage", "cpu:0")
 
 
 class Replay(Result):
-    """A stream of request sizes through one session. Made by `wb.replay`.
-
-    >>> import workbench as wb
-    >>> wb.Replay.__name__
-    'Replay'
-    """
+    """A stream of request sizes through one session. Made by `wb.replay`."""
 
     record: shown.ReplayRecord
 
@@ -82,10 +77,6 @@ def replay(
     that out. `arenas` adds the config without memory pattern, without the CPU arena, with an arena that grows
     by what is asked (kSameAsRequested), and with one that shrinks after each run. Memory grows where its
     slope over new sizes that an earlier one covers is above 0 with its 95 % interval.
-
-    >>> import workbench as wb
-    >>> wb.replay.__name__
-    'replay'
     """
     check_number("passes", passes, "give a number of passes, 2 or more", least=2, whole=True)
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)

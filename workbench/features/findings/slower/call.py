@@ -53,10 +53,6 @@ def why_slower(
     on the same providers where the config prepares nothing). Both are profiled and asked the rules of
     `wb.findings`; what these do not explain, the difference of the profiles does. A comparison from a bundle
     needs the `model` too.
-
-    >>> import workbench as wb
-    >>> wb.why_slower.__name__
-    'why_slower'
     """
     calibration = replayed(calibration)
     if isinstance(subject, Comparison):

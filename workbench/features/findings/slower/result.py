@@ -9,12 +9,7 @@ from workbench.features.findings.slower.record import WhySlowerRecord, check_rea
 
 
 class WhySlower(Result):
-    """Why a config is slower, or no faster, than another. Made by `wb.why_slower`.
-
-    >>> import workbench as wb
-    >>> wb.WhySlower.__name__
-    'WhySlower'
-    """
+    """Why a config is slower, or no faster, than another. Made by `wb.why_slower`."""
 
     record: WhySlowerRecord
 

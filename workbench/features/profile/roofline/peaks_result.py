@@ -9,12 +9,7 @@ from workbench.features.profile.roofline.peaks import PeakRow, PeakTable, check_
 
 
 class Peaks(Result):
-    """The best that ORT reaches on this machine, one row per thread count. Made by `wb.peaks`.
-
-    >>> import workbench as wb
-    >>> wb.Peaks.__name__
-    'Peaks'
-    """
+    """The best that ORT reaches on this machine, one row per thread count. Made by `wb.peaks`."""
 
     record: PeakTable
 

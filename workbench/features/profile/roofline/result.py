@@ -16,12 +16,7 @@ from workbench.features.profile.roofline.peaks import check_peaks
 
 
 class Roofline(PerRun):
-    """Each node's time against the least that this machine needs. Made by `wb.roofline`.
-
-    >>> import workbench as wb
-    >>> wb.Roofline.__name__
-    'Roofline'
-    """
+    """Each node's time against the least that this machine needs. Made by `wb.roofline`."""
 
     kind = "roofline"
     record: RooflineRecord
