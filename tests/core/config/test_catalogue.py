@@ -8,6 +8,7 @@ import pytest
 
 from workbench.core.config import Config, Provider, catalogue, shipped_passes
 from workbench.core.config.catalogue import ORT_VERSION
+from workbench.core.config.option import is_secret
 from workbench.core.config.provider import UNTRIED
 from workbench.core.errors import ConfigError
 from workbench.core.text import nearest
@@ -142,3 +143,11 @@ def test_a_provider_that_ort_has_and_the_catalogue_has_not_is_taken_by_name() ->
     config = Config(providers=[Provider("vitisai", config_file="vaip.json"), "cpu"])
     assert config.providers[0].name == "VitisAIExecutionProvider"
     assert any("knows none of its options" in note for note in config.notes())
+
+
+def test_no_known_option_is_taken_for_a_secret() -> None:
+    assert [option.name for option in ALL if is_secret(option.name)] == []
+    named = "api_key azure.auth_key accessKey access-token auth_token PASSWORD aws_secret_access_key sas"
+    assert [name for name in named.split() if not is_secret(name)] == []
+    plain = "max_tokens token_type_ids keys session.key_value device_id tokenizer basic author_keyboard"
+    assert [name for name in plain.split() if is_secret(name)] == []

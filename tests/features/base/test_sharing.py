@@ -13,9 +13,11 @@ import workbench as wb
 from tests.core.models.test_sharing import SECRET, model
 from tests.factories.comparisons import comparison, drawn_run
 from workbench.core.bundle.kinds import Part
+from workbench.core.bundle.run import LogLine
 from workbench.features.profile.saved import record_of
 
 WEIGHT = np.float32(SECRET).tobytes()
+AZURE, TOKEN, SIGNATURE = "key-4711-of-azure", "token-4712", "signature-4713"
 
 
 def result() -> wb.Comparison:
@@ -57,6 +59,37 @@ def test_a_page_shows_no_path_of_this_machine(tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     assert "secret project" not in text
     assert "my stats.csv" in text
+
+
+@pytest.mark.usefixtures("without_plotly")
+def test_a_secret_of_a_config_is_saved_and_shown_nowhere(tmp_path: Path) -> None:
+    config = wb.Config(
+        providers=[wb.Provider("azure", {"auth_key": AZURE})],
+        session_entries={"my.api_token": TOKEN},
+        precision=wb.PreparedModel(f"https://example.org/model.onnx?sig={SIGNATURE}"),
+        allow_unknown=True,
+    )
+    log = (LogLine("W", f"refused {TOKEN} at {AZURE}"),)
+    made = wb.Comparison(
+        comparison(drawn_run("A", 0.002), replace(drawn_run("B", 0.001), config=config, log=log))
+    )
+    made.keep()
+    places = {
+        "bundle": contents(made.save(tmp_path / "a.ortbench")),
+        "history": contents(wb.history().open(wb.history().entries()[0].id).save(tmp_path / "b.ortbench")),
+        "page": made.export_html(tmp_path / "a.html").read_bytes(),
+        "table": made.to_frame().to_csv().encode(),
+        "words": f"{config} {config!r} {config._repr_html_()} {made}".encode(),
+    }
+    for place, content in places.items():
+        for secret in (AZURE, TOKEN, SIGNATURE):
+            assert secret.encode() not in content, place
+    with pytest.warns(UserWarning, match="precision.model"):
+        again = wb.open(tmp_path / "a.ortbench").runs[-1].config
+    assert again.precision == wb.PreparedModel("…/https://example.org/model.onnx")
+    with pytest.raises(wb.ConfigError, match="my.api_token was hidden when this was saved"):
+        wb.measure("digits-conv", again.replace(precision=None), progress=False)
+    assert AZURE in config.to_python("digits-conv")  # what the user asks for runs
 
 
 @pytest.mark.slow

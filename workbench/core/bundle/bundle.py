@@ -90,12 +90,7 @@ def pack_record(
     check_parts(record, parts, OURS)
     if len(parts) > limits.PARTS:
         raise BundleError(f"A bundle holds at most {limits.PARTS} parts, not {len(parts)}.", OURS)
-    members = record_members(record, "", private=private)
-    if structure is not None:
-        members[container.STRUCTURE] = structure
-    for number, part in enumerate(parts):
-        kinds.named(part.kind).check(part.record, OURS)
-        members |= record_members(part.record, f"parts/{number}/", private=private)
+    secrets: set[str] = set()  # of every member, cut out of all of them
     manifest = Manifest(
         format="ortbench",
         version=VERSION,
@@ -106,7 +101,14 @@ def pack_record(
         parts=tuple(Listed(part.name, part.about) for part in parts),
         notes=notes,
     )
-    return container.pack({container.MANIFEST: manifest.dump(private=private), **members})
+    members = {container.MANIFEST: manifest.dump(private=private, secrets=secrets)}
+    members |= record_members(record, "", private=private, secrets=secrets)
+    if structure is not None:
+        members[container.STRUCTURE] = structure
+    for number, part in enumerate(parts):
+        kinds.named(part.kind).check(part.record, OURS)
+        members |= record_members(part.record, f"parts/{number}/", private=private, secrets=secrets)
+    return container.pack(members)
 
 
 def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS, *, own: bool = False) -> Bundle:

@@ -12,6 +12,7 @@ from workbench.core.bundle import limits
 from workbench.core.bundle.columns import Columns
 from workbench.core.bundle.forms import Schema, form_of_class
 from workbench.core.bundle.limits import DAMAGED, OURS
+from workbench.core.bundle.privacy import without_texts
 from workbench.core.errors import BundleError, WorkbenchError
 from workbench.core.text import quoted, shorten
 
@@ -24,6 +25,7 @@ def encode(record: object, columns: Columns, change: Callable[[object], object] 
     cls: Any = type(record)
     try:
         data = form_of_class(cls).write(record, columns)  # type: ignore[misc]
+        data = without_texts(data, columns.secrets)
         data = data if change is None else change(data)
         text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (AttributeError, TypeError, ValueError) as error:

@@ -30,12 +30,19 @@ class Columns:
     """All numbers of a record by type, written one row after the other and read once, in the same order."""
 
     def __init__(
-        self, rows: Mapping[str, array[Any]] | None = None, foreign: list[ForeignPath] | None = None
+        self,
+        rows: Mapping[str, array[Any]] | None = None,
+        foreign: list[ForeignPath] | None = None,
+        secrets: set[str] | None = None,
     ) -> None:
-        """`foreign` collects the paths that configs name and marks them; None: the file is the user's own."""
+        """`foreign` collects the paths that configs name and marks them; None: the file is the user's own.
+
+        `secrets` collects what is hidden in configs that are written.
+        """
         self._rows = {code: array(code) for code in FILES} | dict(rows or {})
         self._taken = dict.fromkeys(FILES, 0)
         self.foreign = foreign
+        self.secrets = set[str]() if secrets is None else secrets
         self.written = False  # a config that was just written need not be made again
 
     def as_written(self) -> Columns:

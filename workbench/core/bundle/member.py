@@ -42,9 +42,9 @@ class Manifest:
     parts: tuple[Listed, ...]
     notes: tuple[tuple[str, str], ...] = ()  # texts by name of the one who saved it, such as a hand-in
 
-    def dump(self, *, private: bool = True) -> bytes:
+    def dump(self, *, private: bool = True, secrets: set[str] | None = None) -> bytes:
         """Return the manifest as JSON; without absolute paths unless `private`."""
-        return encode(self, Columns(), None if private else without_paths)
+        return encode(self, Columns(secrets=secrets), None if private else without_paths)
 
     @classmethod
     def load(cls, blob: bytes, foreign: list[ForeignPath] | None = None) -> Manifest:
@@ -80,9 +80,14 @@ def _named(name: str, cls: type[T], blob: bytes, columns: Columns) -> T:
         raise BundleError(f"{name}: {error.problem}", error.fix) from error
 
 
-def record_members(record: object, folder: str, *, private: bool) -> dict[str, bytes]:
-    """Return the members of `record`; their names begin with `folder`."""
-    columns = Columns()
+def record_members(
+    record: object, folder: str, *, private: bool, secrets: set[str] | None = None
+) -> dict[str, bytes]:
+    """Return the members of `record`; their names begin with `folder`.
+
+    The `secrets` of other members are cut out of it as well, and those of its configs are added to them.
+    """
+    columns = Columns(secrets=secrets)
     blob = encode(record, columns, None if private else without_paths)
     members = {container.RECORD: blob, **columns.members()}
     return {f"{folder}{name}": blob for name, blob in members.items()}

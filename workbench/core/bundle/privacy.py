@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Collection
+from functools import cache, reduce
 from itertools import chain, islice
 from pathlib import Path
 
@@ -25,12 +25,26 @@ _PATH = re.compile(
 _LINE = re.compile(r"[^\n\r\t]{1,4096}")  # the longest path that a system takes
 _ENDS = re.compile(r"(?<=\S)[\s'\"<>|*?:;,()\[\]{}]")  # where a path may end in a text
 _WORDS = 24  # such places in one path
+_LEAST_SECRET = 6  # letters: a shorter text would be cut out of words that are no secret
 
 
 def without_paths(data: object) -> object:
     """Return JSON `data` with every absolute path of this machine cut to `…/` and its last part."""
     folders = sorted(_own_folders(), key=len, reverse=True)
-    return _walk(data, cache(lambda text: _clean(text, folders)))
+    clean = cache(lambda text: _clean(text, folders))
+    return _walk(data, clean, lambda key, text: clean(_named(key, text)))
+
+
+def without_texts(data: object, secrets: Collection[str]) -> object:
+    """Return JSON `data` with every secret of more than a few letters cut out of its texts."""
+    long = sorted((text for text in secrets if len(text) >= _LEAST_SECRET), key=len, reverse=True)
+    if not long:
+        return data
+
+    def clean(text: str) -> str:
+        return reduce(lambda cut, secret: cut.replace(secret, HIDDEN), long, text)
+
+    return _walk(data, clean, lambda _key, text: clean(text))
 
 
 def _own_folders() -> set[str]:
@@ -41,14 +55,14 @@ def _own_folders() -> set[str]:
     }
 
 
-def _walk(data: object, clean: Callable[[str], str]) -> object:
+def _walk(data: object, clean: Callable[[str], str], clean_field: Callable[[str, str], str]) -> object:
     if isinstance(data, str):
         return clean(data)
     if isinstance(data, list):
-        return [_walk(item, clean) for item in data]
+        return [_walk(item, clean, clean_field) for item in data]
     if isinstance(data, dict):
         return {
-            clean(key): clean(_named(key, item)) if isinstance(item, str) else _walk(item, clean)
+            clean(key): clean_field(key, item) if isinstance(item, str) else _walk(item, clean, clean_field)
             for key, item in data.items()
         }
     return data

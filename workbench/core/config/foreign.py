@@ -13,10 +13,10 @@ from typing import Any
 from workbench.core.config.catalogue import RUN, SESSION, catalogue
 from workbench.core.config.engines import FACTORY
 from workbench.core.config.fields import ConfigFields
-from workbench.core.config.option import ELSEWHERE
+from workbench.core.config.option import ELSEWHERE, HIDDEN, is_secret
 from workbench.core.config.provider import full_name
 from workbench.core.errors import ConfigError
-from workbench.core.text import one_line, quoted
+from workbench.core.text import one_line, public_address, quoted
 
 RUNTIME, PREPARED_MODEL, CUSTOM_OPS = "runtime", "precision.model", "custom_ops"
 _ENTRIES = {"session_entries": SESSION, "run_entries": RUN}
@@ -65,10 +65,31 @@ def restored(data: Mapping[str, Any], trusted: Iterable[ForeignPath]) -> dict[st
     return _changed(data, lambda option, value: values.get((option, value), value))
 
 
+def without_secrets(data: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+    """Return the JSON of a config with every secret hidden, and the secrets."""
+    secrets: set[str] = set()
+
+    def hide(option: str, value: str) -> str:
+        if option == PREPARED_MODEL:
+            secrets.add(value.partition("?")[2] if "://" in value else "")
+            return public_address(value)
+        if not is_secret(option) or value in ("", HIDDEN):
+            return value
+        secrets.add(value)
+        return HIDDEN
+
+    return _changed(data, hide), secrets - {""}
+
+
 def check_trusted(config: ConfigFields) -> None:
     """Refuse a config that holds a path from elsewhere which nobody trusted."""
 
     def refuse(option: str, value: str) -> str:
+        if value == HIDDEN and is_secret(option):
+            raise ConfigError(
+                f"{one_line(option)} was hidden when this was saved: its name says that it is a secret.",
+                "Give it again with config.replace(…).",
+            )
         if value.startswith(ELSEWHERE):
             raise ConfigError(
                 f"{one_line(option)} is {quoted(value)}: a path of another machine or from a file of "

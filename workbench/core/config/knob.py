@@ -13,8 +13,9 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from workbench.core.config.literals import literal
+from workbench.core.config.option import shown
 from workbench.core.errors import ConfigError
-from workbench.core.text import QUOTED, did_you_mean, listed, one_line, quoted
+from workbench.core.text import QUOTED, did_you_mean, listed, one_line, public_address, quoted
 
 UNSET_WORDS = ("none", "default", "auto")  # how a text says "left to ORT"
 _WHOLE_NUMBER = re.compile("-?[0-9]{1,20}")
@@ -133,8 +134,21 @@ class Settings:
         return {field.name: value for field, value in values.items() if value != field.default}
 
     def __repr__(self) -> str:
-        texts = [f"{name}={value!r}" for name, value in self.changed().items()]
+        texts = [f"{name}={_without_secrets(value)!r}" for name, value in self.changed().items()]
         return f"{type(self).__name__}({', '.join(texts)})"
+
+
+def _without_secrets(value: Any) -> Any:
+    """Return the value of a field as people see it: without secrets in named texts and in an address."""
+    if isinstance(value, str):
+        return public_address(value)
+    if not isinstance(value, tuple):
+        return value
+    return tuple((item[0], shown(*item)) if _is_named_text(item) else item for item in value)
+
+
+def _is_named_text(item: object) -> bool:
+    return isinstance(item, tuple) and len(item) == 2 and all(isinstance(text, str) for text in item)
 
 
 def check_known(owner: str, names: Iterable[str], known: Collection[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.core.config.knob import Knob, Words, is_unset, of_type, on_or_off, whole_number
 from workbench.core.config.literals import literal
-from workbench.core.config.option import check_text, rendered
+from workbench.core.config.option import check_text, rendered, shown
 from workbench.core.errors import ConfigError
 from workbench.core.text import QUOTED, one_line, quoted
 
@@ -109,7 +109,7 @@ class _Pairs(Knob):
         return of_type(self.field, data, dict)
 
     def text(self, value: Any) -> str:
-        return ", ".join(f"{name}={item}" for name, item in value)
+        return ", ".join(f"{name}={shown(name, str(item))}" for name, item in value)
 
     def code(self, value: Any) -> str:
         return literal(dict(value))
@@ -118,7 +118,9 @@ class _Pairs(Knob):
         old, new = dict(before), dict(after)
         for name in sorted({*old, *new}):
             if old.get(name) != new.get(name):
-                texts = (str(values.get(name, self.unset)) for values in (old, new))
+                texts = (
+                    shown(name, str(values[name])) if name in values else self.unset for values in (old, new)
+                )
                 what, first, second = (one_line(text, QUOTED) for text in (self.name_words(name), *texts))
                 yield what, first, second
 

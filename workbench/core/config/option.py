@@ -15,6 +15,11 @@ OptionType = Literal["bool", "int", "float", "enum", "string", "json", "path", "
 OptionValue = str | int | float | PurePath  # bool is an int
 
 ELSEWHERE = "…/"  # before a path of another machine, or of a file from elsewhere: no run uses it
+HIDDEN = f"{ELSEWHERE}hidden"  # in the place of a secret that is shown, saved or shared
+_SECRET = re.compile(
+    r"passw|secret|credential|(^|[^a-z])((api|access|auth|private|account)[^a-z]?key|(auth[^a-z]?)?token|sas|connection[^a-z]?string)$",
+    re.IGNORECASE,
+)
 ALLOW = "or set allow_unknown=True to pass it on as it is"
 _MOST_CHARACTERS = 1 << 20  # of one value; ORT copies it, and a stranger's bundle may bring it
 MOST_BITS = 128  # of an integer; the ranges say the rest
@@ -123,6 +128,16 @@ def _is_object(text: str) -> bool:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def is_secret(name: str) -> bool:
+    """Return whether an option holds a secret, by its name. None that the catalogue knows does."""
+    return _SECRET.search(name) is not None
+
+
+def shown(name: str, text: str) -> str:
+    """Return the text of an option as people see it: a secret is hidden."""
+    return HIDDEN if is_secret(name) else text
 
 
 def rendered(label: str, value: OptionValue) -> str:

@@ -117,6 +117,7 @@ def file_words(path: str) -> str:
 
     A cache names folders by digests, which are left out, and files of models in memory.
     """
+    path = public_address(path)
     if digest := DIGEST.fullmatch(re.split(r"[/\\]", path)[-1].removesuffix(".onnx")):
         return f"in memory ({digest[0][:4]})"
     parts = [part for part in re.split(r"[/\\]", path) if part]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from workbench.core.config.catalogue import catalogue
-from workbench.core.config.option import OptionValue, check_text, rendered
+from workbench.core.config.option import OptionValue, check_text, rendered, shown
 from workbench.core.errors import ConfigError
 from workbench.core.text import quoted
 
@@ -87,7 +87,8 @@ class Provider:
     def __repr__(self) -> str:
         if not self.options:
             return f"Provider({self.short_name!r})"
-        return f"Provider({self.short_name!r}, {dict(self.options)!r})"
+        options = {name: shown(name, text) for name, text in self.options}
+        return f"Provider({self.short_name!r}, {options!r})"
 
 
 def full_name(name: object) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from workbench.core.config.knob import Knob, Words, of_type
 from workbench.core.config.literals import literal, text_literal
 from workbench.core.config.name_kinds import split_names, texts_of
+from workbench.core.config.option import shown
 from workbench.core.config.provider import Provider, full_name
 from workbench.core.errors import ConfigError
 from workbench.core.text import QUOTED, one_line, quoted
@@ -70,7 +71,10 @@ class Providers(Knob):
     def cell(self, value: tuple[Provider, ...]) -> str:
         options = (
             " ".join(
-                [provider.short_name, *(f"{key}={one_line(text, QUOTED)}" for key, text in provider.options)]
+                [
+                    provider.short_name,
+                    *(f"{key}={one_line(shown(key, text), QUOTED)}" for key, text in provider.options),
+                ]
             )
             for provider in value
         )
@@ -88,7 +92,8 @@ class Providers(Knob):
             for key in sorted({*old, *new}):
                 if old.get(key) != new.get(key):
                     first, second = (
-                        one_line(values.get(key, "its default"), QUOTED) for values in (old, new)
+                        one_line(shown(key, values[key]) if key in values else "its default", QUOTED)
+                        for values in (old, new)
                     )
                     yield f"{provider.short_name} {key}", first, second
 

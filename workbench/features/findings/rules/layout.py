@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.features.explain.graph import Node
 from workbench.features.findings.config_fixes import config_fix, rewrite_fix, without_passes
 from workbench.features.findings.evidence import Evidence
-from workbench.features.findings.finding import FindingRecords, finding
+from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
 from workbench.features.findings.registry import rule
 
@@ -94,13 +94,13 @@ def layout_costs_more(evidence: Evidence) -> FindingRecords:
     yield finding(
         "The blocked layout may cost more than it saves",
         *reasons,
-        forecast=evidence.saving(reorders, 1, "maybe", nodes=(*reorders, *large)),
+        forecast=Forecast.unknown("time", "maybe", (*reorders, *large)),
         fix=config_fix(
             evidence,
             "leave the layout pass out: disabled_passes=('NchwcTransformer',)",
             disabled_passes=without_passes(evidence, "NchwcTransformer"),
         ),
-        caution="only a measurement can tell",
+        caution="convolutions lose their faster layout with it: only a measurement can tell",
     )
 
 
