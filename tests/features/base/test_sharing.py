@@ -87,7 +87,7 @@ def test_a_secret_of_a_config_is_saved_and_shown_nowhere(tmp_path: Path) -> None
     with pytest.warns(UserWarning, match="precision.model"):
         again = wb.open(tmp_path / "a.ortbench").runs[-1].config
     assert again.precision == wb.PreparedModel("…/https://example.org/model.onnx")
-    with pytest.raises(wb.ConfigError, match="my.api_token was hidden when this was saved"):
+    with pytest.raises(wb.ConfigError, match="api_token was hidden when this was saved"):
         wb.measure("digits-conv", again.replace(precision=None), progress=False)
     assert AZURE in config.to_python("digits-conv")  # what the user asks for runs
 
