@@ -14,7 +14,7 @@ from workbench.drawing.canvas.columns import unpack
 from workbench.features.explain.graph import TensorInfo
 from workbench.features.explain.graph_view import graph_view
 from workbench.features.explain.graph_view.making import links_of_two, optimized_pane
-from workbench.features.explain.graph_view.pane import GraphRow, Wire, shape_text
+from workbench.features.explain.graph_view.pane import GraphRow, TensorErrors, Wire, shape_text
 from workbench.features.explain.graph_view.scopes import paths_of
 from workbench.features.explain.graph_view.words import parts_strip
 from workbench.features.explain.placement.prediction import predict
@@ -178,3 +178,18 @@ def test_the_columns_hold_what_the_panes_say(draft: Draft) -> None:
         assert [texts[at] for at in columns[f"{number}_name"]] == [row.node for row in shown.rows]
         assert columns[f"{number}_wire_to"].tolist() == [wire.target for wire in shown.wires]
         assert columns[f"{number}_modules_home"].tolist() == list(shown.modules.home)
+
+
+def test_a_node_has_the_error_of_the_worst_tensor_that_it_makes_or_has_swallowed() -> None:
+    far = {"m": 0.5, "s": 0.002, "y": None}  # m is made by the MatMul that Gemm swallowed
+    view = graph_view(fused(), fused(), errors=TensorErrors(far, 0.01), color="error")
+    assert [row.error for row in view.panes[1].rows] == [
+        "", "over ten times the tolerance", "NaN or infinity", "",
+    ]  # fmt: skip
+    unknown = graph_view(fused(), fused(), errors=TensorErrors({"s": 0.002}, 0.01))
+    assert [row.error for row in unknown.panes[1].rows] == ["", "within the tolerance", "not compared", ""]
+    labels = {
+        each.color: {mode["name"]: mode["known"] for mode in json.loads(each.header)["modes"]}["error"]
+        for each in (view, graph_view(fused(), fused()))
+    }
+    assert labels == {"error": True, "provider": False}

@@ -154,6 +154,11 @@ def test_the_pass_that_makes_the_difference_is_found_and_a_comparison_asks_too()
     assert "without the pass NchwcTransformer the outputs agree" in str(found)
     with pytest.raises(wb.ConfigError, match="there is no run 'C'\nFix: name one of B"):
         result.first_difference("C")
+    result.examine("explanation")
+    assert not any(row.error for pane in result.graph().panes for row in pane.rows)
+    result.add(found)
+    by_node = [row.error for row in result.graph(color="error").panes[1].rows if row.kind == "node"]
+    assert "over ten times the tolerance" in by_node
 
 
 def test_float16_is_compared_at_every_node_within_its_own_error(tmp_path: Path) -> None:

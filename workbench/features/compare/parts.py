@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from workbench.drawing.scene import Scene
     from workbench.features.explain.explanation import Explained
     from workbench.features.explain.graph_view import GraphView
+    from workbench.features.explain.graph_view.pane import TensorErrors
     from workbench.features.explain.graph_view.view import ColorBy
     from workbench.features.profile.flame.view import FlameView, Way
 
@@ -74,13 +75,18 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
     def graph(
         self, label: str | None = None, *, baseline: str = "A", color: ColorBy | None = None
     ) -> GraphView:
-        """Show the partitioned graph of the baseline beside that of a candidate, by default the first."""
+        """Show the partitioned graph of the baseline beside that of a candidate, by default the first.
+
+        `color` is one of provider, time, memory, fate, op and, once `result.add(result.first_difference())`
+        has kept it, error.
+        """
         from workbench.features.explain.graph_view import graph_view
 
         labels = (baseline, label or self.record.runs[1].label)
         before, after = (self.part("explanation", run) for run in labels)
         before_s, after_s = (self._node_times_s(run) for run in labels)
-        view = graph_view(before, after, times_s=before_s, after_times_s=after_s, color=color)
+        errors = self._tensor_errors()
+        view = graph_view(before, after, times_s=before_s, after_times_s=after_s, errors=errors, color=color)
         view.badges = self._badges()
         return view
 
@@ -137,6 +143,14 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
                 if whole_s := nodes["self_s"].sum():
                     shares[run.label] = float(elsewhere_s / whole_s)
         return shares
+
+    def _tensor_errors(self) -> TensorErrors | None:
+        """Return the errors of tensors that a first difference kept with the result says."""
+        for part in self.parts:
+            if part.kind == "first difference":
+                errors: TensorErrors = part.record.tensor_errors
+                return errors
+        return None
 
     def _badges(self) -> dict[str, str]:
         """Return what findings that are kept with the result say about nodes."""

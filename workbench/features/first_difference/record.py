@@ -22,6 +22,8 @@ from workbench.drawing.chart import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from workbench.features.explain.graph_view.pane import TensorErrors
+
 _MOST_ROWS = 30  # of the figure
 _BEFORE = 3  # rows of the figure before the first difference
 _ROUNDING = 1e-6  # of a tensor's values; below it, errors are those of sums in another order
@@ -86,6 +88,13 @@ class FirstDifferenceRecord:
             if differs(row, self.tolerance):
                 break
         return origin
+
+    @property
+    def tensor_errors(self) -> TensorErrors:
+        """The errors, as a graph is coloured by them."""
+        from workbench.features.explain.graph_view.pane import TensorErrors
+
+        return TensorErrors({row.tensor: row.error for row in self.tensors}, self.tolerance)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per tensor: tensor, node, op_type, error, axis, channel, beyond."""

@@ -60,7 +60,7 @@ def cards(state: BenchState) -> list[Card]:
         for label, files in state.held_parts("model files").items()
     ]  # fmt: skip
     if {"A", "B"} <= explanations.keys():
-        draw, summary = partial(view, explanations, times_s(state)), summary_of(explanations)
+        draw, summary = partial(view, explanations, state), summary_of(explanations)
         shown.insert(0, Card(GRAPH, "result.graph()", summary, draw, part="explanation/B", heading=heading))
     return shown
 
@@ -92,12 +92,14 @@ def fused_words(fusions: Any) -> str:
     return ", ".join(f"{words} in {label}" for words, label in zip(named, fusions.explained, strict=True))
 
 
-def view(explanations: dict[str, Any], times: dict[str, dict[str, float]]) -> Any:
+def view(explanations: dict[str, Any], state: BenchState) -> Any:
     """Draw the optimized graphs side by side, coloured by time if both were profiled."""
     from workbench.features.explain.graph_view import graph_view
 
     a, b = (explanations[label].explained for label in ("A", "B"))
-    made = graph_view(a, b, times_s=times.get("A"), after_times_s=times.get("B"))
+    times, difference = times_s(state), state.whole_part("first difference")
+    errors = None if difference is None else difference.record.tensor_errors
+    made = graph_view(a, b, times_s=times.get("A"), after_times_s=times.get("B"), errors=errors)
     made.height_px = LEAST_PX
     return made
 

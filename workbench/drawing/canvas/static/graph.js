@@ -282,6 +282,7 @@ function render({ model, el }) {
       if (time >= 0) line("time", `${seconds(time)} a run, ${share(time / pane.all.time)} of all nodes`);
       if (memory >= 0) line("outputs", bytes(memory));
       line("why here", among("note"));
+      line("error of B", among("error"));
       line("finding", [...new Set(rows.map((row) => view.badges[pane.text("name", row)]).filter(Boolean))].join("; "));
     }
   }

@@ -2,7 +2,7 @@
 // Items are numbers: first the boxes, then the rows (nodes, inputs and outputs).
 
 const PAD = BELOW, NODE_H = 38, BOX_H = 52, NODE = 0, NO_PARTITION = 0xffffffff;
-const ROWS = ["name", "op", "kind", "provider", "partition", "fate", "inserted", "passes", "shapes", "note"];
+const ROWS = ["name", "op", "kind", "provider", "partition", "fate", "inserted", "passes", "shapes", "note", "error"];
 const WIRES = ["from", "to", "tensor", "hub", "crosses"];
 
 class Pane {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from workbench.features.explain.explanation import Explained
 from workbench.features.explain.graph import Graph, Node
-from workbench.features.explain.graph_view.pane import GraphRow, Pane, pane_of, shape_text
+from workbench.features.explain.graph_view.pane import GraphRow, Pane, TensorErrors, pane_of, shape_text
 from workbench.features.explain.graph_view.scopes import common_path, paths_of
 from workbench.features.explain.placement.prediction import PlacementPrediction
 from workbench.features.explain.provenance.account import Account, account
@@ -35,7 +36,10 @@ def source_pane(explained: Explained) -> Pane:
 
 
 def optimized_pane(
-    explained: Explained, times_s: Mapping[str, float] | None = None, title: str = "optimized"
+    explained: Explained,
+    times_s: Mapping[str, float] | None = None,
+    title: str = "optimized",
+    errors: TensorErrors | None = None,
 ) -> Pane:
     """Return the graph that runs: provider, partition, fate, and time where a profile has it.
 
@@ -46,11 +50,13 @@ def optimized_pane(
     traced = {record.node: record for record in explained.provenance.account.optimized}
     rows, known = {}, {}
     source_paths = paths_of(explained.source)
+    outputs = {node.key: node.outputs for node in explained.source.nodes}
     for node in graph.nodes:
         place, trace = placed.get(node.key), traced.get(node.key)
         time_s = place.time_s if place else None
         if times_s is not None:
             time_s = times_s.get(node.key, times_s.get(node.name))
+        swallowed = [outputs[key] for key in (trace.sources if trace else ()) if key in outputs]
         inserted = bool((place and place.inserted) or (trace and trace.inserted))
         rows[node.key] = _row(
             graph,
@@ -62,6 +68,7 @@ def optimized_pane(
             passes=trace.passes if trace else (),
             time_s=time_s,
             note=(place.reason or "") if place else "",
+            error="" if errors is None else errors.words((*node.outputs, *chain(*swallowed))),
         )
         if trace and trace.sources:
             known[node.key] = common_path([source_paths[key] for key in trace.sources if key in source_paths])

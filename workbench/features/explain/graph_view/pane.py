@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -17,6 +18,31 @@ MOST_PORTS = 4  # inputs or outputs of the model that stand loose; more get a bo
 _NAMES = {"float": "float32", "double": "float64"}  # that numpy has for those of ONNX
 
 Kind = Literal["node", "input", "output"]
+NOT_COMPARED, NOT_FINITE = "not compared", "NaN or infinity"
+ERROR_CLASSES = {  # the most times the tolerance
+    "under a tenth of the tolerance": 0.1,
+    "within the tolerance": 1.0,
+    "beyond the tolerance": 10.0,
+    "over ten times the tolerance": math.inf,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TensorErrors:
+    """How far tensors are from those of another config, as shares of their values."""
+
+    by_tensor: Mapping[str, float | None]  # None: NaN or infinity
+    tolerance: float
+
+    def words(self, tensors: Iterable[str]) -> str:
+        """Return the class of the worst of these tensors: those that a node makes or has swallowed."""
+        known = [self.by_tensor[name] for name in tensors if name in self.by_tensor]
+        if not known:
+            return NOT_COMPARED
+        if None in known:
+            return NOT_FINITE
+        times = max(error for error in known if error is not None) / self.tolerance
+        return next(name for name, most in ERROR_CLASSES.items() if times <= most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +61,7 @@ class GraphRow:
     time_s: float | None = None
     size_bytes: int | None = None
     note: str = ""
+    error: str = ""  # the class of its error; empty: the graph was compared with none
 
 
 @dataclass(frozen=True, slots=True)

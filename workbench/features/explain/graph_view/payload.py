@@ -17,7 +17,14 @@ from workbench.drawing.palette import (
     style_of_op_type,
     style_of_provider,
 )
-from workbench.features.explain.graph_view.pane import GraphRow, Pane, short_provider
+from workbench.features.explain.graph_view.pane import (
+    ERROR_CLASSES,
+    NOT_COMPARED,
+    NOT_FINITE,
+    GraphRow,
+    Pane,
+    short_provider,
+)
 from workbench.features.explain.graph_view.tree import BoxTree, open_alike
 from workbench.features.explain.graph_view.words import parts_strip
 
@@ -32,6 +39,17 @@ FATES = {
     "eliminated": (FillStyle(PURPLE, "x"), "×"),
     "inserted": (FillStyle(OLIVE, "-"), "+"),
     "unknown": (PLAIN, "?"),
+}
+_ERROR_STYLES = (  # from the least to the most
+    (FillStyle(SKY, ""), "="),
+    (FillStyle(GREEN, "/"), "≈"),
+    (FillStyle(YELLOW, "\\"), "!"),
+    (FillStyle(PURPLE, "x"), "‼"),
+)
+ERRORS = {
+    **dict(zip(ERROR_CLASSES, _ERROR_STYLES, strict=True)),
+    NOT_FINITE: (FillStyle(OLIVE, "-"), "∞"),
+    NOT_COMPARED: (PLAIN, "?"),
 }
 
 
@@ -81,6 +99,7 @@ def _columns(pane: Pane, texts: TextTable) -> dict[str, Sequence[int] | Sequence
         "passes": column(lambda row: ", ".join(row.passes)),
         "shapes": column(lambda row: row.shapes),
         "note": column(lambda row: row.note),
+        "error": column(lambda row: row.error),
         "time_f": [row.time_s for row in rows],
         "memory_f": [row.size_bytes for row in rows],
         "wire_from": [wire.source for wire in wires],
@@ -114,6 +133,7 @@ def _modes(panes: Sequence[Pane], texts: TextTable, predicted: bool) -> list[dic
     sized = any(row.size_bytes is not None for row in nodes)
     providers = dict.fromkeys(provider_label(row) for row in nodes)
     ops = dict.fromkeys(row.op_type for row in nodes)
+    errors = {row.error for row in nodes} - {""}
     return [
         _category("provider", "provider (predicted)" if predicted else "provider", texts, {
             name: (PLAIN if name == "unknown" else style_of_provider(name), "?" if name == "unknown" else "")
@@ -126,6 +146,9 @@ def _modes(panes: Sequence[Pane], texts: TextTable, predicted: bool) -> list[dic
         }),
         _category("op", "op type", texts, {
             name: (style_of_op_type(name.rpartition("::")[2]), "") for name in ops
+        }),
+        _category("error", "error of B" if errors else "error (needs the first difference)", texts, {
+            name: ERRORS[name] for name in ERRORS if name in errors
         }),
     ]  # fmt: skip
 

@@ -16,7 +16,7 @@ from workbench.features.explain.graph_view.making import (
     predicted_pane,
     source_pane,
 )
-from workbench.features.explain.graph_view.pane import Pane
+from workbench.features.explain.graph_view.pane import Pane, TensorErrors
 from workbench.features.explain.graph_view.payload import payload
 from workbench.features.explain.graph_view.still import graph_scene
 from workbench.features.explain.graph_view.words import sentence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.features.explain.explanation import Explained
     from workbench.features.explain.placement.prediction import PlacementPrediction
 
-ColorBy = Literal["provider", "time", "memory", "fate", "op"]
+ColorBy = Literal["provider", "time", "memory", "fate", "op", "error"]
 
 
 class GraphView(View):
@@ -65,12 +65,14 @@ def graph_view(
     times_s: Mapping[str, float] | None = None,
     after_times_s: Mapping[str, float] | None = None,
     prediction: PlacementPrediction | None = None,
+    errors: TensorErrors | None = None,
     color: ColorBy | None = None,
 ) -> GraphView:
     """Show source beside optimized of one config or, with `after`, A's optimized graph beside B's.
 
     `times_s` is the time of a run by node name, from a profile of `before`; `after_times_s` from one of
-    `after`. With a `prediction` the graph is shown once, as it would be placed; nothing of that ran.
+    `after`. `errors` are those of the tensors of `after`. With a `prediction` the graph is shown once, as it
+    would be placed; nothing of that ran.
     """
     if prediction is not None:
         pane = predicted_pane(before, prediction)
@@ -79,8 +81,8 @@ def graph_view(
         left, right = source_pane(before), optimized_pane(before, times_s)
         links = links_of_one(before, left, right)
         return GraphView((left, right), links, model_name=before.model_name, color=color or "fate")
-    left = optimized_pane(before, times_s, "A, optimized")
-    right = optimized_pane(after, after_times_s, "B, optimized")
+    left = optimized_pane(before, times_s, "A, optimized", errors)
+    right = optimized_pane(after, after_times_s, "B, optimized", errors)
     links = links_of_two(before, after, left, right)
     timed = times_s is not None or after_times_s is not None
     chosen = color or ("time" if timed else "provider")
