@@ -3,11 +3,15 @@
 Bare: threads that call `session.run` with as little Python as possible, each of them timed as a whole.
 Ours: the callers of `wb.load_test` on the same session, every request timed. Both in one process, in turns,
 with 1, 2 and 4 callers; the overhead is the median over bursts of the difference in time per request.
+
+The part `ways` measures callers that are threads beside callers that are processes, and, with `--runtime`,
+threads of a Python without the lock: the knee, and at which load a budget of p99 breaks.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import tempfile
 import threading
@@ -16,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.models import make
-from workbench import Config, load
+from workbench import Config, load, load_test
 from workbench.core.worker.session_host import SessionHost
 from workbench.core.worker.values import write_values
 
@@ -28,14 +32,36 @@ def main() -> None:
     parser.add_argument("--bursts", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=0.1, help="of each burst")
     parser.add_argument("--models", nargs="+", default=["micro", "mlp", "cnn"])
+    parser.add_argument("--parts", nargs="+", choices=("overhead", "ways"), default=["overhead", "ways"])
+    parser.add_argument("--runtime", help="the free-threaded Python of an environment with ONNX Runtime")
+    parser.add_argument("--duration", type=float, default=2.0, help="seconds of each load of the ways")
+    parser.add_argument("--max-p99", type=float, default=1.0, help="the budget of the ways in milliseconds")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        rows = [
-            overhead(name, Path(folder), callers, options.bursts, options.seconds)
-            for name in options.models
-            for callers in CALLERS
-        ]
-    print(table(rows))
+        if "overhead" in options.parts:
+            print(table([
+                overhead(name, Path(folder), callers, options.bursts, options.seconds)
+                for name in options.models
+                for callers in CALLERS
+            ]))  # fmt: skip
+        if "ways" in options.parts:
+            for name in options.models:
+                path = make(name, Path(folder))
+                print(ways(path, options.runtime, options.duration, options.max_p99 / 1e3), flush=True)
+
+
+def ways(path: Path, runtime: str | None, duration_s: float, max_p99_s: float) -> str:
+    """What threads and processes answer, and threads of another Python, and their Python."""
+    configs = [Config(intra_op_threads=1)]
+    if runtime:
+        configs.append(configs[0].replace(runtime=runtime))
+    result = load_test(
+        path, *configs, callers=CALLERS, sessions=(1, "processes"), duration_s=duration_s,
+        max_p99_s=max_p99_s, progress=False, keep=False,
+    )  # fmt: skip
+    lines = [f"{path.stem}, load {os.getloadavg()[0]:.1f}", str(result)]
+    columns = ["label", "callers", "throughput_hz", "throughput_low_hz", "throughput_high_hz", "p99_s"]
+    return "\n".join([*lines, result.to_frame()[columns].to_string(index=False)])
 
 
 def overhead(name: str, folder: Path, callers: int, bursts: int, seconds: float) -> dict[str, Any]:

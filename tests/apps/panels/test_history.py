@@ -44,20 +44,20 @@ def test_an_age_is_said_in_its_largest_unit(passed: timedelta, words: str) -> No
 
 
 def test_a_row_says_when_what_and_how_it_ended_without_ids() -> None:
-    made = replace(entry("x", note=f"{PIN} keep this"), verdict="faster", ratio=1.8342, low=1.79, high=1.88)
+    made = entry("x", note=f"{PIN} keep this")._replace(verdict="faster", ratio=1.8342, low=1.79, high=1.88)
     row = dict(zip(SHOWN_COLUMNS, row_of(made, "ORT defaults → level basic", NOW), strict=True))
     local = (NOW - timedelta(hours=1)).astimezone()
     assert row["when"] == f"{local:%Y-%m-%d %H:%M}"
     assert (row["ago"], row["what"]) == ("1 h ago", "ORT defaults → level basic")
     assert (row["verdict"], row["ratio"], row["pin"], row["note"]) == ("faster", "1.83×", PIN, "keep this")
     assert (
-        dict(zip(SHOWN_COLUMNS, row_of(replace(made, ratio=1.0, low=0.99, high=1.01), "", NOW), strict=True))[
+        dict(zip(SHOWN_COLUMNS, row_of(made._replace(ratio=1.0, low=0.99, high=1.01), "", NOW), strict=True))[
             "ratio"
         ]
         == "1.00×"
     )
     open_row = dict(
-        zip(SHOWN_COLUMNS, row_of(replace(made, verdict="unknown", ratio=None), "", NOW), strict=True)
+        zip(SHOWN_COLUMNS, row_of(made._replace(verdict="unknown", ratio=None), "", NOW), strict=True)
     )
     assert (open_row["verdict"], open_row["ratio"]) == ("not settled", None)
 
@@ -73,7 +73,7 @@ def test_other_results_stand_below_the_comparison_of_their_model() -> None:
     ]
     order = ["new", "late explanation", "other", "old", "profile", "peaks"]
     assert [item.id for item in nested(entries)] == order
-    pinned = [replace(item, note=PIN) if item.id == "old" else item for item in entries]
+    pinned = [item._replace(note=PIN) if item.id == "old" else item for item in entries]
     assert [item.id for item in nested(pinned)][:2] == ["old", "profile"]
 
 

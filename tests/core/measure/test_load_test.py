@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,21 @@ def test_callers_can_be_processes_beside_threads() -> None:
     assert all(len(part.latency_s) == part.request_count for part in processes.slices)
     assert max(processes.rss_bytes) > 2 * max(threads.rss_bytes), "three processes have a session each"
     assert result.to_python("model.onnx", "B").startswith("# Each caller was a process of its own")
+
+
+@pytest.mark.real
+def test_callers_of_another_environment_say_their_python_and_onnx_runtime(old_ort: str) -> None:
+    config = wb.Config(intra_op_threads=1)
+    result = wb.load_test(
+        "digits-conv", config, config.replace(runtime=old_ort), callers=1, duration_s=0.2, progress=False,
+        keep=False,
+    )  # fmt: skip
+    code = "import platform, onnxruntime; print(platform.python_version(), onnxruntime.__version__)"
+    asked = subprocess.run([old_ort, "-c", code], capture_output=True, text=True, check=True)
+    python, onnxruntime = asked.stdout.split()
+    note = f"B ran in another environment: Python {python}, ONNX Runtime {onnxruntime}"
+    assert note in result.record.notes
+    assert note in str(result)
 
 
 def test_processes_have_no_queue_for_a_rate() -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from workbench.core.errors import HistoryError
@@ -117,7 +116,7 @@ def _connect_to_read(path: Path, patience_s: float) -> sqlite3.Connection:
 def _connect(path: Path, options: str, patience_s: float) -> sqlite3.Connection:
     uri = f"{path.resolve().as_uri()}?{options}"
     connection = sqlite3.connect(uri, uri=True, timeout=patience_s, isolation_level=None)
-    connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # a damaged row stays listed
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")  # a damaged row stays listed
     try:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA schema_version")  # the first read of the file

@@ -38,6 +38,7 @@ class Gathered:
     providers: tuple[str, ...] = ()
     threads: int | None = None
     threads_from: tuple[str, ...] = ()
+    versions: dict[str, str] = field(default_factory=dict)  # that a worker reported
     io: str | None = None
     rss_bytes: list[int] = field(default_factory=list)
     parts: list[Any] = field(default_factory=list)  # the records of its answers
@@ -120,6 +121,7 @@ class TaskRounds(ABC, Generic[Record]):
             if outcome.providers:
                 gathered.providers, gathered.threads = outcome.providers, outcome.threads
                 gathered.threads_from = outcome.threads_from
+            gathered.versions = outcome.versions or gathered.versions
             gathered.io = outcome.io or gathered.io
             if number and outcome.rss_bytes is not None:
                 gathered.rss_bytes.append(outcome.rss_bytes)

@@ -6,7 +6,6 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import islice
@@ -99,7 +98,7 @@ class FolderHistory(History):
             for entry, stamp in entries:
                 same = connection.execute("SELECT bundle FROM records WHERE id = ?", (entry.id,)).fetchone()
                 if same not in (None, (stamp,)):  # a copy of the bundle under another name
-                    entry = replace(entry, id=f"{entry.id} ({_name(stamp)})")
+                    entry = entry._replace(id=f"{entry.id} ({_name(stamp)})")
                 connection.execute(
                     f"INSERT OR REPLACE INTO records ({', '.join(COLUMNS)}, bundle) VALUES ({marks})",
                     (*(getattr(entry, name) for name in COLUMNS), stamp),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from workbench.core.bundle.display import config_in_words, frame_of
+from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.entries import COLUMNS
 from workbench.core.bundle.history import RecordHistory
 from workbench.core.config import Config
@@ -15,6 +15,8 @@ from workbench.features.base.registry import KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_FLOATS = ("ratio", "low", "high")
 
 
 class History(RecordHistory):
@@ -37,7 +39,10 @@ class History(RecordHistory):
         With `configs`, a column for each run says its config, `config_A`, `config_B`…; that opens every
         result.
         """
-        frame = frame_of(self.entries(model, kind, since, text, most=most), COLUMNS, ("ratio", "low", "high"))
+        import pandas as pd
+
+        entries = self.entries(model, kind, since, text, most=most)
+        frame = pd.DataFrame(entries, columns=COLUMNS).astype(dict.fromkeys(_FLOATS, "float64"))
         if not configs:
             return frame
         words = [

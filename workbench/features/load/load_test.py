@@ -56,7 +56,11 @@ class LoadRounds(TaskRounds[LoadTestRecord]):
                 for point in self._request.points
                 for run in runs[1:]
             ),
-            notes=load_notes(runs, self.surroundings.machine.usable_cores),
+            notes=load_notes(
+                runs,
+                self.surroundings.machine.usable_cores,
+                {label: gathered.versions for label, gathered in self.gathered.items()},
+            ),
             max_p99_s=self._request.max_p99_s,
         )
 

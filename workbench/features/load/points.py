@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
@@ -85,7 +85,9 @@ def load_pairs(baseline: LoadRun, candidate: LoadRun, point: LoadPoint) -> tuple
     return tuple(pairs)
 
 
-def load_notes(runs: Sequence[LoadRun], cores: int) -> tuple[str, ...]:
+def load_notes(
+    runs: Sequence[LoadRun], cores: int, software: Mapping[str, Mapping[str, str]]
+) -> tuple[str, ...]:
     """Return what a reader must know of how it was measured."""
     slices = [part for run in runs for part in run.slices]
     wall_s = sum(part.wall_s for part in slices)
@@ -96,6 +98,12 @@ def load_notes(runs: Sequence[LoadRun], cores: int) -> tuple[str, ...]:
             f"other programs used {min(others_s / wall_s, cores):.1f} of {cores} cores meanwhile: "
             "measure again when the machine is quiet"
         )
+    notes += [
+        f"{run.label} ran in another environment: Python {versions['python']}, "
+        f"ONNX Runtime {versions['onnxruntime']}"
+        for run in runs
+        if run.config.runtime and {"python", "onnxruntime"} <= (versions := software[run.label]).keys()
+    ]
     cut = [run.label for run in runs if any(len(part.latency_s) >= MOST_REQUESTS for part in run.slices)]
     if cut:
         notes.append(f"{listed(cut)} ended early, after {MOST_REQUESTS:,} answers a round")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -59,7 +59,7 @@ class FleetAnswers:
             row |= dict.fromkeys(_COLUMNS)
             if answer.result is not None:
                 kind, about = answer.result.feature.name, answer.result.about
-                entry = asdict(entry_of(answer.result.record, kind, about, "", 0))
+                entry = entry_of(answer.result.record, kind, about, "", 0)._asdict()
                 row |= {name: entry[name] for name in _COLUMNS}
             rows.append({**row, "failure": None if answer.failure is None else answer.failure.args[0]})
         return pd.DataFrame(rows, columns=["model", "target", *_COLUMNS, "failure"])
