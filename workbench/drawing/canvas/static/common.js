@@ -14,14 +14,14 @@ const share = (part) => (part > 0 && part < 0.001 ? "<0.1 %" : `${(part * 100).t
 
 function seconds(value) {
   if (!(value >= 0)) return "unknown";
-  if (value >= 1) return `${digits(value)} s`;
-  return value >= 1e-3 ? `${digits(value * 1e3)} ms` : `${digits(value * 1e6)} µs`;
+  if (value >= 0.9995) return `${digits(value)} s`; // 999.5 ms has the digits 1000
+  return value >= 0.0009995 ? `${digits(value * 1e3)} ms` : `${digits(value * 1e6)} µs`;
 }
 
 function bytes(value) {
   if (!(value >= 0)) return "unknown";
-  const step = value >= 1e9 ? 3 : value >= 1e6 ? 2 : value >= 1e3 ? 1 : 0;
-  return `${digits(value / 1000 ** step)} ${["B", "KB", "MB", "GB"][step]}`;
+  const step = value >= 9.995e8 ? 3 : value >= 9.995e5 ? 2 : value >= 999.5 ? 1 : 0;
+  return `${digits(value / 1000 ** step)} ${["B", "kB", "MB", "GB"][step]}`;
 }
 
 const measured = (value, unit) => (unit === "s" ? seconds(value) : unit === "B" ? bytes(value) : value >= 0 ? `${digits(value)}${unit ? ` ${unit}` : ""}` : "unknown");
