@@ -55,6 +55,56 @@ def test_cards_about_a_and_b_share_a_switch(shown: wb.Workbench) -> None:
     assert flame.cards["by node, A"].head in flame.content.children[0].children, "each has its own menu"
 
 
+def tree(*widgets: Any) -> list[Any]:
+    """Return widgets with all that is in them."""
+    return [part for widget in widgets for part in (widget, *tree(*getattr(widget, "children", ())))]
+
+
+@pytest.mark.parametrize("title", ["Timing", "What ORT did", "Where time goes"])
+def test_what_was_drawn_is_closed_when_the_next_result_is_shown(shown: wb.Workbench, title: str) -> None:
+    page = turned(shown, title)
+    before = tree(*(part for card in page.cards.values() for part in (card.widget, card.head, card.turn)))
+    assert all(widget.comm is not None for widget in before)
+    shown.show(wb.Comparison(replace(ordinary(), id="another"), parts=examples.parts()))
+    turned(shown, title)
+    settle(shown)
+    assert {widget.comm for widget in before} == {None}
+    now = tree(page.widget)
+    assert all(widget.comm is not None and widget.layout.comm is not None for widget in now)
+
+
+def test_a_view_that_was_replaced_follows_nothing(shown: wb.Workbench) -> None:
+    page = turned(shown, "What ORT did")
+    card = next(card for card in page.cards.values() if card.card.title == "graph")
+    page.choose("graph")
+    settle(shown)
+    view = card.drawn
+    shown.state.selected = ("one",)
+    assert list(view.selected) == ["one"]
+    shown.show(wb.Comparison(replace(ordinary(), id="another"), parts=examples.parts()))
+    turned(shown, "What ORT did")
+    settle(shown)
+    shown.state.selected = ("two",)
+    assert list(view.selected) == ["one"]
+
+
+def test_a_card_that_is_turned_to_its_table_and_back_shows_the_same_view(shown: wb.Workbench) -> None:
+    page = turned(shown, "What ORT did")
+    page.choose("before and after")
+    settle(shown)
+    card = page.cards["before and after, A"]
+    view = card.drawn
+    assert card.body.children == (view,)
+    card.turn.click()
+    settle(shown)
+    (table,) = card.body.children
+    card.turn.click()
+    settle(shown)
+    assert card.body.children == (view,)
+    assert view.comm is not None
+    assert table.comm is None
+
+
 def test_a_single_card_has_its_menu_in_the_bar(shown: wb.Workbench) -> None:
     latency = turned(shown, "Timing")
     assert latency.bar.children[-1] is latency.cards["samples"].menu

@@ -102,9 +102,15 @@ def on_change(
     widget.observe(changed, names=trait)
 
 
-def follow(owner: Any, update: Callable[[], object], *traits: str) -> None:
-    """Call `update` now, and whenever one of the traits of `owner` changes."""
-    owner.observe(lambda _: update(), names=traits)
+def follow(owner: Any, update: Callable[[], object], *traits: str, until: Any = None) -> None:
+    """Call `update` now, and whenever one of the traits of `owner` changes, `until` a widget is closed."""
+
+    def told(_: object) -> None:
+        update()
+
+    owner.observe(told, names=traits)
+    if until is not None:
+        until.observe(lambda _: owner.unobserve(told, names=traits), names="comm")
     update()
 
 
@@ -117,5 +123,5 @@ def link_selection(state: BenchState, widget: Any, trait: str) -> None:
             with own_changes():
                 setattr(widget, trait, names)
 
-    follow(state, show, "selected")
+    follow(state, show, "selected", until=widget)
     on_change(widget, lambda names: setattr(state, "selected", tuple(names)), trait)

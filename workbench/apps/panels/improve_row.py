@@ -126,7 +126,7 @@ class MayVary:
         }
         for check in self.checks.values():
             on_change(check, lambda _: self._leave_out())
-        self.axes.children = tuple(self.checks.values())
+        W.replace(self.axes, *self.checks.values())
         self._count()
 
     def _leave_out(self) -> None:

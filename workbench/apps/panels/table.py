@@ -102,8 +102,13 @@ class WithDrawer(W.HBox):
         """Show the details of what is picked; nothing picked closes the drawer."""
         picked = self.table.picked[-1:]
         self.children = [self.table, self.drawer] if picked else [self.table]
-        self.drawer.children = [self.status]
-        self.drawer.children = [*(widget for key in picked for widget in self.details(key)), self.status]
+        W.replace(self.drawer, self.status)
+        W.replace(self.drawer, *(widget for key in picked for widget in self.details(key)), self.status)
+
+    def close(self) -> None:
+        """Close the drawer too, which is not shown while nothing is picked."""
+        W.close(self.table, self.drawer)
+        super().close()
 
 
 _UNITS = (  # by the end of a column's name: the unit on the screen, and the factor to it

@@ -61,6 +61,22 @@ def set_shown(widget: Any, shown: bool) -> None:
         widget.layout = Layout(display="none")
 
 
+def close(*widgets: Any) -> None:
+    """Close widgets with all that is in them: ipywidgets keeps everything that is open."""
+    for widget in widgets:
+        close(*getattr(widget, "children", ()))
+        for look in (widget.layout, getattr(widget, "style", None)):
+            if look is not None and not any(look is shared for shared in _common.values()):
+                look.close()
+        widget.close()
+
+
+def replace(box: Any, *widgets: Any, keep: Any = None) -> None:
+    """Show other widgets in a box, and close those that it no longer shows, but for the one to keep."""
+    before, box.children = box.children, widgets
+    close(*(gone for gone in before if not any(gone is widget for widget in (*widgets, keep))))
+
+
 class HBox(Plain, W.HBox):  # type: ignore[misc]
     pass
 

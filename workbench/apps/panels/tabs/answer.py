@@ -161,8 +161,8 @@ class AnswerPlace:
             self.steps = wanted
             self.offers.value = f'<span class="wbp-quiet">{text(lead)}</span>' if steps else ""
             made = [button(step.label, step.hint, step.act, self.status) for step in [*steps, *further]]
-            self.nexts.children = [self.offers, *made[: len(steps)]]
-            self.further.children = made[len(steps) :]
+            W.replace(self.nexts, self.offers, *made[: len(steps)])
+            W.replace(self.further, *made[len(steps) :])
         for made in [*self.nexts.children[1:], *self.further.children]:
             made.disabled = self.state.job is not None
 

@@ -77,6 +77,7 @@ class CardWidget:
     def __init__(self, bench: Bench, card: Card) -> None:
         self.bench, self.card = bench, card
         self.drawn: Any = None
+        self.closed = False
         self.as_table = card.draw is None
         self.body, self.status = W.VBox([], classes="wbp-card-body"), W.HTML()
         self.title = W.HTML(heading_html(card.heading or card.name), classes="wbp-heading")
@@ -102,8 +103,9 @@ class CardWidget:
         """Draw the card in the background and put it in its place."""
         if not self.body.children:
             self.body.children = [W.HTML(note_html("drawing…"))]
+        make = self._table if self.as_table else self._figure
         self.bench.in_background(
-            self._table if self.as_table else self._figure,
+            lambda: None if self.closed else make(),
             self._place,
             lambda error: self._place(W.HTML(error_html(error))),
         )
@@ -111,14 +113,33 @@ class CardWidget:
     def bundle(self) -> dict[str, Any]:
         """Return what survives in a saved notebook: a picture, a figure, a sentence of numbers."""
         card = self.card
-        drawn = None if card.draw is None else self._drawn() if card.draw_alone is None else card.draw_alone()
+        drawn = None if card.draw is None else (card.draw_alone or self._drawn)()
         if drawn is None:
             assert card.table is not None
             return {"text/plain": f"{card.summary}\n{card.table().to_string(max_rows=60)}"}
-        return still_bundle(drawn) if isinstance(drawn, W.Widget) else figure_bundle(drawn, card.summary)
+        if not isinstance(drawn, W.Widget):
+            return figure_bundle(drawn, card.summary)
+        bundle = still_bundle(drawn)
+        if drawn is not self.drawn:
+            W.close(drawn)
+        return bundle
+
+    def close(self) -> None:
+        """Forget what was drawn, when nothing draws or pins it any more."""
+        self.closed = True
+        self.bench.background.post(self._close)
+
+    def _close(self) -> None:
+        drawn, self.drawn = self.drawn, None
+        views = [drawn] if isinstance(drawn, W.Widget) else []
+        W.close(self.widget, self.head, self.turn, self.csv, *views)
 
     def _place(self, widget: W.Widget) -> None:
-        self.body.children = [widget]
+        """Show what was made in place of what is there; a view that was drawn is kept for the next turn."""
+        if self.closed:
+            W.close(widget)
+        else:
+            W.replace(self.body, widget, keep=self.drawn)
 
     def _figure(self) -> W.Widget:
         drawn = self._drawn()
@@ -133,14 +154,18 @@ class CardWidget:
         return figure if self.card.below is None else W.VBox([figure, W.HTML(self.card.below())])
 
     def _drawn(self) -> Any:
-        if self.drawn is None:
-            assert self.card.draw is not None
-            self.drawn = self.card.draw()
-            if isinstance(self.drawn, W.Widget) and self.drawn.has_trait("selected"):
-                link_selection(self.bench.state, self.drawn, "selected")
-            if isinstance(self.drawn, W.Widget) and self.drawn.has_trait("badges"):
-                link_badges(self.bench.state, self.drawn)
-        return self.drawn
+        if self.drawn is not None:
+            return self.drawn
+        assert self.card.draw is not None
+        drawn = self.card.draw()
+        if self.closed:
+            return drawn
+        if isinstance(drawn, W.Widget) and drawn.has_trait("selected"):
+            link_selection(self.bench.state, drawn, "selected")
+        if isinstance(drawn, W.Widget) and drawn.has_trait("badges"):
+            link_badges(self.bench.state, drawn)
+        self.drawn = drawn
+        return drawn
 
     def _table(self) -> W.Widget:
         assert self.card.table is not None
@@ -181,7 +206,7 @@ def link_badges(state: BenchState, view: Any) -> None:
     def show() -> None:
         view.badges = badges(part.record for part in state.held_parts("findings").values())
 
-    follow(state, show, "result", "parts", "parts_made")
+    follow(state, show, "result", "parts", "parts_made", until=view)
 
 
 def still_bundle(view: Any) -> dict[str, Any]:

@@ -35,10 +35,11 @@ class ThreadChoice:
         newest = max(scalings, key=lambda scaling: scaling.about.created_utc, default=None)
         points = knees(newest.record) if newest is not None else []
         self.status.value = ""
-        self.row.children = [
+        uses = (
             button(f"Use {words(point)} in B", HINT, partial(self._use, point), self.status)
             for point in points
-        ]
+        )
+        W.replace(self.row, *uses)
 
     def _use(self, point: ThreadPoint) -> None:
         self.bench.b = self.bench.b.replace(intra_op_threads=point.threads, spinning=point.spinning)

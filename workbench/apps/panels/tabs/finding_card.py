@@ -98,7 +98,7 @@ class NodeLinks:
     def _list(self) -> None:
         """Select all nodes and open the table, or close it."""
         if self.listing.children:
-            self.listing.children = ()
+            W.replace(self.listing)
             return
         self.state.selected = self.nodes
         rows = [(node,) for node in self.nodes]

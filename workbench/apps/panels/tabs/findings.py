@@ -43,10 +43,11 @@ class FindingsList:
         )
         if (improved, findings) != self.held:
             self.held, self.cards = (improved, findings), []
-            self.tried.children = [self._tried(label, record) for label, record in improved.items()]
-            self.list.children = [
-                widget for label, record in findings.items() for widget in self._found(label, record)
-            ]
+            W.replace(self.tried, *(self._tried(label, record) for label, record in improved.items()))
+            W.replace(
+                self.list,
+                *(widget for label, record in findings.items() for widget in self._found(label, record)),
+            )
         self._follow()
 
     def _tried(self, label: str, record: ImprovementRecord) -> W.Widget:

@@ -85,7 +85,7 @@ class HistoryPage:
             self.table.on_act = self._open_one
             self._fill()
             follow(self.table, self._enable, "picked")
-            self.list.children = [self.table] if self.entries or self.find.value else [W.HTML(_EMPTY)]
+            W.replace(self.list, self.table if self.entries or self.find.value else W.HTML(_EMPTY))
             unread = [entry.id for entry in self.entries
                       if entry.kind == "comparison" and entry.id not in self.words]  # fmt: skip
             if unread:
@@ -143,7 +143,8 @@ class HistoryPage:
 
     def hide(self) -> None:
         """Take the tables out of the page."""
-        self.list.children = self.beside.children = ()
+        for box in (self.list, self.beside):
+            W.replace(box)
 
     @property
     def picked(self) -> list[str]:
@@ -193,7 +194,7 @@ class HistoryPage:
         title = (
             "Measured at different times, so without a verdict: only runs measured in turns can be compared."
         )
-        self.beside.children = [TableWidget.of_frame(pd.concat(frames, ignore_index=True), title)]
+        W.replace(self.beside, TableWidget.of_frame(pd.concat(frames, ignore_index=True), title))
 
     def _labelled(self, identity: str) -> Any:
         opened = self._comparison(identity)

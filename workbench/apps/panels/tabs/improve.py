@@ -45,7 +45,7 @@ class SearchedConfigs:
     def hide(self) -> None:
         """Take the figure and the table out of the page."""
         self.is_visible = False
-        self.answer.children = ()
+        W.replace(self.answer)
 
     @property
     def _study(self) -> Study | None:
@@ -58,7 +58,8 @@ class SearchedConfigs:
         self._forget()
 
     def _forget(self) -> None:
-        self.shown, self.table, self.answer.children = None, None, ()
+        self.shown, self.table = None, None
+        W.replace(self.answer)
 
     def _draw(self) -> None:
         """Show a study that is new; one that a person takes configs from stays until the page is left."""
@@ -72,7 +73,7 @@ class SearchedConfigs:
         figure.update_layout(clickmode="event+select")  # a point that is clicked stands out
         title, drawn = titled_figure(figure, study.record.headline)
         heading = W.HTML(title, classes="wbp-heading")
-        self.answer.children = [heading, drawn, self._uses(study, self.table), self.table]
+        W.replace(self.answer, heading, drawn, self._uses(study, self.table), self.table)
 
     def _uses(self, study: Study, table: TableWidget) -> W.HBox:
         """Return the buttons that take the picked config, beside its name."""

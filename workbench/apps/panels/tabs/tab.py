@@ -86,7 +86,8 @@ class TabPage:
 
     def __init__(self, bench: Bench, tab: Tab) -> None:
         self.bench, self.state, self.tab = bench, bench.state, tab
-        self.status, self.heading = W.HTML(), W.HTML(classes="wbp-heading")
+        self.status, self.untitled = W.HTML(), W.HTML()
+        self.hint = W.HTML(f'<div class="wbp-empty">{text(tab.empty)}</div>')
         self.content = W.VBox([], classes="wbp-cards")
         self.kinds = {tab.title_of(offer.name): offer.name for offer in tab.offers}  # by their titles
         self.title = ""  # of the figure that is shown
@@ -118,7 +119,7 @@ class TabPage:
     def show(self) -> None:
         """Fill the view, with the cards that were shown last if there still are any of their title."""
         self.is_shown = True
-        stale = not self.fresh
+        stale, before = not self.fresh, self.cards
         if stale:
             self.fresh = True
             if self.state.result is not None or self.state.parts:
@@ -129,6 +130,8 @@ class TabPage:
                 self.title = self._first_title()
         self._turn()
         if stale:
+            for card in before.values():
+                card.close()
             for tool in self.tools:
                 tool.refresh()
 
@@ -178,7 +181,7 @@ class TabPage:
         if title in self.kinds and (not chosen or self._line(self.kinds[title]).form):
             shown.insert(0, self._line(self.kinds[title]).widget)
         if not self.cards and (not shown or title not in self.tab.own.values()):
-            shown.insert(0, W.HTML(f'<div class="wbp-empty">{text(self.tab.empty)}</div>'))
+            shown.insert(0, self.hint)
         if list(self.content.children) != shown:
             self.content.children = shown
             for card in chosen:
@@ -211,7 +214,7 @@ class TabPage:
         switches = [switch for switch in (self.which, self.side) if len(switch.options) > 1]
         more = [self.more] if len(self.more.options) > 1 else []
         again = [self.again] if chosen and self._kind_of(chosen[0]) is not None else []
-        self.heading = W.HTML() if alone is None else alone.title
+        self.heading = self.untitled if alone is None else alone.title
         menu = [] if alone is None else [alone.menu]
         self.bar.children = [self.heading, *switches, *more, *again, *menu]
 

@@ -28,9 +28,9 @@ class TraceTools:
         profiles = self.bench.state.held_parts("profile")
         self.links = {label: LinkButton(None, f"{label} in speedscope") for label in profiles}
         self.buttons = {label: self._button(label, profile) for label, profile in profiles.items()}
-        self.row.children = [
-            widget for label in profiles for widget in (self.links[label], self.buttons[label])
-        ]
+        W.replace(
+            self.row, *(widget for label in profiles for widget in (self.links[label], self.buttons[label]))
+        )
         self.status.value = ""
         for label, profile in profiles.items():
             link = partial(speedscope_link, profile, f"{name_of(profile)}, {label}")
