@@ -42,6 +42,17 @@ def test_what_a_failed_run_lacks_is_absent_and_not_zero() -> None:
     assert frame.dtypes["peak_rss_bytes"] == "Int64"
 
 
+def test_samples_are_put_together_once_and_again_for_another_population() -> None:
+    disturbed = replace(block(3, (0.5,)), disturbed=("other load",))
+    measured = replace(run(), processes=(process(4, (block(0, (0.1, 0.2)), disturbed)),))
+    assert measured.latency is measured.latency
+    assert measured.latency.median_s == pytest.approx(0.15)
+    everything = replace(measured, population="all")
+    assert everything.latency.samples_s == (0.1, 0.2, 0.5)
+    assert measured == replace(everything, population="undisturbed")
+    assert hash(measured) == hash(replace(everything, population="undisturbed"))
+
+
 def test_a_row_a_sample() -> None:
     disturbed = replace(block(3, (0.5,)), disturbed=("other load", "waiting"))
     frame = replace(run(), processes=(process(4, (block(0, (0.1, 0.2)), disturbed)),)).to_frame()

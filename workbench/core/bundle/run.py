@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from itertools import chain
 from statistics import median
@@ -93,16 +94,16 @@ class ProcessRecord:
     feeds: int = 1  # a block runs them all, in turn and equally often
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that the median of many samples is found once
 class LatencySamples:
     """Latency of one config in the order measured, without warm-up and excluded blocks."""
 
     label: str
     samples_s: tuple[float, ...]
 
-    @property
+    @cached_property
     def median_s(self) -> float | None:
-        """Return the median; None if nothing was measured."""
+        """The median; None if nothing was measured."""
         return median_of(self.samples_s)
 
     def to_frame(self) -> pd.DataFrame:
@@ -122,7 +123,7 @@ class LatencySamples:
         return f"<span>{escape(str(self))}</span>"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that its samples are put together once
 class Run:
     """One config of one model, measured in one process per round."""
 
@@ -144,9 +145,9 @@ class Run:
         """Return the blocks of all processes."""
         return [block for process in self.processes for block in process.blocks]
 
-    @property
+    @cached_property
     def latency(self) -> LatencySamples:
-        """Return the samples of the blocks that count; of all blocks if none counts."""
+        """The samples of the blocks that count; of all blocks if none counts."""
         counted = [block for block in self.blocks if self.counts(block)]
         samples_s = chain.from_iterable(block.samples_s for block in counted or self.blocks)
         return LatencySamples(self.label, tuple(samples_s))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from workbench.apps.panels.state import BenchState
@@ -30,7 +29,6 @@ def cost_s(state: BenchState, kind: str) -> float | None:
     return float(base_s + loads * load_s + runs * run_s)
 
 
-@lru_cache(maxsize=1)  # it sorts all samples, hundreds of thousands of a small model
 def slowest_s(result: Comparison) -> tuple[float | None, float | None]:
     """Return the longest load and the longest median of a run; None where none was measured."""
     loads_s = [run.load_s for run in result.runs if run.load_s is not None]
