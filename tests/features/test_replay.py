@@ -15,6 +15,7 @@ import workbench as wb
 from tests.core.models import tiny
 from workbench.apps.cli import main
 from workbench.core.measure.limits import Progress
+from workbench.core.models import requests
 from workbench.core.models.requests import fed, padded, requests_of
 from workbench.features.replay.record import ReplayRun, SizeSeen
 
@@ -119,6 +120,14 @@ def test_a_replay_is_stopped_between_requests(model: Path) -> None:
     stop = threading.Event()
     with pytest.raises(wb.Cancelled):
         wb.replay(model, [4, 5], cancel=stop, progress=lambda _: stop.set(), keep=False)
+
+
+def test_a_stream_that_holds_too_much_is_refused_before_all_of_it_is_made(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "MOST_FEED_BYTES", 1000)
+    with pytest.raises(wb.InputError, match="the stream holds more than 1 kB of inputs"):
+        wb.replay(model, [40, 900_000_000], buckets=[], keep=False)
 
 
 def test_inputs_of_another_type_are_refused(model: Path) -> None:

@@ -94,6 +94,22 @@ def fed(model: Model, request: SizedRequest, seed: int) -> Any:
     return {name: pad(name, value) if name in padding else value for name, value in own.items()}
 
 
+def feeds_of(model: Model, stream: Iterable[SizedRequest], seed: int) -> list[Any]:
+    """Return the inputs of each request of the stream, once for those that are the same."""
+    feeds, size = [], 0
+    for request in dict.fromkeys(stream):
+        feeds.append(fed(model, request, seed))
+        size += sum(getattr(value, "nbytes", 0) for value in feeds[-1].values())
+        _check_feeds(size, "the stream")
+    return feeds
+
+
+def _check_feeds(size: int, where: str) -> None:
+    if size > MOST_FEED_BYTES:
+        problem = f"{where} holds more than {bytes_text(MOST_FEED_BYTES)} of inputs"
+        raise InputError(problem, "Give fewer or smaller ones")
+
+
 def _shape_of(model: Model, own: Mapping[str, Any]) -> Shape:
     """Return the size of a request by its arrays; two inputs that share a dim were checked to agree."""
     return tuple({dim: int(own[name].shape[axis]) for dim, name, axis in _free_in(model, own)}.items())
@@ -127,9 +143,9 @@ def padded(shape: Shape, buckets: Sequence[int] | Mapping[str, Sequence[int]] | 
     return tuple((dim, up(dim, size)) for dim, size in shape)
 
 
-def extent(shapes: Iterable[Shape]) -> int:
+def extent(stream: Iterable[SizedRequest]) -> int:
     """Return the products of the dims, added up."""
-    return sum(prod(size for _, size in shape) for shape in shapes)
+    return sum(prod(size for _, size in request.shape) for request in stream)
 
 
 def covers(larger: Shape, shape: Shape) -> bool:
@@ -169,9 +185,7 @@ def _own_inputs(path: Path) -> list[Any]:
     for file in files[: _MOST_REQUESTS + 1]:
         feeds.append(read_npz(file))
         size += sum(array.nbytes for array in feeds[-1].values())
-        if size > MOST_FEED_BYTES:
-            problem = f"{path_text(path)} holds more than {bytes_text(MOST_FEED_BYTES)} of inputs"
-            raise InputError(problem, "Give fewer or smaller ones")
+        _check_feeds(size, path_text(path))
     return feeds
 
 

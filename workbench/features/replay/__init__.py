@@ -7,33 +7,34 @@ import threading
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from statistics import median
 from typing import Any
 
 from workbench.core.bounds import check_number
 from workbench.core.config import Config
-from workbench.core.errors import InputError, RunFailed, WorkerError
+from workbench.core.errors import RunFailed, WorkerError
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field, whole_numbers
 from workbench.core.measure.bar import bar
-from workbench.core.measure.limits import Limits, OnProgress, Progress
+from workbench.core.measure.limits import Limits, Progress
 from workbench.core.models import Model, load
 from workbench.core.models.requests import (
-    MOST_FEED_BYTES,
     Shape,
     SizedRequest,
     covers,
     extent,
-    fed,
+    feeds_of,
     in_words,
     padded,
     requests_of,
 )
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import Runnable, make_runnable
-from workbench.core.text import bytes_text
 from workbench.core.worker.launch import Worker, WorkerFolder
 from workbench.core.worker.values import write_values
 from workbench.features.base.result import Result, origin_of
@@ -81,146 +82,118 @@ def replay(
     check_number("passes", passes, "give a number of passes, 2 or more", least=2, whole=True)
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
     stream, ways = requests_of(loaded, shapes), list[_Way]()
-    sizes = [request.shape for request in stream]
-    filled = None if buckets is not None and not buckets else [padded(shape, buckets) for shape in sizes]
-    in_buckets = [request.of_size(shape) for request, shape in zip(stream, filled or (), strict=False)]
-    variants = _variants(chosen) if arenas else ()
-    limits = limits or Limits()
+    has_buckets, limits = buckets is None or len(buckets) > 0, limits or Limits()
+    filled = [request.of_size(padded(request.shape, buckets)) for request in stream if has_buckets]
     with WorkerFolder() as folder, ExitStack() as stack, bar(progress) as on_progress:
-        for name, changed, requests, shared in (
-            (shown.AS_THEY_COME, chosen, stream, ()),
-            *([] if filled is None else [(shown.BUCKETS, chosen, in_buckets, ())]),
-            *((name, changed, stream, shared) for name, changed, shared in variants),
-        ):
-            feeds = [fed(loaded, request, seed) for request in dict.fromkeys(requests)]
-            size = sum(getattr(value, "nbytes", 0) for feed in feeds for value in feed.values())
-            if size > MOST_FEED_BYTES:
-                raise InputError(
-                    f"the sizes have {bytes_text(size)} of inputs", "Give fewer or smaller sizes"
-                )
+        for name, changed, requests, shared in _sessions(chosen, stream, filled, arenas):
+            feeds = feeds_of(loaded, requests, seed)
             runnable = make_runnable(loaded, changed, feeds, calibration=calibration, cancel=cancel)
             python, bound = runnable.config.interpreter, limits.memory_bytes
             worker = Worker(folder, name=f"replay{len(ways)}", python=python, memory_bytes=bound)
-            way = _Way(name, requests, stack.enter_context(worker), limits, cancel)
-            way.attempt(lambda way=way, of=runnable, shared=shared: way.load(of, shared))
-            ways.append(way)
-        tell = _telling(on_progress, passes * len(ways) * len(stream))
+            ways.append(_Way(name, requests, stack.enter_context(worker), limits, cancel))
+            ways[-1].attempt(ways[-1].load, runnable, shared)
+        began, done, whole = time.monotonic(), count(1), passes * len(ways) * len(stream)
+
+        def tell(doing: str) -> None:
+            on_progress(Progress(doing, 0, time.monotonic() - began, 0.0, next(done) / whole, None))
+
         for number in range(passes):
             for way in ways:
-                at = f"pass {number + 1} of {passes}, {way.name}"
-                way.attempt(lambda way=way, at=at: way.one_pass(lambda: tell(at)))
-    share = None if filled is None else extent(filled) / (extent(sizes) or 1) - 1
+                way.attempt(way.one_pass, partial(tell, f"pass {number + 1} of {passes}, {way.name}"))
+    share = extent(filled) / (extent(stream) or 1) - 1 if filled else None
     record = shown.ReplayRecord(loaded.name, len(stream), share, tuple(way.run() for way in ways))
     return kept(Replay(record, origin_of(loaded, chosen, cancel=cancel)), keep)
 
 
-def _telling(on_progress: OnProgress, requests: int) -> Callable[[str], None]:
-    """Return a function that counts a request and says what is done."""
-    began, done = time.monotonic(), 0
-
-    def tell(doing: str) -> None:
-        nonlocal done
-        done += 1
-        on_progress(Progress(doing, 0, time.monotonic() - began, 0.0, done / requests, None))
-
-    return tell
-
-
-def _variants(config: Config) -> tuple[tuple[str, Config, tuple[str, ...]], ...]:
-    """Return the settings that decide what memory a session keeps."""
-    shrinking = config.replace(run_entries=dict([*config.run_entries, _SHRINK]))
-    return (
-        ("no memory pattern", config.replace(memory_pattern=False), ()),
-        ("no arena", config.replace(cpu_arena=False), ()),
-        ("arena by what is asked", config, ("arena as requested",)),
-        ("arena shrinks", shrinking, ()),
-    )
+def _sessions(
+    config: Config, stream: Sequence[SizedRequest], filled: Sequence[SizedRequest], arenas: bool
+) -> Iterator[tuple[str, Config, Sequence[SizedRequest], Sequence[str]]]:
+    """Yield each session: its name, config and requests, and what it shares with others of its process."""
+    yield shown.AS_THEY_COME, config, stream, ()
+    if filled:
+        yield shown.BUCKETS, config, filled, ()
+    if arenas:  # the settings that decide what memory a session keeps
+        yield "no memory pattern", config.replace(memory_pattern=False), stream, ()
+        yield "no arena", config.replace(cpu_arena=False), stream, ()
+        yield "arena by what is asked", config, stream, ("arena as requested",)
+        shrinking = dict([*config.run_entries, _SHRINK])
+        yield "arena shrinks", config.replace(run_entries=shrinking), stream, ()
 
 
+@dataclass(slots=True)
 class _Way:
     """One stream through the session of one config, and what it showed so far."""
 
-    def __init__(
-        self,
-        name: str,
-        stream: Sequence[SizedRequest],
-        worker: Worker,
-        limits: Limits,
-        cancel: threading.Event | None,
-    ) -> None:
-        self.name, self._stream, self._worker, self._limits, self._cancel = (
-            name,
-            stream,
-            worker,
-            limits,
-            cancel,
-        )
-        self._failure: str | None = None
-        self._loaded_bytes: int | None = None
-        self._pass_s: list[float] = []
-        self._pass_bytes: list[int | None] = []
-        self._seen: dict[Shape, shown.SizeSeen] = {}
-        self._places = {request: place for place, request in enumerate(dict.fromkeys(stream))}
+    name: str
+    stream: Sequence[SizedRequest]
+    worker: Worker
+    limits: Limits
+    cancel: threading.Event | None
+    failure: str | None = None
+    loaded_bytes: int | None = None
+    pass_s: list[float] = field(default_factory=list)
+    pass_bytes: list[int | None] = field(default_factory=list)
+    seen: dict[Shape, shown.SizeSeen] = field(default_factory=dict)
+    places: dict[SizedRequest, int] = field(default_factory=dict)
 
-    def attempt(self, step: Any) -> None:
+    def attempt(self, step: Callable[..., None], *arguments: Any) -> None:
         """Take a step while the other sessions stand still; only the stream as it comes must not fail."""
-        if self._failure is not None:
+        if self.failure is not None:
             return
         try:
-            self._worker.thaw()
-            step()
-            self._worker.freeze()
+            self.worker.thaw()
+            step(*arguments)
+            self.worker.freeze()
         except (RunFailed, WorkerError) as error:
             if self.name == shown.AS_THEY_COME:
                 raise
-            self._failure = error.problem
-            self._worker.close()
+            self.failure = error.problem
+            self.worker.close()
 
     def load(self, runnable: Runnable, shared: Sequence[str]) -> None:
         """Make the session, and hand over the inputs, so that memory has them from the start."""
-        limits, cancel, feeds = self._limits, self._cancel, self._worker.log_path.with_suffix(".feeds")
+        self.places = {request: place for place, request in enumerate(dict.fromkeys(self.stream))}
+        feeds = self.worker.log_path.with_suffix(".feeds")
         write_values(feeds, runnable.feeds)
-        self._worker.hello(timeout_s=limits.start_s, cancel=cancel)
+        self.worker.hello(timeout_s=self.limits.start_s, cancel=self.cancel)
+        ask = partial(self.worker.request, stage="load", timeout_s=self.limits.load_s, cancel=self.cancel)
         plan = {**runnable.config.plan().to_dict(), "shared": list(shared)}
-        body = {"model": str(runnable.model.path), "plan": plan}
-        self._worker.request("load", body, stage="load", timeout_s=limits.load_s, cancel=cancel)
-        body = {"feeds": str(feeds)}
-        answer = self._worker.request("requests", body, stage="load", timeout_s=limits.load_s, cancel=cancel)
-        self._loaded_bytes = answer.body["rss_bytes"]
+        ask("load", {"model": str(runnable.model.path), "plan": plan})
+        self.loaded_bytes = ask("requests", {"feeds": str(feeds)}).body["rss_bytes"]
 
     def one_pass(self, tell: Callable[[], None]) -> None:
         """Send each request of the stream."""
         whole_s, rss = 0.0, None
         largest: list[Shape] = []
-        counts = Counter(request.shape for request in self._stream)
-        for request in self._stream:
+        counts = Counter(request.shape for request in self.stream)
+        for request in self.stream:
             shape = request.shape
             first_s, rss = self._send(request)
             whole_s += first_s
             tell()
-            if shape not in self._seen:
+            if shape not in self.seen:
                 again, sizes = zip(*(self._send(request) for _ in range(AGAIN)), strict=True)
                 is_covered = any(covers(other, shape) for other in largest)
                 largest += [] if is_covered else [shape]
                 measured = in_words(shape), counts[shape], first_s, median(again), sizes[-1], is_covered
-                self._seen[shape] = shown.SizeSeen(*measured)
-        self._pass_s.append(whole_s)
-        self._pass_bytes.append(rss)
+                self.seen[shape] = shown.SizeSeen(*measured)
+        self.pass_s.append(whole_s)
+        self.pass_bytes.append(rss)
 
     def _send(self, request: SizedRequest) -> tuple[float, int | None]:
         """Return the seconds of a request, and the memory after it."""
-        body, limit_s = {"place": self._places[request]}, self._limits.run_s
+        body, limit_s = {"place": self.places[request]}, self.limits.run_s
         try:
-            answer = self._worker.request("replay", body, stage="run", timeout_s=limit_s, cancel=self._cancel)
+            answer = self.worker.request("replay", body, stage="run", timeout_s=limit_s, cancel=self.cancel)
         except RunFailed as error:
             raise RunFailed(f"{in_words(request.shape)}: {error.problem}", error.fix) from error
         return array("q", answer.payload)[0] / 1e9, answer.body["rss_bytes"]
 
     def run(self) -> shown.ReplayRun:
         """Return what was seen."""
-        passes = tuple(self._pass_s), tuple(self._pass_bytes)
-        sizes = tuple(self._seen.values())
-        return shown.ReplayRun(self.name, sizes, self._loaded_bytes, *passes, self._failure)
+        passes = tuple(self.pass_s), tuple(self.pass_bytes)
+        sizes = tuple(self.seen.values())
+        return shown.ReplayRun(self.name, sizes, self.loaded_bytes, *passes, self.failure)
 
 
 def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, fields
 from itertools import pairwise
 from math import sqrt
 from statistics import fmean, median, stdev
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 AS_THEY_COME, BUCKETS = "as they come", "buckets"
 LEAST_SIZES = 6  # new sizes that the slope is made of
+GrowthVerdict = Literal["bounded", "grows", "not settled"]
 BOUNDED_SHARE = 0.001  # of the memory held: a slope below it a new size is none
 
 
@@ -38,7 +39,7 @@ class SizeSeen:
 class Growth:
     """The slope of memory over new sizes that are no larger than one before, with its 95 % interval."""
 
-    verdict: Literal["bounded", "grows", "not settled"]
+    verdict: GrowthVerdict
     sizes: int
     per_size: tuple[float, float, float] | None = None  # bytes: the mean, and the ends of its interval
 
@@ -47,9 +48,8 @@ class Growth:
             need = f"{2 * LEAST_SIZES} new sizes that an earlier one covers tell, here are {self.sizes}"
             return f"growth not settled: {need}"
         value, low, high = (in_digits(size / 1024, 3) for size in self.per_size)
-        slope = f"{value} KiB a new size (95 % CI {low} to {high})"
-        grows = "growth not settled:" if self.verdict == "not settled" else "bounded:"
-        return f"{'grows by' if self.verdict == 'grows' else grows} {slope}"
+        words = {"bounded": "bounded:", "grows": "grows by", "not settled": "growth not settled:"}
+        return f"{words[self.verdict]} {value} KiB a new size (95 % CI {low} to {high})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,13 @@ class ReplayRun:
         late = steps[len(steps) // 2 :]
         if len(late) < LEAST_SIZES:
             return Growth("not settled", len(steps))
-        mean = fmean(late)
+        mean, held = fmean(late), known[-1][1]
         half = student_t(0.975, len(late) - 1) * stdev(late) / sqrt(len(late))
-        is_bounded = mean + half < BOUNDED_SHARE * known[-1][1]
-        slope = (mean, mean - half, mean + half)
-        return Growth(
-            "grows" if mean - half > 0 else "bounded" if is_bounded else "not settled", len(steps), slope
+        low, high = mean - half, mean + half
+        verdict: GrowthVerdict = (
+            "grows" if low > 0 else "bounded" if high < BOUNDED_SHARE * held else "not settled"
         )
+        return Growth(verdict, len(steps), (mean, low, high))
 
     @property
     def first_factor(self) -> float | None:
@@ -130,10 +130,8 @@ class ReplayRecord:
         """Return one row for each size of each run."""
         import pandas as pd
 
-        names = [*SizeSeen.__dataclass_fields__]
-        rows = [
-            [run.name, *(getattr(size, name) for name in names)] for run in self.runs for size in run.sizes
-        ]
+        names = [part.name for part in fields(SizeSeen)]
+        rows = [(run.name, *astuple(size)) for run in self.runs for size in run.sizes]
         return typed(pd.DataFrame(rows, columns=["run", *names]))
 
 
