@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.markdown import markdown_table, without_markup
 from workbench.core.measure.gates import FINE, OPEN, WORSE, Gate, exit_code
 from workbench.core.text import in_mib, in_ms, one_line
 
 RESULTS = {FINE: "passed", WORSE: "failed", OPEN: "open"}
 RUN_COLUMNS = ("run", "median", "load", "peak memory", "config")
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_MARKUP = re.compile(r"([\\`*_\[\]<>|#&])")
 
 
 def markdown(measured: ComparisonRecord, checks: Sequence[Gate]) -> str:
     """Return the checks, the runs and the doubts of a measurement; names from files are escaped."""
-    lines = [f"### {_plain(measured.model.name)}: {RESULTS[exit_code(checks)]}", ""]
-    lines += _rows(("check", "result", "reason"), ((c.name, RESULTS[c.code], c.text) for c in checks))
-    lines += ["", *_rows(RUN_COLUMNS, _runs(measured))]
+    lines = [f"### {without_markup(measured.model.name)}: {RESULTS[exit_code(checks)]}", ""]
+    lines += markdown_table(
+        ("check", "result", "reason"), ((c.name, RESULTS[c.code], c.text) for c in checks)
+    )
+    lines += ["", *markdown_table(RUN_COLUMNS, _runs(measured))]
     if measured.doubts:
         lines.append("")
-        lines += [f"- doubt ({_plain(doubt.kind)}): {_plain(doubt.evidence)}" for doubt in measured.doubts]
+        lines += [
+            f"- doubt ({without_markup(doubt.kind)}): {without_markup(doubt.evidence)}"
+            for doubt in measured.doubts
+        ]
     return "\n".join([*lines, ""])
 
 
@@ -55,15 +60,6 @@ def _runs(measured: ComparisonRecord) -> Iterator[tuple[str, ...]]:
         config = ", ".join(f"{name}={value}" for name, value in run.config.changed().items()) or "defaults"
         cells = (in_ms(run.latency.median_s), in_ms(run.load_s), in_mib(run.peak_rss_bytes))
         yield (run.label, *(cell or "not measured" for cell in cells), config)
-
-
-def _rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-    return [*lines, *(f"| {' | '.join(map(_plain, row))} |" for row in rows)]
-
-
-def _plain(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", one_line(text, 600))
 
 
 def _clean(text: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import threading
 import time
 from collections.abc import Sequence
@@ -13,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.background import check_cancel
 from workbench.core.errors import DeployError
 from workbench.core.measure.agreement import compare_outputs
 from workbench.core.measure.limits import Limits, OnProgress
 from workbench.core.models.inputs import write_npz
+from workbench.core.program import run_program
 from workbench.core.text import quoted
 from workbench.core.worker.launch import WorkerFolder
 from workbench.core.worker.values import Feed
@@ -25,9 +23,6 @@ from workbench.features.deploy.record import DeploymentCheck
 from workbench.features.pipelines.one_pass import one_pass
 from workbench.features.pipelines.pipeline import Pipeline
 from workbench.features.pipelines.sessions import StageExamples
-
-_LOOK_S = 0.1
-_OWN_VARIABLE = "PYTHONPATH"  # the script runs without what only this process finds
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +97,13 @@ def _run(
     command: Sequence[str], folder: Path, log: Path, most_s: float, cancel: threading.Event | None
 ) -> None:
     """Run the script with what its own folder and its environment have."""
-    alone = {name: value for name, value in os.environ.items() if name != _OWN_VARIABLE}
     with log.open("wb") as file:
-        process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, env=alone)
-        try:
-            until = time.monotonic() + most_s
-            while process.poll() is None:
-                check_cancel(cancel)
-                if time.monotonic() > until:
-                    raise DeployError(
-                        f"the script gave no outputs within {most_s:g} s and was stopped",
-                        "if it is only slow, allow more time with limits=wb.Limits(load_s=…)",
-                    )
-                time.sleep(_LOOK_S)
-        finally:
-            process.kill()
-            code = process.wait()
+        code = run_program(command, file, most_s=most_s, cancel=cancel, folder=folder)
+    if code is None:
+        raise DeployError(
+            f"the script gave no outputs within {most_s:g} s and was stopped",
+            "if it is only slow, allow more time with limits=wb.Limits(load_s=…)",
+        )
     if code:
         lines = log.read_text("utf-8", "replace").strip().splitlines()
         raise DeployError(

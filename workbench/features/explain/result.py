@@ -24,7 +24,7 @@ from workbench.features.explain.placement.prediction import (
     predict,
     predict_all,
 )
-from workbench.features.explain.placement.records import Placement
+from workbench.features.explain.placement.records import Placement, placed_in_words
 from workbench.features.explain.placement.timing import sizes_of
 from workbench.features.explain.record_checks import check_explanation
 from workbench.features.memory.result import Memory
@@ -198,8 +198,7 @@ class Explanation(Result):
             for fate in ("kept", "fused", "folded", "eliminated", "unknown")
             if (count := account.count(fate))
         )
-        counts = ((name or "unknown", count) for name, count in record.placement.counts())
-        where = ", ".join(f"{count:,} on {name.removesuffix('ExecutionProvider')}" for name, count in counts)
+        where = placed_in_words(record.placement.counts())
         passes = counted(len(record.passes.names), "pass", "passes")
         if not record.passes.are_known:
             passes = "passes that are not known"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-from workbench.core.background import check_cancel
 from workbench.core.config.runtime import interpreter
 from workbench.core.errors import ConfigError, WorkbenchError, WorkerError
 from workbench.core.home import cache_folder
+from workbench.core.measure.bar import OnStep
+from workbench.core.program import run_program
 from workbench.core.stored_files import trim
 from workbench.core.text import listed, one_line
 
@@ -24,7 +21,7 @@ _NUMBER = re.compile(r"\d+\.\d+(\.\d+)?([abc]|rc|\.?dev)?\d*")
 _OFFERED = re.compile(r"\(from versions: ([^)]*)\)")
 _NO_INDEX = "No matching distribution found"
 _NUMPY_2 = (1, 19)  # the first that was built for it
-_TIMEOUT_S, _POLL_S = 900.0, 0.1
+_TIMEOUT_S = 900.0
 
 
 def is_version(place: str) -> bool:
@@ -37,9 +34,7 @@ def order(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", version)[:3]))
 
 
-def environment(
-    version: str, cancel: threading.Event | None = None, on_step: Callable[[str], None] = lambda _: None
-) -> str:
+def environment(version: str, cancel: threading.Event | None, on_step: OnStep) -> str:
     """Return the folder of the environment with this version; make it where it is not kept yet."""
     place = cache_folder() / _FOLDER / version
     if not place.is_dir():
@@ -57,12 +52,7 @@ def environment(
     return str(place)
 
 
-def releases(
-    first: str,
-    last: str,
-    cancel: threading.Event | None = None,
-    on_step: Callable[[str], None] = lambda _: None,
-) -> list[str]:
+def releases(first: str, last: str, cancel: threading.Event | None, on_step: OnStep) -> list[str]:
     """Return the releases for this Python from one to another, as pip knows them."""
     python = interpreter(environment(first, cancel, on_step))
     on_step("looking for the releases")
@@ -82,21 +72,10 @@ def releases(
 
 def _run(command: list[str], cancel: threading.Event | None) -> tuple[bool, str]:
     """Run one of Python's own tools; return whether it succeeded, and what it printed."""
-    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=alone)
-        try:
-            ends = time.monotonic() + _TIMEOUT_S
-            while process.poll() is None:
-                check_cancel(cancel)
-                if time.monotonic() > ends:
-                    break
-                time.sleep(_POLL_S)
-        finally:
-            process.kill()
-            process.wait()
+        is_done = run_program(command, output, most_s=_TIMEOUT_S, cancel=cancel) == 0
         output.seek(0)
-        return process.returncode == 0, output.read().decode("utf-8", "replace")
+        return is_done, output.read().decode("utf-8", "replace")
 
 
 def _make(command: list[str], version: str, cancel: threading.Event | None) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,12 +17,14 @@ from workbench.core.config import Config
 from workbench.core.config.runtime import name_of
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field, names, yes_or_no
+from workbench.core.markdown import markdown_table, without_markup
 from workbench.core.measure.wording import headline
-from workbench.core.text import counted, in_digits, in_ms, listed, one_line, shorten
+from workbench.core.text import counted, in_ms, listed, one_line, shorten
 from workbench.core.worker.launch import Worker, WorkerFolder
 from workbench.drawing.chart import Chart, run_look
 from workbench.features.base.measured import Measured
 from workbench.features.explain.observe import TIMEOUT_S, Observation
+from workbench.features.explain.placement.records import placed_in_words
 from workbench.features.variants.variant import ComparedRecord, Variant, check_compared, side_by_side
 
 if TYPE_CHECKING:
@@ -95,7 +96,9 @@ class VersionsRecord(ComparedRecord):
             "new_passes": [", ".join(added(first.passes, row.passes)) for row in self.rows],
             "lost_passes": [", ".join(added(row.passes, first.passes)) for row in self.rows],
             "new_ops": [", ".join(_changes(first.ops, row.ops)) for row in self.rows],
-            "placement": [_placement(row) for row in self.rows],
+            "placement": [
+                None if row.placement is None else placed_in_words(row.placement) for row in self.rows
+            ],
         }
         for name, cells in reversed(changes.items()):
             frame.insert(4, name, cells)
@@ -176,12 +179,6 @@ def _changes(before: Sequence[tuple[str, int]], after: Sequence[tuple[str, int]]
     return [f"{count:+d} {shorten(name)}" for name, count in counts.items() if count]
 
 
-def _placement(row: VersionRow) -> str | None:
-    if row.placement is None:
-        return None
-    return ", ".join(f"{count} on {name.removesuffix('ExecutionProvider')}" for name, count in row.placement)
-
-
 def _differences(first: VersionRow, row: VersionRow) -> list[str]:
     """Return what changed from the first environment, in words."""
     if row.problem is not None:
@@ -195,7 +192,7 @@ def _differences(first: VersionRow, row: VersionRow) -> list[str]:
             f"operators {', '.join(changes[:MOST_NAMES])}{' …' if len(changes) > MOST_NAMES else ''}"
         )
     if first.placement is not None and row.placement is not None and first.placement != row.placement:
-        parts.append(f"placed {_placement(row)}")
+        parts.append(f"placed {placed_in_words(row.placement)}")
     return parts or ["the same graph"]
 
 
@@ -240,36 +237,28 @@ class Versions(Measured):
             (step.release, step.is_changed, step.is_settled, step.ratio.factor or None)
             for step in record.steps
         ]
+        inputs = (without_markup(f"{name} {kind}") for name, kind in compared.inputs.shapes)
+        facts = [
+            *self._in_words().splitlines(),
+            f"Config: {config_in_words(compared.runs[0].config.replace(runtime=None))}",
+            f"Machine: {machine.cpu}, {cores}, {machine.platform}",
+            f"Python {rows[0].python}, NumPy {rows[0].numpy}",
+        ]
         return "\n".join([
-            f"# {_plain(f'{record.model_name}: {self._title()}')}", "",
-            *(f"- {_plain(line)}" for line in self._in_words().splitlines()),
-            f"- Config: {_plain(config_in_words(compared.runs[0].config.replace(runtime=None)))}",
-            f"- Machine: {_plain(machine.cpu)}, {cores}, {_plain(machine.platform)}",
-            f"- Python {_plain(rows[0].python)}, NumPy {_plain(rows[0].numpy)}",
-            f"- Inputs: {', '.join(_plain(f'{name} {kind}') for name, kind in compared.inputs.shapes)}; "
-            f"{_plain(compared.inputs.made_by)}",
-            *_markdown("Outputs beside those of A", _OUTPUT, outputs),
-            *_markdown("Operators of the file", ["operator", "count"], record.operators),
-            *_markdown("Own time of a run", ["operator", *(row.onnxruntime for row in rows)], profile),
-            *_markdown("Releases measured beside the first", _STEP, steps),
+            f"# {without_markup(f'{record.model_name}: {self._title()}')}", "",
+            *(f"- {without_markup(fact)}" for fact in facts),
+            f"- Inputs: {', '.join(inputs)}; {without_markup(compared.inputs.made_by)}",
+            *_section("Outputs beside those of A", _OUTPUT, outputs),
+            *_section("Operators of the file", ["operator", "count"], record.operators),
+            *_section("Own time of a run", ["operator", *(row.onnxruntime for row in rows)], profile),
+            *_section("Releases measured beside the first", _STEP, steps),
             "",
         ])  # fmt: skip
 
 
-def _plain(value: object) -> str:
-    """Return a value for Markdown without markup or links: it may be a stranger's."""
-    if value is None or isinstance(value, bool):
-        value = {True: "yes", False: "no", None: "not known"}[value]
-    elif isinstance(value, float):
-        value = in_digits(value, 3)
-    return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", one_line(str(value), 200))
-
-
-def _markdown(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+def _section(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Return a section with a table, or nothing where it has no rows."""
-    lines = [f"| {' | '.join(map(_plain, row))} |" for row in rows]
-    head = f"| {' | '.join(map(_plain, heads))} |"
-    return ["", f"## {title}", "", head, "|---" * len(heads) + "|", *lines] if lines else []
+    return ["", f"## {title}", "", *markdown_table(heads, rows)] if rows else []
 
 
 def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,12 @@ class UnmatchedTime:
     time_s: float
 
 
+def placed_in_words(counts: Iterable[tuple[str | None, int]]) -> str:
+    """Return how many nodes each provider has: 12 on CUDA, 3 on CPU."""
+    names = ((name or "unknown", count) for name, count in counts)
+    return ", ".join(f"{count:,} on {name.removesuffix('ExecutionProvider')}" for name, count in names)
+
+
 @dataclass(frozen=True, slots=True)
 class Placement:
     """Every node that runs, where it runs; and what crosses between partitions."""
@@ -64,9 +70,8 @@ class Placement:
     unplaced: tuple[UnmatchedTime, ...] = ()
 
     def __repr__(self) -> str:
-        counts = ((name or "unknown", count) for name, count in self.counts())
-        where = ", ".join(f"{count:,} on {name.removesuffix('ExecutionProvider')}" for name, count in counts)
-        return f"<Placement: {where or 'no nodes'}; {counted(self.partitions, 'partition')}>"
+        where = placed_in_words(self.counts()) or "no nodes"
+        return f"<Placement: {where}; {counted(self.partitions, 'partition')}>"
 
     @property
     def partitions(self) -> int:
