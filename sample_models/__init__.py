@@ -9,5 +9,5 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 SKELETONS = FOLDER / "skeletons"
-TRAINED = FOLDER / "trained"
+TRAINED = FOLDER / "trained"  # packed models, and their data
 CARDS = FOLDER / "cards"

@@ -1,6 +1,6 @@
-"""The store of rehydrated skeletons: one folder each, complete or absent.
+"""The store of unpacked samples: one folder each, complete or absent.
 
-A folder's name contains the digest of its skeleton, so a changed skeleton has another folder. All files are
+A folder's name contains the digest of the packed file, so a changed sample has another folder. All files are
 written to a hidden folder, the manifest last, and the folder is then renamed. Two processes may work at once:
 the second one to finish drops its own folder.
 """
@@ -12,6 +12,7 @@ import json
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Protocol
 
 from sample_models.rehydrate import GENERATOR, Progress, rehydrate
 
@@ -19,8 +20,16 @@ _MANIFEST = "manifest.json"
 INSTALL_TRIES = 10  # a retry means that another process replaced the folder in the same instant
 
 
-def stored(name: str, packed: bytes, folder: Path, *, progress: Progress | None = None) -> Path:
-    """Return the path of the rehydrated model below `folder`; make a missing or damaged one."""
+class Write(Protocol):
+    """A function that writes the model of a packed file to a path; returns what it wrote."""
+
+    def __call__(self, packed: bytes, path: Path, /, *, progress: Progress | None) -> tuple[Path, ...]: ...
+
+
+def stored(
+    name: str, packed: bytes, folder: Path, *, progress: Progress | None = None, write: Write = rehydrate
+) -> Path:
+    """Return the path of the sample's model below `folder`; make a missing or damaged one."""
     home = folder / f"{name}-{digest(packed)}"
     model_path = home / f"{name}.onnx"
     if is_whole(home):
@@ -28,7 +37,7 @@ def stored(name: str, packed: bytes, folder: Path, *, progress: Progress | None 
     folder.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=folder))
     try:
-        for path in rehydrate(packed, making / model_path.name, progress=progress):
+        for path in write(packed, making / model_path.name, progress=progress):
             path.chmod(0o644)
         write_manifest(making)
         _install(making, home)
@@ -39,7 +48,7 @@ def stored(name: str, packed: bytes, folder: Path, *, progress: Progress | None 
 
 
 def digest(packed: bytes) -> str:
-    """Return a digest of the skeleton and of the generation of the code that draws its weights."""
+    """Return a digest of the packed file and of the generation of the code that makes its weights."""
     return hashlib.sha256(b"%d " % GENERATOR + packed).hexdigest()[:12]
 
 
@@ -87,7 +96,7 @@ def _install(making: Path, home: Path) -> None:
 
 
 def _remove_older(name: str, *, keep: Path) -> None:
-    """Remove the folders of earlier versions of this skeleton."""
+    """Remove the folders of earlier versions of this sample."""
     length = len(keep.name)
     for sibling in keep.parent.glob(f"{name}-*"):
         suffix = sibling.name.removeprefix(f"{name}-")

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from sample_models import TRAINED
 from workbench.core.errors import ModelError
 from workbench.core.models.samples import (
     card,
@@ -65,8 +64,14 @@ def test_a_skeleton_is_made_in_the_cache_once(own_home):
     assert sum(file.stat().st_size for file in path.parent.glob("*.onnx*")) == card("mobilenetv2").bytes
 
 
-def test_a_trained_model_is_used_where_it_lies():
-    assert sample_path("digits-conv") == TRAINED / "digits-conv.onnx"
+def test_a_trained_model_is_unpacked_into_the_cache_once(own_home):
+    path = sample_path("digits-conv")
+    assert path.is_relative_to(own_home / "cache" / "samples")
+    state = path.stat()
+    assert sample_path("digits-conv") == path
+    assert path.stat() == state
+    path.write_bytes(b"damaged")
+    assert sample_path("digits-conv").stat().st_size == card("digits-conv").bytes
 
 
 def test_the_promised_sizes():

@@ -4,11 +4,13 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
+from onnx import numpy_helper
 
-from sample_models import CARDS, TRAINED
+from sample_models import CARDS
 from sample_models.cards import read_card
 from sample_models.evaluation import enlarge, read_evaluation_set
-from sample_models.short_weights import rounded, shorten_weights
+from sample_models.packed_weights import STEPS, load_trained, pack, packed_path, unpack
+from workbench.core.models.samples import sample_path
 
 NAMES = ("char-gpt", "digits-conv", "digits-conv-qat", "digits-vit")
 
@@ -17,7 +19,7 @@ NAMES = ("char-gpt", "digits-conv", "digits-conv-qat", "digits-vit")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_score_is_the_cards(name):
     card, evaluation = read_card(CARDS / f"{name}.json"), read_evaluation_set(name)
-    session = ort.InferenceSession(str(TRAINED / f"{name}.onnx"), providers=["CPUExecutionProvider"])
+    session = ort.InferenceSession(str(sample_path(name)), providers=["CPUExecutionProvider"])
     score = evaluation.score(lambda feeds: session.run(None, feeds)[0])
     assert card.metric == evaluation.metric
     assert score == pytest.approx(card.score, abs=0.006)  # two digits of 360 may lie on the edge
@@ -32,24 +34,60 @@ def test_float_classifiers_are_right_in_97_of_100(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_files_are_small_and_valid(name):
-    path = TRAINED / f"{name}.onnx"
-    assert path.stat().st_size < 3_000_000
-    onnx.checker.check_model(onnx.load(path), full_check=True)
+    card = read_card(CARDS / f"{name}.json")
+    assert packed_path(name).stat().st_size == card.shipped_bytes < 500_000
+    assert sample_path(name).stat().st_size == card.bytes
+    onnx.checker.check_model(onnx.load(sample_path(name)), full_check=True)
 
 
-@pytest.mark.parametrize("name", ["char-gpt", "digits-conv", "digits-vit"])
-def test_shipped_weights_are_short(name):
-    shipped, short = (onnx.load(TRAINED / f"{name}.onnx") for _ in range(2))
-    shorten_weights(short)
-    assert short == shipped
+@pytest.mark.parametrize("name", NAMES)
+def test_the_file_that_is_used_is_the_packed_one(name):
+    assert onnx.load(sample_path(name)) == load_trained(name)
 
 
-def test_weights_are_rounded_to_the_nearest_and_halves_to_the_even_one():
-    step = 2.0**-7  # between the numbers from 1 to 2
-    weights = [0.0, -3.0, 1 + step / 2, 1 + 3 * step / 2, 1 + 0.51 * step, -(1 + 0.49 * step), 2 - step / 8]
-    short = rounded(np.array(weights, np.float32))
-    assert short.dtype == np.float32
-    assert short.tolist() == [0.0, -3.0, 1.0, 1 + 2 * step, 1 + step, -1.0, 2.0]
+def net(**weights):
+    tensors = [numpy_helper.from_array(array, name) for name, array in weights.items()]
+    return onnx.helper.make_model(onnx.helper.make_graph([], "net", [], [], tensors))
+
+
+def test_large_weights_are_rounded_to_a_part_of_their_deviation_and_small_ones_stay():
+    draw = np.random.default_rng(0)
+    weights = {
+        "wide": draw.normal(0, 20, (40, 30)).astype(np.float32),
+        "narrow": draw.normal(1, 0.01, 700).astype(np.float32),
+        "bias": draw.normal(0, 1, 256).astype(np.float32),
+        "axes": np.arange(1000),
+    }
+    model = unpack("net", pack("net", net(**weights)))
+    read = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    for name in ("bias", "axes"):
+        np.testing.assert_array_equal(read[name], weights[name])
+    for name in ("wide", "narrow"):
+        assert read[name].dtype == np.float32
+        steps = np.diff(np.unique(read[name].astype(np.float64)))
+        step = steps.min()
+        assert np.log2(step) % 1 == 0
+        assert 0.7 < step * STEPS / weights[name].std() < 1.42  # the nearest power of two
+        assert abs(read[name].astype(np.float64) - weights[name]).max() <= step / 2
+
+
+def test_integer_weights_stay_as_they_are():
+    weights = np.random.default_rng(0).integers(-128, 128, (50, 60)).astype(np.int8)
+    model = net(weights=weights)
+    assert unpack("net", pack("net", net(weights=weights))) == model
+
+
+def test_integer_weights_are_packed_as_what_training_changed():
+    quantized = load_trained("digits-conv-qat")
+    assert unpack("digits-conv-qat", pack("digits-conv-qat", load_trained("digits-conv-qat"))) == quantized
+    assert packed_path("digits-conv-qat").stat().st_size < packed_path("digits-conv").stat().st_size / 4
+
+
+def test_a_weight_of_too_many_steps_is_refused():
+    weights = np.zeros(2_000_000, np.float32)  # their deviation is 1/1400
+    weights[0] = 1
+    with pytest.raises(ValueError, match="more than 16 bits"):
+        pack("net", net(weights=weights))
 
 
 def test_quantization_aware_training_costs_at_most_two_points():
@@ -62,7 +100,7 @@ def test_the_quantized_net_runs_on_integer_kernels(tmp_path):
     options = ort.SessionOptions()
     options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
     options.log_severity_level = 3
-    ort.InferenceSession(str(TRAINED / "digits-conv-qat.onnx"), options, providers=["CPUExecutionProvider"])
+    ort.InferenceSession(str(sample_path("digits-conv-qat")), options, providers=["CPUExecutionProvider"])
     ops = [node.op_type for node in onnx.load(tmp_path / "optimized.onnx").graph.node]
     assert ops.count("QLinearConv") == 6
     assert "Conv" not in ops

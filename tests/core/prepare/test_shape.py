@@ -5,7 +5,8 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from sample_models import SKELETONS, TRAINED
+from sample_models import SKELETONS
+from sample_models.packed_weights import load_trained, packed_path
 from sample_models.skeleton import load_skeleton
 from workbench.core.prepare.shape import transformer_shape
 
@@ -29,9 +30,8 @@ EXPECTED = {
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_transformer_is_known_by_its_graph(name: str) -> None:
-    trained = TRAINED / f"{name}.onnx"
-    if trained.exists():
-        model = onnx.load(str(trained))
+    if packed_path(name).exists():
+        model = load_trained(name)
     else:
         model = load_skeleton((SKELETONS / f"{name}.onnx.xz").read_bytes())
     shape = transformer_shape(model)

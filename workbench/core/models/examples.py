@@ -106,7 +106,8 @@ def trained_sample(model: Model) -> str | None:
 
     if model.name not in sample_names() or card(model.name).kind != "trained":
         return None
-    return model.name if model.path == sample_path(model.name) else None
+    own = sample_path(model.name)  # its folder is named after its content, in whichever cache
+    return model.name if model.path.parts[-2:] == own.parts[-2:] else None
 
 
 def _of_sample(model: Model, name: str, most: int | None, batch: int | None) -> Examples:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sample_models import CARDS, SKELETONS, TRAINED
+from sample_models import CARDS, SKELETONS
 from sample_models.cards import SampleCard, read_card
 from workbench.core import home
 from workbench.core.errors import ModelError
@@ -51,18 +51,22 @@ def samples() -> pd.DataFrame:
 
 
 def sample_path(name: str, *, progress: Progress | None = None) -> Path:
-    """Return the sample's ONNX file. The first use draws a skeleton's weights into the cache folder.
+    """Return the sample's ONNX file. The first use makes it in the cache folder.
 
-    `progress` receives the bytes written and the total. The function is safe for concurrent processes, and
-    rebuilds the file if the cached one is damaged or the skeleton is newer.
+    A trained sample is unpacked there; a skeleton gets weights, and `progress` receives the bytes written and
+    the total. The function is safe for concurrent processes, and makes the file again if the cached one is
+    damaged or the package has another one.
     """
-    if card(name).kind == "trained":
-        return TRAINED / f"{name}.onnx"
+    from sample_models.packed_weights import packed_path, write_trained
+    from sample_models.rehydrate import rehydrate
     from sample_models.store import stored
 
     folder = home.cache_folder() / "samples"
+    trained = card(name).kind == "trained"
+    packed = packed_path(name) if trained else SKELETONS / f"{name}.onnx.xz"
+    write = write_trained if trained else rehydrate
     try:
-        return stored(name, (SKELETONS / f"{name}.onnx.xz").read_bytes(), folder, progress=progress)
+        return stored(name, packed.read_bytes(), folder, progress=progress, write=write)
     except OSError as error:
         need = f"{card(name).bytes / 1e6:.0f} MB"
         raise ModelError(

@@ -11,7 +11,9 @@ import onnxruntime as ort
 import pytest
 from onnx import ModelProto
 
-from sample_models import FOLDER, SKELETONS
+from sample_models import SKELETONS
+from sample_models import TRAINED as FOLDER
+from sample_models.packed_weights import write_trained
 from sample_models.rehydrate import rehydrate
 from workbench.core.models.structure import read_structure
 from workbench.features.explain.weightless import write_weightless
@@ -22,7 +24,7 @@ from workbench.features.profile.flops.products import PRODUCTS
 COUNTED = frozenset((*PRODUCTS, *WITH_BODIES, *KNOWN))  # bodies of control flow are counted node by node
 LEVELS = ("ORT_DISABLE_ALL", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL")
 NAMES = sorted(path.name.removesuffix(".onnx.xz") for path in SKELETONS.iterdir())
-TRAINED = sorted(path.stem for path in (FOLDER / "trained").glob("*.onnx"))
+TRAINED = sorted(path.name.removesuffix(".onnx.xz") for path in FOLDER.glob("*.onnx.xz"))
 QUICK = {"mobilenetv2", "efficientnet-b0-dynamo", "yolov5s", *TRAINED}
 # what ORT's passes, its quantizer and its transformer optimizer make
 CONTRIB = [
@@ -88,12 +90,8 @@ def has_formula(op_type: str, domain: str = "") -> bool:
 
 
 def model_file(name: str, folder: Path) -> Path:
-    packed = SKELETONS / f"{name}.onnx.xz"
-    return (
-        rehydrate(packed.read_bytes(), folder / f"{name}.onnx")[0]
-        if packed.exists()
-        else FOLDER / "trained" / f"{name}.onnx"
-    )
+    home, write = (FOLDER, write_trained) if name in TRAINED else (SKELETONS, rehydrate)
+    return write((home / f"{name}.onnx.xz").read_bytes(), folder / f"{name}.onnx")[0]
 
 
 def optimized(weightless: Path, level: str, folder: Path) -> ModelProto:
