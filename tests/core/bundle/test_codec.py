@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -16,7 +18,7 @@ from typing_extensions import TypeAliasType
 from tests.amount import amount
 from workbench.core.bundle import limits
 from workbench.core.bundle.codec import TABLE, decode, encode, json_schema
-from workbench.core.bundle.columns import Columns
+from workbench.core.bundle.columns import FILES, NANOSECONDS, REAL, Columns, in_nanoseconds
 from workbench.core.errors import BundleError
 from workbench.core.text import quoted
 
@@ -249,3 +251,28 @@ def test_a_field_that_stands_twice_is_refused() -> None:
     assert twice != blob
     with pytest.raises(BundleError, match="It has 'name' twice in one object"):
         decode(Part, twice, Columns.of(columns.members()))
+
+
+@given(st.lists(st.integers(-(10**15), 10**15), min_size=1))
+def test_whole_nanoseconds_are_kept_as_integers(nanoseconds: list[int]) -> None:
+    columns = Columns()
+    columns.add(REAL, [value / 1e9 for value in nanoseconds])
+    members = columns.members()
+    assert set(members) == {NANOSECONDS}
+    assert Columns.of(members).take(REAL, len(nanoseconds)).tolist() == [value / 1e9 for value in nanoseconds]
+
+
+@given(st.lists(st.floats(), min_size=1))
+def test_no_bit_of_any_number_is_lost(numbers: list[float]) -> None:
+    columns = Columns()
+    columns.add(REAL, numbers)
+    read = Columns.of(columns.members()).take(REAL, len(numbers))
+    assert read.tobytes() == array(REAL, numbers).tobytes()
+
+
+@pytest.mark.parametrize("number", [1e-10, 0.1 + 1e-16, -0.0, math.nan, math.inf, 1e300])
+def test_what_is_not_a_whole_nanosecond_stays_a_float(number: float) -> None:
+    assert in_nanoseconds(array(REAL, [0.001, number])) is None
+    columns = Columns()
+    columns.add(REAL, [0.001, number])
+    assert set(columns.members()) == {FILES[REAL]}

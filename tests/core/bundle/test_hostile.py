@@ -26,7 +26,7 @@ from workbench.core.errors import BundleError
 
 CENTRAL, LOCAL, END = b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06"
 BOMB_BYTES = 64 << 20
-NUMBERS = "numbers.npy"
+NUMBERS, NANOSECONDS = "numbers.npy", "nanoseconds.npy"
 
 
 def refused(blob: bytes, problem: str) -> None:
@@ -154,6 +154,7 @@ def problem_within_memory(blob: bytes) -> str:
         ("manifest.json", BOMB_BYTES),
         ("record.json", BOMB_BYTES),
         (NUMBERS, 2 * BOMB_BYTES),
+        (NANOSECONDS, 2 * BOMB_BYTES),
         ("graph/source.onnx", 2 * BOMB_BYTES + 1),
     ],
 )
@@ -254,7 +255,7 @@ ROW = ("runs", 1, "processes", 0, "blocks", 0, "samples_s")
 @pytest.mark.parametrize(
     ("count", "problem"),
     [
-        (2, r"numbers\.npy: value 31 is not used"),
+        (2, r"nanoseconds\.npy: value 31 is not used"),
         (10**9, "expected the next of 32 values"),
         (-1, "expected the next of 32 values"),
         (True, "expected the next of 32 values"),
@@ -287,6 +288,13 @@ def test_deep_nesting(place: tuple[Any, ...], depth: int) -> None:
         )
 
 
+def with_numbers(blob: bytes) -> dict[str, bytes]:
+    """An honest bundle's members with other numbers, as seconds."""
+    members = {**good_members(), NUMBERS: blob}
+    del members[NANOSECONDS]
+    return members
+
+
 def npy(array: Any, **options: Any) -> bytes:
     target = io.BytesIO()
     np.save(target, array, **options)
@@ -313,12 +321,31 @@ def npy(array: Any, **options: Any) -> bytes:
     ],
 )
 def test_a_column_that_is_no_row_of_floats(blob: bytes) -> None:
-    refused(zipped({**good_members(), NUMBERS: blob}), "is not a one-dimensional float64")
+    refused(zipped(with_numbers(blob)), "is not a one-dimensional float64")
 
 
 def test_a_column_as_numpy_writes_it_opens() -> None:
-    bundle = unpack_record(zipped({**good_members(), NUMBERS: npy(np.full(32, 0.5))}))
+    bundle = unpack_record(zipped(with_numbers(npy(np.full(32, 0.5)))))
     assert set(bundle.record.runs[0].latency.samples_s) == {0.5}
+
+
+def test_numbers_in_two_files() -> None:
+    refused(
+        zipped({**good_members(), NUMBERS: npy(np.full(32, 0.5))}), "both numbers.npy and nanoseconds.npy"
+    )
+
+
+@pytest.mark.parametrize("column", [np.zeros(32), np.zeros(32, "i4"), np.zeros((4, 8), "i8")])
+def test_nanoseconds_that_are_no_row_of_integers(column: Any) -> None:
+    refused(zipped({**good_members(), NANOSECONDS: npy(column)}), "is not a one-dimensional int64")
+
+
+def test_a_negative_number_of_nanoseconds() -> None:
+    column = np.full(32, 1_000)
+    column[6] = -1
+    refused(
+        zipped({**good_members(), NANOSECONDS: npy(column)}), "expected durations of zero or more seconds"
+    )
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0])
@@ -326,14 +353,14 @@ def test_a_column_with_a_sample_that_is_no_duration(value: float) -> None:
     column = np.full(32, 0.5)
     column[6] = value
     refused(
-        zipped({**good_members(), NUMBERS: npy(column)}),
+        zipped(with_numbers(npy(column))),
         r"blocks\[1\].samples_s: expected durations of zero or more seconds, .* at 1",
     )
 
 
 def test_samples_that_nobody_waited_for() -> None:
     """An axis from 1e308 to 1e308 + 1 has no length."""
-    blob = zipped({**good_members(), NUMBERS: npy(np.full(32, 1e308))})
+    blob = zipped(with_numbers(npy(np.full(32, 1e308))))
     refused(blob, r"Run 'A': expected times of 0 to 1e\+09 seconds")
 
 
@@ -342,7 +369,7 @@ def test_a_column_missing_or_not_asked_for() -> None:
     refused(zipped({**members, "integers.npy": npy(np.zeros(2, int))}), r"integers\.npy: value 0 is not used")
     refused(zipped({**members, "bytes.bin": b"x"}), r"bytes\.bin: value 0 is not used")
     refused(zipped({**members, "parts/1/record.json": b"{}"}), r"a member parts/1/record\.json")
-    del members[NUMBERS]
+    del members[NANOSECONDS]
     refused(zipped(members), "expected the next of 0 values")
 
 

@@ -1,7 +1,8 @@
 """Long rows of numbers outside the JSON: two `.npy` files and one of bytes, whose values come in the order
 of the record.
 
-The files are written and read by hand: no numpy import, no evaluation.
+Seconds off a clock are whole nanoseconds: where that is true of all numbers, their file holds the integers,
+which compress to half. The files are written and read by hand: no numpy import, no evaluation.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from workbench.core.errors import BundleError
 
 REAL, WHOLE, BYTES = "d", "q", "B"  # the array module's codes of float64, int64 and bytes
 FILES = {REAL: "numbers.npy", WHOLE: "integers.npy", BYTES: "bytes.bin"}
+NANOSECONDS = "nanoseconds.npy"  # in place of numbers.npy
+_CODES = {name: code for code, name in FILES.items()} | {NANOSECONDS: WHOLE}
+_PER_SECOND = 1e9
 _MAGIC = b"\x93NUMPY\x01\x00"
 _HEADER = re.compile(
     rb"\{'descr': '<([fi]8)', 'fortran_order': False, 'shape': \((0|[1-9][0-9]{0,8}),\), \} *\n", re.ASCII
@@ -41,6 +45,7 @@ class Columns:
         """
         self._rows = {code: array(code) for code in FILES} | dict(rows or {})
         self._taken = dict.fromkeys(FILES, 0)
+        self._names = dict(FILES)
         self.foreign = foreign
         self.secrets = set[str]() if secrets is None else secrets
         self.written = False  # a config that was just written need not be made again
@@ -66,7 +71,7 @@ class Columns:
         """Return the next `count` numbers."""
         start, row = self._taken[code], self._rows[code]
         if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= len(row) - start:
-            raise ValueError(f"expected the next of {len(row)} values of {FILES[code]}")
+            raise ValueError(f"expected the next of {len(row)} values of {self._names[code]}")
         self._taken[code] += count
         part = row[start : start + count]
         return part.tobytes() if code == BYTES else part
@@ -75,21 +80,44 @@ class Columns:
         """Refuse numbers that nothing used."""
         for code, row in self._rows.items():
             if self._taken[code] != len(row):
-                raise BundleError(f"{FILES[code]}: value {self._taken[code]} is not used.", DAMAGED)
+                raise BundleError(f"{self._names[code]}: value {self._taken[code]} is not used.", DAMAGED)
 
     def members(self) -> dict[str, bytes]:
         """Return the files of what there is."""
-        return {
-            FILES[code]: row.tobytes() if code == BYTES else to_npy(row)
-            for code, row in self._rows.items()
-            if row
-        }
+        files = {}
+        for code, row in self._rows.items():
+            whole = in_nanoseconds(row) if code == REAL and row else None
+            if whole is not None:
+                files[NANOSECONDS] = to_npy(whole)
+            elif row:
+                files[FILES[code]] = row.tobytes() if code == BYTES else to_npy(row)
+        return files
 
     @classmethod
     def of(cls, members: Mapping[str, bytes], foreign: list[ForeignPath] | None = None) -> Columns:
         """Return the numbers in files."""
         rows = {code: from_npy(members[name], name) for code, name in FILES.items() if name in members}
-        return cls(rows, foreign)
+        if NANOSECONDS not in members:
+            return cls(rows, foreign)
+        if REAL in rows:
+            raise BundleError(f"It has both {FILES[REAL]} and {NANOSECONDS}.", DAMAGED)
+        columns = cls(rows | {REAL: in_seconds(from_npy(members[NANOSECONDS], NANOSECONDS))}, foreign)
+        columns._names[REAL] = NANOSECONDS
+        return columns
+
+
+def in_nanoseconds(seconds: array[Any]) -> array[Any] | None:
+    """Return the numbers as whole nanoseconds; None if that would change the last bit of one."""
+    try:
+        whole = array(WHOLE, (round(value * _PER_SECOND) for value in seconds))
+    except (OverflowError, ValueError):  # too large, infinite or not a number
+        return None
+    return whole if in_seconds(whole).tobytes() == seconds.tobytes() else None
+
+
+def in_seconds(nanoseconds: array[Any]) -> array[Any]:
+    """Return the float64 that is nearest to each."""
+    return array(REAL, (value / _PER_SECOND for value in nanoseconds))
 
 
 def to_npy(column: array[Any]) -> bytes:
@@ -102,7 +130,7 @@ def to_npy(column: array[Any]) -> bytes:
 
 def from_npy(blob: bytes, name: str) -> array[Any]:
     """Return the column in the file called `name`; one that is no `.npy` holds bytes."""
-    code = next(code for code, file in FILES.items() if file == name)
+    code = _CODES[name]
     if code == BYTES:
         return array(BYTES, blob)
     start = len(_MAGIC) + 2

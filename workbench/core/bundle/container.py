@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import BinaryIO
 
 from workbench.core.bundle import limits
-from workbench.core.bundle.columns import BYTES, FILES, REAL, WHOLE
+from workbench.core.bundle.columns import BYTES, FILES, NANOSECONDS, REAL, WHOLE
 from workbench.core.bundle.limits import DAMAGED
 from workbench.core.errors import BundleError
 from workbench.core.text import quoted
@@ -26,7 +26,7 @@ MANIFEST, RECORD, STRUCTURE = "manifest.json", "record.json", "graph/source.onnx
 _FOLDER = r"(?:parts/[0-9]{1,2}/)?"
 SMALLER = "Save without the structure of the graph, or measure with a smaller budget_s."
 _COLUMN_BYTES = 8 * limits.SAMPLES + limits.MEMBERS * 128  # 128: the header of an .npy file
-_COLUMN = re.compile(rf"{_FOLDER}({FILES[REAL]}|{FILES[WHOLE]})", re.ASCII)
+_COLUMN = re.compile(rf"{_FOLDER}({FILES[REAL]}|{FILES[WHOLE]}|{NANOSECONDS})", re.ASCII)
 _TEXT = re.compile(rf"{_FOLDER}{RECORD}", re.ASCII)
 _BLOB = re.compile(rf"{_FOLDER}{FILES[BYTES]}|{STRUCTURE}", re.ASCII)
 _SHARING = {  # names of members that share a bound: the most bytes of each, and of all together

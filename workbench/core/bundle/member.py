@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from workbench.core.bundle import container, limits
 from workbench.core.bundle.codec import check_extent, decode, encode
-from workbench.core.bundle.columns import FILES, Columns
+from workbench.core.bundle.columns import FILES, NANOSECONDS, Columns
 from workbench.core.bundle.kinds import Kind
 from workbench.core.bundle.limits import DAMAGED
 from workbench.core.bundle.origin import Origin
@@ -97,12 +97,13 @@ def record_from(
     members: dict[str, bytes], folder: str, kind: Kind, foreign: list[ForeignPath] | None
 ) -> object:
     """Return the checked record in `folder`; remove its members from `members`."""
-    name = f"{folder}{container.RECORD}"
-    if name not in members:
-        raise BundleError(f"It has no {name}.", DAMAGED)
-    blob = members.pop(name)
-    files = {file: members.pop(folder + file) for file in FILES.values() if folder + file in members}
-    record: object = _named(name, kind.cls, blob, Columns.of(files, foreign))
+    text = f"{folder}{container.RECORD}"
+    if text not in members:
+        raise BundleError(f"It has no {text}.", DAMAGED)
+    blob = members.pop(text)
+    names = [name for name in (*FILES.values(), NANOSECONDS) if folder + name in members]
+    files = {name: members.pop(folder + name) for name in names}
+    record: object = _named(text, kind.cls, blob, Columns.of(files, foreign))
     kind.check(record, DAMAGED)
     return record
 
