@@ -23,8 +23,8 @@ SHARED = {
 }
 # The views' JavaScript travels minified, in static/built.
 ONLY_IN_SDIST = re.compile(r"workbench/drawing/canvas/(static/[^/]+|build\.py)")
-# 1.3 MB are Python, 1.0 MB four trained samples (`sample_models.packed_weights`), 0.5 MB recorded results, 0.4 MB
-# packed skeletons, 0.3 MB speedscope, 0.2 MB the zip itself.
+# 1.3 MB are Python, 1.0 MB four trained samples (`sample_models.packed_weights`), 0.5 MB recorded results,
+# 0.4 MB packed skeletons, 0.3 MB speedscope, 0.2 MB the zip itself.
 MOST_MB = 4.0
 
 
