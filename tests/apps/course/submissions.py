@@ -12,7 +12,6 @@ import workbench as wb
 from tests.core.bundle.hostile import zipped
 from tests.factories import results
 from tests.factories.comparisons import drawn_run
-from workbench.core.bundle.columns import NANOSECONDS
 from workbench.core.bundle.estimate import Estimate
 
 EXPECTED = {
@@ -79,7 +78,7 @@ def write(folder: Path) -> None:
         zipped({**members, "../../executed.py": b"print()"}),
         zipped({"manifest.json": BOMB, "record.json": b"{}"}),
         zipped({**members, "manifest.json": note.replace(b"3.a", b"9.z")}),
-        zipped({**members, NANOSECONDS: members[NANOSECONDS][:-8]}),
+        zipped({**members, "numbers.npy": members["numbers.npy"][:-8]}),
     )
     for blob in hostile:
         where = place()
