@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.display import data_frame
 from workbench.core.measure.percentiles import NEEDED, percentiles
 from workbench.drawing.chart import milliseconds, run_look
 from workbench.drawing.scale import Scale, scale_of
@@ -95,15 +96,13 @@ def ecdf_figure(record: ComparisonRecord) -> go.Figure:
 
 def ecdf_table(record: ComparisonRecord) -> pd.DataFrame:
     """Return percentiles with intervals over processes; `note` says why a cell is empty."""
-    import pandas as pd
-
     rows = [
         (run.label, percent, *map(milliseconds, (estimate.value, estimate.low, estimate.high)), estimate.note)
         for run in record.runs
         for percent, estimate in zip(NEEDED, percentiles(run, tuple(NEEDED)), strict=True)
     ]
     columns = ["label", "percent", "latency_ms", "latency_low_ms", "latency_high_ms", "note"]
-    return pd.DataFrame(rows, columns=columns)
+    return data_frame(rows, columns=columns)
 
 
 def _name(run: Distribution) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.display import data_frame
 from workbench.core.measure.percentiles import Figure
 from workbench.drawing.chart import Look, run_look
 from workbench.drawing.palette import TEXT
@@ -81,8 +82,6 @@ def _explain_absent(figure: go.Figure, row: Strip, height: float) -> None:
 
 def latency_table(record: ComparisonRecord) -> pd.DataFrame:
     """Return a row for each run; `note` says why a cell is empty."""
-    import pandas as pd
-
     rows = []
     for row in latency_data(record).rows:
         cells: dict[str, object] = {"label": row.label, "config": row.text}
@@ -92,7 +91,7 @@ def latency_table(record: ComparisonRecord) -> pd.DataFrame:
         notes = [f"{estimate.name}: {estimate.note}" for estimate in row.estimates if estimate.note]
         cells["note"] = "; ".join([row.failure, *notes] if row.failure else notes)
         rows.append(cells)
-    return pd.DataFrame(rows)
+    return data_frame(rows)
 
 
 def _draw_density(figure: go.Figure, row: Strip, scale: Scale, color: str, middle: float) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.display import data_frame
 from workbench.core.bundle.run import Run
 from workbench.drawing.chart import run_look
 from workbench.drawing.palette import TEXT
@@ -102,15 +103,13 @@ def timeline_figure(record: ComparisonRecord) -> go.Figure:
 
 def timeline_table(record: ComparisonRecord) -> pd.DataFrame:
     """Return a row for every block in the order measured."""
-    import pandas as pd
-
     rows = [
         (m.at_s, run.label, m.round, m.median_s * 1e3, m.samples, "; ".join(m.reasons))
         for run in record.runs
         for m in _moments(run)
     ]
     columns = ["at_s", "label", "round", "median_ms", "samples", "set_aside_because"]
-    return pd.DataFrame(sorted(rows), columns=columns)
+    return data_frame(sorted(rows), columns=columns)
 
 
 def _moments(run: Run) -> list[BlockPoint]:

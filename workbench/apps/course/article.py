@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.core.bundle.display import frame_of, to_table
+from workbench.core.bundle.display import data_frame, frame_of, to_table
 from workbench.core.errors import ConfigError
 from workbench.core.text import did_you_mean, listed, one_line
 
@@ -82,9 +82,7 @@ class ArticleTable:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table as the article prints it."""
-        import pandas as pd
-
-        return pd.DataFrame(list(self.rows), columns=list(self.columns))
+        return data_frame(list(self.rows), columns=list(self.columns))
 
     def __repr__(self) -> str:
         return f"{self.id}: {self.title}; not stated: {', '.join(self.missing)}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sample_models import FOLDER
-from workbench.core.bundle.display import to_table
+from workbench.core.bundle.display import data_frame, to_table
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted, one_line
 
@@ -60,9 +60,7 @@ class GpuRuns:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a bundle; columns file, text, ran_on, gpu."""
-        import pandas as pd
-
-        return pd.DataFrame([run.row() for run in self.runs], columns=["file", "text", "ran_on", "gpu"])
+        return data_frame([run.row() for run in self.runs], columns=["file", "text", "ran_on", "gpu"])
 
     def __repr__(self) -> str:
         rows = [run.row() for run in self.runs]

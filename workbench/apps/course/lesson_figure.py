@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from workbench.core.bundle.display import data_frame
 from workbench.drawing.chart import Axis, Chart, ReferenceLine, Value, one_value
 from workbench.features.base.exportable import Exportable
 
@@ -28,9 +29,7 @@ class LessonFigure(Exportable):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each row of the chart."""
-        import pandas as pd
-
-        frame = pd.DataFrame(self._rows, columns=list(self._columns))
+        frame = data_frame(self._rows, columns=list(self._columns))
         return frame.astype(dict.fromkeys(self._numbers, "float64"))
 
     def _in_words(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.core.bundle.display import config_in_words, typed
+from workbench.core.bundle.display import config_in_words, data_frame, typed
 from workbench.core.bundle.machine import Machine, SoftwareVersions
 from workbench.core.bundle.run import Run, runs_to_html
 from workbench.core.errors import ConfigError
@@ -172,10 +172,13 @@ class ComparisonRecord:
             )
         return self.verdicts[0]
 
+    @property
+    def asked_s(self) -> float:
+        """The seconds of measuring that were asked for."""
+        return self.protocol.budget_s
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run: its config in words, key figures with units, and its verdict."""
-        import pandas as pd
-
         verdicts = {verdict.label: verdict for verdict in self.verdicts}
         rows = [
             {
@@ -196,7 +199,7 @@ class ComparisonRecord:
             }
             for run in self.runs
         ]
-        return typed(pd.DataFrame(rows)).astype({"threads": "Int64"})
+        return typed(data_frame(rows)).astype({"threads": "Int64"})
 
     def __repr__(self) -> str:
         kinds = "".join(f", {verdict.kind!r}" for verdict in self.verdicts[:1])  # none of a single run

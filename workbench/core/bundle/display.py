@@ -46,6 +46,13 @@ def to_table(
     )
 
 
+def data_frame(rows: Any, columns: list[str] | tuple[str, ...] | None = None) -> pd.DataFrame:
+    """Return a data frame; pandas is imported here, when there is a table to make."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)
+
+
 def frame_of(
     rows: Iterable[object],
     attributes: Iterable[str],

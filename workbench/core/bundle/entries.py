@@ -77,12 +77,12 @@ class EntryFilter:
 
 
 _ANY = EntryFilter()
-_SEARCHED = ("id", "kind", "model", "model_sha256", "ifnull(verdict, '')", "cpu", "note")
+_SEARCHED = ("id", "kind", "model", "model_sha256", "verdict", "cpu", "note")
 
 
 def _holding(*columns: str) -> str:
     """Return the condition that one of the columns holds a folded text, or that SQLite cannot tell."""
-    joined = " || char(10) || ".join(columns)
+    joined = " || char(10) || ".join(f"ifnull({column}, '')" for column in columns)
     return f"(instr(lower({joined}), ?) OR length(CAST({joined} AS BLOB)) > length({joined}))"
 
 
@@ -97,16 +97,7 @@ def _is_model(entry: Entry, model: str) -> bool:
 
 
 def _has_text(entry: Entry, folded: str) -> bool:
-    texts = (
-        entry.id,
-        entry.kind,
-        entry.model,
-        entry.model_sha256,
-        entry.verdict or "",
-        entry.cpu,
-        entry.note,
-    )
-    return any(folded in text.casefold() for text in texts)
+    return any(folded in (getattr(entry, name) or "").casefold() for name in _SEARCHED)
 
 
 _NO_TIME = "1970-01-01T00:00:00+00:00"  # of a damaged row, so that it comes last

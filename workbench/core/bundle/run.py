@@ -11,7 +11,7 @@ from itertools import chain
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-from workbench.core.bundle.display import config_in_words, to_table
+from workbench.core.bundle.display import config_in_words, data_frame, to_table
 from workbench.core.bundle.preparation import Preparation
 from workbench.core.config import Config
 from workbench.core.text import in_mib, in_ms
@@ -108,9 +108,7 @@ class LatencySamples:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per sample; columns label, latency_s."""
-        import pandas as pd
-
-        frame = pd.DataFrame({"label": self.label, "latency_s": self.samples_s})
+        frame = data_frame({"label": self.label, "latency_s": self.samples_s})
         return frame.astype({"label": "str", "latency_s": "float64"})
 
     def __repr__(self) -> str:
@@ -175,15 +173,13 @@ class Run:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per sample; columns label, round, block, order, latency_s, disturbed."""
-        import pandas as pd
-
         rows = [
             (self.label, process.round, number, block.order, sample, "; ".join(block.disturbed))
             for process in self.processes
             for number, block in enumerate(process.blocks)
             for sample in block.samples_s
         ]
-        frame = pd.DataFrame(rows, columns=["label", "round", "block", "order", "latency_s", "disturbed"])
+        frame = data_frame(rows, columns=["label", "round", "block", "order", "latency_s", "disturbed"])
         types = {"label": "str", "round": "int64", "block": "int64", "order": "int64", "latency_s": "float64"}
         return frame.astype({**types, "disturbed": "str"})
 

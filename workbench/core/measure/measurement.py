@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.display import config_in_words, data_frame
 from workbench.core.bundle.run import Run
 from workbench.core.measure.goal import PrecisionGoal
 from workbench.core.measure.percentiles import Figure, mean, over_processes, percentiles, throughput
@@ -59,14 +59,12 @@ class MeasurementRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per figure: figure, value, low, high, unit, note."""
-        import pandas as pd
-
         rows = []
         for estimate in self.estimates():
             unit, factor = unit_of(estimate)
             name, value, low, high, note = astuple(estimate.times(factor))
             rows.append((name, value, low, high, unit, note))
-        frame = pd.DataFrame(rows, columns=["figure", "value", "low", "high", "unit", "note"])
+        frame = data_frame(rows, columns=["figure", "value", "low", "high", "unit", "note"])
         return frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
 
     @property

@@ -13,6 +13,7 @@ from dataclasses import astuple, dataclass
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from workbench.core.bundle.display import data_frame
 from workbench.core.bundle.run import Run
 from workbench.core.measure.pairs import LEAST_S
 from workbench.core.measure.regime import CONFIDENCE
@@ -78,14 +79,12 @@ def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Figu
 
 def percentiles_frame(runs: Sequence[Run]) -> pd.DataFrame:
     """Return one row per percentile in milliseconds and per throughput of each run."""
-    import pandas as pd
-
     rows: list[tuple[object, ...]] = []
     for run in runs:
         for estimate in percentiles(run):
             rows.append((run.label, f"{estimate.name}_ms", *astuple(estimate.times(1e3))[1:]))
         rows.append((run.label, "runs_per_s", *astuple(throughput(run))[1:]))
-    return pd.DataFrame(rows, columns=["label", "figure", "value", "low", "high", "note"])
+    return data_frame(rows, columns=["label", "figure", "value", "low", "high", "note"])
 
 
 def mean(run: Run) -> Figure:

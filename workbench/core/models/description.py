@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
+from workbench.core.bundle.display import data_frame
 from workbench.core.models.declared import Declared, declared_inputs, declared_outputs
 from workbench.core.models.external import ExternalFile
 from workbench.core.models.family import Family, guess_family
@@ -100,9 +101,7 @@ class Description:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per fact; columns field, value. `.operators` holds all operators."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows(), columns=["field", "value"])
+        return data_frame(self.rows(), columns=["field", "value"])
 
     def __str__(self) -> str:
         return f"{shorten(self.name)}: {self.headline}\n{aligned(self.rows(), 14)}"

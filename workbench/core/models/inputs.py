@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.core.bundle.comparison import InputsRecord
+from workbench.core.bundle.display import data_frame
 from workbench.core.errors import InputError
 from workbench.core.models.checking import check_feed, check_values
 from workbench.core.models.declared import declared_inputs
@@ -59,9 +60,7 @@ class Inputs:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per input of the first feed; columns input, value."""
-        import pandas as pd
-
-        return pd.DataFrame(self.shapes, columns=["input", "value"])
+        return data_frame(self.shapes, columns=["input", "value"])
 
     def __str__(self) -> str:
         many = f", {len(self.feeds)} feeds" if len(self.feeds) > 1 else ""

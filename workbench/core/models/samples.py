@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sample_models import CARDS, SKELETONS
 from sample_models.cards import SampleCard, read_card
 from workbench.core import home
+from workbench.core.bundle.display import data_frame
 from workbench.core.errors import ModelError
 from workbench.core.text import did_you_mean, quoted
 
@@ -43,11 +44,9 @@ def samples() -> pd.DataFrame:
     >>> "bert-base" in set(wb.samples()["name"])
     True
     """
-    import pandas as pd
-
     columns = ("name", "family", "kind", "parameters", "bytes", "teaches")
     cards = [card(name) for name in sample_names()]
-    return pd.DataFrame({column: [getattr(sample, column) for sample in cards] for column in columns})
+    return data_frame({column: [getattr(sample, column) for sample in cards] for column in columns})
 
 
 def sample_path(name: str, *, progress: Progress | None = None) -> Path:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from workbench.core.bundle.display import values_of
+from workbench.core.bundle.display import data_frame, values_of
 from workbench.core.errors import BundleError
 from workbench.core.text import in_brackets
 
@@ -147,8 +147,6 @@ class AccuracyRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per config: its accuracy with the interval, and the error of its worst output."""
-        import pandas as pd
-
         rows = []
         for label, config in zip(self.labels, self.configs, strict=True):
             score_row, worst = self.score(label), self._worst(label)
@@ -166,21 +164,19 @@ class AccuracyRecord:
                     "problem": score_row.problem if score_row else None,
                 }
             )
-        frame = pd.DataFrame(rows)
+        frame = data_frame(rows)
         numbers = [name for name in frame.columns if name not in ("label", "config", "problem")]
         return frame.astype(dict.fromkeys(numbers, "float64"))
 
     def fidelity_frame(self) -> pd.DataFrame:
         """Return one row per output of a candidate."""
-        import pandas as pd
-
         rows = []
         for fidelity in self.fidelity:
             row = values_of(fidelity, *(field.name for field in fields(fidelity)))
             for name in ("item_error", "cosine", "top1", "top5"):
                 row |= _estimate(name, row[name])
             rows.append(row)
-        return pd.DataFrame(rows)
+        return data_frame(rows)
 
     def _worst(self, label: str) -> OutputFidelity | None:
         rows = self.outputs(label)

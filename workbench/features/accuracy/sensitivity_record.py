@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
-from workbench.core.bundle.display import to_table
+from workbench.core.bundle.display import data_frame, to_table
 from workbench.core.text import in_ms
+from workbench.drawing.chart import milliseconds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,22 +60,20 @@ class SensitivityRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate, the worst first."""
-        import pandas as pd
-
         rows = [
             {
                 "layer": layer.name,
                 "op_types": ", ".join(layer.op_types),
                 f"error_{self.mode.replace(' ', '_')}": layer.error,
-                "gain_ms": _ms(layer.gain_s),
-                "gain_low_ms": _ms(layer.gain_low_s),
-                "gain_high_ms": _ms(layer.gain_high_s),
+                "gain_ms": milliseconds(layer.gain_s),
+                "gain_low_ms": milliseconds(layer.gain_low_s),
+                "gain_high_ms": milliseconds(layer.gain_high_s),
                 "nodes": len(layer.nodes),
                 "problem": layer.problem,
             }
             for layer in self.worst
         ]
-        frame = pd.DataFrame(rows)
+        frame = data_frame(rows)
         numbers = [name for name in frame.columns if name.startswith(("error", "gain"))]
         return frame.astype(dict.fromkeys(numbers, "float64"))
 
@@ -151,10 +150,6 @@ def _rank(layer: LayerSensitivity, sign: int) -> tuple[int, float]:
     if layer.problem is not None:
         return (2, 0.0)
     return (0 if layer.error is None else 1, sign * (layer.error or 0.0))
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds * 1e3
 
 
 def _percent(error: float | None) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.core.bounds import check_number
+from workbench.core.bundle.display import data_frame
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.core.feature import Feature
@@ -102,13 +103,11 @@ class Proposal:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per set that was tried: how many layers it leaves out, and the error."""
-        import pandas as pd
-
         rows = [
             (len(attempt.excluded), "; ".join(attempt.excluded), attempt.error)
             for attempt in self.record.attempts
         ]
-        return pd.DataFrame(rows, columns=["left_out", "layers", "error"]).astype({"error": "float64"})
+        return data_frame(rows, columns=["left_out", "layers", "error"]).astype({"error": "float64"})
 
     def __str__(self) -> str:
         lines = [str(self.record)]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.comparison import ComparisonRecord, InputsRecord
-from workbench.core.bundle.display import csv_of
+from workbench.core.bundle.display import csv_of, data_frame
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError, StorageError, WorkbenchError
 from workbench.core.text import printable
@@ -60,14 +60,12 @@ def export_folder(result: Any, folder: Path) -> Path:
 
 def tables_of(result: Any) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each table of a result and of its parts, by name."""
-    import pandas as pd
-
     yield "result", result.to_frame()
     measured = measured_record(result.saved)
     if measured is not None:
         yield "samples", samples_frame(measured)
         yield from (
-            (name, pd.DataFrame([asdict(row) for row in rows]))
+            (name, data_frame([asdict(row) for row in rows]))
             for name, rows in (("outputs", measured.agreement), ("doubts", measured.doubts))
             if rows
         )
@@ -98,8 +96,6 @@ def measured_record(record: Any) -> ComparisonRecord | None:
 
 def samples_frame(record: ComparisonRecord) -> pd.DataFrame:
     """Return one row per sample, in the order measured; `counts` is False where its block is excluded."""
-    import pandas as pd
-
     columns = ["label", "round", "block", "block_start_s", "latency_s", "counts"]
     rows = [
         (run.label, process.round, block.order, block.start_s, sample_s, run.counts(block))
@@ -108,7 +104,7 @@ def samples_frame(record: ComparisonRecord) -> pd.DataFrame:
         for block in process.blocks
         for sample_s in block.samples_s
     ]
-    return pd.DataFrame(rows, columns=columns)
+    return data_frame(rows, columns=columns)
 
 
 def _write(result: Any, folder: Path) -> None:

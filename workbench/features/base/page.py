@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.display import config_in_words, data_frame
 from workbench.core.bundle.run import Run
 from workbench.core.measure.percentiles import percentiles_frame
 from workbench.core.text import counted, in_digits, in_gib, one_line
@@ -102,12 +102,10 @@ def _ran(run: Run) -> str:
 
 
 def _outputs(record: ComparisonRecord) -> str:
-    import pandas as pd
-
     if not record.agreement:
         return absent("No outputs were compared.")
     columns = ["label", "output", "agrees", "reason", "max_abs_error", "relative_error", "sqnr_db"]
     rows = [[getattr(output, name) for name in columns] for output in record.agreement]
-    frame: pd.DataFrame = pd.DataFrame(rows, columns=columns)
+    frame: pd.DataFrame = data_frame(rows, columns=columns)
     drawn = plot(chart_figure(agreement_chart(record)), "How near each output is to the baseline's")
     return drawn + table(frame, "Each output against the baseline's", opened=len(frame) <= 8)

@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from workbench.core import home
+from workbench.core.bundle.display import data_frame
 from workbench.core.errors import ConfigError
 from workbench.core.prepare import cache
 from workbench.core.stored_files import StoredFile, stored_files
@@ -107,13 +108,11 @@ class Storage:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per kind of files: name, entries, bytes, oldest, newest, what."""
-        import pandas as pd
-
         rows = [
             (row.name, row.entry_count, row.size_bytes, _utc(row.oldest_s), _utc(row.newest_s), row.what)
             for row in self.rows
         ]
-        return pd.DataFrame(rows, columns=["name", "entries", "bytes", "oldest", "newest", "what"])
+        return data_frame(rows, columns=["name", "entries", "bytes", "oldest", "newest", "what"])
 
     def __str__(self) -> str:
         lines = [

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
+from workbench.core.bundle.display import data_frame
 from workbench.core.errors import BundleError
 from workbench.core.text import in_ms
 
@@ -175,13 +176,11 @@ class ColdStartRecord:
 
         `saved_graph` is "hit" or "miss" where the config loads a graph of the cache, `saves_s` what it saves.
         """
-        import pandas as pd
-
         names = ProcessStart.__dataclass_fields__
         saved = None if self.saved is None else "hit" if self.saved.hit else "miss"
         graphs: dict[Way, dict[str, Any]] = {"as_asked": {"saved_graph": saved, "saves_s": self.saves_s}}
         absent = dict.fromkeys(("saved_graph", "saves_s"))
-        frame = pd.DataFrame(
+        frame = data_frame(
             {
                 "label": self.label,
                 "start": way,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.display import config_in_words, data_frame
 from workbench.core.bundle.run import Run
 from workbench.core.measure.percentiles import percentiles
 from workbench.features.accuracy.record import AccuracyRecord
@@ -97,10 +97,8 @@ def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tupl
 
 def precision_frame(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> pd.DataFrame:
     """Return one row per config; column names contain the units."""
-    import pandas as pd
-
     names = [field.name for field in fields(Standing)]
-    frame = pd.DataFrame(
+    frame = data_frame(
         [[getattr(row, name) for name in names] for row in standings(record, accuracy)], columns=names
     )
     words = ("label", "config", "verdict", "error_from", "problem")

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import verdict_cells
-from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.display import config_in_words, data_frame
 from workbench.core.measure.pairs import LEAST_S, Pair, typical_s
 from workbench.core.measure.percentiles import Figure, mean_of
 from workbench.core.measure.wording import headline
@@ -89,14 +89,12 @@ def decode_pairs(baseline: DecodeRun, candidate: DecodeRun, what: What) -> tuple
 
 def decode_frame(record: DecodingRecord) -> pd.DataFrame:
     """Return one row per config, prompt and batch; units stand in the names."""
-    import pandas as pd
-
     verdicts = {
         (case.name, row.verdict.label, row.what): row.verdict
         for case in record.cases
         for row in case.verdicts
     }
-    return pd.DataFrame(
+    return data_frame(
         [
             {
                 "label": figures.run.label,
@@ -131,8 +129,6 @@ def decode_frame(record: DecodingRecord) -> pd.DataFrame:
 
 def positions_frame(record: DecodingRecord) -> pd.DataFrame:
     """Return one row per config, step and sequence: how long it took, and which token was picked."""
-    import pandas as pd
-
     rows = []
     for figures in figures_of(record):
         case, run = figures.case, figures.run
@@ -142,7 +138,7 @@ def positions_frame(record: DecodingRecord) -> pd.DataFrame:
             place = (run.label, case.prompt_count, case.batch, sequence, case.prompt_count + step)
             rows.append((*place, figures.position_s[step], token, picked))
     columns = ["label", "prompt", "batch", "sequence", "position", "step_s", "token", "picked"]
-    return pd.DataFrame(rows, columns=columns)
+    return data_frame(rows, columns=columns)
 
 
 def in_words(record: DecodingRecord) -> str:

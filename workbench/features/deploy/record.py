@@ -9,7 +9,7 @@ from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Literal
 
 from workbench.core.bundle.comparison import OutputAgreement
-from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.display import data_frame, frame_of
 from workbench.core.bundle.kinds import check_seconds
 from workbench.core.bundle.run import median_of
 from workbench.core.config.config import Config
@@ -129,8 +129,6 @@ class DeploymentRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per way to call: latencies in seconds, requests a second; files if nothing was timed."""
-        import pandas as pd
-
         if self.check is None or not self.check.rounds:
             return frame_of(self.files, ("path", "size_bytes", "sha256"), names={"path": "file"})
         columns = ["callers", "median_s", "p99_s", "requests_per_s", "low_per_s", "high_per_s", "samples"]
@@ -147,7 +145,7 @@ class DeploymentRecord:
                     *(median_of(latencies), _p99(latencies), rate.value, rate.low, rate.high, len(latencies)),
                 )
             )
-        return pd.DataFrame(rows, columns=columns)
+        return data_frame(rows, columns=columns)
 
     def __str__(self) -> str:
         total = sum(file.size_bytes for file in self.files)

@@ -8,6 +8,7 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from workbench.core.bundle.display import data_frame
 from workbench.core.bundle.machine import Machine
 from workbench.core.measure.providers import ProviderState
 from workbench.core.text import aligned, in_digits, in_gib
@@ -87,9 +88,7 @@ class Doctor:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a row a fact; columns topic, item, value."""
-        import pandas as pd
-
-        return pd.DataFrame(list(self._rows()), columns=["topic", "item", "value"])
+        return data_frame(list(self._rows()), columns=["topic", "item", "value"])
 
     def __str__(self) -> str:
         return "\n\n".join(

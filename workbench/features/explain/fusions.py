@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from workbench.core.bundle.display import data_frame
 from workbench.features.base.exportable import Exportable
 from workbench.features.explain.explanation import Explained
 from workbench.features.explain.operators_chart import fusions_chart
@@ -24,8 +25,6 @@ class Fusions(Exportable):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per pattern: source operators, what they became, passes, the count in each run."""
-        import pandas as pd
-
         rows: dict[tuple[str, str], dict[str, Any]] = {}
         for label, explained in self.explained.items():
             for fusion in explained.passes.statistics.fusions:
@@ -37,12 +36,10 @@ class Fusions(Exportable):
                 passes = dict.fromkeys([*filter(None, row["passes"].split(", ")), *fusion.passes])
                 row["passes"] = ", ".join(passes)
         columns = ["pattern", "into", "passes", *self.explained]
-        return pd.DataFrame(list(rows.values()), columns=columns)
+        return data_frame(list(rows.values()), columns=columns)
 
     def ops_frame(self) -> pd.DataFrame:
         """Return one row per operator: how many nodes the source and each run have."""
-        import pandas as pd
-
         rows: dict[str, dict[str, Any]] = {}
         for label, explained in self.explained.items():
             for op in explained.passes.statistics.ops:
@@ -51,7 +48,7 @@ class Fusions(Exportable):
                 )
                 row["source"] = max(row["source"], op.before)
                 row[label] = op.after
-        frame = pd.DataFrame(list(rows.values()), columns=["op_type", "source", *self.explained])
+        frame = data_frame(list(rows.values()), columns=["op_type", "source", *self.explained])
         return frame.sort_values("source", ascending=False, ignore_index=True, kind="stable")
 
     def rows(self) -> tuple[FusionRow, ...]:
@@ -60,13 +57,11 @@ class Fusions(Exportable):
 
     def patterns_frame(self) -> pd.DataFrame:
         """Return the same as a table: pattern, could, the count in each run, why_not, passes."""
-        import pandas as pd
-
         rows = [
             (row.pattern, row.could, *dict(row.fused).values(), why_not(row), ", ".join(row.passes))
             for row in self.rows()
         ]
-        return pd.DataFrame(rows, columns=["pattern", "could", *self.explained, "why_not", "passes"])
+        return data_frame(rows, columns=["pattern", "could", *self.explained, "why_not", "passes"])
 
     def missed_frame(self) -> pd.DataFrame:
         """Return one row per expected fusion that did not happen, with the label of its run."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.display import config_in_words, data_frame
 from workbench.core.bundle.run import Run
 from workbench.core.errors import ConfigError
 from workbench.core.measure.percentiles import Figure, percentiles, throughput
@@ -105,8 +105,6 @@ class Best:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per contender and limit: passed (None: not settled), reason, best."""
-        import pandas as pd
-
         best = [self.winner(group) for group in self.groups]
         rows = [
             (c.group, c.place, c.label, c.config, check.what, check.passed, check.reason, c in best)
@@ -114,7 +112,7 @@ class Best:
             for check in c.checks
         ]
         columns = ["model", "place", "label", "config", "limit", "passed", "reason", "best"]
-        return pd.DataFrame(rows, columns=columns)
+        return data_frame(rows, columns=columns)
 
     def headline(self, group: str) -> str:
         """Return the answer of a group with its best config, in words."""

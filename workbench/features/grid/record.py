@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict, verdict_cells
-from workbench.core.bundle.display import typed
+from workbench.core.bundle.display import data_frame, typed
 from workbench.core.bundle.kinds import check_measured_runs
 from workbench.core.bundle.run import Run, labels_of
 from workbench.core.config import Config
@@ -170,9 +170,7 @@ def size_text(sizes: tuple[tuple[str, int], ...]) -> str:
 
 def grid_frame(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
     """Return the table of these rows."""
-    import pandas as pd
-
-    return typed(pd.DataFrame(rows))
+    return typed(data_frame(rows))
 
 
 def check_grid(record: GridRecord, fix: str) -> None:

@@ -9,7 +9,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.comparison import Verdict, verdict_cells
-from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.display import config_in_words, data_frame
 from workbench.core.measure.pairs import LEAST_S, Pair, typical_s
 from workbench.core.measure.percentiles import Figure, mean_of, percentile_of
 from workbench.core.measure.wording import headline, thread_notes
@@ -112,11 +112,9 @@ def load_notes(
 
 def load_frame(record: LoadTestRecord) -> pd.DataFrame:
     """Return one row per config and amount of load; units stand in the names."""
-    import pandas as pd
-
     rows = summaries(record)
     knees = knees_of(rows, record)
-    return pd.DataFrame([_row(row, row in knees) for row in rows])
+    return data_frame([_row(row, row in knees) for row in rows])
 
 
 def in_words(record: LoadTestRecord) -> str:

@@ -110,6 +110,11 @@ class LoadTestRecord:
     notes: tuple[str, ...]
     max_p99_s: float | None = None  # the latency budget; None: none was given
 
+    @property
+    def asked_s(self) -> float:
+        """The seconds of measuring that were asked for."""
+        return self.duration_s * len(self.points) * len(self.runs)
+
 
 def check_load_test(record: LoadTestRecord, fix: str) -> None:
     """Refuse a record that no load test could have made."""

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import OutputAgreement, Verdict
-from workbench.core.bundle.display import config_in_words, typed
+from workbench.core.bundle.display import config_in_words, data_frame, typed
 from workbench.core.bundle.kinds import check_ratios, check_seconds
 from workbench.core.bundle.run import Failure
 from workbench.core.config import Config
@@ -140,8 +140,6 @@ class PipelinesRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each stage of each pipeline."""
-        import pandas as pd
-
         rows = []
         for run in self.runs:
             figures = run.figures if run.slices else [None] * len(run.stages)
@@ -159,7 +157,7 @@ class PipelinesRecord:
                         "failure": run.failure.problem if run.failure else None,
                     }
                 )
-        return typed(pd.DataFrame(rows))
+        return typed(data_frame(rows))
 
 
 def _sentences(run: PipelineRun) -> list[str]:

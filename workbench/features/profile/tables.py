@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from workbench.core.bundle.display import data_frame
 from workbench.features.profile.interning import Interning
 from workbench.features.profile.scopes import scope_of
 from workbench.features.profile.trace import NO_CODE, Codes, EventKind, Trace, node_name
@@ -89,11 +90,9 @@ def measured(
 
 def node_table(runs: CountedEvents) -> pd.DataFrame:
     """Return a row per executed node: calls and times of one run, and its share of the run."""
-    import pandas as pd
-
     is_node = runs.tree.kind[runs.events] == EventKind.NODE
     events = runs.events[is_node]
-    rows = pd.DataFrame(
+    rows = data_frame(
         {
             "name": runs.trace.name[events],
             "call": runs.trace.call[events],
@@ -108,7 +107,7 @@ def node_table(runs: CountedEvents) -> pd.DataFrame:
     names = [node_name(runs.trace.names[code]) for code in table["name"]]
     calls = [None if code == NO_CODE else runs.trace.calls[code] for code in table["call"]]
     whole = mean_seconds(runs) * runs.scale
-    result = pd.DataFrame(
+    result = data_frame(
         {
             "node": names,
             "op_type": [None if call is None else call.op_type for call in calls],
@@ -126,10 +125,8 @@ def node_table(runs: CountedEvents) -> pd.DataFrame:
 
 def group_table(runs: CountedEvents, by: Grouping) -> pd.DataFrame:
     """Return a row per group: calls and times of one run, share of it. The shares sum to one."""
-    import pandas as pd
-
     counts = runs.tree.kind[runs.events] == EventKind.NODE
-    rows = pd.DataFrame(
+    rows = data_frame(
         {
             by: runs.labels(by),
             "calls": counts / (runs.runs or 1),
@@ -153,8 +150,6 @@ def variation_table(runs: CountedEvents, by: Grouping = "node") -> pd.DataFrame:
 
     p90_s is given from 64 runs on: fewer cannot tell it.
     """
-    import pandas as pd
-
     names, sums = seconds_by_run(runs, by)
     low, first, middle, third, high = (
         np.quantile(sums, (0, 0.25, 0.5, 0.75, 1), axis=1) if runs.runs else np.full((5, len(names)), np.nan)
@@ -166,7 +161,7 @@ def variation_table(runs: CountedEvents, by: Grouping = "node") -> pd.DataFrame:
         by: names, "min_s": low, "q25_s": first, "median_s": middle, "q75_s": third, "max_s": high,
         "p90_s": p90, "spread": spread, "excess_s": third - first,
     }  # fmt: skip
-    return pd.DataFrame(data).sort_values("excess_s", ascending=False, ignore_index=True)
+    return data_frame(data).sort_values("excess_s", ascending=False, ignore_index=True)
 
 
 def seconds_by_run(runs: CountedEvents, by: Grouping) -> tuple[list[str], Any]:
@@ -186,11 +181,9 @@ def mean_seconds(runs: CountedEvents) -> float:
 
 def span_table(trace: Trace, tree: EventTree) -> pd.DataFrame:
     """A row an event of the tree: what flame views draw. Starts count from the first event."""
-    import pandas as pd
-
     taking = np.flatnonzero(~np.isnan(tree.self_us))
     calls = [trace.call_of(int(event)) for event in taking]
-    return pd.DataFrame(
+    return data_frame(
         {
             "event": taking,
             "parent": tree.parent[taking],

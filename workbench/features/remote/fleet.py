@@ -10,6 +10,7 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from workbench.core.bundle.display import data_frame
 from workbench.core.bundle.entries import entry_of
 from workbench.core.errors import Cancelled, ConfigError, WorkbenchError
 from workbench.core.measure.bar import bar
@@ -51,8 +52,6 @@ class FleetAnswers:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per pair. A ratio is that of one machine's own comparison."""
-        import pandas as pd
-
         rows = []
         for answer in self.answers:
             row: dict[str, Any] = {"model": answer.model, "target": answer.target}
@@ -62,7 +61,7 @@ class FleetAnswers:
                 entry = entry_of(answer.result.record, kind, about, "", 0)._asdict()
                 row |= {name: entry[name] for name in _COLUMNS}
             rows.append({**row, "failure": None if answer.failure is None else answer.failure.args[0]})
-        return pd.DataFrame(rows, columns=["model", "target", *_COLUMNS, "failure"])
+        return data_frame(rows, columns=["model", "target", *_COLUMNS, "failure"])
 
     def __str__(self) -> str:
         failed = sum(answer.failure is not None for answer in self.answers)

@@ -9,7 +9,7 @@ from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Literal
 
 from workbench.core.bundle.codec import TABLE
-from workbench.core.bundle.display import typed
+from workbench.core.bundle.display import data_frame, typed
 from workbench.core.errors import BundleError
 from workbench.core.measure.sequential import student_t
 from workbench.core.text import counted, in_digits, in_mib, in_ms
@@ -128,11 +128,9 @@ class ReplayRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each size of each run."""
-        import pandas as pd
-
         names = [part.name for part in fields(SizeSeen)]
         rows = [(run.name, *astuple(size)) for run in self.runs for size in run.sizes]
-        return typed(pd.DataFrame(rows, columns=["run", *names]))
+        return typed(data_frame(rows, columns=["run", *names]))
 
 
 def check_replay(record: ReplayRecord, fix: str) -> None:

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
-from workbench.core.bundle.display import config_in_words, typed, values_of
+from workbench.core.bundle.display import config_in_words, data_frame, typed, values_of
 from workbench.core.bundle.goal import OBJECTIVES, Goal, Objective
 from workbench.core.bundle.kinds import check_comparison
 from workbench.core.bundle.origin import Origin, check_id
@@ -115,6 +115,11 @@ class StudyRecord:
         return next(candidate for candidate in self.candidates if candidate.label == label)
 
     @property
+    def asked_s(self) -> float:
+        """The seconds of measuring that were asked for."""
+        return self.budget_s
+
+    @property
     def best_config(self) -> Config:
         """The answer."""
         return self.candidate(self.best).config
@@ -178,8 +183,6 @@ class StudyRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate, the best first."""
-        import pandas as pd
-
         rows = []
         has_rates = any(candidate.rates for candidate in self.candidates)
         for candidate in sorted(self.candidates, key=_order):
@@ -198,7 +201,7 @@ class StudyRecord:
                     "reason": candidate.reason,
                 }
             )
-        return typed(pd.DataFrame(rows)).astype(
+        return typed(data_frame(rows)).astype(
             dict.fromkeys(("accuracy", "accuracy_change", "error"), "float64")
         )
 

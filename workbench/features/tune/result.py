@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.display import config_in_words, data_frame
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError, warn_user
 from workbench.core.feature import Feature
@@ -64,8 +64,6 @@ class Study(Measured):
         It is that of the objectives; with one objective, also of memory, load time, file size and error. A
         ratio says how many times as good as the default a config is.
         """
-        import pandas as pd
-
         rows = []
         for point in sorted(points_of(self.record), key=lambda point: -point.first.ratio):
             if point.on_front:
@@ -87,7 +85,7 @@ class Study(Measured):
                         "knee": point.is_knee,
                     }
                 )
-        return pd.DataFrame(rows)
+        return data_frame(rows)
 
     def config(self, label: str) -> Config:
         """Return the config of a candidate by its label."""

@@ -87,6 +87,11 @@ class ComparedRecord(VariantsRecord):
 
     comparison: ComparisonRecord
 
+    @property
+    def asked_s(self) -> float:
+        """The seconds of measuring that were asked for."""
+        return self.comparison.asked_s
+
 
 def check_compared(record: ComparedRecord, fix: str) -> None:
     """Check the comparison that a stranger's record is read from."""

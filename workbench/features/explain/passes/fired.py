@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.codec import TABLE
-from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.display import data_frame, frame_of
 from workbench.core.text import counted, shorten
 from workbench.features.explain.observe import PREPARED, REQUIRED, TOGETHER, Application, Observation
 from workbench.features.explain.passes.missed import Missed, missed
@@ -73,8 +73,6 @@ class Passes:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a pass that fired: order, name, level, removed, added, rewired, nodes_after, what."""
-        import pandas as pd
-
         rows = [
             (
                 order, fired_pass.name, fired_pass.level,
@@ -84,7 +82,7 @@ class Passes:
             for order, fired_pass in enumerate(self.fired, start=1)
         ]  # fmt: skip
         columns = ["order", "pass", "level", "removed", "added", "rewired", "nodes_after", "what"]
-        return pd.DataFrame(rows, columns=columns)
+        return data_frame(rows, columns=columns)
 
     def missed_frame(self) -> pd.DataFrame:
         """One row an expected fusion that did not happen."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.codec import TABLE
-from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.display import data_frame, frame_of
 from workbench.features.explain.observe import Observation
 from workbench.features.explain.provenance.account import Account, TracedNode
 
@@ -53,13 +53,11 @@ class Statistics:
         return frame_of(self.ops, ("op_type", "before", "after"))
 
     def fusions_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
         rows = [
             (" + ".join(fusion.pattern), fusion.into, fusion.count, ", ".join(fusion.passes))
             for fusion in self.fusions
         ]
-        return pd.DataFrame(rows, columns=["pattern", "into", "count", "passes"])
+        return data_frame(rows, columns=["pattern", "into", "count", "passes"])
 
 
 def statistics(observation: Observation, account: Account) -> Statistics:

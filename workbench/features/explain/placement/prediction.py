@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.codec import TABLE
-from workbench.core.bundle.display import to_table
+from workbench.core.bundle.display import data_frame, to_table
 from workbench.core.errors import ConfigError
 from workbench.core.plugin_packages import plugin_packages
 from workbench.features.explain.graph import Graph
@@ -121,8 +121,6 @@ class PlacementPrediction:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a node; `prediction` says in every row that it is one."""
-        import pandas as pd
-
         words = {
             True: "prediction: would run there",
             False: "prediction: stays on the CPU",
@@ -133,7 +131,7 @@ class PlacementPrediction:
             for node in self.nodes
         ]
         columns = ["node", "op_type", "prediction", "condition", "partition", "source"]
-        return pd.DataFrame(rows, columns=columns)
+        return data_frame(rows, columns=columns)
 
     def __str__(self) -> str:
         size = self.boundary_bytes
@@ -156,8 +154,6 @@ class Predictions:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a provider, the one that would take most first."""
-        import pandas as pd
-
         ordered = sorted(
             self.all, key=lambda prediction: (-prediction.taken, prediction.unknown, prediction.name)
         )
@@ -175,7 +171,7 @@ class Predictions:
             "prediction_for", "nodes", "node_share", "unknown", "partitions", "tensors_crossing",
             "bytes_crossing", "left_to_the_cpu", "share_right_in_checks", "table_version", "source",
         ]  # fmt: skip
-        return pd.DataFrame(rows, columns=columns).astype(
+        return data_frame(rows, columns=columns).astype(
             {"bytes_crossing": "Int64", "node_share": "float64", "share_right_in_checks": "float64"}
         )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.codec import TABLE
-from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.display import data_frame, frame_of
 from workbench.core.text import counted
 from workbench.features.explain.placement.partitions import Boundary, total_bytes
 
@@ -92,8 +92,6 @@ class Placement:
 
     def providers_frame(self) -> pd.DataFrame:
         """One row a provider: its nodes, partitions and time with their shares, and what crosses to it."""
-        import pandas as pd
-
         rows = []
         for provider, count in self.counts():
             nodes = [node for node in self.nodes if node.provider == provider]
@@ -113,12 +111,10 @@ class Placement:
             "bytes_in",
         ]  # fmt: skip
         floats = dict.fromkeys(("time_s", "time_share"), "float64")
-        return pd.DataFrame(rows, columns=columns).astype({**floats, "bytes_in": "Int64"})
+        return data_frame(rows, columns=columns).astype({**floats, "bytes_in": "Int64"})
 
     def partitions_frame(self) -> pd.DataFrame:
         """One row a partition, in the order of the graph: its provider, nodes and time."""
-        import pandas as pd
-
         parts = {part.nodes[0]: part.time_s for part in self.compiled if part.nodes}
         nodes_of: dict[int, list[PlacedNode]] = {}
         for node in self.nodes:
@@ -130,7 +126,7 @@ class Placement:
             ops = ", ".join(f"{count} {op}" for op, count in Counter(n.op_type for n in nodes).most_common())
             rows.append((number, nodes[0].provider, len(nodes), sum(known) if known else None, ops))
         columns = ["partition", "provider", "nodes", "time_s", "operators"]
-        return pd.DataFrame(rows, columns=columns).astype({"time_s": "float64"})
+        return data_frame(rows, columns=columns).astype({"time_s": "float64"})
 
     def to_frame(self) -> pd.DataFrame:
         """One row an optimized node: node, op_type, provider, partition, inserted, time_s, reason."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import traitlets as t
 
+from workbench.core.bundle.display import data_frame
 from workbench.core.errors import ProfileError
 from workbench.drawing.canvas.base import View
 from workbench.features.profile.difference.changes import Difference, difference
@@ -64,8 +65,6 @@ class FlameView(View):
 
     def to_frame(self, way: Way | None = None) -> pd.DataFrame:
         """Return the boxes of a picture as a table; of the difference a row for each group of nodes."""
-        import pandas as pd
-
         picture = self.picture_of(way or self.way)
         if picture.key == "difference" and self.difference is not None:
             return self.difference.to_frame()
@@ -79,7 +78,7 @@ class FlameView(View):
         ]  # fmt: skip
         columns = ["pane", "depth", "kind", "name", "op_type", "provider", "inside", "start_s", "total_s",
                    "self_s", "calls", "change_s"]  # fmt: skip
-        return pd.DataFrame(rows, columns=columns)
+        return data_frame(rows, columns=columns)
 
     def still(self) -> Scene:
         """Draw the current picture with the names of its widest boxes."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from workbench.core.bundle.display import data_frame
 from workbench.core.config import Config
 from workbench.core.cpu import usable_cores
 from workbench.core.errors import BundleError
@@ -78,14 +79,12 @@ class PeakTable:
 
     def to_frame(self) -> pd.DataFrame:
         """Columns threads, float32_gflops, int8_gops, gb_per_s, doubt."""
-        import pandas as pd
-
         columns = ["threads", "float32_gflops", "int8_gops", "gb_per_s", "doubt"]
         rows = [
             (row.threads, *(None if rate is None else rate / 1e9 for rate in row.rates), row.doubt)
             for row in self.rows
         ]
-        return pd.DataFrame(rows, columns=columns)
+        return data_frame(rows, columns=columns)
 
 
 @dataclass(frozen=True, slots=True)
