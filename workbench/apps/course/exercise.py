@@ -31,13 +31,6 @@ LESSONS = (
 NONE = "none"  # the answer where nothing is right
 ANSWERS = ("faster", "slower", "tie", "not settled")
 LEAST_SQNR_DB = 60.0
-# The seconds of measuring that were asked for, in the record of what a checker takes under this name.
-ASKED_S: Mapping[str, Callable[[Any], float]] = {
-    "comparison": lambda record: record.protocol.budget_s,
-    "ablation": lambda record: record.comparison.protocol.budget_s,
-    "study": lambda record: record.budget_s,
-    "load": lambda record: record.duration_s * len(record.points) * len(record.runs),
-}
 
 
 class OverBudget(str):
@@ -78,7 +71,8 @@ class Exercise:
         """Return the seconds of measuring that were asked for; None where nothing limits them."""
         if self.budget_s is None:
             return None
-        return next((float(ASKED_S[name](given[name].record)) for name in ASKED_S if name in given), None)
+        records: list[Any] = [getattr(result, "record", None) for result in given.values()]
+        return next((float(record.asked_s) for record in records if hasattr(record, "asked_s")), None)
 
 
 _EXERCISES: dict[str, Exercise] = {}

@@ -96,7 +96,7 @@ def shared_rows(state: BenchState) -> list[SharedRow]:
     paths = [SharedRow(trait, label, help, unset, "precision" if trait == "calibration" else "inputs")
              for trait, label, unset, help in _PATHS if trait == "data" or calibrated]  # fmt: skip
     clock = "Of comparisons. Processor time is the work of a run at one thread: other programs hardly " \
-            "disturb it. Sweeps, load tests and searches take the configs as they are set."  # fmt: skip
+            "disturb it. All else takes the configs as they are set."  # fmt: skip
     return [
         *sizes,
         SharedRow("seed", "seed", "Of random inputs. Default 0.", "0", "inputs"),

@@ -1,4 +1,4 @@
-"""The field of a sweep: up to two axes, each a dimension of the model or a knob, with its values."""
+"""The field of a grid: up to two axes, each a dimension of the model or a knob, with its values."""
 
 from __future__ import annotations
 

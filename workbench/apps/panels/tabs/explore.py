@@ -58,14 +58,14 @@ def words(point: ThreadPoint) -> str:
 
 
 def first_for(model: Model | None) -> str:
-    """Return what tells most about a model: decoding of a language model, sizes where they are free."""
+    """Return what tells most about a model; empty: the first offer, several sizes or values of a knob."""
     if model is None:
-        return "sweep"
+        return ""
     if model.describe().family == "GPT-like":
         return "decoding"
     dims = free_names(model)
     if any(map(is_batch, dims)):
-        return "sweep"
+        return ""
     return "replay" if dims else "thread scaling"
 
 

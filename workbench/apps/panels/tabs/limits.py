@@ -1,4 +1,4 @@
-"""The line of limits below a comparison, a sweep or a matrix: which config keeps them."""
+"""The line of limits below a comparison or a grid: which config keeps them."""
 
 from __future__ import annotations
 

@@ -78,7 +78,6 @@ def part_cards(state: BenchState, kind: Offer) -> list[Card]:
 
 BOTH = "both"
 MORE = ("more…", "")  # the first entry of the list of titles
-_BEST = ("sweep", "matrix")  # further results that know their best config within limits
 
 
 class TabPage:
@@ -187,11 +186,19 @@ class TabPage:
             for card in chosen:
                 card.show()
         part = chosen[0].card.part if chosen else None
-        asks = part in _BEST or (part == "" and self.state.result is not None)
         if self.tab.has_limits:
+            asks = self._knows_best(part)
             self.below.children = (self.limits.widget,) if asks else ()
             if asks and part is not None:
                 self.limits.show(part)
+
+    def _knows_best(self, part: str | None) -> bool:
+        """Return whether the result of a card knows its best config within limits."""
+        if part == "":
+            return self.state.result is not None
+        from workbench.features.grid.best import ConfigChoice  # once there is a result
+
+        return part in KINDS.names and issubclass(KINDS.named(part).result, ConfigChoice)
 
     @cached_property
     def limits(self) -> LimitsLine:
