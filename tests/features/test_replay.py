@@ -87,7 +87,13 @@ def test_sizes_are_rounded_up_to_powers_of_two_or_to_buckets() -> None:
 
 @pytest.mark.real
 def test_a_stream_of_sizes_is_replayed(model: Path) -> None:
-    record = wb.replay(model, [64, 5, 9, 5, 33], passes=2, keep=False).record
+    result = wb.replay(model, [64, 5, 9, 5, 33], passes=2, keep=False)
+    record = result.record
+    assert (
+        result.chart()
+        .sentences[0]
+        .startswith("dynamic: 5 requests; as they come: 4 sizes; memory growth not settled: ")
+    )
     plain, buckets = record.runs
     assert [(size.shape, size.requests, size.is_covered) for size in plain.sizes] == [
         ("tokens=64", 1, False), ("tokens=5", 2, True), ("tokens=9", 1, True), ("tokens=33", 1, True),

@@ -81,6 +81,7 @@ def test_the_release_of_the_change_is_found(
     before = RELEASES[RELEASES.index(release) - 1]
     assert [row.onnxruntime for row in result.record.rows] == [before, release]
     assert str(result).startswith(f"The {words} changed from {before} to {release}")
+    assert f"The {words} changed from {before} to {release}" in result.chart().sentences[0]
     assert len(measured) <= 4
     assert measured[0] == [RELEASES[0], RELEASES[-1]]
 

@@ -26,4 +26,5 @@ def replay_chart(record: ReplayRecord) -> Chart:
     )
     axes = (Axis("latency (ms)"), Axis("resident memory after it first ran (MiB)"))
     note = rows_left_out(len(sizes), len(rows), "sizes")
-    return Chart(tuple(str(record).splitlines()), axes, rows, note, columns=2)
+    requests, as_they_come, *others = str(record).splitlines()
+    return Chart((f"{requests}; {as_they_come}", *others), axes, rows, note, columns=2)

@@ -88,7 +88,7 @@ class ReplayRun:
     def __str__(self) -> str:
         if self.failure is not None:
             return f"{self.name}: failed ({self.failure})"
-        parts = [f"{self.name}: {counted(len(self.sizes), 'size')}"]
+        parts = [f"{self.name}: {counted(len(self.sizes), 'size')}", f"memory {self.growth}"]
         if self.first_factor is not None:
             parts.append(
                 f"a first run takes {in_digits(self.first_factor, 3)} times as long as the next ones"
@@ -97,7 +97,7 @@ class ReplayRun:
         ends = (self.loaded_bytes, self.pass_bytes[0], self.pass_bytes[-1])
         loaded, first, last = (in_mib(size) or "not known" for size in ends)
         parts.append(f"memory {loaded} before, {first} after the first pass, {last} after the last")
-        return "; ".join([*parts, str(self.growth)])
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)

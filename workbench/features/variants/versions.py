@@ -202,7 +202,9 @@ def versions_chart(record: VersionsRecord) -> Chart:
         (one_line(f"{row.name}: {row.onnxruntime}", 40), row, row.nodes, run_look(index))
         for index, row in enumerate(record.rows)
     )
-    return side_by_side(f"{record.model_name}: versions of ONNX Runtime side by side", "A", rows)
+    changes = (f"{row.name}: {', '.join(_differences(record.rows[0], row))}" for row in record.rows[1:])
+    title = "; ".join([f"{record.model_name}: {record.found or Versions.title}", *changes])
+    return side_by_side(title, "A", rows)
 
 
 class Versions(Measured):
