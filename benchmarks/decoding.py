@@ -3,6 +3,10 @@
 A second process decodes the same prompt with ONNX Runtime and numpy alone. It makes a pass before each one of
 ours, and the process whose turn it is not is frozen. Both are fresh in each round. The ratio is that of the
 tokens a second in the same round. The names of the cache are those of Hugging Face's exports.
+
+The part `roof` prints what memory allows beside what bound caches and weights of 8, 4 and 2 bits reach, for
+two prompts and two batches. The part `genai` runs a folder of ONNX Runtime GenAI beside a session, with
+`--genai PYTHON` of an environment that has it.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -22,6 +27,8 @@ import numpy as np
 import psutil
 
 import workbench as wb
+from tests.core.models import tiny
+from tests.core.models.decoders import GENAI_CONFIG, grouped
 from workbench.core.measure.limits import Progress
 from workbench.core.measure.pairs import typical_s
 from workbench.core.measure.percentiles import mean_of
@@ -106,20 +113,60 @@ def decoded(session: Any, prompt: list[int], count: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print both rates and their ratio."""
+    """Print what each part found."""
     parser = argparse.ArgumentParser(prog="benchmarks.decoding", description=__doc__)
     parser.add_argument("--plain", metavar="MODEL", help="decode what stdin asks for, and nothing else")
     parser.add_argument("--prompt", type=int, default=32, help="tokens")
     parser.add_argument("--tokens", type=int, default=32)
-    parser.add_argument("--budget", type=float, default=120.0, help="seconds")
+    parser.add_argument("--budget", type=float, default=120.0, help="seconds of each part")
+    parser.add_argument("--parts", nargs="+", choices=("loop", "roof", "genai"), default=["loop", "roof"])
+    parser.add_argument("--genai", metavar="PYTHON", default=sys.executable, help="with ONNX Runtime GenAI")
     options = parser.parse_args()
     if options.plain:
         serve(options.plain)
         return
+    print(f"load {os.getloadavg()[0]:.1f}", flush=True)
+    if "loop" in options.parts:
+        beside_a_plain_loop(options)
+    if "roof" in options.parts:
+        print(under_the_roof(options.budget), flush=True)
+    if "genai" in options.parts:
+        print(beside_genai(options.genai, options.budget), flush=True)
+
+
+def under_the_roof(budget_s: float) -> wb.Decoding:
+    """Measure the bandwidth of this machine, then several forms of one model."""
+    wb.peaks([1])
+    base = wb.Config(intra_op_threads=1)
+    configs = [
+        base,
+        base.replace(io_binding=True),
+        *(base.replace(precision=wb.WeightOnly(bits=bits)) for bits in (8, 4, 2)),
+    ]
+    return wb.decode(
+        MODEL, *configs, prompt_lengths=[16, 64], batch=[1, 4], tokens=12, budget_s=budget_s,
+        progress=False, keep=False,
+    )  # fmt: skip
+
+
+def beside_genai(python: str, budget_s: float) -> wb.Decoding:
+    """Decode a tiny model of ours, in GenAI's format, with its generator and with a session."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "genai_config.json").write_text(json.dumps(GENAI_CONFIG))
+        model = tiny.save(grouped(), Path(folder), "model.onnx")
+        engine = wb.Engine("genai", threads=1).replace(runtime=python)
+        return wb.decode(
+            model, wb.Config(intra_op_threads=1), engine, prompt=[3, 1, 4, 1, 5], tokens=8,
+            budget_s=budget_s, progress=False, keep=False,
+        )  # fmt: skip
+
+
+def beside_a_plain_loop(options: argparse.Namespace) -> None:
+    """Print both rates and their ratio."""
     draws = random.Random(0)
     prompt = [draws.randrange(1000) for _ in range(options.prompt)]
     plain = PlainLoop(wb.load(MODEL).path, prompt, options.tokens)
-    print(f"load {os.getloadavg()[0]:.1f}; {MODEL}, {len(prompt)} tokens, then {options.tokens}", flush=True)
+    print(f"{MODEL}, {len(prompt)} tokens, then {options.tokens}", flush=True)
     try:
         record = wb.decode(
             MODEL, prompt=prompt, tokens=options.tokens, budget_s=options.budget, progress=plain.before_each,

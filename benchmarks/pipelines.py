@@ -49,10 +49,12 @@ def main() -> None:
         stage = result.stages()[1]
         share, told = stage.share, stage.gain(2)
         seen = math.exp(fmean(pair.log_ratio_all for pair in pipeline_pairs(first, second)))
+        verdict = result.record.verdicts[0]
+        ends = verdict.reason if verdict.low is None else f"{verdict.low:.3f} to {verdict.high:.3f}"
         parts = sum(row.time.value or 0.0 for row in first.figures)
         print(
             f"{model}: share {share.value:.3f} ({share.low:.3f} to {share.high:.3f}); foretold "
-            f"{told.value:.3f}× ({told.low:.3f} to {told.high:.3f}), measured {seen:.3f}×; "
+            f"{told.value:.3f}× ({told.low:.3f} to {told.high:.3f}), measured {seen:.3f}× ({ends}); "
             f"stages sum to {parts / (first.whole.value or 1):.3f} of a pass with one clock"
         )
 

@@ -28,7 +28,7 @@ from workbench.features.base.registry import KINDS
 from workbench.features.base.result import packed
 from workbench.features.remote import calls
 from workbench.features.remote.fleet import FleetAnswer, FleetAnswers
-from workbench.features.remote.task import RemoteTask
+from workbench.features.remote.task import RemoteTask, watch_s
 from workbench.features.remote.trusted import check_address, check_answer
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -182,6 +182,10 @@ def test_a_worker_or_a_scheduler_that_dies_is_said(client: Any, model: Path, los
     killed = Started(client.processes[lost].kill)
     with pytest.raises(wb.ClusterError, match=reason):
         wb.on(client).compare(model, *TWO, **LONG, progress=killed)
+
+
+def test_a_call_that_waits_for_long_asks_the_scheduler_less_often() -> None:
+    assert [watch_s(waited_s) for waited_s in (0.0, 10.0, 30.0, 600.0)] == [1.0, 1.0, 3.0, 5.0]
 
 
 def test_a_poisoned_answer_is_an_error_with_a_fix(client: Any, model: Path) -> None:

@@ -27,9 +27,16 @@ if TYPE_CHECKING:
 MEASURING = "measuring"  # the resource of workers that measure: one thing at a time
 _PART_BYTES = 16 << 20  # of a file in one message
 _POLL_S = 0.1
-WATCH_S = 1.0  # between two questions to the scheduler
+_WATCH_S = (1.0, 5.0)  # between two questions to the scheduler, at first and after a long wait
+_WATCHED = 0.1  # of the time waited, in between
 SILENT_S = 15.0  # of a worker or a scheduler, after which it counts as lost
 SAME_VERSION = "install the same version there: pip install 'ort-workbench[cluster]'"
+
+
+def watch_s(waited_s: float) -> float:
+    """Return how long to leave the scheduler in peace: hundreds of calls may wait for it."""
+    least_s, most_s = _WATCH_S
+    return min(max(least_s, _WATCHED * waited_s), most_s)
 
 
 class RemoteTask:
@@ -92,10 +99,11 @@ class RemoteTask:
 
     def _answer(self, future: Any) -> Any:
         """Wait for a task; say within seconds that its worker or the scheduler is lost."""
+        began_s = time.monotonic()
         while not future.done():
             time.sleep(_POLL_S)
             check_cancel(self._cancel)
-            if time.monotonic() - self._looked_s > WATCH_S:
+            if time.monotonic() - self._looked_s > watch_s(time.monotonic() - began_s):
                 self._check_workers()
                 self._looked_s = time.monotonic()
         if future.status == "finished":
