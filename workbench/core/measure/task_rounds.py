@@ -24,11 +24,15 @@ from workbench.core.measure.pairs import Pair, population_of
 from workbench.core.measure.participant import Participant
 from workbench.core.measure.surroundings import StartWorker, Surroundings, surroundings_here
 from workbench.core.measure.tolerance import required_sqnr_db
-from workbench.core.measure.verdict import Criteria, judge
+from workbench.core.measure.verdict import Criteria, is_enough, judge
 from workbench.core.worker.launch import Worker
 from workbench.core.worker.values import read_values
 
 Record = TypeVar("Record")
+
+_LEAST_ROUNDS = 3  # an interval needs them, whatever the budget
+_MOST_ROUNDS = 12
+_ROUNDS_ALONE = 5  # of one config, which needs no verdict
 
 
 @dataclass(slots=True)
@@ -96,9 +100,30 @@ class TaskRounds(ABC, Generic[Record]):
     def take(self, answer: TaskAnswer) -> None:
         """Keep what an answer says."""
 
-    @abstractmethod
     def fraction(self, number: int, elapsed_s: float) -> float | None:
-        """Return the done share in this round; None: not known."""
+        """Return the done share in this round, here that of the budget; None: not known."""
+        return min(1.0, elapsed_s / self.budget_s) if number else None
+
+    def until_known(
+        self,
+        tasks: Callable[[Sequence[Candidate]], Sequence[WorkerTask]],
+        pairs: Callable[[], Sequence[tuple[Pair, ...]]],
+    ) -> None:
+        """Run rounds of these tasks until the verdicts on the pairs are known, or the budget is spent."""
+        for number in range(1, _MOST_ROUNDS + 1):
+            began = time.perf_counter()
+            alive = self.alive()
+            self.round(number, alive, tasks(alive))
+            now = time.perf_counter()
+            out_of_time = now - self.began + (now - began) > self.budget_s
+            if number >= _LEAST_ROUNDS and (out_of_time or self._is_enough(number, pairs())):
+                return
+
+    def _is_enough(self, rounds: int, pairs: Sequence[tuple[Pair, ...]]) -> bool:
+        """Return whether more rounds would only confirm the verdicts; one config alone gets five."""
+        if len(self.alive()) < 2:
+            return rounds >= _ROUNDS_ALONE
+        return all(is_enough(row, self.criteria(row)) for row in pairs)
 
     def alive(self) -> list[Candidate]:
         """Return the configs that have not failed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,10 +13,10 @@ from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.interleaved import TaskAnswer, WorkerTask
 from workbench.core.measure.limits import OnProgress
+from workbench.core.measure.pairs import Pair
 from workbench.core.measure.participant import Participant
 from workbench.core.measure.rounds import seconds_of
 from workbench.core.measure.task_rounds import TaskRounds
-from workbench.core.measure.verdict import is_enough
 from workbench.core.measure.wording import thread_notes
 from workbench.core.models import Model
 from workbench.core.models.decoding import DecodingNames, cache_feeds, is_in_place, weight_bytes
@@ -26,9 +25,6 @@ from workbench.features.decode.points import WHATS, decode_pairs
 from workbench.features.decode.record import DecodeCase, DecodePass, DecodeRun, DecodeVerdict, DecodingRecord
 from workbench.features.profile.roofline.machine_peaks import kept_peaks
 
-_LEAST_ROUNDS = 3  # an interval needs them, whatever the budget
-MOST_ROUNDS = 12
-ROUNDS_ALONE = 5  # of one config, which needs no verdict
 PASSES = 2  # of each config in a round; one where a pass is long
 LONG_PASS_S = 1.0
 WARM_UP_TOKENS = 3
@@ -70,23 +66,15 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
         longest_s = max(sum(parts[-1].step_s) for parts in self._passes.values())
         passes = PASSES if longest_s < LONG_PASS_S else 1
         self._passes.clear()
-        for number in range(1, MOST_ROUNDS + 1):
-            began = time.perf_counter()
-            alive = self.alive()
-            self.round(
-                number,
-                alive,
-                [
-                    self._task(candidate, case)
-                    for candidate in alive
-                    for case in self._cases
-                    for _ in range(passes)
-                ],
-            )
-            now = time.perf_counter()
-            out_of_time = now - self.began + (now - began) > self.budget_s
-            if number >= _LEAST_ROUNDS and (out_of_time or self._is_enough(number)):
-                return
+        self.until_known(
+            lambda alive: [
+                self._task(candidate, case)
+                for candidate in alive
+                for case in self._cases
+                for _ in range(passes)
+            ],
+            self._pairs,
+        )
 
     def record(self) -> DecodingRecord:
         """Return the record with its verdicts."""
@@ -168,10 +156,6 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
             )
         )
 
-    def fraction(self, number: int, elapsed_s: float) -> float | None:
-        """Return the spent share of the budget."""
-        return min(1.0, elapsed_s / self.budget_s) if number else None
-
     def _task(self, candidate: Candidate, case: int) -> WorkerTask:
         return WorkerTask(candidate.label, "decoding", "decode", self._body(case))
 
@@ -180,17 +164,14 @@ class DecodingRounds(TaskRounds[DecodingRecord]):
         given = [tokens[at : at + batch] for at in range(0, len(tokens), batch)]
         return {"case": case, "count": self._request.tokens, "given": given or None}
 
-    def _is_enough(self, rounds: int) -> bool:
-        """Return whether more rounds would only confirm the verdicts; one config alone gets five."""
-        if len(self.alive()) == 1:
-            return rounds >= ROUNDS_ALONE
-        pairs = [
+    def _pairs(self) -> list[tuple[Pair, ...]]:
+        """Return what the verdicts on the tokens are read from, of each config that runs."""
+        return [
             decode_pairs(runs[0], run, WHATS[-1])
             for runs in map(self._runs, self._cases)
             for run in runs[1:]
             if run.failure is None
         ]
-        return all(is_enough(row, self.criteria(row)) for row in pairs)
 
     def _runs(self, case: int) -> tuple[DecodeRun, ...]:
         return tuple(self._run(candidate, (case, candidate.label)) for candidate in self.candidates)

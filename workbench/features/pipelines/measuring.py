@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.interleaved import TaskAnswer, WorkerTask
 from workbench.core.measure.pairs import Pair
 from workbench.core.measure.rounds import seconds_of
-from workbench.core.measure.verdict import is_enough
 from workbench.features.pipelines.pipeline import Stage
 from workbench.features.pipelines.record import PipelineRun, PipelineSlice, PipelinesRecord, StageRecord
 from workbench.features.pipelines.sessions import PipelineSessions
 
-_LEAST_ROUNDS = 3  # an interval needs them, whatever the budget
-MOST_ROUNDS = 12
-_ROUNDS_ALONE = 5  # of one pipeline, which needs no verdict
 _SLICES = 2  # of each pipeline in a round
 _SLICE_S = 0.25
 
@@ -28,19 +23,14 @@ class PipelineRounds(PipelineSessions[PipelinesRecord]):
     def run(self) -> None:
         """Connect the stages of each pipeline, so that a mismatch is an error, then time them in turns."""
         self.connect()
-        for number in range(1, MOST_ROUNDS + 1):
-            began = time.perf_counter()
-            alive = self.alive()
-            tasks = [
+        self.until_known(
+            lambda alive: [
                 WorkerTask(candidate.label, "passes", "passes", {"seconds": _SLICE_S})
                 for candidate in alive
                 for _ in range(_SLICES)
-            ]
-            self.round(number, alive, tasks)
-            now = time.perf_counter()
-            out_of_time = now - self.began + (now - began) > self.budget_s
-            if number >= _LEAST_ROUNDS and (out_of_time or self._is_enough(number)):
-                return
+            ],
+            self._pairs,
+        )
 
     def take(self, answer: TaskAnswer) -> None:
         """Keep the times of a slice."""
@@ -58,10 +48,6 @@ class PipelineRounds(PipelineSessions[PipelinesRecord]):
                 disturbed=answer.disturbed,
             )
         )
-
-    def fraction(self, number: int, elapsed_s: float) -> float | None:
-        """Return the spent share of the budget."""
-        return min(1.0, elapsed_s / self.budget_s) if number else None
 
     def record(self) -> PipelinesRecord:
         """Return the record with its verdicts."""
@@ -88,13 +74,10 @@ class PipelineRounds(PipelineSessions[PipelinesRecord]):
             failure=gathered.failure,
         )
 
-    def _is_enough(self, rounds: int) -> bool:
-        """Return whether more rounds would only confirm the verdicts; one pipeline alone gets five."""
-        baseline, *rest = (self._run(candidate) for candidate in self.candidates)
-        pairs = [pipeline_pairs(baseline, run) for run in rest if run.failure is None]
-        if not pairs:
-            return rounds >= _ROUNDS_ALONE
-        return all(is_enough(row, self.criteria(row)) for row in pairs)
+    def _pairs(self) -> list[tuple[Pair, ...]]:
+        """Return what the verdicts are read from, of each pipeline that runs."""
+        baseline, *rest = map(self._run, self.candidates)
+        return [pipeline_pairs(baseline, run) for run in rest if run.failure is None]
 
 
 def pipeline_pairs(baseline: PipelineRun, candidate: PipelineRun) -> tuple[Pair, ...]:
