@@ -48,6 +48,14 @@ class Served(JupyterHandler):
     def content_security_policy(self) -> str:
         return POLICY
 
+    def check_xsrf_cookie(self) -> None:
+        """Let scripts of the viewers read with the login alone; nothing here can be written.
+
+        JupyterHub asks a script for a token even to read, since pages of other users may have the same
+        origin. They cannot know the random id in the address of a model or a profile; the status has no more
+        than a version.
+        """
+
     def set_default_headers(self) -> None:
         super().set_default_headers()
         self.set_header("Referrer-Policy", "no-referrer")
