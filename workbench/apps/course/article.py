@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -17,20 +17,10 @@ from workbench.core.text import did_you_mean, listed, one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-_DATA = Path(__file__).with_name("article.json")
 NOT_RECORDED = "no recorded run"
 LESSON = "lesson-"  # begins the name of all claims of a lesson, such as "lesson-3"
 LONGEST = 1_000  # characters of a claim or a caption
 NOT_MEASURED = "not measured"
-HARDWARE = {
-    "gpu": "a GPU",
-    "tensorrt": "a GPU with TensorRT",
-    "npu": "an NPU",
-    "android": "an Android device",
-    "apple": "an Apple device",
-    "amd gpu": "an AMD GPU",
-    "windows": "Windows",
-}
 _MEASURED: dict[str, str] = {}  # the reader's values of single claims, kept for the table of their lesson
 
 
@@ -114,12 +104,16 @@ class ArticleComparison:
         return frame_of(self.rows, ("article", "recorded", "own"))
 
     def __repr__(self) -> str:
-        has_values = not self._unmeasured()
-        lines: list[str] = []
-        for row in self.rows:
-            lines += [f"The article: {row.article}", f"Recorded: {row.recorded}"]
-            lines += [f"On this machine: {row.own}"] if has_values else []
+        starts = ("The article", "Recorded", "On this machine")
+        lines = (
+            f"{start}: {text}" for row in self._cells() for start, text in zip(starts, row, strict=False)
+        )
         return "\n".join([*lines, *self._notes()])
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        """Return the texts of all rows; without those of this machine where it measured nothing."""
+        shown = 2 if self._unmeasured() else 3
+        return [astuple(row)[:shown] for row in self.rows]
 
     def _unmeasured(self) -> str:
         """Return the words that all of several rows have in place of a value; empty where they differ."""
@@ -129,16 +123,15 @@ class ArticleComparison:
 
     def _notes(self) -> list[str]:
         """Return the sentences below the rows."""
-        own = f"On this machine: {self._unmeasured()}." if self._unmeasured() else ""
-        missing = f"The article does not state: {', '.join(self.missing)}." if self.missing else ""
-        return [note for note in (own, missing) if note]
+        own, missing = self._unmeasured(), ", ".join(self.missing)
+        notes = (own and f"On this machine: {own}.", missing and f"The article does not state: {missing}.")
+        return list(filter(None, notes))
 
     def _repr_html_(self) -> str:
         heads = ("the article", "recorded on two shared cores", "on this machine")
-        shown = 2 if self._unmeasured() else len(heads)
-        rows = [(row.article, row.recorded, row.own)[:shown] for row in self.rows]
+        rows = self._cells()
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return to_table(heads[:shown], rows, self.title, LONGEST, left=True) + notes
+        return to_table(heads[: len(next(iter(rows), heads))], rows, self.title, LONGEST, left=True) + notes
 
 
 def compare_with_article(name: str, value: Any) -> ArticleComparison:
@@ -204,32 +197,40 @@ def article_table(name: str) -> ArticleTable:
 @cache
 def article_claims() -> dict[str, Claim]:
     """Return the claims that the lessons use, by name."""
-    return {row["id"]: Claim(**row) for row in _rows("claims")}
+    return {row["id"]: Claim(**row) for row in _data()["claims"]}
 
 
 @cache
 def article_contradictions() -> frozenset[frozenset[str]]:
     """Return the pairs of cells that cannot both be true."""
-    return frozenset(frozenset(row["cells"]) for row in _rows("contradictions"))
+    return frozenset(frozenset(row["cells"]) for row in _data()["contradictions"])
 
 
 @cache
 def article_tables() -> dict[str, ArticleTable]:
     """Return the tables that the lessons use, by name."""
-    return {row["id"]: ArticleTable(**row) for row in _rows("tables")}
+    return {row["id"]: ArticleTable(**row) for row in _data()["tables"]}
 
 
-def _rows(what: str) -> list[dict[str, Any]]:
-    rows = json.loads(_DATA.read_text(encoding="utf-8"))[what]
-    return [{name: _tuples(value) for name, value in row.items()} for row in rows]
+def article_hardware() -> dict[str, str]:
+    """Return the words for what a claim or a cell needs to be measured."""
+    return dict(_data()["hardware"])
+
+
+@cache
+def _data() -> Any:
+    return _tuples(json.loads(Path(__file__).with_name("article.json").read_text(encoding="utf-8")))
 
 
 def _tuples(value: Any) -> Any:
+    """Return JSON data with tuples in place of lists."""
+    if isinstance(value, dict):
+        return {name: _tuples(part) for name, part in value.items()}
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _unmeasured(needs: str) -> str:
-    return NOT_MEASURED if needs == "cpu" else f"{NOT_MEASURED}: needs {HARDWARE[needs]}"
+    return NOT_MEASURED if needs == "cpu" else f"{NOT_MEASURED}: needs {article_hardware()[needs]}"
 
 
 def _own(value: Any) -> str:

@@ -39,16 +39,12 @@ NOT_FIRED = "did not fire in these models"
 
 def level_cells(row: str, levels: Levels) -> Cells:
     """Return the latency at each level and the gain of all of them, for a row of "levels-latency"."""
-    record, cells = levels.record, Cells()
-    for level in record.rows:
-        if level.name in LEVEL_COLUMNS:
-            latency = in_ms(level.latency_s)
-            text = None if latency is None else f"{record.model_name}: {latency}"
-            cells[f"{_LEVELS}/{row}/{LEVEL_COLUMNS[level.name]}"] = text
-    last = record.rows[-1]
-    kind = str(last.verdict).replace("unknown", "not settled")
-    gain = None if last.ratio.value is None else f"{record.model_name}: {last.ratio.value:.2f} times ({kind})"
-    return {**cells, f"{_LEVELS}/{row}/best_speedup": gain}
+    rows = levels.record.rows
+    columns = {column: level for level in rows if (column := LEVEL_COLUMNS.get(level.name))}
+    texts = {column: in_ms(level.latency_s) for column, level in columns.items()}
+    kind, ratio = str(rows[-1].verdict).replace("unknown", "not settled"), rows[-1].ratio.value
+    texts["best_speedup"] = None if ratio is None else f"{ratio:.2f} times ({kind})"
+    return _cells_of(levels.record.model_name, f"{_LEVELS}/{row}", texts)
 
 
 def precision_cells(comparison: Comparison, accuracy: AccuracyTable) -> Cells:
@@ -62,14 +58,14 @@ def precision_cells(comparison: Comparison, accuracy: AccuracyTable) -> Cells:
             continue
         score, verdict = accuracy.record.score(run.label), verdicts.get(run.label)
         speed = verdict and PrecisionRow(model, run.label, verdict, None).speed()
-        texts = {
+        peak = in_mib(run.peak_rss_bytes)
+        texts: Cells = {
             "latency_ms": in_ms(run.latency.median_s),
             "speedup": speed or "the baseline",
-            "memory_mb": run.peak_rss_bytes and f"{in_mib(run.peak_rss_bytes)} at the peak of the process",
-            "f1_squad": score and score.score and f"top-1 accuracy {score.score.text(100, ' %')}",
+            "memory_mb": peak and f"{peak} at the peak of the process",
+            "f1_squad": f"top-1 accuracy {score.score.text(100, ' %')}" if score and score.score else None,
         }
-        for column, text in texts.items():
-            cells[f"{PRECISIONS}/{variant}/{column}"] = f"{model}: {text}" if text else None
+        cells |= _cells_of(model, f"{PRECISIONS}/{variant}", texts)
     return cells | {f"{PRECISIONS}/{row}/latency_ms": None for row in article_table(PRECISIONS).needs}
 
 
@@ -77,16 +73,13 @@ def provider_cells(doctor: Doctor, predictions: Predictions) -> Cells:
     """Return what the doctor says of each provider here, and the share of nodes that is predicted for it."""
     states = {provider.name: provider.state for provider in doctor.survey.providers}
     taken = {
-        prediction.provider: f"predicted: takes {prediction.taken} of {len(prediction.nodes)} nodes"
-        for prediction in predictions.all
+        row.provider: f"predicted: takes {row.taken} of {len(row.nodes)} nodes" for row in predictions.all
     }
-    cells = Cells()
-    for row, *_ in article_table(PROVIDERS).rows:
-        provider = full_name(row)
-        cells[f"{PROVIDERS}/{row}/hardware"] = states.get(provider, "not in this ONNX Runtime")
-        if provider in taken:
-            cells[f"{PROVIDERS}/{row}/limitation"] = taken[provider]
-    return cells
+    names = {f"{PROVIDERS}/{row}": full_name(row) for row, *_ in article_table(PROVIDERS).rows}
+    here: Cells = {
+        f"{row}/hardware": states.get(name, "not in this ONNX Runtime") for row, name in names.items()
+    }
+    return here | {f"{row}/limitation": taken[name] for row, name in names.items() if name in taken}
 
 
 def option_defaults(provider: str) -> pd.DataFrame:
@@ -112,6 +105,11 @@ def option_cells() -> Cells:
         for option in catalogue().options(provider)
     }
     return {cell: defaults[cell] for cell in article_table(OPTIONS).cells() if cell in defaults}
+
+
+def _cells_of(model: str, row: str, texts: Cells) -> Cells:
+    """Return what was measured of a model as cells of a row, by the names of its columns."""
+    return {f"{row}/{column}": f"{model}: {text}" if text else None for column, text in texts.items()}
 
 
 def issue_cells(findings: Findings) -> Cells:

@@ -11,6 +11,7 @@ from workbench.apps.course.effect import OF_KIND, Effect, Size
 from workbench.apps.course.exercise import exercises
 from workbench.apps.course.grading import Opened, open_all
 from workbench.apps.course.hand_in import handed_in
+from workbench.apps.course.lesson_figure import dot
 from workbench.core.bundle.display import frame_of
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, listed, one_line
@@ -30,21 +31,18 @@ class BoardRow:
     """One hand-in of the class: what was guessed, and what was measured."""
 
     guess: str | int | float | None
-    effect: float | None
-    low: float | None
-    high: float | None
-    present: bool | None  # whether the effect is there; None: not settled
-    selected: float | None = None  # the winner's ratio on the rounds that selected it
+    size: Size
+    selected: float | None  # the winner's ratio on the rounds that selected it
 
     @property
     def place(self) -> float:
         """The effect or, of a large one, the end that is known; 0 where nothing is."""
-        return next((size for size in (self.effect, self.low, self.high) if size is not None), 0.0)
+        return next((end for end in self.size.ends if end is not None), 0.0)
 
     @property
     def lucky(self) -> bool:
         """Whether the selection promised a gain that fresh rounds do not confirm."""
-        return self.selected is not None and self.selected > 1 and self.present is not True
+        return self.selected is not None and self.selected > 1 and self.size.present is not True
 
 
 class Board(Exportable):
@@ -55,16 +53,16 @@ class Board(Exportable):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each hand-in; columns guess, effect, low, high, present, selected, lucky."""
+        columns = ("guess", "size.value", "size.low", "size.high", "size.present", "selected", "lucky")
         numbers = ("effect", "low", "high", "selected")
-        columns = ("guess", "effect", "low", "high", "present", "selected", "lucky")
-        return frame_of(self.rows, columns, numbers)
+        return frame_of(self.rows, columns, numbers, names={"size.value": "effect"})
 
     @property
     def subject(self) -> str:
         return f"Exercise {self.exercise}"
 
     def _in_words(self) -> str:
-        kinds = Counter(row.present for row in self.rows)
+        kinds = Counter(row.size.present for row in self.rows)
         text = (
             f"Exercise {self.exercise}, {counted(len(self.rows), 'hand-in')}: {self.effect.sentence} in "
             f"{kinds[True]}, not in {kinds[False]}, not settled in {kinds[None]}."
@@ -89,8 +87,7 @@ class Board(Exportable):
         )
         rows = []
         for number, row in enumerate(self.rows, 1):
-            text = self.effect.words(Size(row.effect, row.low, row.high, row.present))
-            values = [Value(row.effect, text, measured, row.low, row.high)]
+            values = [dot(row.size, self.effect.words(row.size), measured)]
             if row.selected is not None:
                 values.append(Value(row.selected, f"{row.selected:.2f}", selected))
             if self.exercise in ON_SCALE and isinstance(row.guess, int | float):
@@ -138,5 +135,4 @@ def _measured(content: Opened, name: str, effect: Effect) -> BoardRow | None:
         return None
     if content.result.feature.name == "study" and record.winner != record.candidates[0].label:
         selected = record.candidate(record.winner).ratio
-    guess = content.hand_in.guess(GUESSES.get(name, ""))
-    return BoardRow(guess, size.value, size.low, size.high, size.present, selected)
+    return BoardRow(content.hand_in.guess(GUESSES.get(name, "")), size, selected)

@@ -62,19 +62,17 @@ def grouped(nodes: tuple[NodeLimit, ...], kinds: Mapping[str, str]) -> LessonFig
         shares = _operations(members) / all_operations, _seconds(members) / all_s
         bound, achieved = _binding(members)
         rows.append((kind, len(members), *shares, bound, achieved))
-        values = (
-            Value(percent(share), f"{share:.0%}", look) for share, look in zip(shares, looks, strict=True)
-        )
-        bars.append(ChartRow(kind, (tuple(values),)))
+        drawn = zip(shares, looks, strict=True)
+        values = tuple(Value(percent(share), f"{share:.0%}", look) for share, look in drawn)
+        bars.append(ChartRow(kind, (values,)))
         sentences.append(
             f"{kind} ({len(members)}): {shares[0]:.0%} of the operations, {shares[1]:.0%} of the time, "
             f"{in_ms(_seconds(members), 3)}{f', mostly bound by {bound}' if bound else ''}"
         )
     sentence = "; ".join(sentences) or f"No node {'computed anything' if nodes else 'was profiled'}."
     chart = Chart((f"Operations are no time; {sentence}",), (Axis("share of a run (%)"),), tuple(bars))
-    return LessonFigure(
-        sentence, chart, ("kind", "nodes", "operations_share", "time_share", "bound", "achieved"), rows
-    )
+    columns = ("kind", "nodes", "operations_share", "time_share", "bound", "achieved")
+    return LessonFigure(sentence, chart, columns, rows)
 
 
 def _operations(nodes: Iterable[NodeLimit]) -> int:
@@ -148,12 +146,14 @@ def least_time(answer: Any, *, roofline: Roofline) -> str | None:
         return "The peak was not measured here: make the roofline again."
     operations = sum((node.flops or 0) * node.calls_per_run for node in record.nodes)
     right_ms = 1e3 * operations / record.peaks.float32_flops
-    if abs(answer - right_ms) <= _CLOSE * right_ms:
-        return None
-    if abs(answer - right_ms / 2) <= _CLOSE * right_ms / 2:
-        return "Half of it: a multiplication and an addition are two operations."
-    if abs(answer - 1e-3 * right_ms) <= _CLOSE * 1e-3 * right_ms:
-        return "That is in seconds; milliseconds are asked."
+    known = {
+        1.0: None,
+        0.5: "Half of it: a multiplication and an addition are two operations.",
+        1e-3: "That is in seconds; milliseconds are asked.",
+    }
+    for times, text in known.items():
+        if abs(answer - times * right_ms) <= _CLOSE * times * right_ms:
+            return text
     return f"The number is too {'high' if answer > right_ms else 'low'}."
 
 

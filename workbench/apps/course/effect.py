@@ -11,10 +11,11 @@ from sample_models import FOLDER
 from workbench.apps.course.lesson_figure import LessonFigure, dots
 from workbench.apps.course.level_lesson import level_steps
 from workbench.apps.course.measuring_lesson import EqualConfigs, equal_configs
+from workbench.apps.course.thread_lesson import latency_by_threads
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, did_you_mean, listed, one_line
-from workbench.drawing.chart import Value, percent, series_look
+from workbench.drawing.chart import percent
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import Verdict
@@ -66,13 +67,10 @@ class SeenEffect(LessonFigure):
             f"The recorded run has it; {effect.words(recorded)}, {self.where}.",
         )
         sizes = {"here": here, "recorded": recorded}
-        values = (
-            (where, Value(size.value, effect.words(size), series_look(index), size.low, size.high))
-            for index, (where, size) in enumerate(sizes.items())
-        )
+        drawn = ((where, where, size, effect.words(size)) for where, size in sizes.items())
+        chart = dots(lines, effect.axis, drawn, effect.none)
         numbers = ("size", "low", "high")
         rows = ((where, *astuple(size)) for where, size in sizes.items())
-        chart = dots(lines, effect.axis, values, effect.none)
         super().__init__("\n".join(lines), chart, ("where", *numbers, "present"), rows, numbers)
 
     @property
@@ -131,11 +129,10 @@ def _costly_fusion(passes: Measured) -> Size:
 
 
 def _threads(threads: Threads) -> Size:
-    points = [point for point in threads.record.rows if point.spinning and point.latency_s]
-    if len(points) < 2:
+    latency_s = latency_by_threads(threads)
+    if len(latency_s) < 2:
         return Size()
-    widest = max(points, key=lambda point: point.threads)
-    times = (widest.latency_s or 0.0) / min(point.latency_s or 0.0 for point in points)
+    times = latency_s[max(latency_s)] / min(latency_s.values())
     present = True if times >= MUCH_SLOWER else False if times <= HARDLY_SLOWER else None
     return Size(times, None, None, present)
 

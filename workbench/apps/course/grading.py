@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +15,7 @@ from workbench.apps.course.hand_in import HandIn, handed_in, read_hand_in
 from workbench.apps.course.progress import lesson_of
 from workbench.core.bundle.bundle import read_bundle
 from workbench.core.bundle.columns import FILES, NANOSECONDS, REAL
-from workbench.core.bundle.display import as_text
+from workbench.core.bundle.display import csv_of, data_frame
 from workbench.core.bundle.member import record_members
 from workbench.core.errors import ConfigError, WorkbenchError
 from workbench.core.text import counted, one_line, quoted
@@ -79,27 +77,22 @@ class Grades(tuple[Graded, ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
-        counts: dict[str, int] = defaultdict(int)
-        for row in self:
-            counts[row.status] += 1
+        counts = Counter(row.status for row in self)
         summary = ", ".join(f"{number} {status}" for status, number in counts.items())
         return "\n".join([*map(str, self), f"{counted(len(self), 'file')}: {summary or 'none'}."])
 
     def csv(self, points: float = 1.0) -> str:
         """Return a row for each student and exercise, as learning platforms import it."""
-        target = io.StringIO()
-        writer = csv.writer(target, lineterminator="\n")
-        writer.writerow(_COLUMNS)
-        for row in self._counting():
-            grade = "" if row.grade is None else f"{row.grade * points:g}"
-            decision = (*row.decision, "", "", "")[:3]
-            late = "late" if row.late else ""
-            cells = (
-                row.student.identifier, row.student.name, grade, f"{points:g}", row.reason, row.exercise,
-                row.status, row.handed_in_utc, late, row.file, row.note, *decision,
-            )  # fmt: skip
-            writer.writerow([as_text(cell) for cell in cells])
-        return target.getvalue()
+        rows = [
+            (
+                row.student.identifier, row.student.name,
+                "" if row.grade is None else f"{row.grade * points:g}", f"{points:g}", row.reason,
+                row.exercise, row.status, row.handed_in_utc, "late" if row.late else "", row.file, row.note,
+                *(*row.decision, "", "", "")[:3],
+            )
+            for row in self._counting()
+        ]  # fmt: skip
+        return csv_of(data_frame(rows, columns=list(_COLUMNS)))
 
     def _counting(self) -> Iterator[Graded]:
         """Yield what counts: of a student's files of an exercise the latest, else one that says why not."""

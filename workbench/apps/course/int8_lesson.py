@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.exercise import NONE, OverBudget, exercise
-from workbench.apps.course.lesson_figure import LessonFigure
+from workbench.apps.course.lesson_figure import LessonFigure, dot
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import listed, one_line
-from workbench.drawing.chart import Axis, Chart, ReferenceLine, Value, one_value, percent, series_look
+from workbench.drawing.chart import Axis, Chart, ReferenceLine, one_value, percent, series_look
 from workbench.features.grid.acceptance import Budget, Check, checks
 
 if TYPE_CHECKING:
@@ -61,16 +61,13 @@ class SpeedAndAccuracy(LessonFigure):
 
     def __init__(self, rows: tuple[PrecisionRow, ...]) -> None:
         self.rows = rows
-        lines = [f"{row.model}, {row.config}: {row.speed()}, {row.points()}" for row in rows]
         configs = list(dict.fromkeys(row.config for row in rows))
         drawn = []
         for row in rows:
-            look, verdict = series_look(configs.index(row.config), row.config), row.verdict
-            change, low, high = map(percent, row.change.ends)
-            speed = Value(verdict.ratio, row.speed(), look, verdict.low, verdict.high)
-            drawn.append(
-                one_value(f"{row.model}, {row.config}", speed, Value(change, row.points(), look, low, high))
-            )
+            look = series_look(configs.index(row.config), row.config)
+            speed = dot(Estimate.of(row.verdict), row.speed(), look)
+            points = dot(Estimate(*map(percent, row.change.ends)), row.points(), look)
+            drawn.append(one_value(f"{row.model}, {row.config}", speed, points))
         axes = (
             Axis("times as fast as float32", "dot", (ReferenceLine(1.0),)),
             Axis("accuracy against float32 (points)", "dot", (ReferenceLine(0.0),)),
@@ -81,6 +78,7 @@ class SpeedAndAccuracy(LessonFigure):
             (row.model, row.config, row.verdict.kind, *Estimate.of(row.verdict).ends, *row.change.ends)
             for row in rows
         )
+        lines = (f"{row.model}, {row.config}: {row.speed()}, {row.points()}" for row in rows)
         sentence = "\n".join(lines) or "Nothing was measured."
         super().__init__(sentence, chart, ("model", "config", "verdict", *numbers), table, numbers)
 

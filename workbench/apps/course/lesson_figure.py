@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.display import data_frame
-from workbench.drawing.chart import Axis, Chart, ReferenceLine, Value, one_value
+from workbench.core.bundle.estimate import Estimate
+from workbench.drawing.chart import Axis, Chart, Look, ReferenceLine, Value, one_value, series_look
 from workbench.features.base.exportable import Exportable
 
 if TYPE_CHECKING:
@@ -40,7 +41,18 @@ class LessonFigure(Exportable):
         return self._chart
 
 
-def dots(title: Sequence[str], axis: str, values: Iterable[tuple[str, Value]], none: float = 1.0) -> Chart:
-    """Return a chart with a dot for each value, and a line where there is no effect."""
-    rows = tuple(one_value(label, value) for label, value in values)
-    return Chart(tuple(title), (Axis(axis, "dot", (ReferenceLine(none),)),), rows)
+def dots(
+    title: Sequence[str], axis: str, sizes: Iterable[tuple[str, str, Estimate, str]], none: float = 1.0
+) -> Chart:
+    """Return a chart with a dot for each (label, series, size, text), and a line at no effect."""
+    looks: dict[str, Look] = {}
+    rows = []
+    for label, series, size, text in sizes:
+        look = looks.setdefault(series, series_look(len(looks), series))
+        rows.append(one_value(label, dot(size, text, look)))
+    return Chart(tuple(title), (Axis(axis, "dot", (ReferenceLine(none),)),), tuple(rows))
+
+
+def dot(size: Estimate, text: str, look: Look) -> Value:
+    """Return a size with its interval as a chart draws it."""
+    return Value(size.value, text, look, size.low, size.high)

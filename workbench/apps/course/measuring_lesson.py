@@ -12,9 +12,9 @@ from workbench.apps.course.article import article_contradictions, article_tables
 from workbench.apps.course.exercise import ANSWERS, exercise
 from workbench.apps.course.lesson_figure import LessonFigure, dots
 from workbench.core.bundle.display import to_table
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.measure.sequential import interval
-from workbench.core.text import counted, in_brackets, one_line
-from workbench.drawing.chart import Value, series_look
+from workbench.core.text import counted, one_line
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, Verdict
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 NOTABLE = 0.02  # a difference that a reader would report
 MOST_NAIVE = 20  # rows of the picture
+SINGLE, PAIRED = "one process each", "pairs of processes"
 PAIRS = 12
+_NEAR = 0.002
+MOST_NARROW = 1 / 0.7  # times: more is no rounding, but pooled samples
 _SAMPLES = 40  # of each process
 TRUE_RATIO = 1.02  # A's time over B's
 TYPICAL_MS = 5.0
@@ -35,19 +38,12 @@ class EqualConfigs(LessonFigure):
 
     def __init__(self, naive: tuple[float, ...], paired: tuple[Verdict, ...]) -> None:
         self.naive, self.paired = naive, paired
-        single, pairs = series_look(0, "one process each"), series_look(1, "pairs of processes")
-        values = [
-            (f"single {number}", Value(ratio, f"{ratio:.3f}", single))
-            for number, ratio in enumerate(naive[:MOST_NAIVE], 1)
-        ]
-        for number, pair in enumerate(paired, 1):
-            text = "no ratio" if pair.ratio is None else f"{pair.ratio:.3f}"
-            text += in_brackets(pair.low, pair.high, ".3f")
-            values.append((f"paired {number}", Value(pair.ratio, text, pairs, pair.low, pair.high)))
-        chart = dots(("A config against itself",), "A's time over B's; A and B are the same config", values)
+        single = [(f"single {number}", SINGLE, Estimate(ratio)) for number, ratio in enumerate(naive, 1)]
+        pairs = [(f"paired {number}", PAIRED, Estimate.of(pair)) for number, pair in enumerate(paired, 1)]
+        drawn = ((*row, row[2].words(".3f") or "no ratio") for row in (*single[:MOST_NAIVE], *pairs))
+        chart = dots(("A config against itself",), "A's time over B's; A and B are the same config", drawn)
         numbers = ("ratio", "low", "high")
-        rows: list[tuple[object, ...]] = [("one process each", ratio, None, None) for ratio in naive]
-        rows += [("pairs", pair.ratio, pair.low, pair.high) for pair in paired]
+        rows = ((method, *size.ends) for _, method, size in (*single, *pairs))
         super().__init__(self._sentence(), chart, ("method", *numbers), rows, numbers)
 
     @property
@@ -67,11 +63,10 @@ class EqualConfigs(LessonFigure):
             f"Equal configs, one process each: {self.notable} of {counted(len(self.naive), 'ratio')} differ "
             f"by more than {100 * NOTABLE:.0f} %, at most by {100 * (self.largest_difference or 0.0):.1f} %."
         )
-        ends = [(pair.low, pair.high) for pair in self.paired]
-        intervals = [(low, high) for low, high in ends if low is not None and high is not None]
+        intervals = [(pair.low, pair.high) for pair in self.paired if None not in (pair.low, pair.high)]
         if not intervals:
             return f"{start} No comparison had enough pairs for an interval: measure longer."
-        includes = sum(low <= 1 <= high for low, high in intervals)
+        includes = sum((low or 0.0) <= 1 <= (high or 0.0) for low, high in intervals)
         return f"{start} Pairs: {includes} of {counted(len(intervals), 'interval')} contain 1."
 
 
@@ -135,23 +130,14 @@ def saved_pairs(seed: int = 20) -> SavedPairs:
     12
     """
     draw = random.Random(seed)
-    pairs = []
-    for _ in range(PAIRS):
-        level = TYPICAL_MS * draw.lognormvariate(0, 0.05)  # the machine's mood, the same for both
-        pairs.append(
-            SavedPair(
-                _process(draw, level * TRUE_RATIO * draw.lognormvariate(0, PAIR_SCATTER)),
-                _process(draw, level * draw.lognormvariate(0, PAIR_SCATTER)),
-            )
-        )
-    return SavedPairs(pairs)
 
+    def process(level_ms: float) -> tuple[float, ...]:
+        typical_ms = level_ms * draw.lognormvariate(0, PAIR_SCATTER)
+        return tuple(typical_ms * draw.lognormvariate(0, SAMPLE_SCATTER) for _ in range(_SAMPLES))
 
-def _process(draw: random.Random, typical_ms: float) -> tuple[float, ...]:
-    return tuple(typical_ms * draw.lognormvariate(0, SAMPLE_SCATTER) for _ in range(_SAMPLES))
-
-
-_NEAR = 0.002
+    # The machine's mood is the same for both processes of a pair.
+    levels_ms = (TYPICAL_MS * draw.lognormvariate(0, 0.05) for _ in range(PAIRS))
+    return SavedPairs(SavedPair(process(level * TRUE_RATIO), process(level)) for level in levels_ms)
 
 
 @exercise("1.a")
@@ -166,14 +152,13 @@ def interval_of_pairs(answer: Any) -> str | None:
     log_ratios = [math.log(fmean(pair.a_ms) / fmean(pair.b_ms)) for pair in saved_pairs()]
     right = interval(log_ratios, error=0.05)
     assert right is not None
-    if max(abs(low - math.exp(right.low)), abs(high - math.exp(right.high))) <= _NEAR:
+    right_ratio, right_low, right_high = map(math.exp, (right.middle, right.low, right.high))
+    if max(abs(low - right_low), abs(high - right_high)) <= _NEAR:
+        return None if abs(ratio - right_ratio) <= _NEAR else "The interval is right, the ratio not."
+    narrow = (right_high - right_low) / (high - low)
+    if narrow > MOST_NARROW:
         return (
-            None if abs(ratio - math.exp(right.middle)) <= _NEAR else "The interval is right, the ratio not."
-        )
-    width, right_width = high - low, math.exp(right.high) - math.exp(right.low)
-    if width < 0.7 * right_width:
-        return (
-            f"The interval is {right_width / width:.1f} times too narrow: samples of one process are no "
+            f"The interval is {narrow:.1f} times too narrow: samples of one process are no "
             "independent evidence, so pooling them promises too much."
         )
     return "The interval is not that of Student's t at 95 % over twelve numbers."
@@ -183,12 +168,10 @@ def interval_of_pairs(answer: Any) -> str | None:
 def verdict_in_words(answer: str, *, comparison: Comparison) -> str | None:
     """Check a verdict in words against that of the comparison."""
     kind = comparison.verdict.kind
-    is_settled = kind in ANSWERS
-    if answer == (kind if is_settled else "not settled"):
-        return None
-    if not is_settled:
-        return "The interval allows more than one answer, so the question is not settled."
-    return f"The interval excludes {answer!r}."
+    if kind not in ANSWERS:
+        text = "The interval allows more than one answer, so the question is not settled."
+        return None if answer == "not settled" else text
+    return None if answer == kind else f"The interval excludes {answer!r}."
 
 
 @exercise("1.c")

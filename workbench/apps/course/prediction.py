@@ -144,12 +144,7 @@ class Prediction:
 
 
 def predict(
-    question: str,
-    value: float | str | None = None,
-    *,
-    name: str,
-    choices: Sequence[str] = (),
-    unit: str = "",
+    question: str, value: float | str | None = None, *, name: str, choices: Sequence[str] = (), unit: str = ""
 ) -> Prediction:
     """Ask for a guess. In Jupyter the last line of a cell displays a field; elsewhere give `value`.
 

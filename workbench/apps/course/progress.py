@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import astuple, dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from workbench.core.bundle.atomic import write_atomically
 from workbench.core.errors import BundleError, ConfigError, StorageError, warn_user
@@ -18,17 +17,15 @@ SHORT_SHARE = 0.15
 SHORTEST_S = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(NamedTuple):
     """A guess as it is kept; `revealed`: the measured value was displayed, so the guess is final."""
 
     name: str
-    value: float | str
+    value: int | float | str
     revealed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """An exercise that was tried."""
 
     name: str
@@ -53,8 +50,7 @@ class LessonProgress:
 
     def with_guess(self, guess: Guess) -> LessonProgress:
         """Return the same with this guess in place of an earlier one."""
-        others = (other for other in self.guesses if other.name != guess.name)
-        return replace(self, guesses=(*others, guess))
+        return replace(self, guesses=(*(other for other in self.guesses if other.name != guess.name), guess))
 
     def with_attempt(self, attempt: Attempt) -> LessonProgress:
         """Return the same with this attempt in place of an earlier one."""
@@ -82,11 +78,11 @@ def seconds(full: float) -> float:
 
 def progress() -> LessonProgress:
     """Return what is kept; nothing if the file is absent or damaged."""
+    from msgspec import MsgspecError, json
+
     try:
-        content = json.loads((data_folder() / PROGRESS_FILE).read_bytes())
-        guesses = tuple(_guess(row) for row in content["guesses"])
-        return LessonProgress(guesses, tuple(_attempt(row) for row in content["attempts"]))
-    except (OSError, StorageError, ValueError, TypeError, KeyError, RecursionError):
+        return json.decode((data_folder() / PROGRESS_FILE).read_bytes(), type=LessonProgress)
+    except (OSError, StorageError, MsgspecError, UnicodeDecodeError, RecursionError):
         return LessonProgress()
 
 
@@ -97,9 +93,10 @@ def reset(lesson: str | int) -> None:
 
 def save(kept: LessonProgress) -> None:
     """Keep the progress; warn if the data folder cannot be written, because a lesson goes on without it."""
-    rows = {part.name: list(map(astuple, getattr(kept, part.name))) for part in fields(kept)}
+    from msgspec import json
+
     try:
-        write_atomically(data_folder() / PROGRESS_FILE, json.dumps(rows, indent=1).encode("utf-8"))
+        write_atomically(data_folder() / PROGRESS_FILE, json.format(json.encode(kept), indent=1))
     except (StorageError, BundleError) as error:
         warn_user(f"the progress of the course is not kept: {error.args[0]}")
 
@@ -117,15 +114,3 @@ def check_name(name: object) -> str:
             'give the lesson, a dot and a name of your choice, such as "mine.speed"',
         )
     return name
-
-
-def _guess(row: Any) -> Guess:
-    name, value, revealed = row
-    if not isinstance(value, int | float | str):
-        raise ValueError(name)
-    return Guess(str(name), value, bool(revealed))
-
-
-def _attempt(row: Any) -> Attempt:
-    name, passed, tries = row
-    return Attempt(str(name), bool(passed), int(tries))

@@ -14,16 +14,19 @@ if TYPE_CHECKING:
 _CLOSE = 0.05  # of the best latency
 
 
+def latency_by_threads(threads: Threads) -> dict[int, float]:
+    """Return the seconds of a run by the number of threads that spin, where one was measured."""
+    return {
+        point.threads: point.latency_s for point in threads.record.rows if point.spinning and point.latency_s
+    }
+
+
 @exercise("5.a", limit="at most 5 % above the best latency", evidence="thread scaling")
 def enough_threads(answer: Any, *, threads: Threads) -> str | None:
     """Check for a thread count whose latency is within 5 % of the best."""
     if isinstance(answer, bool) or not isinstance(answer, int):
         return "The answer is no number of threads."
-    latency_s = {
-        point.threads: point.latency_s
-        for point in threads.record.rows
-        if point.spinning and point.latency_s is not None
-    }
+    latency_s = latency_by_threads(threads)
     if answer not in latency_s:
         return f"{answer} threads were not measured; these were: {', '.join(map(str, latency_s))}."
     best = min(latency_s.values())

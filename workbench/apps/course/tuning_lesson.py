@@ -11,7 +11,6 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
 from workbench.core.text import factor_ends, listed
-from workbench.drawing.chart import Value, series_look
 
 if TYPE_CHECKING:
     from workbench.features.load.result import LoadTest
@@ -41,11 +40,10 @@ def proof(study: Study) -> LessonFigure:
         sentence += "; no time was left for fresh rounds, so nothing is proven."
     else:
         sentence += f", {texts[1]} on fresh rounds: {verdict.kind}."
-    values = [
-        (rounds, Value(speed.value, text, series_look(index, rounds), speed.low, speed.high))
-        for index, ((rounds, speed), text) in enumerate(zip(speeds.items(), texts, strict=True))
-    ]
-    chart = dots((winner,), "times as fast as the defaults", values)
+    drawn = (
+        (rounds, rounds, speed, text) for (rounds, speed), text in zip(speeds.items(), texts, strict=True)
+    )
+    chart = dots((winner,), "times as fast as the defaults", drawn)
     numbers = ("ratio", "low", "high")
     rows = ((rounds, *speed.ends) for rounds, speed in speeds.items())
     return LessonFigure(sentence, chart, ("rounds", *numbers), rows, numbers)
