@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from dataclasses import replace
+from pathlib import Path
 from statistics import fmean, stdev
+from string import Formatter
 
 import pytest
 
 from tests.apps.course.asked import asked
 from tests.factories import comparisons, graphs, results
 from workbench.apps import course
+from workbench.apps.course import exercise
 from workbench.apps.course.article import article_contradictions, article_tables
 from workbench.apps.course.exercise import exercises
 from workbench.core.config import Config
@@ -125,6 +129,31 @@ def test_exercises_stand_lesson_by_lesson() -> None:
     names = list(exercises())
     assert names[:4] == ["1.a", "1.b", "1.c", "2.a"]
     assert names[-3:] == ["10.a", "10.b", "10.c"]
+
+
+def test_the_words_for_wrong_answers_are_those_that_the_checkers_ask_for() -> None:
+    asked_for: dict[tuple[str, str], set[str]] = {}
+    for path in Path(exercise.__file__).parent.glob("*_lesson.py"):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "wrong":
+                name, cause = call.args
+                for named in causes(cause):
+                    asked_for[ast.literal_eval(name), named] = {str(word.arg) for word in call.keywords}
+    words = {
+        (name, cause): {field for _, field, _, _ in Formatter().parse(text) if field}
+        for lesson in exercise.lesson_texts().values()
+        for name, texts in lesson["wrong"].items()
+        for cause, text in texts.items()
+    }
+    assert set(words) == set(asked_for)
+    assert [place for place, fields in words.items() if not fields <= asked_for[place]] == []
+
+
+def causes(node: ast.expr) -> list[str]:
+    """The causes that an argument names: one, or one for each side of a condition."""
+    if isinstance(node, ast.IfExp):
+        return causes(node.body) + causes(node.orelse)
+    return [str(ast.literal_eval(node))]
 
 
 def test_an_exercise_about_time_or_a_limit_has_a_budget() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sample_models.drawn_nets import conv_net
-from workbench.apps.course.exercise import exercise, is_number, problem_of_speed
+from workbench.apps.course.exercise import exercise, is_number, problem_of_speed, wrong
 from workbench.apps.course.lesson_figure import LessonFigure
 from workbench.apps.course.level_lesson import BLOCKED
 from workbench.apps.course.progress import seconds
@@ -100,16 +100,14 @@ def most_to_gain(answer: Any, *, roofline: Roofline) -> str | None:
     """Check the node that loses most time to its limit."""
     nodes = roofline.record.nodes
     if answer not in [node.node for node in nodes]:
-        return "The answer is no node of the roofline."
+        return wrong("4.a", "no node")
     gains_s = {node.node: node.could_gain_s for node in nodes if node.could_gain_s is not None}
     if not gains_s:
-        return "No node's limit is known here: make the roofline again."
+        return wrong("4.a", "no limit")
     if answer in gains_s and gains_s[answer] >= 0.999 * max(gains_s.values()):
         return None
     largest = max(nodes, key=lambda node: node.flops or 0)
-    if answer == largest.node:
-        return "That node computes most, but it is nearer to its limit than another one."
-    return "Another node loses more time to its limit."
+    return wrong("4.a", "computes most" if answer == largest.node else "other")
 
 
 @exercise("4.b", answers=Config, limit=f"at least {WANTED_GAIN:g} times faster")
@@ -123,38 +121,33 @@ def faster_file(answer: Config, *, model: Any) -> str | None:
     from workbench.features.explain.calls import explain
 
     if answer.precision is not None:
-        return "The outputs shall stay within 60 dB: leave the precision as it is."
+        return wrong("4.b", "precision")
     plain = _in_blocked_layout(explain(model, keep=False))
     blocked = _in_blocked_layout(explain(model, answer, keep=False))
     if blocked <= plain and _in_blocked_layout(explain(conv_net(), keep=False)):
-        return f"Still {plain} convolutions run in the blocked layout, no more than before."
+        return wrong("4.b", "not blocked", plain=plain)
     return gained(compare(model, Config(), answer, budget_s=seconds(30), progress=False, keep=False))
 
 
 def gained(comparison: Comparison) -> str | None:
     """Return why a candidate is not as much faster as wanted, or None."""
-    return problem_of_speed(comparison, NOISE * WANTED_GAIN, f"{WANTED_GAIN:g} times was asked")
+    return problem_of_speed(comparison, NOISE * WANTED_GAIN, wrong("4.b", "asked", gain=WANTED_GAIN))
 
 
 @exercise("4.c", evidence="roofline")
 def least_time(answer: Any, *, roofline: Roofline) -> str | None:
     """Check the least time in milliseconds that the operations need at the peak, within 20 %."""
     if not is_number(answer):
-        return "The answer is no number of milliseconds."
+        return wrong("4.c", "no number")
     record = roofline.record
     if not record.peaks.float32_flops:
-        return "The peak was not measured here: make the roofline again."
+        return wrong("4.c", "no peak")
     operations = sum((node.flops or 0) * node.calls_per_run for node in record.nodes)
     right_ms = 1e3 * operations / record.peaks.float32_flops
-    known = {
-        1.0: None,
-        0.5: "Half of it: a multiplication and an addition are two operations.",
-        1e-3: "That is in seconds; milliseconds are asked.",
-    }
-    for times, text in known.items():
+    for times, problem in ((1.0, None), (0.5, wrong("4.c", "half")), (1e-3, wrong("4.c", "seconds"))):
         if abs(answer - times * right_ms) <= _CLOSE * times * right_ms:
-            return text
-    return f"The number is too {'high' if answer > right_ms else 'low'}."
+            return problem
+    return wrong("4.c", "too high" if answer > right_ms else "too low")
 
 
 def _in_blocked_layout(explanation: Any) -> int:

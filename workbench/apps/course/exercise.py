@@ -1,6 +1,6 @@
 """The list of exercises. `@exercise("1.a", …)` above the checker of an answer registers one.
 
-Hints stand in lessons.json, beside the rubric of their lesson.
+What a wrong answer gets to read, hints and rubrics stand in lessons.json, lesson by lesson.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
+from workbench.apps.course.progress import lesson_of
 from workbench.core.config import Config
 from workbench.core.text import one_line
 
@@ -51,7 +52,7 @@ class Exercise:
     @property
     def hints(self) -> tuple[str, ...]:
         """What a wrong answer gets to read, one after the other."""
-        return tuple(lesson_texts()[self.name.partition(".")[0]]["hints"][self.name])
+        return tuple(lesson_texts()[lesson_of(self.name)]["hints"][self.name])
 
     @property
     def given(self) -> str | None:
@@ -99,9 +100,14 @@ def exercises() -> Mapping[str, Exercise]:
 
 @cache
 def lesson_texts() -> dict[str, Any]:
-    """Return the hints and the rubric of each lesson."""
+    """Return the hints, the words for wrong answers and the rubric of each lesson."""
     texts: dict[str, Any] = json.loads(Path(__file__).with_name("lessons.json").read_text(encoding="utf-8"))
     return texts
+
+
+def wrong(name: str, cause: str, /, **fields: object) -> str:
+    """Return what a wrong answer to an exercise gets to read, by its cause."""
+    return str(lesson_texts()[lesson_of(name)]["wrong"][name][cause].format(**fields))
 
 
 def is_number(answer: Any) -> TypeGuard[float]:

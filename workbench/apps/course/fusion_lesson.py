@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import NONE, exercise, problem_of_speed
+from workbench.apps.course.exercise import NONE, exercise, problem_of_speed, wrong
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
 
@@ -21,22 +21,13 @@ CAUSES = ("the level", "the order", "the weight", "the readers")
 @exercise("3.a", budget_s=60.0, evidence="ablation")
 def costly_pass(answer: Any, *, ablation: Ablation) -> str | None:
     """Check the pass whose removal gains most, or "none" where none is settled to hurt."""
-    record = ablation.record
-    hurting = [row for row in record.rows if row.effect == "hurts"]
-    if answer not in (NONE, *(row.name for row in record.rows)):
-        return f"The answer is neither {NONE!r} nor a pass of the ablation."
-    worst = min(hurting, key=lambda row: row.worth or 0.0, default=None)
-    if worst is None:
-        if answer == NONE:
-            return None
-        return (
-            "The interval of this pass does not exclude that leaving it out gains nothing: none is settled."
-        )
-    if answer == worst.name:
+    rows = ablation.record.rows
+    hurting = {row.name: row.worth or 0.0 for row in rows if row.effect == "hurts"}
+    if answer not in (NONE, *(row.name for row in rows)):
+        return wrong("3.a", "no pass")
+    if answer == min(hurting, key=hurting.__getitem__, default=NONE):
         return None
-    if answer in [row.name for row in hurting]:
-        return "Leaving this pass out gains time, but leaving out another one gains more."
-    return "The interval of this pass is not wholly on the side of a loss; that of another one is."
+    return wrong("3.a", "gains less" if answer in hurting else "no loss" if hurting else "none settled")
 
 
 @exercise("3.b", answers=Config, limit="no slower than before")
@@ -47,17 +38,16 @@ def fused_gelus(answer: Config, *, model: Any) -> str | None:
 
     passes = explain(model, answer, keep=False).passes
     if left := sum(place.pattern == "gelu" for place in passes.missed):
-        return f"{left} GELUs still run as {GELU_NODES} nodes each."
+        return wrong("3.b", "unfused", left=left, nodes=GELU_NODES)
     statistics = passes.statistics
     if not any(op.after and op.op_type.rpartition("::")[2] in ("Gelu", "BiasGelu") for op in statistics.ops):
-        return "No node of the optimized graph is a Gelu or BiasGelu."
+        return wrong("3.b", "no gelu")
     return at_no_cost(compare(model, Config(), answer, budget_s=seconds(10), progress=False, keep=False))
 
 
 def at_no_cost(comparison: Comparison) -> str | None:
     """Return how the candidate differs from the baseline in outputs or is slower, or None."""
-    asked = "each GELU is one node, but runs were to be no slower"
-    return problem_of_speed(comparison, MOST_SLOWER, asked)
+    return problem_of_speed(comparison, MOST_SLOWER, wrong("3.b", "asked"))
 
 
 @exercise("3.c", answers=CAUSES, evidence="explanation")
@@ -65,9 +55,7 @@ def unfolded_norm(answer: str, *, explanation: Explanation) -> str | None:
     """Check the reason why batch normalization was not folded against the explanation's."""
     places = [place for place in explanation.passes.missed if place.pattern == "conv + batch norm"]
     if not places:
-        return "Every batch normalization was folded here: explain the file that was planted."
+        return wrong("3.c", "folded")
     if answer == "the weight" and any("is no constant" in (place.reason or "") for place in places):
         return None
-    if answer == "the level":
-        return "The pass ran: it belongs to the basic level. Read why it stopped at these nodes."
-    return "The column reason of explanation.passes.missed_frame() names something else."
+    return wrong("3.c", "the level" if answer == "the level" else "other")

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import NONE, OverBudget, exercise
+from workbench.apps.course.exercise import NONE, OverBudget, exercise, wrong
 from workbench.apps.course.lesson_figure import LessonFigure, dot
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.estimate import Estimate
@@ -116,14 +116,14 @@ def fast_and_accurate(
     }
     fine = [label for label, made in results.items() if all(check.passed is True for check in made)]
     if answer == NONE:
-        return f"{fine[0]} keeps both limits." if fine else None
+        return wrong("7.a", "one keeps", label=fine[0]) if fine else None
     if not isinstance(answer, Config):
-        return f"The answer is neither a wb.Config nor {NONE!r}."
+        return wrong("7.a", "no config")
     label = next((run.label for run in comparison.runs if run.config == answer), None)
     if label is None:
-        return "The comparison did not measure this config."
+        return wrong("7.a", "not measured")
     if label not in results:
-        return "That is the baseline itself."
+        return wrong("7.a", "baseline")
     return None if label in fine else _first_failed(label, results[label])
 
 
@@ -132,13 +132,13 @@ def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
     """Check for a layer that wins back 3 dB when it stays in float, for a tenth of the gain at most."""
     record = sensitivity.record
     if record.mode != "left out":
-        return "This study quantized each layer alone: make it again with mode='left out'."
+        return wrong("7.b", "alone")
     rows = {row.name: row for row in record.rows}
     fine = [name for name, row in rows.items() if _problem_of(row, record) is None]
     if answer == NONE:
-        return f"There is such a layer; {len(fine)} of {len(rows)} keep both limits." if fine else None
+        return wrong("7.b", "some", fine=len(fine), layers=len(rows)) if fine else None
     if answer not in [*rows]:  # an answer may be of any type
-        return f"The study has no layer {one_line(str(answer), 60)!r}; it has: {listed(rows)}."
+        return wrong("7.b", "no layer", answer=one_line(str(answer), 60), layers=listed(rows))
     return _problem_of(rows[answer], record)
 
 
@@ -149,8 +149,8 @@ def activation_type(answer: str, *, comparison: Comparison) -> str | None:
     if answer == right:
         return None
     if right == "either":
-        return f"The comparison does not show that {answer} is faster on this machine."
-    return f"The comparison says that B, with int8, is {comparison.verdict.kind}."
+        return wrong("7.c", "either", answer=answer)
+    return wrong("7.c", "other", kind=comparison.verdict.kind)
 
 
 def won_back_db(row: LayerSensitivity, record: SensitivityRecord) -> float | None:
@@ -169,15 +169,13 @@ def given_up(row: LayerSensitivity, record: SensitivityRecord) -> float | None:
 def _problem_of(row: LayerSensitivity, record: SensitivityRecord) -> str | None:
     won_db, share = won_back_db(row, record), given_up(row, record)
     if won_db is None:
-        return "The error without this layer is not known."
+        return wrong("7.b", "no error")
     if won_db < LEAST_DB:
-        return f"Leaving this layer out wins {won_db:.1f} dB; {LEAST_DB:g} dB are asked for."
+        return wrong("7.b", "little", won_db=won_db, least_db=LEAST_DB)
     if share is None:
-        return "The time that this layer saves is not known."
+        return wrong("7.b", "no time")
     if share > MOST_GIVEN_UP:
-        return OverBudget(
-            f"Leaving this layer out gives up {share:.0%} of the gain; {MOST_GIVEN_UP:.0%} are allowed."
-        )
+        return OverBudget(wrong("7.b", "given up", share=share, most=MOST_GIVEN_UP))
     return None
 
 
@@ -185,5 +183,5 @@ def _first_failed(label: str, results: tuple[Check, ...]) -> str:
     """Return what is wrong, the accuracy first; the speed alone is a matter of the budget."""
     failed = [check for check in results if check.passed is not True]
     first = next((check for check in failed if check.what != SPEED), failed[0])
-    text = f"{label}: {first.reason}."
+    text = wrong("7.a", "missed", label=label, reason=first.reason)
     return OverBudget(text) if first.what == SPEED else text

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import exercise, outputs_agree
+from workbench.apps.course.exercise import exercise, outputs_agree, wrong
 from workbench.core.bundle.display import to_table
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
@@ -145,37 +145,27 @@ def removing_pass(answer: Any, *, explanation: Explanation, node: str) -> str | 
     changes = explanation.provenance.account.changes
     removing = {change.name for change in changes if node in change.removed}
     if not removing:
-        return f"No pass removed the node {one_line(node, 80)!r} here: choose another one."
+        return wrong("2.a", "not removed", node=one_line(node, 80))
     if isinstance(answer, str) and answer in removing:
         return None
-    if changes and answer == changes[-1].name:
-        return "That pass ran last. The last pass is not the one that removed this node."
-    return "The provenance names another pass for this node."
+    return wrong("2.a", "last" if changes and answer == changes[-1].name else "other")
 
 
 @exercise("2.b", answers=Config, budget_s=40.0, evidence="comparison")
 def fewest_optimizations(answer: Config, *, comparison: Comparison) -> str | None:
     """Check for the lowest level that is no slower than the default, with the same outputs."""
-    verdicts = {verdict.label: verdict for verdict in comparison.verdicts}
-    candidates = [run for run in comparison.runs if run.label in verdicts]
-    fine = [
-        run
-        for run in candidates
-        if verdicts[run.label].kind in ("faster", "tie") and outputs_agree(comparison, run.label)
-    ]
+    fast = {verdict.label for verdict in comparison.verdicts if verdict.kind in ("faster", "tie")}
+    fine = [run for run in comparison.runs if run.label in fast and outputs_agree(comparison, run.label)]
     ranks: list[str | None] = [*LEVELS, None]  # None: ORT's default
     lowest = min(fine, key=lambda run: ranks.index(run.config.level), default=None)
-    if lowest is None:
-        if answer == Config():
-            return None
-        return "No candidate is settled as no slower than the default: the default is the answer here."
-    if answer == lowest.config:
+    if answer == (Config() if lowest is None else lowest.config):
         return None
+    if lowest is None:
+        return wrong("2.b", "none settled")
     if answer not in [run.config for run in comparison.runs]:
-        return f"The comparison shows that {lowest.label} is enough; this config it did not measure."
-    if answer not in [comparison.runs[0].config, *(run.config for run in fine)]:
-        return "The comparison does not show that this config is as fast as the default, with equal outputs."
-    return f"{lowest.label} does with fewer optimizations."
+        return wrong("2.b", "not measured", label=lowest.label)
+    shown = [comparison.runs[0].config, *(run.config for run in fine)]
+    return wrong("2.b", "fewer" if answer in shown else "not as fast", label=lowest.label)
 
 
 @exercise("2.c", evidence="levels")
@@ -183,8 +173,4 @@ def level_of_blocked_layout(answer: Any, *, levels: Levels) -> str | None:
     """Check the first level whose graph holds operators of the blocked layout."""
     rows = levels.record.rows
     right = next((row.name for row in rows if any(BLOCKED in op.casefold() for op, _ in row.ops)), "none")
-    if answer == right:
-        return None
-    if answer == "extended":
-        return "The article says so. Look for operators with nchwc in their name at each level."
-    return "The operators at each level say something else."
+    return None if answer == right else wrong("2.c", "extended" if answer == "extended" else "other")

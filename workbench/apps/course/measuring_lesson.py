@@ -9,7 +9,7 @@ from statistics import fmean, median_high
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.article import article_contradictions, article_tables
-from workbench.apps.course.exercise import ANSWERS, exercise
+from workbench.apps.course.exercise import ANSWERS, exercise, wrong
 from workbench.apps.course.lesson_figure import LessonFigure, dots
 from workbench.core.bundle.display import to_table
 from workbench.core.bundle.estimate import Estimate
@@ -146,22 +146,19 @@ def interval_of_pairs(answer: Any) -> str | None:
     try:
         ratio, low, high = (float(number) for number in answer)
     except (TypeError, ValueError, OverflowError):
-        return "The answer is not three numbers: (ratio, low, high)."
+        return wrong("1.a", "no three numbers")
     if not low < ratio < high:
-        return "The ratio does not lie inside the interval."
+        return wrong("1.a", "outside")
     log_ratios = [math.log(fmean(pair.a_ms) / fmean(pair.b_ms)) for pair in saved_pairs()]
     right = interval(log_ratios, error=0.05)
     assert right is not None
     right_ratio, right_low, right_high = map(math.exp, (right.middle, right.low, right.high))
     if max(abs(low - right_low), abs(high - right_high)) <= _NEAR:
-        return None if abs(ratio - right_ratio) <= _NEAR else "The interval is right, the ratio not."
+        return None if abs(ratio - right_ratio) <= _NEAR else wrong("1.a", "ratio")
     narrow = (right_high - right_low) / (high - low)
     if narrow > MOST_NARROW:
-        return (
-            f"The interval is {narrow:.1f} times too narrow: samples of one process are no "
-            "independent evidence, so pooling them promises too much."
-        )
-    return "The interval is not that of Student's t at 95 % over twelve numbers."
+        return wrong("1.a", "narrow", times=narrow)
+    return wrong("1.a", "width")
 
 
 @exercise("1.b", answers=ANSWERS, budget_s=20.0, evidence="comparison")
@@ -169,9 +166,8 @@ def verdict_in_words(answer: str, *, comparison: Comparison) -> str | None:
     """Check a verdict in words against that of the comparison."""
     kind = comparison.verdict.kind
     if kind not in ANSWERS:
-        text = "The interval allows more than one answer, so the question is not settled."
-        return None if answer == "not settled" else text
-    return None if answer == kind else f"The interval excludes {answer!r}."
+        return None if answer == "not settled" else wrong("1.b", "not settled")
+    return None if answer == kind else wrong("1.b", "excluded", answer=answer)
 
 
 @exercise("1.c")
@@ -180,12 +176,11 @@ def contradictions(answer: Any) -> str | None:
     try:
         pairs = {frozenset(pair) for pair in answer}
     except TypeError:
-        return "The answer is no list of pairs of cells."
+        return wrong("1.c", "no list")
     cells = {name for table in article_tables().values() for name in table.cells()}
     for pair in pairs:
         if unknown := sorted(str(name) for name in pair if name not in cells):
-            return f"The tables have no cell {one_line(unknown[0], 80)!r}."
+            return wrong("1.c", "no cell", name=one_line(unknown[0], 80))
         if pair not in article_contradictions():
-            names = " and ".join(sorted(pair))
-            return f"{names} can both be true: a condition that is not stated may differ."
-    return None if len(pairs) >= 2 else "Two different pairs are wanted."
+            return wrong("1.c", "no contradiction", names=" and ".join(sorted(pair)))
+    return None if len(pairs) >= 2 else wrong("1.c", "too few")

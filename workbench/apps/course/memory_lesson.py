@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import OverBudget, exercise, outputs_agree
+from workbench.apps.course.exercise import OverBudget, exercise, outputs_agree, wrong
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
@@ -27,7 +27,7 @@ def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
     """Check the setting with the lowest peak of those that take at most 1.5 times as long."""
     rows = {row.name: row for row in settings.record.rows}
     if answer not in [*rows]:  # an answer may be of any type
-        return f"The answer is none of: {', '.join(rows)}."
+        return wrong("9.a", "unknown", names=", ".join(rows))
     base_s = settings.record.rows[0].latency_s
     fine = {
         name: row.peak_bytes
@@ -37,22 +37,19 @@ def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
         and (base_s is None or row.latency_s <= MOST_TIMES * base_s)
     }
     if not fine:
-        return "No peak was measured here: measure the settings again."
+        return wrong("9.a", "no peak")
     row = rows[answer]
     if row.peak_bytes is None or row.latency_s is None:
-        return f"With {answer} nothing was measured."
+        return wrong("9.a", "not measured", answer=answer)
     if answer not in fine:
-        return OverBudget(f"With {answer} a run takes more than {MOST_TIMES:g} times as long.")
-    if fine[answer] <= min(fine.values()) * (1 + _CLOSE):
-        return None
-    return "Another setting has a lower peak and keeps the latency."
+        return OverBudget(wrong("9.a", "too long", answer=answer, times=MOST_TIMES))
+    return None if fine[answer] <= min(fine.values()) * (1 + _CLOSE) else wrong("9.a", "other")
 
 
-@exercise(
-    "9.b",
-    answers=Config,
-    limit=f"loads at least {WANTED_LOADS:g} times as fast, with runs that are no slower",
-)
+FASTER_LOAD = f"loads at least {WANTED_LOADS:g} times as fast, with runs that are no slower"
+
+
+@exercise("9.b", answers=Config, limit=FASTER_LOAD)
 def faster_load(answer: Config, *, model: Any) -> str | None:
     """Check a config that loads at least 1.3 times as fast, with equal outputs and no slower runs.
 
@@ -60,12 +57,12 @@ def faster_load(answer: Config, *, model: Any) -> str | None:
     """
     from workbench.features.compare.call import compare
 
-    comparisons: list[Comparison] = []
+    made: list[Comparison] = []
     for seed in range(ATTEMPTS):
-        comparisons.append(
+        made += [
             compare(model, Config(), answer, budget_s=seconds(10), seed=seed, progress=False, keep=False)
-        )
-        problem = loads_faster(*comparisons)
+        ]
+        problem = loads_faster(*made)
         if problem is None:
             break
     return problem
@@ -74,18 +71,18 @@ def faster_load(answer: Config, *, model: Any) -> str | None:
 def loads_faster(*comparisons: Comparison) -> str | None:
     """Return why a candidate's fastest load is not as much faster as wanted, at no cost, or None."""
     if not all(outputs_agree(comparison, "B") for comparison in comparisons):
-        return "The outputs differ from those of the default."
+        return wrong("9.b", "outputs")
     verdicts = [comparison.verdict for comparison in comparisons]
     ratios = [verdict.ratio for verdict in verdicts if verdict.ratio is not None]
     settled = any(verdict.kind == "slower" for verdict in verdicts)
     if settled or (ratios and max(ratios) < _COSTLY):
-        return OverBudget("It may load fast, but its runs are slower: a service pays that in each request.")
+        return OverBudget(wrong("9.b", "slower"))
     before_s, after_s = (_fastest_load_s(comparisons, place) for place in (0, 1))
     if not before_s or not after_s:
-        return "No load time was measured: run the check again."
+        return wrong("9.b", "not measured")
     if before_s / after_s >= WANTED_LOADS:
         return None
-    return OverBudget(f"It loads {before_s / after_s:.2f} times as fast; {WANTED_LOADS:g} times was asked.")
+    return OverBudget(wrong("9.b", "less", times=before_s / after_s, wanted=WANTED_LOADS))
 
 
 def _fastest_load_s(comparisons: tuple[Comparison, ...], place: int) -> float | None:
@@ -100,15 +97,16 @@ def valid_warm_up(answer: Any, *, model: Any, sizes: Mapping[str, int]) -> str |
     from workbench.features.measure.call import measure
 
     if not isinstance(answer, Mapping):
-        return "The answer is no dict from the name of an input to an array."
+        return wrong("9.c", "no dict")
     loaded = load(model)
     expected = loaded.inputs(dims=sizes)
     try:
         given = loaded.inputs(answer)
         shapes = dict(expected.shapes)
         if other := [name for name, shape in given.shapes if shapes[name] != shape]:
-            return f"{listed(other)} shall be {listed(shapes[name] for name in other)}, as requests will be."
+            wanted = listed(shapes[name] for name in other)
+            return wrong("9.c", "sizes", names=listed(other), shapes=wanted)
         measure(loaded, inputs=given, budget_s=seconds(5), progress=False, keep=False)
     except WorkbenchError as error:
-        return f"Refused: {one_line(str(error.args[0]), 160)}."
+        return wrong("9.c", "refused", problem=one_line(str(error.args[0]), 160))
     return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sample_models.drawn_nets import split_graph
 from workbench.apps.course.article import article_table
-from workbench.apps.course.exercise import LEAST_SQNR_DB, OverBudget, exercise
+from workbench.apps.course.exercise import LEAST_SQNR_DB, OverBudget, exercise, wrong
 from workbench.apps.course.lesson_figure import LessonFigure
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
@@ -37,12 +37,9 @@ def predicted_parts(predictions: Predictions) -> LessonFigure:
         f"Predicted, nothing ran: {whole} of {len(parts)} providers would take the whole graph in one "
         f"partition; {most[0]} would cut it into {most[2]:,}."
     )
+    taken, cut = series_look(0), series_look(1)
     rows = tuple(
-        one_value(
-            name,
-            Value(100 * share, f"{share:.0%}", series_look(0)),
-            Value(count, f"{count:,}", series_look(1)),
-        )
+        one_value(name, Value(100 * share, f"{share:.0%}", taken), Value(count, f"{count:,}", cut))
         for name, share, count in parts
     )
     axes = (Axis("predicted: nodes that it would take (%)"), Axis("predicted: partitions"))
@@ -55,9 +52,9 @@ def loud_config(answer: Config) -> str | None:
     """Check for a config on CUDA whose session refuses to be made where a node would land on the CPU."""
     names = [provider.name for provider in answer.providers]
     if "CUDAExecutionProvider" not in names:
-        return "The config does not ask for CUDA."
+        return wrong("8.a", "no cuda")
     if dict(answer.session_entries).get(ENTRY) != "1":
-        return "Without CUDA this config makes a session on the CPU, and says so in the log only."
+        return wrong("8.a", "silent")
     return None
 
 
@@ -71,17 +68,17 @@ def joined_graph(answer: Any) -> str | None:
     try:
         model = load(answer).structure
     except WorkbenchError as error:
-        return f"The answer is no model: {error.problem}"
+        return wrong("8.b", "no model", problem=error.problem)
     try:
         sqnr_db = _agreement_db(split_graph(), answer)
     except Exception as error:  # noqa: BLE001 - the reader's graph may break anywhere
-        return f"The graph does not compute: {type(error).__name__}: {str(error)[:200]}"
+        return wrong("8.b", "broken", error=f"{type(error).__name__}: {str(error)[:200]}")
     if not sqnr_db >= LEAST_SQNR_DB:  # outputs that are no numbers have no ratio
-        return f"The outputs differ: {sqnr_db:.0f} dB, and {LEAST_SQNR_DB:g} dB are asked for."
+        return wrong("8.b", "outputs", sqnr_db=sqnr_db, least_db=LEAST_SQNR_DB)
     prediction = predict(read_graph(model), PROVIDER)
     if prediction.partitions != 1 or prediction.boundaries:
         left = listed({node.op_type for node in prediction.nodes if not node.takes})
-        return OverBudget(f"Predicted: {prediction.partitions} partitions; {left} would stay on the CPU.")
+        return OverBudget(wrong("8.b", "split", partitions=prediction.partitions, left=left))
     return None
 
 
@@ -91,18 +88,17 @@ def unchanged_options(answer: Any) -> str | None:
     try:
         names = {str(name) for name in answer}
     except TypeError:
-        return "The answer is no list of names."
+        return wrong("8.c", "no list")
     rows = {
-        row[0].removeprefix(OWNER): row[3] for row in article_table(OPTIONS).rows if row[0].startswith(OWNER)
+        row[0].removeprefix(OWNER): row for row in article_table(OPTIONS).rows if row[0].startswith(OWNER)
     }
-    right = {name for name, effect in rows.items() if effect.startswith("none")}
+    right = {name for name, row in rows.items() if row[3].startswith("none")}
     if unknown := sorted(names - rows.keys()):
-        return f"The code sets no CUDA option {unknown[0][:60]!r}."
-    if wrong := sorted(names - right):
-        return f"{wrong[0]} is not what the default is."
-    if missing := len(right - names):
-        return f"{missing} more of them repeat the default."
-    return None
+        return wrong("8.c", "unknown", name=unknown[0][:60])
+    if others := sorted(names - right):
+        return wrong("8.c", "no default", name=others[0])
+    missing = len(right - names)
+    return wrong("8.c", "missing", count=missing) if missing else None
 
 
 def _agreement_db(planted: ModelProto, answer: ModelProto) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import ANSWERS, NONE, OverBudget, exercise
+from workbench.apps.course.exercise import ANSWERS, NONE, OverBudget, exercise, wrong
 from workbench.apps.course.measuring_lesson import verdict_in_words
 
 if TYPE_CHECKING:
@@ -25,14 +25,12 @@ def latency_by_threads(threads: Threads) -> dict[int, float]:
 def enough_threads(answer: Any, *, threads: Threads) -> str | None:
     """Check for a thread count whose latency is within 5 % of the best."""
     if isinstance(answer, bool) or not isinstance(answer, int):
-        return "The answer is no number of threads."
+        return wrong("5.a", "no number")
     latency_s = latency_by_threads(threads)
     if answer not in latency_s:
-        return f"{answer} threads were not measured; these were: {', '.join(map(str, latency_s))}."
-    best = min(latency_s.values())
-    if latency_s[answer] <= best * (1 + _CLOSE):
-        return None
-    return OverBudget(f"{answer} threads take {latency_s[answer] / best:.2f} times as long as the best.")
+        return wrong("5.a", "not measured", answer=answer, measured=", ".join(map(str, latency_s)))
+    times = latency_s[answer] / min(latency_s.values())
+    return None if times <= 1 + _CLOSE else OverBudget(wrong("5.a", "slower", answer=answer, times=times))
 
 
 @exercise("5.b", budget_s=90.0, limit="99 of 100 requests within the goal")
@@ -40,18 +38,16 @@ def most_throughput(answer: Any, *, load: LoadTest, callers: int, p99_s: float) 
     """Check for the label with the most throughput of those that keep the p99; "none" where none does."""
     rows = [row for row in load.points if row.point.callers == callers]
     if answer not in (NONE, *(row.run.label for row in rows)):
-        return f"The answer is neither {NONE!r} nor the label of a config of the load test."
+        return wrong("5.b", "no label")
     fine = [row for row in rows if row.p99.value is not None and row.p99.value <= p99_s]
     best = max(fine, key=lambda row: row.throughput.value or 0.0, default=None)
-    if best is None:
-        return None if answer == NONE else "No config is known to keep the p99 at this number of callers."
-    if answer == best.run.label:
+    if answer == (NONE if best is None else best.run.label):
         return None
-    if answer == NONE:
-        return "A config keeps the p99 at this number of callers."
+    if best is None or answer == NONE:
+        return wrong("5.b", "none keeps" if best is None else "one keeps")
     if answer not in [row.run.label for row in fine]:
-        return OverBudget(f"{answer} is not known to keep the p99 at {callers} callers.")
-    return f"{answer} keeps the p99, but another config answers more requests."
+        return OverBudget(wrong("5.b", "too late", answer=answer, callers=callers))
+    return wrong("5.b", "less", answer=answer)
 
 
 exercise("5.c", answers=ANSWERS, budget_s=20.0, evidence="comparison")(verdict_in_words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import exercise, is_number
+from workbench.apps.course.exercise import exercise, is_number, wrong
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import one_line
@@ -31,19 +31,19 @@ def fused_attention(answer: Any, *, model: Any) -> str | None:
     from workbench.core.prepare.preparing import prepare
 
     if not isinstance(answer, Config) or answer.fusion is None:
-        return "The answer is no wb.Config with a wb.TransformerFusion."
+        return wrong("6.a", "no fusion")
     loaded = load(model)
     wanted = sum(node.op_type == "Softmax" for node in loaded.structure.graph.node)
     try:
         prepared = prepare(loaded, answer)
     except WorkbenchError as error:
-        return f"Refused: {one_line(str(error.args[0]), 160)}."
+        return wrong("6.a", "refused", problem=one_line(str(error.args[0]), 160))
     step = next(step for step in prepared.steps if step.name == FUSION)  # behind rewrites, if there are some
     fused = sum(dict(step.statistics).get(name, 0) for name in ATTENTIONS)
     if fused == wanted:
         return None
-    note = f" The record says: {one_line(prepared.notes[0], 160)}." if prepared.notes else ""
-    return f"{fused} of {wanted} attentions became one operator.{note}"
+    note = wrong("6.a", "record", note=one_line(prepared.notes[0], 160)) if prepared.notes else ""
+    return wrong("6.a", "unfused", fused=fused, wanted=wanted) + note
 
 
 @exercise("6.b", budget_s=120.0, evidence="comparison")
@@ -51,22 +51,18 @@ def fastest_file(answer: Any, *, comparison: Comparison) -> str | None:
     """Check the label of the fastest file; of several that are not settled apart each is right."""
     labels = [run.label for run in comparison.runs]
     if answer not in (NOT_SETTLED, *labels):
-        return f"The answer is none of: {', '.join([*labels, NOT_SETTLED])}."
+        return wrong("6.b", "no label", labels=", ".join([*labels, NOT_SETTLED]))
     faster = {verdict.label: verdict for verdict in comparison.verdicts if verdict.kind == "faster"}
     if not faster:
-        slower = {verdict.label for verdict in comparison.verdicts if verdict.kind == "slower"}
-        if answer in slower:
-            return "The verdict says slower than A."
-        return None
+        slower = [verdict.label for verdict in comparison.verdicts if verdict.kind == "slower"]
+        return wrong("6.b", "slower") if answer in slower else None
     best = max(faster.values(), key=lambda verdict: verdict.bound or 0.0)
     if answer == NOT_SETTLED:
-        return f"{best.label} is settled to be faster than A."
+        return wrong("6.b", "settled", label=best.label)
     chosen = faster.get(answer)
     if chosen is None:
-        return "Another file is settled to be faster than A."
-    if chosen is best or _overlap(chosen, best):
-        return None
-    return "Another file is faster still, with its whole interval."
+        return wrong("6.b", "not faster")
+    return None if chosen is best or _overlap(chosen, best) else wrong("6.b", "less")
 
 
 @exercise("6.c")
@@ -77,18 +73,18 @@ def expected_latency(answer: Any, *, sweep: Sweep, axis: str, size: int) -> str 
     two sizes before is right even if the third was disturbed.
     """
     if not is_number(answer):
-        return "The answer is no number of milliseconds."
+        return wrong("6.c", "no number")
     rows = [row for row in sweep.record.all_cells() if row.label == BASELINE]
     measured = {dict(row.place.sizes)[axis]: row.latency() for row in rows}
     value = measured[size].value if size in measured else None
     if value is None:
-        return f"The sweep measured nothing at {axis} {size}."
+        return wrong("6.c", "not measured", axis=axis, size=size)
     low_ms, high_ms = accepted_ms(measured[size], value)
     foreseen_ms = line_ms({point: row.value for point, row in measured.items() if row.value}, size)
     follows = foreseen_ms is not None and abs(answer - foreseen_ms) <= ROUNDED * abs(foreseen_ms)
     if low_ms <= answer <= high_ms or follows:
         return None
-    return f"Foreseen {answer:.3g} ms; a run takes {'less' if answer > high_ms else 'more'}."
+    return wrong("6.c", "too high" if answer > high_ms else "too low", answer=answer)
 
 
 def accepted_ms(estimate: Figure, value: float) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.exercise import NONE, OverBudget, exercise, is_number
+from workbench.apps.course.exercise import NONE, OverBudget, exercise, is_number, wrong
 from workbench.apps.course.lesson_figure import LessonFigure, dots
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.estimate import Estimate
@@ -49,32 +49,30 @@ def proof(study: Study) -> LessonFigure:
     return LessonFigure(sentence, chart, ("rounds", *numbers), rows, numbers)
 
 
-@exercise(
-    "10.a",
-    answers=Config,
-    budget_s=120.0,
-    limit=f"within {MOST_REGRET:.0%} of the proven best",
-    evidence="study",
-)
+NEAR_BEST = f"within {MOST_REGRET:.0%} of the proven best"
+
+
+@exercise("10.a", answers=Config, budget_s=120.0, limit=NEAR_BEST, evidence="study")
 def best_config(answer: Config, *, study: Study) -> str | None:
     """Check for the proven best config, or one within 5 % of it that keeps every limit."""
     if answer == study.best:
         return None
     record = study.record
     if record.best == record.candidates[0].label:
-        return "Fresh rounds proved nothing better than the defaults: the defaults are the answer."
+        return wrong("10.a", "defaults")
     candidate = next((other for other in record.candidates if other.config == answer), None)
     if candidate is None:
-        return "The study did not measure this config."
+        return wrong("10.a", "not measured")
     if not candidate.is_in:
-        return f"{candidate.label} is out ({candidate.state}): {candidate.reason[:200]}"
+        label, state, reason = candidate.label, candidate.state, candidate.reason[:200]
+        return wrong("10.a", "out", label=label, state=state, reason=reason)
     best = record.candidate(record.best)
     if candidate.ratio is None or best.ratio is None:
-        return "This config is the default, and a better one was proven."
+        return wrong("10.a", "default")
     regret = 1 - candidate.ratio / best.ratio
     if regret <= MOST_REGRET:
         return None
-    return OverBudget(f"{candidate.label} gives up {regret:.0%} of the best speed.")
+    return OverBudget(wrong("10.a", "regret", label=candidate.label, regret=regret))
 
 
 @exercise("10.b", limit=f"at most {WIDEST_PROMISE:g} times the upper end of the measured p99")
@@ -83,13 +81,13 @@ def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
     rows = [row for row in load.points if row.point.callers == callers and row.run.label == "A"]
     high_s = rows[0].p99.high if rows else None
     if high_s is None:
-        return None if answer == NONE else "The p99 of these callers has no interval here: promise nothing."
+        return None if answer == NONE else wrong("10.b", "not known")
     if not is_number(answer):
-        return "The answer is no number of milliseconds."
+        return wrong("10.b", "no number")
     if answer < 1000 * high_s:
-        return "The interval of the measured p99 reaches beyond this promise."
+        return wrong("10.b", "too little")
     if answer > WIDEST_PROMISE * 1000 * high_s:
-        return OverBudget("The promise is safe and worth little: the measured p99 is far below it.")
+        return OverBudget(wrong("10.b", "too much"))
     return None
 
 
@@ -97,9 +95,9 @@ def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
 def report(answer: Any, *, study: Study) -> str | None:
     """Check a report for its ratio, interval, conditions and what was excluded."""
     if not isinstance(answer, str):
-        return "The answer is no text."
+        return wrong("10.c", "no text")
     missing = [what for what, present in _contents(answer, study).items() if not present]
-    return f"The report lacks {listed(missing)}." if missing else None
+    return wrong("10.c", "lacks", missing=listed(missing)) if missing else None
 
 
 def _contents(text: str, study: Study) -> dict[str, bool]:
