@@ -14,9 +14,11 @@ from onnx import TensorProto, helper, numpy_helper
 import workbench as wb
 from tests.core.models import tiny
 from workbench.apps.cli import main
+from workbench.core.form import values_of
 from workbench.core.measure.limits import Progress
 from workbench.core.models import requests
 from workbench.core.models.requests import fed, padded, requests_of
+from workbench.features.base.registry import KINDS
 from workbench.features.replay.record import ReplayRun, SizeSeen
 
 KIB = 1024
@@ -167,6 +169,17 @@ def test_a_file_among_arrays_is_refused(model: Path, tmp_path: Path) -> None:
         archive.writestr("README.txt", "of whom these are")
     with pytest.raises(wb.InputError, match=r"'README\.txt', which is no array"):
         requests_of(wb.load(model), tmp_path / "own.npz")
+
+
+def test_settings_of_memory_are_asked_for_in_the_form() -> None:
+    feature = KINDS.named("replay")
+    options = values_of(feature.form, {"shapes": "8, 3", "arenas": "yes"})
+    assert feature.call_code(["config"], options) == (
+        'wb.replay(model, "8, 3", config, arenas=True, passes=4)'
+    )
+    assert feature.making_code(["config"], '"B"', values_of(feature.form, {"shapes": "8"})) == (
+        'result.add(wb.replay(model, "8", config, passes=4), "B")'
+    )
 
 
 @pytest.mark.real

@@ -19,7 +19,7 @@ from workbench.core.bounds import check_number
 from workbench.core.config import Config
 from workbench.core.errors import RunFailed, WorkerError
 from workbench.core.feature import Arguments, Feature
-from workbench.core.form import Field, whole_numbers
+from workbench.core.form import Field, whole_numbers, yes_or_no
 from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, Progress
 from workbench.core.models import Model, load
@@ -203,12 +203,16 @@ def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]
 
 _SIZES = "Sizes of the requests in order, a CSV file with a column for each dim, or a folder of .npz files"
 _PADDED = "Sizes to pad to; empty: powers of two"
+_ARENAS = (
+    "yes: also without memory pattern, without arena, with one that grows as asked, and one that shrinks"
+)
 FEATURE = Feature(
     "replay", shown.ReplayRecord, shown.check_replay,
     result=Replay, chart=replay_chart, call=replay, takes=("seed", "calibration", "progress", "keep"),
     form=(
         Field("shapes", "sizes", _SIZES, str, example="16, 37, 128, 37", required=True),
         Field("buckets", "buckets", _PADDED, whole_numbers, example="32, 64, 128"),
+        Field("arenas", "arenas", _ARENAS, yes_or_no, example="yes"),
         Field("passes", "passes", "How often the stream runs", int, str(PASSES)),
     ),
     arguments=call_arguments, heading="Request sizes as they come", button="Replay sizes",
