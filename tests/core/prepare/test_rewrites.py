@@ -20,10 +20,11 @@ import workbench as wb
 from tests.amount import amount
 from tests.core.prepare.test_script import _run_the_script
 from workbench.core.measure.tolerance import least_sqnr_db
-from workbench.core.rewrites import catalogue, scopes
+from workbench.core.rewrites import catalogue
 from workbench.core.rewrites.casts import remove_cast_pairs
 from workbench.core.rewrites.constants import take_weights_out_of_inputs
 from workbench.core.rewrites.convolutions import widen_convolutions
+from workbench.core.rewrites.graphs import graphs
 from workbench.core.rewrites.powers import spell_powers_out
 from workbench.core.rewrites.reflections import spell_reflections_out
 from workbench.core.rewrites.weights import (
@@ -86,7 +87,7 @@ def check_same(model: onnx.ModelProto, rewrite: Rewrite, applied: int, *, positi
 
 
 def op_types(model: onnx.ModelProto) -> list[str]:
-    return [node.op_type for graph in scopes.graphs_of(model) for node in graph.node]
+    return [node.op_type for graph in graphs(model) for node in graph.node]
 
 
 def in_branches(body: list[onnx.NodeProto], dims: Sequence[int]) -> list[onnx.NodeProto]:

@@ -8,7 +8,8 @@ from workbench.core.measure.agreement import FLOAT32_LEAST_SQNR_DB
 from workbench.core.models.element_type import ElementType
 from workbench.core.models.fit import is_quantized
 from workbench.core.models.model import Model
-from workbench.core.models.structure import graphs, tensors
+from workbench.core.models.structure import tensors
+from workbench.core.rewrites.graphs import graphs
 
 COMPRESSED = frozenset(("MatMulNBits", "GatherBlockQuantized", "DequantizeLinear"))  # integer weights only
 _HALF_LEAST_SQNR_DB = {

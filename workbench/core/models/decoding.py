@@ -20,7 +20,8 @@ from workbench.core.models.declared import (
     element_name,
 )
 from workbench.core.models.position_tables import positions_of
-from workbench.core.models.structure import graphs, tensors
+from workbench.core.models.structure import tensors
+from workbench.core.rewrites.graphs import graphs
 from workbench.core.text import folded, listed, shorten
 
 _INTEGERS = (TensorProto.INT64, TensorProto.INT32)

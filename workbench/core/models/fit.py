@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
-from workbench.core.models.structure import graphs
+from workbench.core.rewrites.graphs import graphs
 from workbench.core.text import did_you_mean, listed, shorten
 
 if TYPE_CHECKING:

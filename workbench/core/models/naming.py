@@ -7,7 +7,7 @@ from copy import deepcopy
 from itertools import count
 from typing import TYPE_CHECKING
 
-from workbench.core.models.structure import graphs
+from workbench.core.rewrites.graphs import graphs
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.core.models.declared import TensorType, value_type
-from workbench.core.models.structure import bodies
+from workbench.core.rewrites.graphs import bodies, bodies_inside
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
@@ -40,11 +40,9 @@ class GraphScope:
         self._makers: dict[str, NodeProto] = {}
         self._stored: dict[str, TensorProto] = {}
         self._shapes: dict[str, tuple[int, ...]] = {}
-        waiting: list[GraphProto | FunctionProto] = [graph]
-        while waiting:
-            inner = waiting.pop()
+        self._note(graph)
+        for inner in bodies_inside(graph):
             self._note(inner)
-            waiting.extend(body for node in inner.node for body in bodies(node))
 
     def readers(self, name: str) -> list[tuple[NodeProto, int]]:
         """Return the nodes that read a value, each with the position of the input."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from google.protobuf.message import DecodeError, Message  # type: ignore[import-untyped]
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
-from workbench.core.models.structure import bodies, tensors_of
+from workbench.core.models.structure import tensors_of
+from workbench.core.rewrites.graphs import bodies
 
 KEPT_CONSTANTS = "workbench.kept_constants"  # the metadata entry with their names
 NAME_SCOPES = "pkg.torch.onnx.name_scopes"  # module names, by which nodes are grouped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -12,11 +12,12 @@ from workbench.core.errors import ModelError
 from workbench.core.installed import need
 from workbench.core.models.sniff import HEAD_BYTES, not_onnx
 from workbench.core.models.wire import Malformed, without_weights
+from workbench.core.rewrites.graphs import attributes, graphs
 from workbench.core.text import path_text, shorten
 
 if TYPE_CHECKING:
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-    from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+    from onnx import AttributeProto, ModelProto, TensorProto
 
 _AGAIN = "Download, copy or export the model again"
 MOST_GRAPH_NODES = 300_000  # walked in some six seconds
@@ -72,34 +73,13 @@ def structure_of(file: BinaryIO, size: int, label: str) -> ModelProto:
     return model
 
 
-def graphs(model: ModelProto) -> Iterator[GraphProto | FunctionProto]:
-    """Yield the main graph, every subgraph, and every function of the model with its subgraphs."""
-    waiting: list[GraphProto | FunctionProto] = [*reversed(model.functions), model.graph]
-    while waiting:
-        graph = waiting.pop()
-        yield graph
-        waiting.extend(_bodies(_attributes(graph)))
-
-
-def bodies(node: NodeProto) -> Iterator[GraphProto]:
-    """Yield the subgraphs of one node: the branches of an If, the body of a Loop or Scan."""
-    yield from _bodies(node.attribute)
-
-
-def _bodies(attributes: Iterable[AttributeProto]) -> Iterator[GraphProto]:
-    for attribute in attributes:
-        if attribute.HasField("g"):
-            yield attribute.g
-        yield from attribute.graphs
-
-
 def tensors(model: ModelProto) -> Iterator[TensorProto]:
     """Yield every stored tensor: initializers and values of attributes, in subgraphs and functions too."""
     for graph in graphs(model):
         yield from getattr(graph, "initializer", ())
         for sparse in getattr(graph, "sparse_initializer", ()):
             yield from (sparse.values, sparse.indices)
-        for attribute in _attributes(graph):
+        for attribute in attributes(graph):
             yield from tensors_of(attribute)
 
 
@@ -111,12 +91,6 @@ def tensors_of(attribute: AttributeProto) -> Iterator[TensorProto]:
     own = (attribute.sparse_tensor,) if attribute.HasField("sparse_tensor") else ()
     for sparse in (*own, *attribute.sparse_tensors):
         yield from (sparse.values, sparse.indices)
-
-
-def _attributes(graph: GraphProto | FunctionProto) -> Iterator[AttributeProto]:
-    """Yield the attributes of the nodes, and the defaults of a function."""
-    yield from getattr(graph, "attribute_proto", ())
-    yield from (attribute for node in graph.node for attribute in node.attribute)
 
 
 def _reason(error: DecodeError) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.core.models.naming import named_copy
-from workbench.core.models.structure import bodies
+from workbench.core.rewrites.graphs import bodies
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

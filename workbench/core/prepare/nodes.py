@@ -9,7 +9,7 @@ from workbench.core.config import Config
 from workbench.core.errors import PrepareError
 from workbench.core.models.model import Model
 from workbench.core.models.naming import named_copy
-from workbench.core.models.structure import graphs
+from workbench.core.rewrites.graphs import graphs
 from workbench.core.text import listed, nearest, printable, shorten
 
 if TYPE_CHECKING:

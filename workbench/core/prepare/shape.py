@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from workbench.core.models.element_type import ElementType
-from workbench.core.models.structure import graphs
+from workbench.core.rewrites.graphs import graphs
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto

@@ -2,7 +2,8 @@
 
 import onnx
 
-from workbench.core.rewrites.scopes import Scope, is_standard, names_read, scopes_of, with_subgraphs
+from workbench.core.rewrites.graphs import with_bodies
+from workbench.core.rewrites.scopes import Scope, is_standard, names_read, scopes_of
 from workbench.core.rewrites.wiring import attribute_of
 
 FLOAT, DOUBLE = onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE
@@ -45,7 +46,7 @@ def _cast_target(node: onnx.NodeProto) -> int | None:
 
 def _remove_dead_casts(model: onnx.ModelProto) -> None:
     read = names_read(model)
-    for graph in with_subgraphs(model.graph):
+    for graph in with_bodies(model.graph):
         for place in reversed(range(len(graph.node))):
             if is_standard(graph.node[place], "Cast") and graph.node[place].output[0] not in read:
                 del graph.node[place]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import onnx
 
-SHARED = ("scopes", "wiring")  # the modules that the others import from
+SHARED = ("graphs", "scopes", "wiring")  # the modules that the others import from
+_OF_TYPES = ("from __future__ import annotations", "from typing import TYPE_CHECKING")  # no script needs them
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +184,13 @@ def source_of(names: Iterable[str]) -> tuple[str, str]:
 
 
 def _split(text: str) -> tuple[list[str], str]:
-    """Return the imports of a module, but those of this package, and what follows them."""
-    imports = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
-    last = max((node.end_lineno or 0 for node in imports), default=0)
+    """Return the imports of a module, but those of this package and of types, and what follows them."""
+    heads = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom | ast.If)]
+    last = max((node.end_lineno or 0 for node in heads), default=0)
+    imports = [node for node in heads if not isinstance(node, ast.If)]
     foreign = [node for node in imports if not (isinstance(node, ast.ImportFrom) and _is_ours(node.module))]
-    return [ast.unparse(node) for node in foreign], "\n".join(text.splitlines()[last:]).strip()
+    texts = [line for node in foreign if (line := ast.unparse(node)) not in _OF_TYPES]
+    return texts, "\n".join(text.splitlines()[last:]).strip()
 
 
 def _is_ours(module: str | None) -> bool:

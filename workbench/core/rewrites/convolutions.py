@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import onnx
 from onnx import numpy_helper
 
+from workbench.core.rewrites.graphs import with_bodies
 from workbench.core.rewrites.scopes import (
     CONSTANTS_IR_VERSION,
     Scope,
@@ -14,7 +15,6 @@ from workbench.core.rewrites.scopes import (
     opset_of,
     reads_of,
     scopes_of,
-    with_subgraphs,
 )
 from workbench.core.rewrites.wiring import Additions, Wiring, remove_named, remove_stale_types
 
@@ -81,7 +81,7 @@ def _widen_weights(
             array = numpy_helper.to_array(weight)
             copies[id(weight)] = new.constant(f"{name}_2d", array.reshape(*array.shape[:2], 1, -1))
         node.input[1] = copies[id(weight)]
-    for graph in with_subgraphs(model.graph):
+    for graph in with_bodies(model.graph):
         remove_named(graph.value_info, set(converted))  # a declared type has the rank
 
 

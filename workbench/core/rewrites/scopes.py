@@ -1,12 +1,13 @@
 """The graphs of a model with the constants and types that are visible in each."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
 import onnx
 from google.protobuf.message import EncodeError  # type: ignore[import-untyped]
+
+from workbench.core.rewrites.graphs import bodies, bodies_inside, graphs
 
 SMALL_ELEMENTS = 64  # shape inference reads the values of shapes and axes, never of weights
 CONSTANTS_IR_VERSION = 4  # before it, every initializer had to be an input
@@ -57,36 +58,9 @@ def scopes_of(model: onnx.ModelProto) -> list[Scope]:
         scope = Scope(graph, {**constants, **own_constants(graph)}, {**types, **own_types(inferred)})
         scopes.append(scope)
         for node, twin in zip(graph.node, inferred.node, strict=True):
-            for body, twin_body in zip(bodies_of(node), bodies_of(twin), strict=True):
+            for body, twin_body in zip(bodies(node), bodies(twin), strict=True):
                 waiting.append((body, twin_body, (scope.constants, scope.types)))
     return scopes
-
-
-def graphs_of(model: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
-    """Yield the main graph, every function, and their subgraphs."""
-    yield from with_subgraphs(model.graph)
-    for function in model.functions:
-        yield function
-        for node in function.node:
-            for body in bodies_of(node):
-                yield from with_subgraphs(body)
-
-
-def with_subgraphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    """Yield a graph and all graphs inside of it."""
-    waiting = [graph]
-    while waiting:
-        graph = waiting.pop()
-        yield graph
-        waiting.extend(body for node in graph.node for body in bodies_of(node))
-
-
-def bodies_of(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
-    """Yield the subgraphs of a node."""
-    for attribute in node.attribute:
-        if attribute.HasField("g"):
-            yield attribute.g
-        yield from attribute.graphs
 
 
 def defined_names(graph: onnx.GraphProto) -> set[str]:
@@ -153,8 +127,7 @@ def captured_names(model: onnx.ModelProto) -> set[str]:
     """Return the names that subgraphs read, which may come from the graph around them."""
     return {
         name
-        for graph in with_subgraphs(model.graph)
-        if graph is not model.graph
+        for graph in bodies_inside(model.graph)
         for node in graph.node
         for name in (*node.input, *(value.name for value in graph.output))
     }
@@ -173,8 +146,8 @@ def is_standard(node: onnx.NodeProto, *op_types: str) -> bool:
 
 def names_in(model: onnx.ModelProto) -> set[str]:
     """Return the names of all tensors and nodes."""
-    names = {node.name for graph in graphs_of(model) for node in graph.node}
-    for graph in graphs_of(model):
+    names = {node.name for graph in graphs(model) for node in graph.node}
+    for graph in graphs(model):
         names |= {name for node in graph.node for name in (*node.input, *node.output)}
         if isinstance(graph, onnx.GraphProto):
             values = (*graph.input, *graph.output, *graph.value_info, *graph.initializer)
@@ -185,7 +158,7 @@ def names_in(model: onnx.ModelProto) -> set[str]:
 def reads_of(model: onnx.ModelProto) -> Counter[str]:
     """Return how many inputs of nodes, and outputs of graphs, read each tensor."""
     reads: Counter[str] = Counter()
-    for graph in graphs_of(model):
+    for graph in graphs(model):
         reads.update(name for node in graph.node for name in node.input)
         if isinstance(graph, onnx.GraphProto):
             reads.update(value.name for value in graph.output)
@@ -196,7 +169,7 @@ def names_read(model: onnx.ModelProto) -> set[str]:
     """Return the tensors that any node reads or any graph gives back."""
     return {*reads_of(model)} | {
         entry.value
-        for graph in graphs_of(model)
+        for graph in graphs(model)
         if isinstance(graph, onnx.GraphProto)
         for annotation in graph.quantization_annotation
         for entry in annotation.quant_parameter_tensor_names

@@ -7,7 +7,8 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from workbench.core.rewrites.scopes import defined_names, graphs_of, names_read, with_subgraphs
+from workbench.core.rewrites.graphs import bodies_inside, graphs, with_bodies
+from workbench.core.rewrites.scopes import defined_names, names_read
 from workbench.core.rewrites.wiring import remove_named
 
 LEAST_SHARED_BYTES = 1024  # scalars stay apart: a pattern may want its own
@@ -33,7 +34,7 @@ def set_denormals_to_zero(model: onnx.ModelProto) -> int:
 
 
 def _stored_tensors(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
-    for graph in graphs_of(model):
+    for graph in graphs(model):
         if isinstance(graph, onnx.GraphProto):
             yield from graph.initializer
         for node in graph.node:
@@ -46,9 +47,8 @@ def share_duplicated_weights(model: onnx.ModelProto) -> int:
     """Let one initializer of the main graph stand for all with the same type, shape and bytes."""
     graph = model.graph
     bound = {value.name for value in (*graph.input, *graph.output)}
-    for body in with_subgraphs(graph):
-        if body is not graph:
-            bound |= defined_names(body)  # the name may mean another tensor there
+    for body in bodies_inside(graph):
+        bound |= defined_names(body)  # the name may mean another tensor there
     kept: dict[tuple[int, tuple[int, ...], bytes], str] = {}
     stands_for: dict[str, str] = {}
     for tensor in graph.initializer:
@@ -60,7 +60,7 @@ def share_duplicated_weights(model: onnx.ModelProto) -> int:
             first = kept.setdefault(key, tensor.name)
             if first != tensor.name:
                 stands_for[tensor.name] = first
-    for body in with_subgraphs(graph):
+    for body in with_bodies(graph):
         for node in body.node:
             for place, name in enumerate(node.input):
                 node.input[place] = stands_for.get(name, name)
@@ -72,7 +72,7 @@ def remove_unused_weights(model: onnx.ModelProto) -> int:
     """Remove initializers that nothing reads, in subgraphs too; return how many."""
     read = names_read(model)
     count = 0
-    for graph in graphs_of(model):
+    for graph in graphs(model):
         if isinstance(graph, onnx.GraphProto):
             inputs = {value.name for value in graph.input}  # without its value, such an input must be fed
             unused = {tensor.name for tensor in graph.initializer} - read - inputs

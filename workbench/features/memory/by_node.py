@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import frame_of
-from workbench.core.models.structure import bodies
+from workbench.core.rewrites.graphs import bodies
 from workbench.core.text import in_mib
 from workbench.features.profile.flops.shapes import profiled_shapes, stored_shapes
 from workbench.features.profile.session_profile import SessionProfile

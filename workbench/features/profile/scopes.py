@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.core.models.structure import bodies
+from workbench.core.rewrites.graphs import with_bodies
 from workbench.features.explain.graph.modules import dotted, module_of
 
 _ADDED = ("_nchwc", "_nhwc", "_reorder", "_output_0")  # by ORT and exporters, to the name of a tensor
@@ -24,7 +24,7 @@ def scopes_of(optimized: Any, source: Any) -> dict[str, str]:
     """Return modules by node of the optimized model, for nodes whose own name does not hold one."""
     known = dict(_told(source))
     scopes: dict[str, str] = {}
-    for node in _nodes(optimized.graph):
+    for node in (node for graph in with_bodies(optimized.graph) for node in graph.node):
         if scope_of(node.name):
             continue
         for name in (*node.output, node.name):
@@ -39,7 +39,7 @@ def scopes_of(optimized: Any, source: Any) -> dict[str, str]:
 
 def _told(model: Any) -> Iterator[tuple[str, str]]:
     """Yield modules from metadata, by the names of nodes and of their outputs."""
-    for node in _nodes(model.graph):
+    for node in (node for graph in with_bodies(model.graph) for node in graph.node):
         scope = "/".join(dotted(module_of(node)))
         if scope:
             for name in (node.name, *node.output):
@@ -51,10 +51,3 @@ def _spellings(name: str) -> Iterator[str]:
     for ending in _ADDED:
         name = name.removesuffix(ending)
         yield name
-
-
-def _nodes(graph: Any) -> Iterator[Any]:
-    for node in graph.node:
-        yield node
-        for body in bodies(node):
-            yield from _nodes(body)

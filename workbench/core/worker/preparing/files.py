@@ -10,7 +10,7 @@ from typing import Any
 import onnx
 
 from workbench.core.models.naming import name_nodes, unnamed
-from workbench.core.rewrites.scopes import with_subgraphs
+from workbench.core.rewrites.graphs import with_bodies
 from workbench.core.worker.preparing.conversions import has_external, save
 
 
@@ -50,7 +50,7 @@ def forget(copy: str, source: str) -> None:
 def operators(path: str) -> Counter[str]:
     """Return the number of nodes of each type, bodies included."""
     model = onnx.load(path, load_external_data=False)
-    return Counter(node.op_type for graph in with_subgraphs(model.graph) for node in graph.node)
+    return Counter(node.op_type for graph in with_bodies(model.graph) for node in graph.node)
 
 
 def answer(source: str, target: str, notes: list[str], **more: Any) -> dict[str, Any]:

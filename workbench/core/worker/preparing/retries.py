@@ -11,7 +11,8 @@ from typing import Any
 import onnx
 
 from workbench.core.errors import RunFailed
-from workbench.core.rewrites.scopes import bodies_of, captured_names, opset_of, with_subgraphs
+from workbench.core.rewrites.graphs import bodies, with_bodies
+from workbench.core.rewrites.scopes import captured_names, opset_of
 from workbench.core.text import listed, shorten
 
 PER_CHANNEL_OPSET = 13  # the first one whose DequantizeLinear takes a scale for each channel
@@ -103,7 +104,7 @@ def in_bodies(model: onnx.ModelProto) -> dict[str, dict[str, int]]:
     """Return how many costly operators lie in bodies, by the node of the main graph around them."""
     inside = {}
     for node in model.graph.node:
-        graphs = [graph for body in bodies_of(node) for graph in with_subgraphs(body)]
+        graphs = [graph for body in bodies(node) for graph in with_bodies(body)]
         counts = Counter(inner.op_type for graph in graphs for inner in graph.node if inner.op_type in COSTLY)
         if counts:
             inside[node.name or node.op_type] = dict(counts)

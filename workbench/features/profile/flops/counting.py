@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.display import frame_of
-from workbench.core.models.structure import bodies
+from workbench.core.rewrites.graphs import bodies
 from workbench.features.profile.flops.cost import Cost, Operand, Unknown, Work
 from workbench.features.profile.flops.elements import VIEW_OPS, operations
 from workbench.features.profile.flops.products import PRODUCTS

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.core.models.element_type import ElementType
-from workbench.core.models.structure import bodies
+from workbench.core.rewrites.graphs import with_bodies
 from workbench.features.profile.flops.cost import Operand
 from workbench.features.profile.tables import CountedEvents
 from workbench.features.profile.trace import EventKind, node_name
@@ -17,7 +17,9 @@ _NAMES = {int(element): element.name.lower() for element in ElementType}  # in O
 def profiled_shapes(model: Any, measured: CountedEvents) -> dict[str, Operand]:
     """Return the shapes of each node's last call, by the tensor names of the optimized model."""
     weights = stored_shapes(model)
-    nodes = {node.name: (node.input, node.output) for graph in _graphs(model.graph) for node in graph.node}
+    nodes = {
+        node.name: (node.input, node.output) for graph in with_bodies(model.graph) for node in graph.node
+    }
     return weights | dict(declared_shapes(model.graph)) | traced_shapes(measured, nodes, weights)
 
 
@@ -45,14 +47,14 @@ def stored_shapes(model: Any) -> dict[str, Operand]:
     """Return the shapes of the weights."""
     return {
         tensor.name: Operand(_NAMES.get(tensor.data_type), tuple(tensor.dims))
-        for graph in _graphs(model.graph)
+        for graph in with_bodies(model.graph)
         for tensor in graph.initializer
     }
 
 
 def declared_shapes(graph: Any) -> Iterator[tuple[str, Operand]]:
     """Yield the tensors whose shapes the graph declares in full."""
-    for inner in _graphs(graph):
+    for inner in with_bodies(graph):
         for value in (*inner.input, *inner.output, *inner.value_info):
             tensor = value.type.tensor_type
             if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
@@ -60,10 +62,3 @@ def declared_shapes(graph: Any) -> Iterator[tuple[str, Operand]]:
             dims = tensor.shape.dim
             if all(dim.HasField("dim_value") for dim in dims):
                 yield value.name, Operand(_NAMES.get(tensor.elem_type), tuple(dim.dim_value for dim in dims))
-
-
-def _graphs(graph: Any) -> Iterator[Any]:
-    yield graph
-    for node in graph.node:
-        for body in bodies(node):
-            yield from _graphs(body)
