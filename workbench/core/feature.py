@@ -94,6 +94,7 @@ class Feature(Kind):
     side_by_side: bool = False  # all runs are shown as one: `result.memory()`, one section, one card
     gates: Callable[[Any, Collection[str]], Iterable[Gate]] | None = None
     """The record and the reasons to fail for → the checks that give the exit code of its command."""
+    says_stopped: bool = False  # a result that was stopped holds what is known by then, and says so
     keeps_accuracy: bool = False  # its result measures the accuracy of its configs and keeps it
     fact: str = ""  # what the rules of findings call the record
     heading: str = ""  # of its section in the page of a comparison; empty: the page has its own section

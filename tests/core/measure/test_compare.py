@@ -174,6 +174,10 @@ def test_cancelling_keeps_what_is_known_once_there_is_an_interval(tmp_path: Path
     (verdict,) = stopped.record.verdicts
     assert {len(run.processes) for run in stopped.record.runs} == {3}
     assert (verdict.rounds, verdict.provisional) == (3, False)
+    assert stopped.record.stopped == "stopped on request, 3 rounds kept"
+    assert "doubt (stopped): stopped on request, 3 rounds kept" in str(stopped)
+    more = stopped.measure_more(budget_s=BUDGET_S, progress=False, keep=False)
+    assert more.record.stopped == "", "now it ran to its end"
 
 
 @pytest.mark.real

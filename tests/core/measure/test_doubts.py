@@ -47,6 +47,10 @@ def test_a_quiet_comparison_has_none() -> None:
     assert doubts() == {}
 
 
+def test_a_comparison_that_was_stopped_says_so() -> None:
+    assert doubts(stopped=True)["stopped"].evidence == "stopped on request, 5 rounds kept"
+
+
 def disturbed(others_s: float, wall_s: float) -> Block:
     others = block(0.002, disturbed=("others used the machine",))
     return dataclasses.replace(others, others_cpu_s=others_s, wall_s=wall_s)

@@ -56,6 +56,9 @@ class OutputAgreement:
     tail: tuple[str, ...] = ()  # the nodes from the one that joins these channels with others to the output
 
 
+STOPPED = "stopped"  # the doubt of a comparison that was stopped on request
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """A typed reason not to trust a measurement fully, with what to do about it."""
@@ -176,6 +179,11 @@ class ComparisonRecord:
     def asked_s(self) -> float:
         """The seconds of measuring that were asked for."""
         return self.protocol.budget_s
+
+    @property
+    def stopped(self) -> str:
+        """That a person stopped it and what is kept, in words; empty: it ran to its end."""
+        return next((doubt.evidence for doubt in self.doubts if doubt.kind == STOPPED), "")
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run: its config in words, key figures with units, and its verdict."""

@@ -80,6 +80,7 @@ def _record(
         on_battery=on_battery(),
         shared=any(name in os.environ for name in HUB_VARIABLES),
         default_s=measuring.budget_s if measuring.took_longer else None,
+        stopped=measuring.was_stopped,
     )
     pairs = [evidence.pairs(label) for label in request.labels[1:]]
     return comparison_record(

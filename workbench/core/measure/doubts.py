@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median, stdev
 
-from workbench.core.bundle.comparison import Doubt, OutputAgreement, Verdict
+from workbench.core.bundle.comparison import STOPPED, Doubt, OutputAgreement, Verdict
 from workbench.core.bundle.machine import Machine
 from workbench.core.bundle.run import Run
 from workbench.core.config.fields import BY_FIELD
@@ -18,6 +18,7 @@ from workbench.core.measure.other_file import is_other_net
 from workbench.core.measure.pairs import Pair
 from workbench.core.measure.verdict import NOISY_SCATTER
 from workbench.core.measure.wording import thread_notes
+from workbench.core.text import counted as count_in_words
 from workbench.core.text import in_ms
 
 FEW_ROUNDS = 5
@@ -36,6 +37,7 @@ def doubts_of(
 ) -> tuple[Doubt, ...]:
     """Return the doubts of a comparison; verdicts and pairs are in the order of the candidates."""
     return (
+        *_stopped(verdicts, circumstances),
         *other_load(runs, circumstances, verdicts[0].clock if verdicts else "wall"),
         *_spread(runs, verdicts, pairs),
         *_drift(runs[0]),
@@ -50,6 +52,12 @@ def doubts_of(
         *_config_notes(runs, circumstances.machine),
         *counted(circumstances),
     )
+
+
+def _stopped(verdicts: Sequence[Verdict], circumstances: Circumstances) -> Iterable[Doubt]:
+    if circumstances.stopped:
+        rounds = max((verdict.rounds for verdict in verdicts), default=0)
+        yield Doubt(STOPPED, None, f"stopped on request, {count_in_words(rounds, 'round')} kept", MORE_TIME)
 
 
 def _outputs(agreement: Sequence[OutputAgreement]) -> Iterable[Doubt]:

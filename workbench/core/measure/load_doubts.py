@@ -32,6 +32,7 @@ class Circumstances:
     on_battery: bool = False
     shared: bool = False  # other users' programs, which this user cannot close: a hub
     default_s: float | None = None  # the default budget, if measuring took longer; None: it did not
+    stopped: bool = False  # on request, before the answer was settled
 
     @property
     def is_stolen_from(self) -> bool:

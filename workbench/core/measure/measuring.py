@@ -49,6 +49,7 @@ class Measuring:
         self.rounds = 0
         self.budget_s = request.budget_s or DEFAULT_BUDGET_S
         self._longest_s = 0.0
+        self.was_stopped = False  # on request, with an interval
         self.took_longer = False  # than the default budget, since the answer was open
         self._looks: dict[str, tuple[int, ...]] = {}  # rounds at which a verdict was final, by label
         if request.earlier is not None:
@@ -85,6 +86,7 @@ class Measuring:
         except Cancelled:
             if not self._request.until_decided or self._missing_rounds > 0:
                 raise
+            self.was_stopped = True
         self.verdicts = self._judge(final=True)
 
     def _is_last_round(self, costs_s: Sequence[float]) -> bool:

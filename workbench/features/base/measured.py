@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import figured, paragraph, table
 from workbench.features.base.result import Result
+
+if TYPE_CHECKING:
+    from workbench.drawing.chart import Chart
 
 
 class Measured(Result):
@@ -20,6 +24,15 @@ class Measured(Result):
         """Everything that was measured."""
         measured: ComparisonRecord = self.record.comparison
         return measured
+
+    def chart(self) -> Chart:
+        """Return its chart; the note begins with what a person stopped."""
+        chart, stopped = super().chart(), self.measured.stopped
+        return replace(chart, note="; ".join(filter(None, (stopped, chart.note)))) if stopped else chart
+
+    def _in_words(self) -> str:
+        words, stopped = super()._in_words(), self.measured.stopped
+        return f"{words}\n{stopped[0].upper()}{stopped[1:]}." if stopped else words
 
     def section(self, label: str) -> str:
         """Return its part of a comparison's page, with the runs it is concluded from."""

@@ -65,6 +65,7 @@ FEATURE = Feature(
     takes=("inputs", "data", "calibration", "progress", "keep", "on_step"),
     form=FORM,
     arguments=arguments_of,
+    says_stopped=True,
     heading="What was tried",
     button="Improve",
     hint="Try what the findings propose, search around what was better, prove the answer",

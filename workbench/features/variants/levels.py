@@ -112,6 +112,7 @@ FEATURE = Feature(
     call="workbench.features.variants.calls:levels",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     gates=gates_of_variants,
+    says_stopped=True,
     heading="ONNX Runtime's levels side by side",
     button="Level by level",
     hint="ORT's five levels side by side, the rest as in the config that is shown",

@@ -249,6 +249,7 @@ FEATURE = Feature(
     chart=worth_chart,
     call="workbench.features.variants.worth:ablate",
     fact="worth",
+    says_stopped=True,
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     heading="What each pass is worth",
     button="Ablate",

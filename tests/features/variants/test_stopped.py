@@ -1,0 +1,28 @@
+"""Levels and the worth of each pass that were stopped say so: in their text, their figure, their page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.factories import results as examples
+from workbench.core.bundle.comparison import STOPPED, Doubt
+from workbench.features.base.measured import Measured
+
+DOUBT = Doubt(STOPPED, None, "stopped on request, 4 rounds kept", "measure it again")
+
+
+@pytest.mark.parametrize(
+    ("kind", "record"), [(wb.Levels, examples.levels()), (wb.Ablation, examples.ablation())]
+)
+def test_what_was_stopped_says_so(kind: type[Measured], record: Any) -> None:
+    whole = kind(record)
+    stopped = kind(replace(record, comparison=replace(record.comparison, doubts=(DOUBT,))))
+    assert "topped on request" not in f"{whole}{whole.chart().note}"
+    assert str(stopped) == f"{whole}\nStopped on request, 4 rounds kept."
+    assert stopped.chart().note == f"stopped on request, 4 rounds kept; {whole.chart().note}"
+    assert "stopped on request, 4 rounds kept" in stopped.figure().to_json()
+    assert "Stopped on request, 4 rounds kept." in stopped.section("B")
