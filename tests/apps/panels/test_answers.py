@@ -18,6 +18,7 @@ from workbench.apps.panels import reopening
 from workbench.apps.panels.jobs import JobView
 from workbench.apps.panels.tabs.answer_words import clock_text, last_words, missing_words
 from workbench.apps.panels.tabs.history import HistoryPage
+from workbench.core.bundle.comparison import STOPPED, Doubt
 
 
 def of_model(model: Any, **changes: Any) -> wb.Comparison:
@@ -78,6 +79,20 @@ def test_what_was_made_without_a_comparison_folds_too(bench: wb.Workbench) -> No
     assert last_words(bench.state) == "last: tiny, levels"
     bench.state.undo()
     assert list(bench.state.held_parts("levels")) == ["B"]
+
+
+def test_what_was_made_after_something_else_was_set_comes_back_together(bench: wb.Workbench) -> None:
+    state, asked = bench.state, bench.request()
+    state.show_parts(asked, {"levels/B": wb.Levels(examples.levels())}, "levels")
+    bench.set("level", "basic")
+    state.show_parts(asked, {"load test": object()}, "load test")
+    state.show_comparison(result := of_model(state.model), asked.subject, "the code")
+    state.show_parts(asked, {"accuracy": object()}, "accuracy")
+    assert len(state.folded) == 1
+    state.undo()
+    assert list(state.parts) == ["levels/B", "load test", "accuracy"]
+    assert (state.result, state.result_code) == (result, "the code")
+    assert state.folded == ()
 
 
 def test_a_comparison_that_ends_after_something_else_was_set_is_folded(bench: wb.Workbench) -> None:
@@ -258,17 +273,36 @@ def test_measuring_longer_takes_the_budget_that_is_set(bench: wb.Workbench) -> N
 
 def test_an_answer_that_was_stopped_says_so(bench: wb.Workbench) -> None:
     place = bench.panels.results.place
-    bench.state.job = JobView("Compare", "round 4", 4.0)
-    bench.state.job = JobView("Compare", "round 4", 5.0, cancelling=True)
-    bench.state.job = None
-    result = measured(bench)
-    assert f"Stopped on request, {result.verdict.rounds} rounds kept." in place.why.value
+    measured(bench)
+    doubt = Doubt(STOPPED, None, "stopped on request, 4 rounds kept", "measure longer")
+    bench.state.show_comparison(of_model(bench.state.model, doubts=(doubt,)), bench.request().subject)
+    assert "Stopped on request, 4 rounds kept." in place.why.value
     bench.state.job = JobView("Explain A and B", "starting", 0.0)
     bench.state.job = None
-    assert "Stopped on request" in place.why.value, "another job changes nothing of it"
-    bench.state.job = JobView("Compare", "starting", 0.0)
-    bench.state.job = None
+    assert "Stopped on request, 4 rounds kept." in place.why.value, "another job changes nothing of it"
     bench.state.show_comparison(of_model(bench.state.model), bench.request().subject)
+    assert "Stopped" not in place.why.value
+
+
+def test_an_answer_whose_reason_was_not_looked_for_to_the_end_was_not_stopped(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stop was pressed when everything was measured, while the runs were explained."""
+    result = of_model(bench.state.model)
+
+    def stop(*_: Any, **__: Any) -> None:
+        bench.cancel()
+        raise wb.Cancelled("it was stopped", "start it again")
+
+    monkeypatch.setattr(result, "examine", stop)
+    monkeypatch.setattr("workbench.features.compare.call.compare", lambda *_, **__: result)
+    monkeypatch.setattr("workbench.apps.panels.actions.why_is_cheap", lambda _: True)
+    place = bench.panels.results.place
+    bench.b = result.runs[1].config
+    bench.compare(wait=True)
+    settle(bench)
+    assert bench.result is result
+    assert "What differs" in place.why.value
     assert "Stopped" not in place.why.value
 
 

@@ -157,19 +157,27 @@ def codes(bench: wb.Workbench) -> list[str]:
     return list(dict.fromkeys(shown))
 
 
-def test_a_result_that_was_cancelled_is_not_kept(
+def test_a_result_that_was_cancelled_is_kept_where_it_says_so(
     bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.compare(wait=True)
     result, state = bench.result, bench.state
+    before = result.parts
 
-    def levels(*_: object, cancel: threading.Event, **__: object) -> wb.Levels:
-        cancel.set()
-        return wb.Levels(examples.levels())
+    def stopped(made: Any) -> Any:
+        def make(*_: object, cancel: threading.Event, **__: object) -> Any:
+            cancel.set()
+            return made
 
-    monkeypatch.setattr("workbench.features.variants.calls.levels", levels)
+        return make
+
+    scaling = examples.further()["thread scaling"]
+    monkeypatch.setattr("workbench.features.variants.threads.threads", stopped(scaling))
     with pytest.raises(wb.Cancelled):
-        bench.run("levels", wait=True)
-    assert result.parts == ()
+        bench.run("thread scaling", wait=True)
+    assert result.parts == before
+    monkeypatch.setattr("workbench.features.variants.calls.levels", stopped(wb.Levels(examples.levels())))
+    bench.run("levels", wait=True)
+    assert [part.name for part in result.parts if part not in before] == ["levels/B"]
     assert state.result is result
     assert state.result_subject == state.request().subject

@@ -25,7 +25,7 @@ from tests.factories.comparisons import HOSTILE, ordinary
 from workbench.apps.panels.files import file_name
 from workbench.apps.panels.handlers import link_selection
 from workbench.apps.panels.layout import Layout
-from workbench.apps.panels.table import TableWidget, cell
+from workbench.apps.panels.table import TableWidget, WithDrawer, cell
 from workbench.apps.panels.tabs.card import PLOTLY, CardWidget, titled_figure
 from workbench.apps.panels.tabs.history import HistoryPage
 from workbench.apps.panels.tabs.share import Share
@@ -104,6 +104,40 @@ def test_a_node_that_is_selected_in_one_view_is_selected_in_all() -> None:
     first.picked = ["second"]
     assert second.picked == ["second"]
     assert bench.state.selected == ("second",)
+
+
+def test_long_names_that_begin_alike_are_told_apart() -> None:
+    bench, start = wb.Workbench(), "n" * 300
+    names = [f"{start}/first", f"{start}/second", "short", f"{start}/first", "a\nb", "a b"]
+    frame = pd.DataFrame({"node": names, "time_s": 0.001})
+    of_frame = TableWidget.of_frame(frame, "nodes", "node")
+    of_rows = TableWidget.of_rows(("node",), [(name,) for name in names], "nodes", key=0)
+    for table in (of_frame, of_rows):
+        first, second, short, again, *broken = [row[0] for row in table.rows]
+        assert first == again
+        assert len({first, second, short, *broken}) == 5
+        assert all(len(row[0]) < 310 for row in table.rows)
+        assert short == "short"
+        link_selection(bench.state, table, "chosen")
+        table.picked = [second]
+        assert bench.state.selected == (names[1],)
+        bench.state.selected = (names[0], "short", "a\nb")
+        assert table.picked == [first, "short", broken[0]]
+        table.picked = []
+
+
+def test_the_details_of_a_long_name_are_its_own() -> None:
+    names, asked = [f"{'n' * 300}/{place}" for place in range(2)], list[str]()
+
+    def details(name: str) -> list[W.Widget]:
+        asked.append(name)
+        return []
+
+    table = TableWidget.of_rows(("node",), [(name,) for name in names], "nodes", key=0)
+    shown = WithDrawer(table, details)
+    table.picked = [table.rows[1][0]]
+    assert asked == [names[1]]
+    shown.close()
 
 
 def test_a_table_shows_units_and_what_is_absent() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.panels.code import argument_of_inputs, compare_code, more_code
+from workbench.apps.panels.code import argument_of_inputs, compare_code, made_code, more_code
 from workbench.apps.panels.jobs import Job
 from workbench.apps.panels.request import Request
 from workbench.apps.panels.state import BenchState
@@ -43,8 +43,7 @@ def action_of(kind: str) -> Action:
     if kind not in offered:
         raise ConfigError(f"{kind!r} is no kind of result", f"choose from: {', '.join(offered)}")
     made = KINDS.named(kind)
-    store = partial(BenchState.show_parts, kind=kind)
-    return Action(made.button, partial(make_parts, made), store, partial(check, made))
+    return Action(made.button, partial(make_parts, made), partial(show_parts, made), partial(check, made))
 
 
 def compare(request: Request, job: Job) -> Comparison:
@@ -140,11 +139,20 @@ def make_parts(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
             job.check()
             job.step(f"{label}: {doing}")
             parts[f"{kind.name}/{label}"] = kind.make(request.subject.model, [config], options)
-    if kind.name != "improvement":  # one that was cancelled holds what is proven
+    if not kind.says_stopped:
         job.check()
     if comparison is not None:
         keep_parts(comparison, parts)
     return parts
+
+
+def show_parts(kind: Feature, state: BenchState, request: Request, parts: dict[str, Any]) -> None:
+    """Put results of a kind into the results, and keep the code that makes them."""
+    state.show_parts(request, parts, kind.name)
+    compared, labels = request.comparison, [*configs_of(kind, request)]
+    if compared is not None and kind.per == "candidate":
+        labels = [compared.verdict.label]
+    state.remember(made_code(kind, request, labels))
 
 
 def check(kind: Feature, request: Request) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels.request import LABELS, Subject
@@ -40,6 +40,16 @@ class Answer:
         configs = (subject.a, subject.b, *subject.more)
         fits = subject.model is None or is_file_of(record, subject.model)
         return fits and configs == tuple(configs_of(record).values())
+
+
+def folded_with(folded: Sequence[Answer], answer: Answer) -> tuple[Answer, ...]:
+    """Return the folded answers and one more, the newest last; all about the same subject is one answer."""
+    same = [other for other in folded if answer.subject is not None and other.subject == answer.subject]
+    for other in same:
+        held = other if answer.result is None else answer
+        parts, forms = {**other.parts, **answer.parts}, {**other.forms, **answer.forms}
+        answer = replace(answer, result=held.result, code=held.code, parts=parts, forms=forms)
+    return (*(other for other in folded if other not in same), answer)[-MOST_FOLDED:]
 
 
 NO_ANSWER = Answer(None, None, "", {})

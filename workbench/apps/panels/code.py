@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels.request import LABELS, InputsPreview, Request, Subject
@@ -53,8 +54,10 @@ def part_of_new_code(request: Request, part: str, expression: str) -> str:
 
 
 def kind_code(kind: Feature, request: Request) -> str:
-    """Return the code that makes a result of a kind, without a comparison."""
+    """Return the code that makes a result of a kind, without a comparison unless it is about one."""
     subject = request.subject
+    if "comparison" in kind.needs:
+        return "\n".join([compare_code(request).removesuffix("\nresult"), f"wb.{kind.public_name}(result)"])
     shown = {request.shown.lower(): request.shown_config[1]}
     every = {label.lower(): config for label, config in subject.configs.items()}
     configs = {"config": shown, "baseline": {"a": subject.a}}.get(kind.per, every)
@@ -62,8 +65,38 @@ def kind_code(kind: Feature, request: Request) -> str:
     options = options_of(kind, request)
     if any(isinstance(options.get(name), Source) for name in ("inputs", "data")):
         lines += inputs_lines(subject)
-    made = kind.call_code(list(configs), options)
-    return "\n".join(["import workbench as wb", "", *lines, "", f"result = {made}", "result"])
+    ends = [f"result = {kind.call_code(list(configs), options)}", "result"]
+    if kind.per == "run" and len(configs) > 1:
+        calls = (f"{text_literal(name.upper())}: {kind.call_code([name], options)}" for name in configs)
+        ends = [f"results = {{{', '.join(calls)}}}", f"results[{text_literal([*configs][-1].upper())}]"]
+    return "\n".join(["import workbench as wb", "", *lines, "", *ends])
+
+
+def made_code(kind: Feature, request: Request, labels: Sequence[str]) -> str:
+    """Return the code that makes results of a kind as they were made: beside a comparison, or alone."""
+    if request.comparison is None:
+        return kind_code(kind, request)
+    options, of_runs = options_of(kind, request), kind.per == "runs"
+    groups = [[*request.subject.configs]] if of_runs or kind.examine else [[label] for label in labels]
+    lines = (
+        kind.making_code([label.lower() for label in group], text_literal(group[0]), options)
+        for group in groups
+    )
+    name = text_literal(kind.name) if of_runs else f"{text_literal(kind.name)}, {text_literal(labels[-1])}"
+    compared = request.comparison_code or compare_code(request)
+    return "\n".join([compared.removesuffix("\nresult"), *lines, f"result.made({name})"])
+
+
+def notebook_cells(codes: Iterable[str]) -> Iterator[str]:
+    """Yield the cells of these codes; what continues the comparison of the cells above it begins there."""
+    made = ""  # the code of the comparison that the name `result` holds
+    for code in codes:
+        goes_on = bool(made) and code.startswith(f"{made}\n")
+        yield code.removeprefix(made).lstrip("\n") if goes_on else code
+        if code.endswith("\nresult") and "\nresult = wb.compare(" in code:
+            made = code.removesuffix("\nresult")
+        elif not goes_on:
+            made = ""
 
 
 def options_of(kind: Feature, request: Request) -> dict[str, Any]:

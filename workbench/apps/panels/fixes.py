@@ -61,9 +61,10 @@ def subject_of(comparison: Any, request: Request, job: Job) -> FixTarget | None:
 
 
 def keep_tried(
-    key: tuple[FindingsRecord, FindingRecord], state: BenchState, _: Request, result: FixResult
+    key: tuple[FindingsRecord, FindingRecord], state: BenchState, request: Request, result: FixResult
 ) -> None:
-    """Keep what came of a fix, so that its card shows it."""
+    """Keep what came of a fix, so that its card shows it, and the code that tries it."""
+    state.remember(fix_code(request, *key))
     with state.hold_trait_notifications():
         state.run_error, state.tried = None, {**state.tried, key: result}
 

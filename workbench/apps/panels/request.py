@@ -66,6 +66,7 @@ class Request:
     smallest_effect: float = SMALLEST_EFFECT
     pacing_s: float | None = None
     comparison: Comparison | None = None  # the comparison on the screen, if it is about this subject
+    comparison_code: str = ""  # the code that makes it; empty: it was made elsewhere
     parts: Mapping[str, Any] = field(default_factory=dict)  # results of this subject without a comparison
     forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # kind → argument → changed text
     clock: str = "wall"  # of the comparison; cpu: processor time at one thread

@@ -9,7 +9,7 @@ from typing import Any as Anything
 
 from traitlets import Any, Bool, Dict, Enum, HasTraits, Instance, Int, Tuple, Unicode, observe
 
-from workbench.apps.panels.answers import MOST_FOLDED, NO_ANSWER, Answer, configs_of, is_file_of
+from workbench.apps.panels.answers import NO_ANSWER, Answer, configs_of, folded_with, is_file_of
 from workbench.apps.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SUBJECT = ("model", "a", "b", "more", "dims", "seed", "data", "calibration")  # what a result is about
 MODES = ("compare", "improve", "explore", "results")
+MOST_DONE = 200  # codes of what was made
 MOST_PAST = 200  # steps that undo remembers
 
 
@@ -72,6 +73,7 @@ class BenchState(HasTraits):
     parts_subject = Any(None, help="the Subject of the parts")
     parts_made = Int(0, help="grows when further results were made")
     made = Unicode("", help="the kind of the further results that were made last")
+    done = Tuple(help="the code of everything that was made here, in order")
     folded = Tuple(help="Answers about something else than what is set, the newest last")
     tried: Dict[tuple[Anything, Anything], Anything] = Dict(
         help="(the findings, one of them) → the FixResult of its fix"
@@ -135,19 +137,19 @@ class BenchState(HasTraits):
 
     def undo(self) -> None:
         """Return to the configs before the last change."""
-        if self.past:
-            with self.hold_trait_notifications():
-                self.future = (tuple(self.configs.values()), *self.future)
-                self._hold(self.past[-1])
-                self.past = self.past[:-1]
+        self._step(-1)
 
     def redo(self) -> None:
         """Repeat the change that was undone last."""
-        if self.future:
+        self._step(1)
+
+    def _step(self, by: int) -> None:
+        steps = (*self.past, tuple(self.configs.values()), *self.future)
+        place = len(self.past) + by
+        if 0 <= place < len(steps):
             with self.hold_trait_notifications():
-                self.past = (*self.past, tuple(self.configs.values()))
-                self._hold(self.future[0])
-                self.future = self.future[1:]
+                self.past, self.future = steps[:place], steps[place + 1 :]
+                self._hold(steps[place])
 
     # Requests and their results
 
@@ -156,7 +158,7 @@ class BenchState(HasTraits):
         """Fold what is about something else than what is set; show again what is about that."""
         subject, shown = self.request().subject, self._answer()
         if not shown.is_about(subject):
-            folded = self.folded if shown.is_empty else (*self.folded, shown)
+            folded = self.folded if shown.is_empty else folded_with(self.folded, shown)
             again = next((answer for answer in reversed(folded) if answer.is_about(subject)), NO_ANSWER)
             self._show(again, folded)
         elif shown.subject is None and self.model is not None:  # its model was opened
@@ -176,7 +178,7 @@ class BenchState(HasTraits):
                 self.run_error = error
         others = (other for other in folded if other.result is None or other.result is not answer.result)
         with self.hold_trait_notifications():
-            self.folded = tuple(other for other in others if other is not answer)[-MOST_FOLDED:]
+            self.folded = tuple(other for other in others if other is not answer)
             self.parts_subject, self.forms_made = answer.subject, {**self.forms_made, **answer.forms}
             self.result_subject = None if answer.result is None else answer.subject
             self.result_code, self.result, self.parts = answer.code, answer.result, dict(answer.parts)
@@ -201,9 +203,9 @@ class BenchState(HasTraits):
             self.model, self.a, self.b, tuple(self.dims), self.seed, self.data, self.calibration,
             more=tuple(self.more), source=self.source,
         )  # fmt: skip
+        compared = (self.result, self.result_code) if self.result_subject == subject else (None, "")
         return Request(
-            subject, self.editing, self.budget_s, self.smallest_effect, self.pacing_s,
-            self.result if self.result_subject == subject else None,
+            subject, self.editing, self.budget_s, self.smallest_effect, self.pacing_s, *compared,
             dict(self.parts) if self.parts_subject == subject else {},
             dict(self.forms), self.clock,
         )  # fmt: skip
@@ -215,13 +217,14 @@ class BenchState(HasTraits):
         """
         answer = Answer(subject, result, code, {})
         self.run_error = None
+        self.remember(code)
         if subject is None:
             self.set_subject(answer)
             self.mode = "compare"
         if answer.is_about(self.request().subject):
             self._show(answer, self.folded)
         else:
-            self.folded = (*self.folded, answer)[-MOST_FOLDED:]
+            self.folded = folded_with(self.folded, answer)
 
     def show_parts(self, request: Request, parts: Mapping[str, Anything], kind: str = "") -> None:
         """Put further results of a kind into the results; a comparison of the same subject holds its own."""
@@ -233,11 +236,17 @@ class BenchState(HasTraits):
                 self.parts = {**self.parts, **parts}
                 self.parts_subject = request.subject
             elif request.comparison is None:
-                self.folded = (*self.folded, Answer(request.subject, None, "", parts, forms))[-MOST_FOLDED:]
+                answer = Answer(request.subject, None, "", parts, forms)
+                self.folded = folded_with(self.folded, answer)
             self.made = kind
             if is_shown:
                 self.forms_made = {**self.forms_made, **forms}
             self.parts_made += 1
+
+    def remember(self, code: str) -> None:
+        """Keep the code of what was made here; what is made again the same way is kept once."""
+        if code and code not in self.done:
+            self.done = (*self.done, code)[-MOST_DONE:]
 
     def set_form(self, kind: str, argument: str, text: str) -> None:
         """Keep what was typed into a field of a kind; it is read when the result is made."""

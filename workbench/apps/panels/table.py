@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import traitlets as t
@@ -35,6 +36,8 @@ class TableWidget(W.PageWidget):
         sync=True
     )
     picked = t.List(t.Unicode()).tag(sync=True)
+    chosen = t.List(t.Unicode(), help="the names of what is picked; a name may be longer than its key")
+    whole: t.Dict[str, str] = t.Dict(help="key → the name, where they differ")
 
     @classmethod
     def of_frame(cls, frame: pd.DataFrame, caption: str, key: str | None = None) -> TableWidget:
@@ -46,6 +49,8 @@ class TableWidget(W.PageWidget):
             [scaled(cell(value), unit) for value, unit in zip(row, units, strict=True)]
             for row in cut.itertuples(index=False)
         ]
+        at = names.index(key) if key in names else -1
+        whole = with_keys(rows, at, cut.iloc[:, at] if at >= 0 else ())
         numbers = [
             all(isinstance(row[at], int | float | None) for row in rows) for at in range(len(cut.columns))
         ]
@@ -57,7 +62,8 @@ class TableWidget(W.PageWidget):
             rows=rows,
             total=len(frame),
             caption=one_line(caption),
-            key=names.index(key) if key in names else -1,
+            key=at,
+            whole=whole,
         )
 
     @classmethod
@@ -77,7 +83,18 @@ class TableWidget(W.PageWidget):
 
     def fill(self, rows: Sequence[Sequence[Any]]) -> None:
         """Show these rows."""
-        self.rows, self.total = [[cell(value) for value in row] for row in rows], len(rows)
+        cells = [[cell(value) for value in row] for row in rows]
+        self.whole = with_keys(cells, self.key, [row[self.key] for row in rows])
+        self.rows, self.total = cells, len(rows)
+
+    @t.observe("picked")
+    def _choose(self, _: object) -> None:
+        self.chosen = [self.whole.get(key, key) for key in self.picked]
+
+    @t.observe("chosen")
+    def _pick(self, _: object) -> None:
+        keys = {name: key for key, name in self.whole.items()}
+        self.picked = [keys.get(name, name) for name in self.chosen]
 
 
 class WithDrawer(W.HBox):
@@ -86,7 +103,7 @@ class WithDrawer(W.HBox):
     def __init__(
         self, table: TableWidget, details: Callable[[str], Sequence[W.Widget]], *, below: bool = False
     ) -> None:
-        """`details` makes what the drawer shows from the key of a row."""
+        """`details` makes what the drawer shows from the name of a row."""
         self.table, self.details = table, details
         self.status, self.drawer = W.HTML(), W.VBox([], classes="" if below else "wbp-drawer")
         super().__init__([table], classes="wbp-below" if below else "wbp-beside")
@@ -100,15 +117,38 @@ class WithDrawer(W.HBox):
 
     def show_picked(self) -> None:
         """Show the details of what is picked; nothing picked closes the drawer."""
-        picked = self.table.picked[-1:]
+        picked = self.table.chosen[-1:]
         self.children = [self.table, self.drawer] if picked else [self.table]
         W.replace(self.drawer, self.status)
-        W.replace(self.drawer, *(widget for key in picked for widget in self.details(key)), self.status)
+        W.replace(self.drawer, *(widget for name in picked for widget in self.details(name)), self.status)
 
     def close(self) -> None:
         """Close the drawer too, which is not shown while nothing is picked."""
         W.close(self.table, self.drawer)
         super().close()
+
+
+def with_keys(rows: list[list[Any]], at: int, names: Iterable[object]) -> dict[str, str]:
+    """Put a key of its own for each name into the column `at`; return the names of the keys that differ.
+
+    A cell is cut and printable, so two long names may have the same: the second one gets a number.
+    """
+    if at < 0:
+        return {}
+    named = [(name, row) for name, row in zip(names, rows, strict=True)
+             if isinstance(name, str) and row[at] is not None]  # fmt: skip
+    keys = {name: name for name, row in named if row[at] == name}
+    counts = Counter(keys.keys())
+    for name, row in named:
+        shown = key = row[at]
+        if name not in keys:
+            while key in counts:
+                counts[shown] += 1
+                key = f"{shown} #{counts[shown]}"
+            counts[key] += 1
+            keys[name] = key
+        row[at] = keys[name]
+    return {key: name for name, key in keys.items() if key != name}
 
 
 _UNITS = (  # by the end of a column's name: the unit on the screen, and the factor to it

@@ -24,7 +24,7 @@ from workbench.apps.panels.tabs.answer_words import (
 )
 from workbench.apps.panels.tabs.next_steps import Turn, next_steps, view_steps
 from workbench.core.errors import Cancelled
-from workbench.core.text import counted, one_line
+from workbench.core.text import one_line
 from workbench.drawing.page.banner import verdict_html
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ class AnswerPlace:
         self.further = W.HBox([], classes="wbp-next")  # of the view that folds the answer
         head = W.HBox([self.line, self.further, self.open], classes="wbp-answer-head")
         self.widget = W.VBox([head, self.words, row, self.status], classes="wbp-answer")
-        self.was_cancelled = False
         self.steps: list[tuple[str, str]] = []
         self.folding = ""  # the title of the view that folds the answer
         self.view = ""  # the title of the view that shows the reason
@@ -73,15 +72,11 @@ class AnswerPlace:
 
     def _follow_job(self, change: dict[str, Any]) -> None:
         """Draw everything when a job begins or ends, and in between, ten times a second, what it says."""
-        view, before = change["new"], change["old"]
-        if view is not None and before is not None:
+        if change["new"] is None or change["old"] is None:
+            self._show()
+        else:
             with self._showing:
                 self._say()
-            return
-        changed = view or before
-        if changed is not None and changed.name in REPLACING:
-            self.was_cancelled = view is None and changed.cancelling
-        self._show()
 
     def _bring_back(self) -> None:
         answer = self.state.folded[-1]
@@ -145,11 +140,11 @@ class AnswerPlace:
             return note_html(note), ""
         if result is None:
             return "", ""
-        rounds = counted(max(verdict.rounds for verdict in result.verdicts), "round")
-        stopped = f"Stopped on request, {rounds} kept. " if self.was_cancelled else ""
+        stopped = result.record.stopped
         head, words, title = why_words(result)
         reason = f"<b>{head}:</b> {text(words)}" if words else ""
-        sentence = f"{text(stopped)}{text(missing_words(state))} {reason}"
+        notes = [f"{stopped[0].upper()}{stopped[1:]}." if stopped else "", missing_words(state)]
+        sentence = f"{text(' '.join(notes))} {reason}"
         return f'<div class="wbp-say" role="status">{sentence}</div>', title
 
     def _offer(self) -> None:

@@ -171,7 +171,7 @@ class CardWidget:
         assert self.card.table is not None
         table = TableWidget.of_frame(self.card.table(), self.card.name, self.card.key)
         if table.key >= 0:
-            link_selection(self.bench.state, table, "picked")
+            link_selection(self.bench.state, table, "chosen")
         details = self.card.details
         return table if details is None else WithDrawer(table, lambda key: [W.HTML(details(key))])
 

@@ -6,15 +6,10 @@ from html import escape
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import buttons_of, shown_in
+from workbench.apps.panels.handlers import buttons_of, follow, shown_in
 from workbench.apps.panels.state import SUBJECT
 
-_KINDS = (
-    ("this comparison", "result"),
-    ("the panels as they are", "panels"),
-    ("plain ORT: A", "A"),
-    ("plain ORT: B", "B"),
-)
+_KINDS = {"result": "this comparison", "panels": "the panels as they are"}
 _CODED = (*SUBJECT, "result", "preview", "budget_s", "smallest_effect", "pacing_s", "clock")  # in the code
 
 
@@ -23,7 +18,7 @@ class CodeBox:
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        self.kind = W.Dropdown(options=_KINDS, value="panels", tooltip="Which code to show")
+        self.kind = W.Dropdown(tooltip="Which code to show")
         self.shown, self.status = W.HTML(), W.HTML()
         buttons = buttons_of(
             self.status,
@@ -33,8 +28,17 @@ class CodeBox:
         self.copy, self.cell = buttons.values()
         row = W.HBox([self.kind, self.copy, self.cell], classes="wbp-actions")
         self.widget = W.VBox([row, self.shown, self.status])
+        follow(bench.state, self._offer, "more")
         self.kind.observe(lambda _: self.refresh(), names="value")
         bench.state.observe(lambda _: self.refresh(), names=_CODED)
+
+    def _offer(self) -> None:
+        """Offer the code of what is on the screen, and a plain script of each config."""
+        scripts = {label: f"plain ORT: {label}" for label in self.bench.state.configs}
+        kept, kinds = self.kind.value, {**_KINDS, **scripts}
+        if tuple(kinds) != tuple(value for _, value in self.kind.options):
+            self.kind.options = [(words, kind) for kind, words in kinds.items()]
+            self.kind.value = kept if kept in kinds else "panels"
 
     @property
     def text(self) -> str:

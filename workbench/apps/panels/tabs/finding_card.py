@@ -103,7 +103,7 @@ class NodeLinks:
         self.state.selected = self.nodes
         rows = [(node,) for node in self.nodes]
         table = TableWidget.of_rows(("node",), rows, "Nodes: pick those to select in every view.", key=0)
-        link_selection(self.bench.state, table, "picked")
+        link_selection(self.bench.state, table, "chosen")
         self.listing.children = (table,)
 
 

@@ -37,13 +37,13 @@ class FusionTable(WithDrawer):
         super().__init__(table, self._details)
         if self.rows:
             self.pick_first()
-            on_change(self.table, lambda _: self._select(), "picked", status=self.status)
+            on_change(self.table, lambda _: self._select(), "chosen", status=self.status)
         else:
             self.children = [W.HTML(note_html(_NONE))]
 
     def _select(self) -> None:
         """Select the nodes of the picked pattern in every view."""
-        for row in [self.rows[name] for name in self.table.picked[-1:] if name in self.rows]:
+        for row in [self.rows[name] for name in self.table.chosen[-1:] if name in self.rows]:
             places = [place for _, place in row.places]
             places += [place for group in row.not_fused for place in group.places]
             self.state.selected = tuple(dict.fromkeys(node for place in places for node in place))

@@ -18,6 +18,7 @@ def cards(state: BenchState) -> list[Card]:
     explanations = state.held_parts("explanation")
     if not explanations:
         return []
+    from workbench.apps.panels.tabs.elsewhere import Elsewhere
     from workbench.apps.panels.tabs.fusion_table import FusionTable
     from workbench.features.explain.fusions import Fusions
 
@@ -50,7 +51,7 @@ def cards(state: BenchState) -> list[Card]:
             card("passes", f"{name}.passes_figure()", draw=explanation.passes_figure, table=passes.to_frame),
             card(
                 "elsewhere", f"{name}.what_if()",
-                draw=partial(elsewhere, explanation, state), table=partial(predictions, explanation),
+                draw=partial(Elsewhere, explanation, state), table=partial(predictions, explanation),
                 draw_alone=partial(predicted, explanation),
                 heading="Where the nodes would run on other providers, by tables",
             ),
@@ -102,13 +103,6 @@ def view(explanations: dict[str, Any], state: BenchState) -> Any:
     made = graph_view(a, b, times_s=times.get("A"), after_times_s=times.get("B"), errors=errors)
     made.height_px = LEAST_PX
     return made
-
-
-def elsewhere(explanation: Any, state: BenchState) -> Any:
-    """Return the table of predictions, and the graph of the chosen one."""
-    from workbench.apps.panels.tabs.elsewhere import Elsewhere
-
-    return Elsewhere(explanation, state)
 
 
 def predictions(explanation: Any) -> Any:

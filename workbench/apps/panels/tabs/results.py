@@ -19,6 +19,7 @@ from workbench.apps.panels.tabs.share import Share
 from workbench.apps.panels.tabs.steps import is_cheap
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.apps.panels.tabs.timing import MEMORY_AND_START, TIMING
+from workbench.core.feature import function_at
 from workbench.features.base.registry import KINDS
 
 MARK = " •"  # behind the title of a view with something new
@@ -49,18 +50,8 @@ class Pages(dict[str, Page]):
         return page
 
 
-def improve_page(bench: Bench) -> Page:
-    """Return the page of the mode improve, whose modules are imported when it is first shown."""
-    from workbench.apps.panels.tabs.improve import ImprovePage
-
-    return ImprovePage(bench)
-
-
-def history_page(bench: Bench) -> Page:
-    """Return the page of the mode results, whose modules are imported when it is first shown."""
-    from workbench.apps.panels.tabs.history import HistoryPage
-
-    return HistoryPage(bench)
+_IMPROVE = "workbench.apps.panels.tabs.improve:ImprovePage"  # imported when they are first shown
+_HISTORY = "workbench.apps.panels.tabs.history:HistoryPage"
 
 
 class Results:
@@ -70,9 +61,10 @@ class Results:
         self.bench, self.state = bench, bench.state
         makers: dict[str, Callable[[], Page]] = {tab.title: partial(TabPage, bench, tab) for tab in VIEWS}
         makers |= {
-            "Improve": partial(improve_page, bench), "Explore": partial(TabPage, bench, EXPLORE),
-            "Results": partial(history_page, bench),
-        }  # fmt: skip
+            "Improve": lambda: function_at(_IMPROVE)(bench),
+            "Explore": partial(TabPage, bench, EXPLORE),
+            "Results": lambda: function_at(_HISTORY)(bench),
+        }
         self.pages = Pages(makers)
         places = self.pages.places
         self.improve, self.explore, self.history = (places[title] for title in MODES)

@@ -16,6 +16,7 @@ import traitlets as t
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.code import notebook_cells
 from workbench.apps.panels.files import file_name
 from workbench.apps.panels.handlers import error_to, follow, shown_in
 from workbench.apps.panels.markup import note_html
@@ -141,9 +142,9 @@ class Share:
 
     @property
     def codes(self) -> list[str]:
-        """The code of every answer of this session, the one on the screen last."""
-        folded = [answer.code for answer in self.state.folded if answer.code]
-        return [*folded, self.bench.code("result")]
+        """The code of everything that was made here, and of an answer on the screen from elsewhere."""
+        done, shown = self.state.done, self.bench.code("result")
+        return [*done, *([shown] if not done or (self.state.result and shown not in done) else [])]
 
     def export(self) -> None:
         """Export as a job that can be cancelled: a page with large graphs takes seconds."""
@@ -197,7 +198,7 @@ def notebook_of(codes: list[str]) -> str:
     cells: list[dict[str, Any]] = [
         {"cell_type": "code", "id": f"cell-{place}", "metadata": {}, "outputs": [], "execution_count": None,
          "source": code}
-        for place, code in enumerate(codes, 1)
+        for place, code in enumerate(notebook_cells(codes), 1)
     ]  # fmt: skip
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
