@@ -64,7 +64,7 @@ def compare(
     latency, which a busy machine hardly disturbs. A config none of whose nodes would run on a provider
     that it asks for is not measured, unless `allow_fallback=True`. `keep` adds the result to the history.
     Ctrl-C or `cancel` stop it and leave no process behind; `cancel` keeps what is known once there is an
-    interval.
+    interval, and a doubt says so.
     """
     began = time.perf_counter()
     check_seed(seed)
