@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.panels.request import LABELS, Subject
+from workbench.apps.panels.request import Subject, labelled
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 
@@ -37,9 +37,8 @@ class Answer:
         if self.subject is not None or self.result is None:
             return self.subject == subject
         record = self.result.record
-        configs = (subject.a, subject.b, *subject.more)
         fits = subject.model is None or is_file_of(record, subject.model)
-        return fits and configs == tuple(configs_of(record).values())
+        return fits and subject.columns == configs_of(record)
 
 
 def folded_with(folded: Sequence[Answer], answer: Answer) -> tuple[Answer, ...]:
@@ -57,7 +56,7 @@ NO_ANSWER = Answer(None, None, "", {})
 
 def configs_of(record: ComparisonRecord) -> dict[str, Config]:
     """Return the configs of a comparison by label, as the panels hold them."""
-    return {label: run.config for label, run in zip(LABELS, record.runs, strict=False)}
+    return labelled(run.config for run in record.runs)
 
 
 def is_file_of(record: ComparisonRecord, model: Any) -> bool:

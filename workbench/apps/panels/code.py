@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.panels.request import LABELS, InputsPreview, Request, Subject
+from workbench.apps.panels.request import InputsPreview, Request, Subject
 from workbench.core.config import Config
 from workbench.core.config.fields import BY_FIELD
 from workbench.core.config.literals import call, literal, text_literal
@@ -26,7 +26,7 @@ def config_code(config: Config) -> str:
 def compare_code(request: Request) -> str:
     """Return the code from the model to the comparison."""
     subject, inputs = request.subject, inputs_lines(request.subject)
-    configs = dict(zip(LABELS.lower(), (subject.a, subject.b, *subject.more), strict=False))
+    configs = {label.lower(): config for label, config in subject.columns.items()}
     lines = [model_line(subject), *(f"{name} = {config_code(config)}" for name, config in configs.items())]
     options = given(inputs=Source("inputs") if inputs else None, **request.compare_options())
     made = f"result = wb.compare(model, {', '.join(configs)}{options})"
@@ -37,9 +37,10 @@ def script(request: Request, label: str, preview: InputsPreview | None) -> str:
     """Return the plain script of a config, which times the measured inputs, else those that are set."""
     compared, subject = request.comparison, request.subject
     inputs = preview if compared is None else compared.record.inputs
-    config = (subject.a, subject.b, *subject.more)[LABELS.index(label)]
     has_inputs = inputs is not None and inputs.shapes
-    return config.to_python(subject.model or "model.onnx", inputs=inputs if has_inputs else None)
+    return subject.columns[label].to_python(
+        subject.model or "model.onnx", inputs=inputs if has_inputs else None
+    )
 
 
 def part_of_new_code(request: Request, part: str, expression: str) -> str:
@@ -59,7 +60,8 @@ def kind_code(kind: Feature, request: Request) -> str:
     if "comparison" in kind.needs:
         return "\n".join([compare_code(request).removesuffix("\nresult"), f"wb.{kind.public_name}(result)"])
     shown = {request.shown.lower(): request.shown_config[1]}
-    every = {label.lower(): config for label, config in subject.configs.items()}
+    every = {label.lower(): config for label, config in subject.configs.items()
+             if config.precision is not None or "precision" not in kind.needs}  # fmt: skip
     configs = {"config": shown, "baseline": {"a": subject.a}}.get(kind.per, every)
     lines = [model_line(subject), *(f"{name} = {config_code(config)}" for name, config in configs.items())]
     options = options_of(kind, request)
@@ -93,7 +95,8 @@ def notebook_cells(codes: Iterable[str]) -> Iterator[str]:
     for code in codes:
         goes_on = bool(made) and code.startswith(f"{made}\n")
         yield code.removeprefix(made).lstrip("\n") if goes_on else code
-        if code.endswith("\nresult") and "\nresult = wb.compare(" in code:
+        compares = "\nresult = wb.compare(" in code or ".measure_more(" in code
+        if compares and code.endswith("\nresult"):
             made = code.removesuffix("\nresult")
         elif not goes_on:
             made = ""

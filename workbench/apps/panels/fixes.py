@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.apps.panels.actions import Action
 from workbench.apps.panels.code import config_code, given, inputs_lines, model_line
@@ -56,8 +56,7 @@ def subject_of(comparison: Any, request: Request, job: Job) -> FixTarget | None:
     if held.target is None:
         model, calibration = request.subject.model, request.subject.calibration or None
         held = comparison.attach(model, calibration=calibration).findings(cancel=job.cancel, on_step=job.step)
-    target: FixTarget | None = held.target
-    return target
+    return cast("FixTarget | None", held.target)
 
 
 def keep_tried(

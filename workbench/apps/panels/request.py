@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 LABELS = "ABCDEF"  # of the columns; wb.compare takes more
 SMALLEST_EFFECT = 0.01  # the default of wb.compare
+
+
+def labelled(configs: Iterable[Config]) -> dict[str, Config]:
+    """Return configs by the label of their column."""
+    return dict(zip(LABELS, configs, strict=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +37,14 @@ class Subject:
     source: Any = field(default=None, compare=False)  # what wb.load was given
 
     @property
+    def columns(self) -> dict[str, Config]:
+        """The configs by label."""
+        return labelled((self.a, self.b, *self.more))
+
+    @property
     def configs(self) -> dict[str, Config]:
         """The configs by label; A alone if all are equal."""
-        configs = dict(zip(LABELS, (self.a, self.b, *self.more), strict=False))
-        return configs if len(set(configs.values())) > 1 else {"A": self.a}
+        return self.columns if len(set(self.columns.values())) > 1 else {"A": self.a}
 
     def inputs(self) -> Any:
         """Make the inputs, which takes time."""
@@ -74,7 +83,7 @@ class Request:
     @property
     def shown_config(self) -> tuple[str, Config]:
         """The label and the config that the panels show."""
-        return self.shown, (self.subject.a, self.subject.b, *self.subject.more)[LABELS.index(self.shown)]
+        return self.shown, self.subject.columns[self.shown]
 
     def options(self, kind: Feature) -> dict[str, Any]:
         """The keywords of a kind's function that the panels set, without its inputs."""

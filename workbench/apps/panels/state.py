@@ -10,7 +10,7 @@ from typing import Any as Anything
 from traitlets import Any, Bool, Dict, Enum, HasTraits, Instance, Int, Tuple, Unicode, observe
 
 from workbench.apps.panels.answers import NO_ANSWER, Answer, configs_of, folded_with, is_file_of
-from workbench.apps.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject
+from workbench.apps.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject, labelled
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 
@@ -94,7 +94,7 @@ class BenchState(HasTraits):
     @property
     def configs(self) -> dict[str, Config]:
         """The configs by label, the baseline first."""
-        return dict(zip(LABELS, (self.a, self.b, *self.more), strict=False))
+        return labelled((self.a, self.b, *self.more))
 
     def config(self, label: str) -> Config:
         """Return the config with a label."""
@@ -188,10 +188,9 @@ class BenchState(HasTraits):
         subject, result = answer.subject, answer.result
         with self.hold_trait_notifications():
             if subject is not None:
-                self.model, self.source = subject.model, subject.source
-                self.dims, self.seed = subject.dims, subject.seed
-                self.data, self.calibration = subject.data, subject.calibration
-                self.set_configs(dict(zip(LABELS, (subject.a, subject.b, *subject.more), strict=False)))
+                for name in ("model", "source", "dims", "seed", "data", "calibration"):
+                    setattr(self, name, getattr(subject, name))
+                self.set_configs(subject.columns)
             elif result is not None:
                 if self.model is not None and not is_file_of(result.record, self.model):
                     self.model = self.source = None

@@ -99,7 +99,7 @@ def static(name: str) -> str:
 class PageWidget(anywidget.AnyWidget):
     """A widget with JavaScript of its own; `on_act` gets the key of what a person chose in the page."""
 
-    on_act: Callable[[str], None] = staticmethod(lambda _: None)
+    on_act: Callable[[Any], None] = staticmethod(lambda _: None)
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)

@@ -1,7 +1,7 @@
 """What the panels say in a JupyterLab that lacks anywidget, as one in another environment may.
 
 The bridge marks the panels as alive as soon as its script runs in the page. Where no mark appears within a
-few seconds, the page itself shows this notice, in plain widgets, and hides the boxes of scripts that failed.
+few seconds, frame.css shows this notice, in plain widgets, and hides the boxes of scripts that failed.
 """
 
 from __future__ import annotations
@@ -14,15 +14,6 @@ from workbench.apps.panels.knobs.row import SettingRow
 from workbench.apps.panels.knobs.rows import knob_row
 from workbench.apps.panels.state import BenchState
 
-ALIVE = "wbp-alive"  # set by bridge.js
-SECONDS = 4
-_STYLE = f"""<style>
-.wbp-lacks {{ display: block; visibility: hidden; max-height: 0; overflow: hidden;
-  animation: wbp-lacks 0s {SECONDS}s forwards; }}
-@keyframes wbp-lacks {{ to {{ visibility: visible; max-height: none; overflow: visible; }} }}
-.wbp:has(.{ALIVE}) .wbp-lacks {{ display: none; }}
-.wbp:not(:has(.{ALIVE})) .jupyter-widgets-error-widget {{ display: none; }}
-</style>"""
 TEXT = """<div role="alert">
 <p><b>This JupyterLab lacks anywidget.</b> Where it runs: <code>pip install anywidget</code>, then reload this
 page. The environment of this kernel has it already; JupyterLab needs it too.</p>
@@ -41,7 +32,7 @@ def notice(state: BenchState) -> Any:
     """Return the notice with plain fields of A and B; the page keeps it hidden where the panels are alive."""
     status = W.HTML()
     rows = [W.HBox([W.HTML(label), *(_field(state, label, row, status) for row in FIELDS)]) for label in "AB"]
-    return W.VBox([W.HTML(_STYLE + TEXT), *rows, W.HBox([status])], classes="wbp-lacks")
+    return W.VBox([W.HTML(TEXT), *rows, W.HBox([status])], classes="wbp-lacks")
 
 
 def _field(state: BenchState, label: str, row: SettingRow, status: W.HTML) -> Any:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import anywidget
 import traitlets as t
 
 from workbench.apps.panels import widgets as W
@@ -40,7 +39,7 @@ _SAME, _SWAP, _ADD = "make it the same as A", "swap with A", "add a config like 
 _COMMANDS = {_SAME: "Copy all settings of A", _SWAP: "A and this one change places", _ADD: "One more line"}
 
 
-class KnobView(anywidget.AnyWidget):
+class KnobView(W.PageWidget):
     """Draws lines, palette and table in the page; what a person does arrives at `on_act` as a dict."""
 
     _esm = W.static("knobs.js")
@@ -57,14 +56,9 @@ class KnobView(anywidget.AnyWidget):
     undoes = t.Bool(False).tag(sync=True)
     redoes = t.Bool(False).tag(sync=True)
 
-    def __init__(self, on_act: Callable[[dict[str, Any]], None]) -> None:
-        super().__init__()
-        self._act = on_act
-        self.on_msg(self._received)
-
     def _received(self, _: Any, content: Any, __: Any) -> None:
         if isinstance(content, dict) and "act" in content:
-            self._act(content)
+            self.on_act(content)
 
 
 class KnobTable:
@@ -73,8 +67,8 @@ class KnobTable:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.status, self.difference = W.HTML(), W.HTML()
-        self.view = KnobView(self.act)
-        self.view.total = len(catalogue().all_options)
+        self.view = KnobView(total=len(catalogue().all_options))
+        self.view.on_act = self.act
         presets = [(preset.name, f"preset: {preset.name}", preset.hint) for preset in PRESETS]
         self.view.commands = [
             {"key": key, "label": label, "hint": hint, "last": key in _COMMANDS}

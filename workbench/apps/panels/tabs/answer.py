@@ -46,7 +46,7 @@ class AnswerPlace:
         self.words.add_class("wbp-answer-words")
         self.line.add_class("wbp-answer-line")
         self.why.add_class("wbp-why")
-        self.see = self._link("", "Show what says so", self._see)
+        self.see = self._link("", "Show what says so", lambda: self.turn(self.view, ""))
         self.show = self._link("show", "Set its model and its configs again, and show it", self._bring_back)
         self.open = self._link("▾ answer", "Show the whole answer", partial(self.fold, False))
         self.nexts = W.HBox([], classes="wbp-next")
@@ -84,9 +84,6 @@ class AnswerPlace:
             self.bench.show(answer.result)
         else:
             self.state.set_subject(answer)
-
-    def _see(self) -> None:
-        self.turn(self.view, "")
 
     def _show(self) -> None:
         with self._showing:

@@ -51,6 +51,11 @@ class Card:
         """The title with the label."""
         return f"{self.title}, {self.label}" if self.label else self.title
 
+    @property
+    def kind(self) -> str:
+        """The kind of result that it shows; empty: the comparison itself."""
+        return self.part.partition("/")[0]
+
 
 def part_card(kind: str, label: str, made: Any, code: str = "", **fields: Any) -> Card:
     """Return the card of a further result with its figure and its table; `code` is what gives the result."""

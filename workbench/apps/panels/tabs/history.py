@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from workbench.apps.panels import widgets as W
+from workbench.apps.panels.answers import configs_of
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import (
     button,
@@ -17,7 +18,6 @@ from workbench.apps.panels.handlers import (
     shown_in,
 )
 from workbench.apps.panels.markup import note_html
-from workbench.apps.panels.request import LABELS
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import clock_text
 from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, rows_of, split_note, words_of
@@ -167,8 +167,7 @@ class HistoryPage:
             self.status.value = note_html(f"{opened.record.model.name}, {when}, is shown in the results.")
 
     def _use(self) -> None:
-        runs = self._comparison(self.picked[-1]).runs
-        self.bench.state.set_configs({label: run.config for label, run in zip(LABELS, runs, strict=False)})
+        self.bench.state.set_configs(configs_of(self._comparison(self.picked[-1]).record))
         self.status.value = note_html("The configs are set.")
 
     def _pin(self) -> None:

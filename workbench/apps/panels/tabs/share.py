@@ -128,12 +128,8 @@ class Share:
         self.status.value = note_html("Saving…")
         path = new_path(Path(f"{self.name}.ortbench"))
         save = partial(self.state.result.save, path)
-        self.bench.in_background(lambda: (save(), path.read_bytes()), self._saved, error_to(self.status))
-
-    def _saved(self, written: tuple[Path, bytes]) -> None:
-        path, data = written
-        place = f"Saved as {path.absolute()}, which wb.open reads anywhere"
-        self._offer(place, path.name, "application/zip", data)
+        saved = partial(self._offer, "Saved as {}, which wb.open reads anywhere", "application/zip")
+        self.bench.in_background(lambda: (save(), path.read_bytes()), saved, error_to(self.status))
 
     def _notebook(self) -> None:
         name = f"{self.name if self.state.result or self.state.model else 'workbench'}.ipynb"
@@ -149,25 +145,21 @@ class Share:
     def export(self) -> None:
         """Export as a job that can be cancelled: a page with large graphs takes seconds."""
         self.status.value = note_html("Exporting…")
-        self.bench.export(new_path(Path(f"{self.name}.html")), self._exported, error_to(self.status))
-
-    def _exported(self, written: tuple[Path, bytes]) -> None:
-        path, data = written
-        self._offer(f"Written as {path.absolute()}", path.name, "text/html", data)
+        written = partial(self._offer, "Written as {}", "text/html")
+        self.bench.export(new_path(Path(f"{self.name}.html")), written, error_to(self.status))
 
     def export_data(self) -> None:
         """Write the tables of the result into a new folder beside the bundle, and offer them as a zip."""
         self.status.value = note_html("Exporting…")
         export = partial(data_of, self.state.result, Path(self.name))
-        self.bench.in_background(export, self._data_written, error_to(self.status))
+        written = partial(self._offer, "Written as {}, by result.export({})", "application/zip")
+        self.bench.in_background(export, written, error_to(self.status))
 
-    def _data_written(self, written: tuple[Path, bytes]) -> None:
-        folder, data = written
-        place = f"Written as {folder.absolute()}, by result.export({text_literal(str(folder))})"
-        self._offer(place, f"{folder.name}.zip", "application/zip", data)
-
-    def _offer(self, place: str, name: str, mime: str, data: bytes) -> None:
-        """Say where a file was written, and save its copy with the browser."""
+    def _offer(self, words: str, mime: str, written: tuple[Path, bytes]) -> None:
+        """Say where a file or a folder was written, and save its copy with the browser."""
+        path, data = written
+        name = f"{path.name}.zip" if path.is_dir() else path.name
+        place = words.format(path.absolute(), text_literal(str(path)))
         self.status.value = note_html(f"{place}.")  # also where no page answers
         self.bench.page.download(name, mime, data, self.status, before=f"{place};", fix=f"{place}.")
 

@@ -220,27 +220,17 @@ class TabPage:
         alone = chosen[0] if len(chosen) == 1 else None
         switches = [switch for switch in (self.which, self.side) if len(switch.options) > 1]
         more = [self.more] if len(self.more.options) > 1 else []
-        again = [self.again] if chosen and self._kind_of(chosen[0]) is not None else []
+        again = [self.again] if chosen and chosen[0].card.kind in self.kinds.values() else []
         self.heading = self.untitled if alone is None else alone.title
         menu = [] if alone is None else [alone.menu]
         self.bar.children = [self.heading, *switches, *more, *again, *menu]
 
-    def _kind_of(self, card: CardWidget) -> str | None:
-        """Return the kind of result of a card that this view makes."""
-        kind = card.card.part.partition("/")[0]
-        return kind if kind in self.kinds.values() else None
-
     def _again(self) -> None:
-        card = next(card for card in self.cards.values() if card.card.title == self.title)
-        kind = self._kind_of(card)
-        if kind is not None:
-            self.bench.run(kind)
+        self.bench.run(next(made.card.kind for made in self.cards.values() if made.card.title == self.title))
 
     def turn_to(self, kind: str) -> None:
         """Show a kind of result, or how to make it."""
-        of_kind = [
-            card.card.title for card in self.cards.values() if card.card.part.partition("/")[0] == kind
-        ]
+        of_kind = [made.card.title for made in self.cards.values() if made.card.kind == kind]
         titles = of_kind or [title for title, made in self.kinds.items() if made == kind]
         if titles and self.title not in titles:
             self.choose(titles[0])
