@@ -202,9 +202,10 @@ class BenchState(HasTraits):
             self.model, self.a, self.b, tuple(self.dims), self.seed, self.data, self.calibration,
             more=tuple(self.more), source=self.source,
         )  # fmt: skip
-        compared = (self.result, self.result_code) if self.result_subject == subject else (None, "")
+        is_known = self.result_subject == subject
         return Request(
-            subject, self.editing, self.budget_s, self.smallest_effect, self.pacing_s, *compared,
+            subject, self.editing, self.budget_s, self.smallest_effect, self.pacing_s,
+            self.result if is_known else None, self.result_code if is_known else "",
             dict(self.parts) if self.parts_subject == subject else {},
             dict(self.forms), self.clock,
         )  # fmt: skip

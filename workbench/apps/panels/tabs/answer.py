@@ -46,6 +46,7 @@ class AnswerPlace:
         self.words.add_class("wbp-answer-words")
         self.line.add_class("wbp-answer-line")
         self.why.add_class("wbp-why")
+        self.view = ""  # the title of the view that shows the reason
         self.see = self._link("", "Show what says so", lambda: self.turn(self.view, ""))
         self.show = self._link("show", "Set its model and its configs again, and show it", self._bring_back)
         self.open = self._link("▾ answer", "Show the whole answer", partial(self.fold, False))
@@ -56,7 +57,6 @@ class AnswerPlace:
         self.widget = W.VBox([head, self.words, row, self.status], classes="wbp-answer")
         self.steps: list[tuple[str, str]] = []
         self.folding = ""  # the title of the view that folds the answer
-        self.view = ""  # the title of the view that shows the reason
         self._showing = threading.RLock()  # two threads do; the last one must have read the newest state
         self.state.observe(self._follow_job, names="job")
         follow(self.state, self._show, *STATE)
