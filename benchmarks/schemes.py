@@ -27,6 +27,7 @@ import time
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
@@ -274,26 +275,36 @@ def rule_table(tries: int) -> str:
 
 def answer(rows: Sequence[dict[str, Any]], effect: float, rng: random.Random) -> tuple[Kind, float]:
     """Return the verdict of a default comparison drawn from rounds of one model, and how long it takes."""
-    run_s, round_s = rows[0]["median_ms"] / 1e3, rows[0]["round_s"]
-    ends_s, longer, looks, pairs = default_budget_s(run_s, round_s), False, (), list[Pair]()
-    while True:
-        if len(pairs) % STRETCH == 0:
+    return concluded(_drawn(rows, effect, rng), rows[0]["median_ms"] / 1e3, rows[0]["round_s"])
+
+
+def _drawn(rows: Sequence[dict[str, Any]], effect: float, rng: random.Random) -> Iterator[Pair]:
+    for number in count():
+        if number % STRETCH == 0:
             start = rng.randrange(len(rows))
-        row, sign = rows[(start + len(pairs)) % len(rows)], rng.choice((-1, 1))  # either process is A
+        row, sign = rows[(start + number) % len(rows)], rng.choice((-1, 1))  # either process is A
         clean, every = (
             None if row[name] is None else effect + sign * row[name][SHARES.index(regime.passes)]
             for name, regime in (("clean", QUIET), ("all", BUSY))
         )
-        pairs.append(Pair(len(pairs) + 1, clean, every or 0.0, row["cycles"], row["clean_cycles"]))
+        yield Pair(number + 1, clean, every or 0.0, row["cycles"], row["clean_cycles"])
+
+
+def concluded(rounds: Iterable[Pair], run_s: float, round_s: float) -> tuple[Kind, float]:
+    """Return the verdict of a default comparison on these rounds, or on as many as it takes, and the time."""
+    ends_s, longer, looks, pairs = default_budget_s(run_s, round_s), False, (), list[Pair]()
+    for pair in rounds:
+        pairs.append(pair)
         criteria = Criteria(population=population_of([pairs]), looks=looks)
-        concluded = judge("B", pairs, (), criteria, final=True)
+        verdict = judge("B", pairs, (), criteria, final=True)
         spent_s = len(pairs) * round_s
         if is_enough(pairs, criteria, narrow=not longer):
-            return concluded.kind, spent_s
+            break
         if spent_s + round_s > ends_s:
-            if longer or concluded.kind != "unknown":
-                return concluded.kind, spent_s
-            longer, ends_s, looks = True, longest_s(ends_s, run_s), (concluded.rounds,)
+            if longer or verdict.kind != "unknown":
+                break
+            longer, ends_s, looks = True, longest_s(ends_s, run_s), (verdict.rounds,)
+    return verdict.kind, spent_s
 
 
 if __name__ == "__main__":

@@ -179,6 +179,38 @@ def test_equal_configs_tie() -> None:
     assert counts(normal(0.01), 0.0, (12,), tries)["tie"] >= 0.9 * tries
 
 
+def core_and_tail(scatter: float) -> Draw:
+    """Load that comes and goes: one round in three is off by several times the scatter of the others."""
+    return lambda rng: rng.gauss(0, scatter * (5 if rng.random() < 1 / 3 else 1))
+
+
+@pytest.mark.parametrize(
+    ("draw", "population"),
+    [
+        *((draw, "undisturbed") for draw in (normal(0.02), drifting(0.02), heavy_tailed(0.02))),
+        *((core_and_tail(scatter), "undisturbed") for scatter in (0.006, 0.01, 0.02)),
+        *(
+            (draw, "all")
+            for draw in (normal(0.02), drifting(0.03), core_and_tail(0.01), stuck, two_humped, bursts)
+        ),
+    ],
+)
+def test_a_true_difference_is_called_a_tie_in_at_most_what_the_confidence_allows(
+    draw: Draw, population: Population
+) -> None:
+    """Where it is as large as a tie may hide, in one of twenty; one half larger, in one of a hundred."""
+    tries = amount(400)
+    for effect, share in ((2 * math.log(1.01), 0.05), (3 * math.log(1.01), 0.01)):
+        allowed = share * tries + 3 * math.sqrt(share * tries)
+        assert taken_longer(draw, effect, 6, 27, tries, population)["tie"] <= allowed
+
+
+def test_load_that_comes_and_goes_does_not_keep_equal_configs_open() -> None:
+    tries = amount(200, 40)
+    assert taken_longer(core_and_tail(0.01), 0.0, 6, 27, tries, "undisturbed")["tie"] >= 0.8 * tries
+    assert taken_longer(core_and_tail(0.01), 0.0, 6, 27, tries)["tie"] >= 0.8 * tries
+
+
 def in_bursts(rng: random.Random, draw: Draw, effect: float, share: float) -> tuple[Kind, int]:
     """The verdict of a machine that is quiet in this share of the rounds, in stretches; and the rounds."""
     pairs: list[Pair] = []
@@ -211,12 +243,14 @@ def test_bursts_are_answered_from_the_quiet_rounds_without_a_false_claim(draw: D
     assert tenth["slower"] == 0
 
 
-def taken_longer(draw: Draw, effect: float, default: int, longest: int, repeats: int) -> Counter[Kind]:
-    """Verdicts on a busy machine; those that the default rounds leave open take more of them."""
+def taken_longer(
+    draw: Draw, effect: float, default: int, longest: int, repeats: int, population: Population = "all"
+) -> Counter[Kind]:
+    """Verdicts, by default on a busy machine; those that the default rounds leave open take more of them."""
     rng, kinds = random.Random(0), Counter[Kind]()
     for _ in range(repeats):
         pairs: list[Pair] = []
-        criteria = Criteria(population="all")
+        criteria = Criteria(population=population)
         kind = measure(pairs, rng, draw, effect, default, criteria)
         if kind == "unknown":
             criteria = replace(criteria, looks=(len(pairs),))

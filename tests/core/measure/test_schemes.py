@@ -9,6 +9,8 @@ from statistics import stdev
 import pytest
 
 from benchmarks import schemes
+from benchmarks.frame import rows_of
+from benchmarks.judged_again import RECORDED_COMPARISONS, judged_again, judged_again_table
 from benchmarks.schemes import ESTIMATORS, main, rule_table, series, table
 from tests.factories.runs import block, process
 from workbench.core.measure.pairs import pair_of
@@ -38,6 +40,15 @@ def test_the_fastest_quarter_scatters_less_than_more_of_the_runs_do() -> None:
 def test_the_committed_table_is_the_one_of_the_recorded_rounds() -> None:
     page = (Path(__file__).parents[3] / "docs" / "measuring-evidence.md").read_text("utf-8")
     assert rule_table(40) in page
+
+
+def test_recorded_comparisons_in_bursts_are_judged_as_the_page_says() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "measuring-evidence.md").read_text("utf-8")
+    rows = rows_of(RECORDED_COMPARISONS)
+    assert judged_again_table(rows) in page
+    for row in rows:
+        kind, _ = judged_again(row)
+        assert kind == row["kind"] or (kind, row["kind"], row["part"]) == ("tie", "unknown", "equal")
 
 
 def test_the_estimators_of_the_judge_are_its_own() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.amount import amount
-from workbench.core.measure.regime import BUSY, LOOKS, QUIET, Regime
+from workbench.core.measure.regime import BUSY, BUSY_TIE, LOOKS, QUIET, Regime
 from workbench.core.measure.sequential import (
     REPEATED,
     error_at,
@@ -38,7 +38,7 @@ def test_interval_is_students_t(ratios: list[float], error: float) -> None:
 
 def test_rounds_at_either_end_are_trimmed_as_yuen_does() -> None:
     ratios = [-0.11, -0.10, -0.09, -0.09, -0.79, -0.10, -0.10, -0.10]
-    estimate = interval(ratios, error=0.05, trim=0.13)
+    estimate = interval(ratios, error=0.05, trims=[0.13])
     assert estimate is not None
     assert estimate.middle == pytest.approx(scipy.stats.trim_mean(ratios, 0.13))
     winsorized = scipy.stats.mstats.winsorize(np.array(ratios), (0.13, 0.13))
@@ -46,9 +46,20 @@ def test_rounds_at_either_end_are_trimmed_as_yuen_does() -> None:
     assert estimate.half_width == pytest.approx(scipy.stats.t.ppf(0.975, 5) * error)
 
 
+def test_of_two_trims_the_narrower_interval_counts_at_half_of_the_error() -> None:
+    close = [0.001, -0.001] * 10
+    for rounds, trim in ((close, 0.13), ([*close, *[-0.3, 0.3] * 5], 0.3)):
+        assert interval(rounds, error=0.02, trims=[0.13, 0.3]) == interval(rounds, error=0.01, trims=[trim])
+
+
+def test_of_fewer_than_eighteen_rounds_one_trim_is_tried() -> None:
+    tailed = [*[0.001, -0.001] * 5, -0.4, -0.3, -0.2, 0.2, 0.3, 0.4]
+    assert interval(tailed, error=0.02, trims=[0.13, 0.3]) == interval(tailed, error=0.02, trims=[0.13])
+
+
 @pytest.mark.parametrize(("rounds", "cut"), [(3, 0), (5, 0), (6, 1), (11, 1), (12, 3), (27, 8)])
 def test_of_a_few_rounds_at_most_a_sixth_is_trimmed_at_either_end(rounds: int, cut: int) -> None:
-    assert trimmed(rounds, BUSY.trim) == cut
+    assert trimmed(rounds, BUSY.trims[0]) == cut
 
 
 @pytest.mark.parametrize("ratios", [[], [0.1]])
@@ -66,13 +77,13 @@ def test_no_interval_from_fewer_than_two(ratios: list[float]) -> None:
         [4, 6, 9, 13, 19, 28, 41, 61, 91],
     ],
 )
-@pytest.mark.parametrize("trim", [0.0, QUIET.trim])
+@pytest.mark.parametrize("regime", [replace(QUIET, trims=(0.0,)), QUIET, BUSY_TIE])
 @pytest.mark.thorough
-def test_looking_often_does_not_spend_more_than_five_per_cent(finals: list[int], trim: float) -> None:
+def test_looking_often_does_not_spend_more_than_five_per_cent(finals: list[int], regime: Regime) -> None:
     """However often measuring went on: simulated, with three standard errors of room for the simulation."""
     repeats = amount(20_000)
     room = 3 * math.sqrt(0.05 * 0.95 / repeats)
-    assert total_error(finals, replace(QUIET, trim=trim), repeats=repeats) <= 0.05 + room
+    assert total_error(finals, regime, repeats=repeats) <= 0.05 + room
 
 
 @pytest.mark.parametrize(
@@ -92,10 +103,10 @@ def test_on_a_busy_machine_all_looks_spend_one_per_cent(finals: list[int]) -> No
     assert total_error(finals, BUSY, repeats=repeats) <= 0.01 + room
 
 
-@pytest.mark.parametrize("regime", [QUIET, BUSY])
+@pytest.mark.parametrize("regime", [QUIET, BUSY, BUSY_TIE])
 def test_every_look_spends_something(regime: Regime) -> None:
     assert tuple(regime.spent_at) == LOOKS
-    assert all(0 < error <= QUIET.spent_at[rounds] < 0.05 for rounds, error in regime.spent_at.items())
+    assert all(BUSY.spent_at[rounds] <= error < 0.05 for rounds, error in regime.spent_at.items())
     assert total_error([12], repeats=20_000) > total_error([3], repeats=20_000) > 0
 
 

@@ -101,12 +101,26 @@ def test_an_undecided_slower_candidate_has_the_factors_of_the_faster_one() -> No
 
 @pytest.mark.parametrize(
     ("scatter", "words"),
-    [(0.02, "; about 20 s more would settle 1.0 %"), (0.3, "; more than 10 minutes would be needed")],
+    [(0.02, "; about 40 s more would settle 1.0 %"), (0.3, "; more than 10 minutes would be needed")],
 )
 def test_how_much_longer_follows_from_the_scatter(scatter: float, words: str) -> None:
     ratios = [math.exp(scatter * step) for step in (-1, 1, -1, 1, -1, 1, -1, 1)]
     concluded = judge("B", pairs(ratios), (), Criteria(round_s=2.0), final=True)
     assert words in concluded.reason
+
+
+def test_where_rounds_scatter_a_tie_needs_less_certainty_than_a_difference() -> None:
+    noisy = [1.005, 0.995, 1.1, 1.005, 0.995, 0.9] * 4
+    tie, slower = verdict([*noisy]), verdict([ratio * 0.9 for ratio in noisy])
+    assert (tie.kind, tie.confidence) == ("tie", 0.95)
+    assert (slower.kind, slower.confidence) == ("slower", 0.99)
+    assert tie.rounds == slower.rounds
+    assert math.log((tie.high or 0) / (tie.low or 1)) < math.log((slower.high or 0) / (slower.low or 1))
+
+
+def test_rounds_that_scatter_and_show_no_tie_are_judged_as_a_difference_is() -> None:
+    concluded = verdict([1.03, 0.97] * 4)
+    assert (concluded.kind, concluded.confidence) == ("unknown", 0.99)
 
 
 def test_beyond_a_hundredfold_there_is_no_interval_and_a_reason() -> None:

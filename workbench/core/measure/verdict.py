@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from workbench.core.bundle.comparison import Kind, OutputAgreement, Verdict
 from workbench.core.bundle.run import Population
 from workbench.core.measure.pairs import Clock, Pair
-from workbench.core.measure.regime import BUSY, MIN_ROUNDS, QUIET, Regime
+from workbench.core.measure.regime import BUSY, BUSY_TIE, MIN_ROUNDS, QUIET, Regime
 from workbench.core.measure.sequential import (
     WIDEST,
     Interval,
@@ -56,23 +56,28 @@ class Criteria:
 
     def is_noisy(self, ratios: Sequence[float]) -> bool:
         """Return whether only the interval prevents false claims: the rounds are disturbed, or scatter."""
-        return self.is_busy or (len(ratios) > 1 and scatter_of(ratios, QUIET.trim) > NOISY_SCATTER)
+        return self.is_busy or (len(ratios) > 1 and scatter_of(ratios, QUIET.trims[0]) > NOISY_SCATTER)
 
     def regime(self, ratios: Sequence[float]) -> Regime:
-        """Return the rule for rounds like these."""
-        return BUSY if self.is_noisy(ratios) else QUIET
+        """Return the rule whose interval counts: on a busy machine a tie needs less than a difference."""
+        if not self.is_noisy(ratios):
+            return QUIET
+        tie = self._interval(ratios, BUSY_TIE)
+        return BUSY if tie is None or kind_of(tie, self.smallest_effect) != "tie" else BUSY_TIE
 
     def interval(self, ratios: Sequence[float]) -> Interval | None:
         """Return the interval of these log ratios."""
-        regime = self.regime(ratios)
-        return interval(ratios, error=error_at(len(ratios), self.looks, regime), trim=regime.trim)
+        return self._interval(ratios, self.regime(ratios))
+
+    def _interval(self, ratios: Sequence[float], regime: Regime) -> Interval | None:
+        return interval(ratios, error=error_at(len(ratios), self.looks, regime), trims=regime.trims)
 
     def least(self, ratios: Sequence[float]) -> float | None:
         """Return the log ratio that the effect has at least where every round is far on one side.
 
         Half of that of the nearest round: this errs only if all rounds have more than twice the true one.
         """
-        cut = trimmed(len(ratios), self.regime(ratios).trim)
+        cut = trimmed(len(ratios), self.regime(ratios).trims[0])
         kept = sorted(ratios)[cut : len(ratios) - cut]
         if len(ratios) < FAR_ROUNDS or min(map(abs, kept)) < FAR or kept[0] * kept[-1] < 0:
             return None
@@ -224,7 +229,8 @@ def _more(ratios: Sequence[float], criteria: Criteria) -> str:
     effect = math.log1p(criteria.smallest_effect)
     distance = abs(estimate.middle) if estimate.low > 0 or estimate.high < 0 else 0.0
     margin = max(2 * effect - distance, distance - effect, LEAST_MARGIN_SHARE * effect)
-    needed = rounds_to_reach(margin, ratios, criteria.looks, criteria.regime(ratios))
+    regime = BUSY_TIE if distance == 0.0 and criteria.is_noisy(ratios) else criteria.regime(ratios)
+    needed = rounds_to_reach(margin, ratios, criteria.looks, regime)
     percent = _percent(criteria.smallest_effect)
     if needed is None or (needed - len(ratios)) * criteria.round_s > LONGEST_S:
         return f"; more than {LONGEST_S / 60:.0f} minutes would be needed to settle {percent}"
