@@ -119,8 +119,11 @@ def test_where_rounds_scatter_a_tie_needs_less_certainty_than_a_difference() -> 
 
 
 def test_rounds_that_scatter_and_show_no_tie_are_judged_as_a_difference_is() -> None:
-    concluded = verdict([1.03, 0.97] * 4)
+    """How much longer it takes is the time to a tie, since neither direction is excluded."""
+    noisy = pairs([1.008, 0.992, 1.1, 1.008, 0.992, 0.9] * 2)
+    concluded = judge("B", noisy, (), Criteria(round_s=1.0), final=True)
     assert (concluded.kind, concluded.confidence) == ("unknown", 0.99)
+    assert "; about 6 s more would settle 1.0 %" in concluded.reason
 
 
 def test_beyond_a_hundredfold_there_is_no_interval_and_a_reason() -> None:
