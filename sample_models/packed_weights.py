@@ -118,7 +118,8 @@ def _expected(
     scale_name = f"{tensor.name.removesuffix('_quantized')}_scale"
     (scale,) = (other for other in model.graph.initializer if other.name == scale_name)
     scales = numpy_helper.to_array(scale).reshape(-1, *(1 for _ in tensor.dims[1:]))
-    return np.rint(numpy_helper.to_array(source) / scales).astype(np.int64)
+    steps: NDArray[np.int64] = np.rint(numpy_helper.to_array(source) / scales).astype(np.int64)
+    return steps
 
 
 def _planes(weights: NDArray[np.int64]) -> bytes:
