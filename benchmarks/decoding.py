@@ -5,8 +5,9 @@ ours, and the process whose turn it is not is frozen. Both are fresh in each rou
 tokens a second in the same round. The names of the cache are those of Hugging Face's exports.
 
 The part `roof` prints what memory allows beside what bound caches and weights of 8, 4 and 2 bits reach, for
-two prompts and two batches. The part `genai` runs a folder of ONNX Runtime GenAI beside a session, with
-`--genai PYTHON` of an environment that has it.
+two prompts and two batches. The part `caches` decodes one layer of grouped attention with a cache of 32-bit
+and 16-bit floats and of int8, copied and in place. The part `genai` runs a folder of ONNX Runtime GenAI
+beside a session, with `--genai PYTHON` of an environment that has it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import psutil
+from onnx import TensorProto
 
 import workbench as wb
 from tests.core.models import tiny
@@ -119,7 +121,9 @@ def main() -> None:
     parser.add_argument("--prompt", type=int, default=32, help="tokens")
     parser.add_argument("--tokens", type=int, default=32)
     parser.add_argument("--budget", type=float, default=120.0, help="seconds of each part")
-    parser.add_argument("--parts", nargs="+", choices=("loop", "roof", "genai"), default=["loop", "roof"])
+    parser.add_argument(
+        "--parts", nargs="+", choices=("loop", "roof", "caches", "genai"), default=["loop", "roof", "caches"]
+    )
     parser.add_argument("--genai", metavar="PYTHON", default=sys.executable, help="with ONNX Runtime GenAI")
     options = parser.parse_args()
     if options.plain:
@@ -130,6 +134,9 @@ def main() -> None:
         beside_a_plain_loop(options)
     if "roof" in options.parts:
         print(under_the_roof(options.budget), flush=True)
+    if "caches" in options.parts:
+        for element in (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT8):
+            print(with_cache_of(element, options.budget), flush=True)
     if "genai" in options.parts:
         print(beside_genai(options.genai, options.budget), flush=True)
 
@@ -147,6 +154,17 @@ def under_the_roof(budget_s: float) -> wb.Decoding:
         MODEL, *configs, prompt_lengths=[16, 64], batch=[1, 4], tokens=12, budget_s=budget_s,
         progress=False, keep=False,
     )  # fmt: skip
+
+
+def with_cache_of(element: int, budget_s: float) -> wb.Decoding:
+    """Decode a tiny model whose cache has this element type, copied and in place."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = tiny.save(grouped(element), Path(folder), "model.onnx")
+        configs = wb.Config(intra_op_threads=1), wb.Config(intra_op_threads=1, io_binding=True)
+        return wb.decode(
+            model, *configs, prompt=[3, 1, 4, 1, 5], tokens=24, budget_s=budget_s / 3, progress=False,
+            keep=False,
+        )  # fmt: skip
 
 
 def beside_genai(python: str, budget_s: float) -> wb.Decoding:

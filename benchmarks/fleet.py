@@ -1,8 +1,9 @@
 """The limits of `wb.on`, and what a large fleet would run: `python -m benchmarks.fleet`, a few minutes.
 
 *Fake* workers lie in one process and answer with a saved result without measuring, so only the way to them
-and back is timed. *Real* ones are processes of this machine, which may not measure two at a time. The *plan*
-computes a year of an organisation with 500 device types from bytes and seconds that were measured.
+and back is timed. *Real* ones are processes of this machine, which may not measure two at a time. *Lost*
+kills or freezes one while it measures, or makes it lie, and times until the call says so. The *plan* computes
+a year of an organisation with 500 device types from bytes and seconds that were measured.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import gc
 import logging
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -122,7 +124,7 @@ def _one_process(workers: int) -> Iterator[tuple[str, int, float]]:
 
 def real(workers: int) -> Iterator[str]:
     """Ask each of many workers of this machine to measure; return how many measured at a time."""
-    with _processes(workers) as (client, joined):
+    with _processes(workers) as (client, joined, _):
         spans, there = list[tuple[float, float]](), wb.on(client)
 
         def ask(_: int) -> None:
@@ -144,8 +146,43 @@ def real(workers: int) -> Iterator[str]:
     yield f"| of these, measured while another one was | {overlaps} |"
 
 
+def lost() -> Iterator[str]:
+    """Lose the worker or the scheduler while the worker measures; return when the call said so, and how."""
+    yield _lost("worker killed", 1, signal.SIGKILL)
+    yield _lost("scheduler killed", 0, signal.SIGKILL)
+    yield _lost("worker frozen", 1, signal.SIGSTOP)
+    with _processes(1) as (client, _, _):
+        client.run(_lie)
+        yield _said("worker that lies", client, [time.monotonic()], budget_s=2.0, progress=False)
+
+
+def _lost(what: str, place: int, sent: signal.Signals) -> str:
+    lost_at = list[float]()
+    with _processes(1) as (client, _, started):
+
+        def progress(step: Any) -> None:
+            if step.round and not lost_at:
+                lost_at.append(time.monotonic())
+                started[place].send_signal(sent)
+
+        return _said(what, client, lost_at, budget_s=600.0, progress=progress)
+
+
+def _lie() -> None:
+    """Make this worker answer with what is no bundle."""
+    on_worker.perform = lambda *_: b"PK no bundle"  # type: ignore[assignment]
+
+
+def _said(what: str, client: Any, lost_at: list[float], **how: Any) -> str:
+    try:
+        wb.on(client).measure(_MODEL, wb.Config(), keep=False, **how)
+    except wb.ClusterError as error:
+        return f"| {what}: {error.problem[:90]} | {time.monotonic() - lost_at[0]:.1f} s |"
+    return f"| {what}: NOT NOTICED | |"
+
+
 @contextmanager
-def _processes(workers: int) -> Iterator[tuple[Any, int]]:
+def _processes(workers: int) -> Iterator[tuple[Any, int, list[subprocess.Popen[bytes]]]]:
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "scheduler.json")
         loopback = ["--scheduler-file", file, "--host", "127.0.0.1", "--no-dashboard"]
@@ -160,7 +197,7 @@ def _processes(workers: int) -> Iterator[tuple[Any, int]]:
             with distributed.Client(scheduler_file=file, timeout=120, set_as_default=False) as client:
                 with suppress(TimeoutError):
                     client.wait_for_workers(workers, timeout=_START_S)
-                yield client, len(client.scheduler_info(n_workers=-1)["workers"])
+                yield client, len(client.scheduler_info(n_workers=-1)["workers"]), started
         finally:
             for process in started:
                 process.kill()
@@ -214,6 +251,7 @@ def main() -> None:
     parts: dict[str, Callable[[argparse.Namespace], Iterator[str]]] = {
         "plan": lambda _: plan(Organisation()),
         "real": lambda chosen: real(chosen.real),
+        "lost": lambda _: lost(),
         "fake": lambda chosen: fake(chosen.workers, chosen.questions),  # the last: its workers stay
     }
     parser = argparse.ArgumentParser(prog="benchmarks.fleet", description=__doc__)
