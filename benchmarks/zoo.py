@@ -243,8 +243,9 @@ def figures_table(by_model: dict[str, dict[str, Cell]]) -> str:
         rows.append((model, *(each.figures or ("none" if each.works else "refused") for each in made)))
     return (
         "The error of the outputs (root mean square, a share of the output; on random inputs) where they "
-        "were not refused, the first fix of `wb.findings`, measured for 12 s, and `result.examine()` of two "
-        f"levels with cached peaks:\n\n{markdown(('model', *ERRORS, 'the first fix', 'examine'), rows)}"
+        "were not refused. Beside it stands the first fix of `wb.findings`, measured for 12 s, then "
+        f"`result.examine()` of two levels with cached peaks.\n\n"
+        f"{markdown(('model', *ERRORS, 'the first fix', 'examine'), rows)}"
     )
 
 
