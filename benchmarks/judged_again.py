@@ -10,15 +10,18 @@ from __future__ import annotations
 import argparse
 import math
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from benchmarks.frame import loads, rows_of, table
-from benchmarks.schemes import SERIES, concluded
 from workbench.core.bundle.comparison import Kind
-from workbench.core.measure.pairs import Pair
+from workbench.core.measure.compare_request import default_budget_s, longest_s
+from workbench.core.measure.pairs import Pair, population_of
+from workbench.core.measure.verdict import Criteria, is_enough, judge
 
+SERIES = Path(__file__).parent / "series"
 RECORDED_COMPARISONS = SERIES / "bursts-comparisons.jsonl"
 VERDICTS: tuple[Kind, ...] = ("faster", "slower", "tie", "unknown")
 
@@ -57,6 +60,23 @@ def judged_again(row: dict[str, Any]) -> tuple[Kind, float]:
         for number, ratio in enumerate(row["pairs"], 1)
     ]
     return concluded(pairs, row["median_ms"] / 1e3, row["elapsed_s"] / len(pairs))
+
+
+def concluded(rounds: Iterable[Pair], run_s: float, round_s: float) -> tuple[Kind, float]:
+    """Return the verdict of a default comparison on these rounds, or on as many as it takes, and the time."""
+    ends_s, longer, looks, pairs = default_budget_s(run_s, round_s), False, (), list[Pair]()
+    for pair in rounds:
+        pairs.append(pair)
+        criteria = Criteria(population=population_of([pairs]), looks=looks)
+        verdict = judge("B", pairs, (), criteria, final=True)
+        spent_s = len(pairs) * round_s
+        if is_enough(pairs, criteria, narrow=not longer):
+            break
+        if spent_s + round_s > ends_s:
+            if longer or verdict.kind != "unknown":
+                break
+            longer, ends_s, looks = True, longest_s(ends_s, run_s), (verdict.rounds,)
+    return verdict.kind, spent_s
 
 
 if __name__ == "__main__":

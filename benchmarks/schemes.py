@@ -35,11 +35,12 @@ from typing import Any
 from benchmarks.burners import load_of
 from benchmarks.frame import loads
 from benchmarks.frame import table as markdown
+from benchmarks.judged_again import SERIES, concluded
 from benchmarks.models import MODELS_HELP, model_paths
 from workbench import Config, load
 from workbench.core.bundle.comparison import Kind
 from workbench.core.measure.compare import compare
-from workbench.core.measure.compare_request import CompareRequest, default_budget_s, longest_s
+from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.pairs import (
     MIN_CLEAN_CYCLES,
     TYPICAL_SHARE,
@@ -47,14 +48,11 @@ from workbench.core.measure.pairs import (
     cycles_of,
     log_ratio_of,
     log_ratio_over,
-    population_of,
 )
 from workbench.core.measure.regime import BUSY, QUIET
-from workbench.core.measure.verdict import Criteria, is_enough, judge
 from workbench.core.worker.launch import Worker
 from workbench.core.worker.values import write_values
 
-SERIES = Path(__file__).parent / "series"
 SCHEMES = {  # name: (seconds a block, least runs, runs before the first sample)
     "20 ms": (0.020, 3, 0),
     "10 ms, lead-in": (0.010, 2, 1),
@@ -288,23 +286,6 @@ def _drawn(rows: Sequence[dict[str, Any]], effect: float, rng: random.Random) ->
             for name, regime in (("clean", QUIET), ("all", BUSY))
         )
         yield Pair(number + 1, clean, every or 0.0, row["cycles"], row["clean_cycles"])
-
-
-def concluded(rounds: Iterable[Pair], run_s: float, round_s: float) -> tuple[Kind, float]:
-    """Return the verdict of a default comparison on these rounds, or on as many as it takes, and the time."""
-    ends_s, longer, looks, pairs = default_budget_s(run_s, round_s), False, (), list[Pair]()
-    for pair in rounds:
-        pairs.append(pair)
-        criteria = Criteria(population=population_of([pairs]), looks=looks)
-        verdict = judge("B", pairs, (), criteria, final=True)
-        spent_s = len(pairs) * round_s
-        if is_enough(pairs, criteria, narrow=not longer):
-            break
-        if spent_s + round_s > ends_s:
-            if longer or verdict.kind != "unknown":
-                break
-            longer, ends_s, looks = True, longest_s(ends_s, run_s), (verdict.rounds,)
-    return verdict.kind, spent_s
 
 
 if __name__ == "__main__":

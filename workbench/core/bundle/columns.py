@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench.core.bundle import limits
 from workbench.core.bundle.limits import DAMAGED
-from workbench.core.config.foreign import ForeignPath
+from workbench.core.config.foreign import ForeignPath, without_secrets
 from workbench.core.errors import BundleError
 
 REAL, WHOLE, BYTES = "d", "q", "B"  # the array module's codes of float64, int64 and bytes
@@ -49,6 +49,12 @@ class Columns:
         self.foreign = foreign
         self.secrets = set[str]() if secrets is None else secrets
         self.written = False  # a config that was just written need not be made again
+
+    def hide(self, config: dict[str, Any]) -> dict[str, Any]:
+        """Return the JSON of a config without its secrets, and remember them."""
+        data, secrets = without_secrets(config)
+        self.secrets |= secrets
+        return data
 
     def as_written(self) -> Columns:
         """Return the same numbers, to check what was written."""

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union
 from workbench.core.bundle import limits
 from workbench.core.bundle.columns import BYTES, REAL, WHOLE, Columns
 from workbench.core.config import Config
-from workbench.core.config.foreign import quarantined, without_secrets
+from workbench.core.config.foreign import quarantined
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import quoted
 
@@ -277,15 +277,7 @@ def _own(cls: Any) -> Form:
             raise ValueError(error.problem) from error
 
     schema: Schema = {"type": "object", "description": f"What workbench.{cls.__name__}.from_dict takes"}
-
-    def write(value: Any, columns: Columns) -> object:
-        data = value.to_dict()
-        if cls is Config:
-            data, secrets = without_secrets(data)
-            columns.secrets |= secrets
-        return data
-
-    return Form(_special(read, schema), write=write)
+    return Form(_special(read, schema), write=lambda value, columns: columns.hide(value.to_dict()))
 
 
 def _array_of(hint: Any) -> str | None:

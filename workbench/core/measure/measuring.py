@@ -222,8 +222,7 @@ class Measuring:
 
     def _must_repeat(self) -> bool:
         """Return whether differing outputs need a second process: the operator may be random."""
-        first = self._request.earlier is None and self._passes == 1
-        return first and self.evidence.outputs_differ()
+        return self._request.earlier is None and self._passes == 1 and self.evidence.outputs_differ()
 
     def _judge(self, *, final: bool) -> tuple[Verdict, ...]:
         verdicts = []
@@ -269,9 +268,8 @@ class Measuring:
         return self._has_failed(verdict.label) or is_enough(pairs, criteria, narrow=not self.took_longer)
 
     def _report(self, doing: str) -> None:
-        elapsed_s = self.elapsed_s
+        elapsed_s, ends_s = self.elapsed_s, self._ends_s
         known = self._round_s is not None  # the first round shows the cost of a round
-        ends_s = self._ends_s
         if (needed_s := self._needed_s) is not None and not self._must_go_on():
             doing = f"{ends_s:g} s are too short for {MIN_ROUNDS} rounds, about {needed_s:.0f} s: {doing}"
         self._on_progress(
