@@ -105,12 +105,12 @@ def on_change(
 def follow(owner: Any, update: Callable[[], object], *traits: str, until: Any = None) -> None:
     """Call `update` now, and whenever one of the traits of `owner` changes, `until` a widget is closed."""
 
-    def told(_: object) -> None:
+    def changed(_: object) -> None:
         update()
 
-    owner.observe(told, names=traits)
+    owner.observe(changed, names=traits)
     if until is not None:
-        until.observe(lambda _: owner.unobserve(told, names=traits), names="comm")
+        until.observe(lambda _: owner.unobserve(changed, names=traits), names="comm")
     update()
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from workbench.core.config import runtime
 from workbench.core.config.option import ELSEWHERE
 
-HIDDEN = "…"
+_CUT = "…"
 _PATH = re.compile(
     r"(?<![\w.…~/\\-])(?:/|[A-Za-z]:[\\/])[^\s'\"<>|*?:;,()\[\]{}][^\n\r\t'\"<>|*?:;,()\[\]{}]*"
 )
@@ -42,7 +42,7 @@ def without_texts(data: object, secrets: Collection[str]) -> object:
         return data
 
     def clean(text: str) -> str:
-        return reduce(lambda cut, secret: cut.replace(secret, HIDDEN), long, text)
+        return reduce(lambda cut, secret: cut.replace(secret, _CUT), long, text)
 
     return _walk(data, clean, lambda _key, text: clean(text))
 
@@ -79,7 +79,7 @@ def _clean(text: str, folders: list[str]) -> str:
     if not text.startswith(ELSEWHERE):  # a value of an untrusted config: nothing of it is looked up
         text = _without_known(text, folders)
     for folder in folders:
-        text = re.sub(rf"(?<![\w/\\]){re.escape(folder)}(?=[/\\]|$|\W)", HIDDEN, text)
+        text = re.sub(rf"(?<![\w/\\]){re.escape(folder)}(?=[/\\]|$|\W)", _CUT, text)
     return text
 
 
@@ -121,7 +121,7 @@ def _known_path(text: str, folders: list[str]) -> str | None:
 def _shortened(path: str, folders: list[str]) -> str:
     """Return the last part of a path; nothing for one of the user's own folders."""
     bare = path.rstrip("/\\")
-    return HIDDEN if bare in folders else f"{HIDDEN}/{bare.replace(chr(92), '/').rpartition('/')[2]}"
+    return _CUT if bare in folders else f"{_CUT}/{bare.replace(chr(92), '/').rpartition('/')[2]}"
 
 
 def _exists(path: str) -> bool:
