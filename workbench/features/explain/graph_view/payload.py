@@ -147,7 +147,7 @@ def _modes(panes: Sequence[Pane], texts: TextTable, predicted: bool) -> list[dic
         _category("op", "op type", texts, {
             name: (style_of_op_type(name.rpartition("::")[2]), "") for name in ops
         }),
-        _category("error", "error of B" if errors else "error (needs the first difference)", texts, {
+        _category("error", "error of B" if errors else "error (not compared)", texts, {
             name: ERRORS[name] for name in ERRORS if name in errors
         }),
     ]  # fmt: skip
