@@ -13,7 +13,7 @@ from benchmarks.traces import made_profile
 from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
-from tests.browser.test_graph_view import details, exported, painted
+from tests.browser.test_graph_view import details, exported, heard, painted
 from tests.factories.graphs import fused
 from tests.features.profile.traces import event, node, write
 from workbench.features.explain.graph_view.view import graph_view
@@ -62,6 +62,14 @@ def both() -> FlameView:
 
 def choose(page: Page, way: str) -> None:
     page.get_by_label("Show").select_option(way)
+
+
+def test_a_flame_that_is_closed_hears_nothing(pages: Pages, tmp_path: Path, both: FlameView) -> None:
+    page = pages.open(exported(tmp_path, both), offline=True)
+    painted(page)
+    during, after = heard(page, "flame")
+    assert {"change:asked", "change:height_px"} <= set(during)
+    assert after == []
 
 
 def test_the_difference_says_what_became_what(pages: Pages, tmp_path: Path, both: FlameView) -> None:

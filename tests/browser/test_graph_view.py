@@ -14,7 +14,7 @@ from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
 from tests.factories.graphs import empty, fused, hostile
-from workbench.drawing.canvas.base import View
+from workbench.drawing.canvas.base import View, javascript
 from workbench.drawing.canvas.standalone import fragment, scripts
 from workbench.features.explain.graph_view import graph_view
 
@@ -51,6 +51,30 @@ def exported(folder: Path, *views: View) -> str:
     return path.as_uri()
 
 
+# The events that a view of the page hears while it is shown, and those that it hears after its end.
+HEARD = """() => {
+  const [state, columns] = [...document.querySelectorAll('.wbv-place script')].map((one) => one.textContent);
+  const told = JSON.parse(state), heard = [];
+  told.columns = new DataView(Uint8Array.from(atob(columns), (c) => c.charCodeAt(0)).buffer);
+  const model = {
+    get: (name) => told[name], set() {}, save_changes() {}, send() {},
+    on: (...pair) => heard.push(pair),
+    off: (event, call) => heard.splice(heard.findIndex((pair) => pair[0] === event && pair[1] === call), 1),
+  };
+  const end = draw({ model, el: document.body.appendChild(document.createElement('div')) });
+  const during = heard.map(([event]) => event);
+  end();
+  return [during, heard.map(([event]) => event)];
+}"""
+
+
+def heard(page: Page, name: str) -> list[list[str]]:
+    draw = f"window.draw = (() => {{ {javascript(name)}\nreturn render; }})();"
+    page.add_script_tag(content=f"(() => {{ {javascript('common')}\n{draw} }})();")
+    events: list[list[str]] = page.evaluate(HEARD)
+    return events
+
+
 def painted(page: Page, number: int = 0) -> Locator:
     """The canvas, once something is drawn on it."""
     canvas = page.locator(".wbv-stage canvas").nth(number)
@@ -60,6 +84,14 @@ def painted(page: Page, number: int = 0) -> Locator:
 
 def details(page: Page) -> Locator:
     return page.locator(".wbv-details").first
+
+
+def test_a_graph_that_is_closed_hears_nothing(pages: Pages, tmp_path: Path) -> None:
+    page = pages.open(exported(tmp_path, graph_view(explained(60))), offline=True)
+    painted(page)
+    during, after = heard(page, "graph")
+    assert {"change:asked", "change:search"} <= set(during)
+    assert after == []
 
 
 def test_everything_by_keyboard_in_a_page_without_network(pages: Pages, tmp_path: Path) -> None:

@@ -86,6 +86,9 @@ def test_a_phone_has_compare_on_its_first_screen(show: Show, pages: Pages) -> No
     page.locator(".wbp").first.scroll_into_view_if_needed()
     pages.picture(page, "panels-390")
     expect(button(page, "Compare")).to_be_in_viewport(ratio=1)
+    button(page, "Compare").focus()
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator(".wbp-top :focus")).to_have_count(1)  # Tab goes down the screen
 
 
 @pytest.mark.parametrize("kind", ["unknown", pytest.param("faster", marks=pytest.mark.release)])

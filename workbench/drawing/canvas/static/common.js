@@ -235,7 +235,8 @@ function toolbar(root) {
         if (event.key === "Enter" && found) show(go(event.shiftKey ? -1 : 1));
         if (event.key === "Escape" && input.value) { event.preventDefault(); input.value = ""; look(); }
       });
-      return { input, look, ask(text) { input.value = text; look(); input.focus(); } };
+      const follow = (asked) => { if (input.value !== asked) { input.value = asked; look(); } };
+      return { input, look, follow, ask(text) { input.value = text; look(); input.focus(); } };
     },
   };
 }
@@ -552,11 +553,14 @@ function download(blob, name) {
   URL.revokeObjectURL(link.href);
 }
 
-// Sends the picture to Python whenever it asks.
-function answerPictures(model, made) {
-  model.on("change:asked", async () => {
+// Calls each function at its event of the model, and sends the picture to Python whenever it asks; returns what ends both.
+function hear(model, made, calls) {
+  const asked = async () => {
     const blob = await made();
     model.set("picture", new DataView(await blob.arrayBuffer()));
     model.save_changes();
-  });
+  };
+  const heard = Object.entries({ ...calls, "change:asked": asked });
+  for (const [event, call] of heard) model.on(event, call);
+  return () => { for (const [event, call] of heard) model.off(event, call); };
 }

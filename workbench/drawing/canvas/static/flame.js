@@ -522,13 +522,15 @@ function render({ model, el }) {
   }
 
   const snapshot = () => picture({ stages: [stage], titles: [data.told], legendEntries: layout.legend, root, stacked: true });
-  model.on("change:way", show);
-  model.on("change:color", colorChange);
-  model.on("change:selected", link);
-  model.on("change:badges", () => { colorChange(); describe(); });
-  model.on("change:search", () => { if (search.input.value !== model.get("search")) { search.input.value = model.get("search"); search.look(); } });
-  answerPictures(model, snapshot);
+  const unhear = hear(model, snapshot, {
+    "change:way": show,
+    "change:color": colorChange,
+    "change:selected": link,
+    "change:badges": () => { colorChange(); describe(); },
+    "change:search": () => search.follow(model.get("search")),
+    "change:height_px": size,
+  });
   const unwatch = onTheme(root, () => { shades.clear(); legend(legendHolder, layout.legend || [], readTheme(root)); });
   show();
-  return () => { unwatch(); stage.end(); };
+  return () => { unwatch(); unhear(); stage.end(); };
 }

@@ -320,21 +320,19 @@ function render({ model, el }) {
     pane.settle();
   }
   mark();
-  answerPictures(model, shot);
-  const heard = {
+  const unhear = hear(model, shot, {
     "change:selected": () => { if (!sending) { panes.forEach((pane) => { pane.current = -1; }); mark(true); } },
     "change:color": recolor,
     "change:group": regroup,
     "change:badges": () => { view.badges = model.get("badges") || {}; for (const pane of panes) { pane.badge(); pane.stage.request(); } tell(); },
     "change:height_px": arrange,
-    "change:search": () => { if (search.input.value !== model.get("search")) { search.input.value = model.get("search"); search.look(); } },
-  };
-  for (const [event, call] of Object.entries(heard)) model.on(event, call);
-  heard["change:search"]();
+    "change:search": () => search.follow(model.get("search")),
+  });
+  search.follow(model.get("search"));
   const unwatch = onTheme(root, explain);
   return () => {
     unwatch();
-    for (const [event, call] of Object.entries(heard)) model.off(event, call);
+    unhear();
     watch.disconnect();
     panes.forEach((pane) => pane.stage.end());
   };
