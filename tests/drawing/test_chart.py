@@ -56,6 +56,19 @@ def test_an_absent_value_is_a_text_and_no_bar() -> None:
     assert sum(isinstance(shape, Rect) for shape in chart_scene(chart).shapes) == 1
 
 
+def test_an_absent_bar_beside_others_has_its_reason_in_its_place() -> None:
+    rows = bars(Value(1.0, "1", A), Value(None, "no counter", B)), bars(Value(2.0, "2", A))
+    figure = chart_figure(Chart(("t",), (Axis("x"),), rows))
+    assert [trace.name for trace in figure.data] == ["A", "B"], "B keeps its half of the row"
+    (note,) = figure.layout.annotations
+    assert (note.text, note.y) == ("no counter", (1 - figure.layout.bargap) / 4)
+
+
+def test_ticks_have_no_exponent() -> None:
+    chart = Chart(("t",), (Axis("rows"),), (bars(Value(2.0e6, "2 million", PLAIN)),))
+    assert {"1,000,000", "2,000,000"} <= set(texts(chart))
+
+
 def test_dots_have_intervals_and_an_axis_that_need_not_begin_at_zero() -> None:
     value = Value(97.0, "97 %", A, 96.0, 99.0)
     chart = Chart(("t",), (Axis("accuracy (%)", "dot"),), (bars(value), bars(Value(98.0, "98 %", B))))

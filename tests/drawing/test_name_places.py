@@ -30,6 +30,11 @@ def test_names_of_near_points_do_not_meet() -> None:
         assert apart or x + width <= other_x or other_x + other_width <= x
 
 
+def test_many_names_find_their_places_a_few_at_a_time() -> None:
+    far = [NamedPoint(75, 20.0 * row, 4, 40) for row in range(1, 13)]
+    assert name_places(far, WIDTH, HEIGHT) == ["middle right"] * 12
+
+
 @given(POINTS)
 def test_a_single_name_is_never_cut(point: NamedPoint) -> None:
     (place,) = name_places([point], WIDTH, HEIGHT)

@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+import workbench as wb
+from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run, with_sample
 from tests.factories.records import write_bundle
 from workbench.core.bundle.comparison import ComparisonRecord
@@ -103,6 +105,14 @@ def test_a_bundle_that_is_none_is_refused_with_a_fix(
     assert main([str(broken), "-o", str(tmp_path / "picture.svg")]) == 2
     assert "Fix: " in capsys.readouterr().err
     assert not (tmp_path / "picture.svg").exists()
+
+
+def test_a_result_of_another_kind_is_no_damaged_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    levels = wb.Levels(examples.levels()).save(tmp_path / "levels.ortbench")
+    assert main([str(levels), "-o", str(tmp_path / "picture.svg")]) == 2
+    assert "Fix: wb.open(path) opens every kind" in capsys.readouterr().err
 
 
 def test_a_picture_of_another_format_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
@@ -14,6 +15,7 @@ from workbench.drawing.template import error_bars, new_figure, set_title
 from workbench.drawing.words import plain, plain_lines
 
 BAR, ROW_GAP, AXIS_TITLE = 18, 8, 64  # pixels
+BARS_OF_ROW = 0.75  # of the room of a row, which its bars share
 PANEL = 560  # pixels of a figure in a notebook cell
 LEAST_HEIGHT = 124  # pixels of a plot above a legend: below them its title and its numbers would run together
 LABEL_ROOM, TEXT_ROOM, SMALL = 260.0, 230.0, 12.0
@@ -53,7 +55,7 @@ def chart_figure(chart: Chart) -> go.Figure:
         showgrid=False, zeroline=False,
     )  # fmt: skip
     stacked = any(axis.kind == "stack" for axis in chart.axes)
-    figure.update_layout(barmode="stack" if stacked else "group", bargap=0.25)
+    figure.update_layout(barmode="stack" if stacked else "group", bargap=1 - BARS_OF_ROW)
     height = max(plot_height * lines, LEAST_HEIGHT if in_legend - {""} else 0)
     return set_title(figure, chart.sentences, chart.note, height)
 
@@ -63,18 +65,25 @@ def _columns(chart: Chart) -> int:
 
 
 def _series(chart: Chart, axis: int) -> list[tuple[str, Points]]:
-    """Return the series that have a value on the axis; dots without a name are a series for each colour."""
+    """Return the series of the axis with a value, or with the place of a bar beside others.
+
+    Dots without a name are a series for each colour.
+    """
     series: dict[tuple[str, str], Points] = {}
+    shown: set[tuple[str, str]] = set()
+    kind = chart.axes[axis].kind
     for at, row in enumerate(chart.rows):
+        beside = kind == "bar" and not _is_absent(row.values[axis])
         for value in row.values[axis]:
-            look = value.look
-            color = look.color if chart.axes[axis].kind == "dot" else ""
-            series.setdefault((look.name, color), []).append((at, value))
-    return [
-        (name, points)
-        for (name, _), points in series.items()
-        if any(value.value is not None for _, value in points)
-    ]
+            key = value.look.name, value.look.color if kind == "dot" else ""
+            series.setdefault(key, []).append((at, value))
+            if beside or value.value is not None:
+                shown.add(key)
+    return [(key[0], points) for key, points in series.items() if key in shown]
+
+
+def _is_absent(values: Sequence[Value]) -> bool:
+    return all(value.value is None for value in values)
 
 
 def _bars(chart: Chart, points: Points, axis: Axis) -> go.Bar:
@@ -119,12 +128,17 @@ def _common(chart: Chart, points: Points) -> dict[str, Any]:
 
 
 def _explain_absent(figure: go.Figure, chart: Chart, axis: int, place: dict[str, int]) -> None:
-    """Write why a row has no value on the axis."""
+    """Write why a row, or a bar beside others, has no value on the axis."""
+    names = [name for name, _ in _series(chart, axis)]
     for at, row in enumerate(chart.rows):
         values = row.values[axis]
-        if values and all(value.value is None for value in values):
+        reasons = {0.0: values[0]} if values and _is_absent(values) else {}
+        if not reasons and chart.axes[axis].kind == "bar":
+            places = ((names.index(value.look.name), value) for value in values if value.value is None)
+            reasons = {BARS_OF_ROW * ((bar + 0.5) / len(names) - 0.5): value for bar, value in places}
+        for down, value in reasons.items():
             figure.add_annotation(
-                text=plain(_bar_text(values[0])), x=0.01, xref="x domain", y=at, showarrow=False,
+                text=plain(_bar_text(value)), x=0.01, xref="x domain", y=at + down, showarrow=False,
                 xanchor="left", font={"size": SMALL}, **place,
             )  # fmt: skip
 

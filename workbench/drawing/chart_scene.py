@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from workbench.drawing.chart import Axis, Chart, ChartRow, Look, Value
 from workbench.drawing.lettering import broken, fitted, text_width
 from workbench.drawing.palette import TEXT
+from workbench.drawing.scale import tick_text
 from workbench.drawing.scene import Scene
 from workbench.drawing.shapes import Line, Polyline, Rect, Shape, TextLine, column
 
@@ -99,7 +100,7 @@ class _Panel:
         )
         for tick in ticks(self.least, self.most, _MOST_TICKS if self.right - self.left > 200 else 3):
             yield Line(self.x(tick), top, self.x(tick), top + height, TEXT, 0.5, opacity=0.4)
-            yield TextLine(self.x(tick), top + height + 12, f"{tick:,.6g}", 10, anchor="middle")
+            yield TextLine(self.x(tick), top + height + 12, tick_text(tick), 10, anchor="middle")
         for line in (line for line in self.axis.lines if self.least <= line.value <= self.most):
             dash = (4.0, 3.0) if line.text else None
             yield Line(self.x(line.value), top, self.x(line.value), top + height, TEXT, 1, dash)

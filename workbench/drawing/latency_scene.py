@@ -11,7 +11,7 @@ from workbench.drawing.chart import run_look
 from workbench.drawing.chart_scene import MARGIN, SMALL, WIDTH, captioned, captions, ticks
 from workbench.drawing.lettering import broken, text_width
 from workbench.drawing.palette import TEXT
-from workbench.drawing.scale import log_ticks
+from workbench.drawing.scale import log_ticks, tick_text
 from workbench.drawing.scene import Scene
 from workbench.drawing.shapes import Line, Polyline, Rect, Shape, TextLine, column
 from workbench.drawing.strips import (
@@ -62,7 +62,7 @@ def _axis(data: LatencyData, span: tuple[float, float], top: float, bottom: floa
         x = _x(data, span, tick / scale.per_s)
         if LEFT <= x <= RIGHT:
             yield Line(x, top, x, bottom, TEXT, 0.5, opacity=0.4)
-            yield TextLine(x, bottom + 14, f"{tick:,.6g}", SMALL, anchor="middle")
+            yield TextLine(x, bottom + 14, tick_text(tick), SMALL, anchor="middle")
     yield TextLine((LEFT + RIGHT) / 2, bottom + 34, f"latency of one run ({scale.unit})", 13, anchor="middle")
 
 

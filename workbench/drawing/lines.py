@@ -20,6 +20,7 @@ from workbench.drawing.chart_scene import (
     ticks,
 )
 from workbench.drawing.palette import TEXT
+from workbench.drawing.scale import tick_text
 from workbench.drawing.scene import Scene
 from workbench.drawing.shapes import Line, Polyline, Shape, TextLine
 from workbench.drawing.words import plain
@@ -131,7 +132,7 @@ def _panel(chart: LineChart, panel: Panel, left: float, top: float, width: float
     yield TextLine(left - LEFT, top - 8, panel.title, SMALL, room=width + LEFT)
     for tick in ticks(0.0, panel.most):
         yield Line(left, y(tick), left + width, y(tick), TEXT, 0.5, opacity=0.4)
-        yield TextLine(left - 6, y(tick) + 4, f"{tick:,.6g}", 10, anchor="end", room=LEFT - 6)
+        yield TextLine(left - 6, y(tick) + 4, tick_text(tick), 10, anchor="end", room=LEFT - 6)
     room = width / max(1, len(chart.positions))
     for place, text in chart.positions:
         yield TextLine(x(place), bottom + 14, text, 10, anchor="middle", room=room)

@@ -10,6 +10,7 @@ PLACES = (
     "middle right", "middle left", "top center", "bottom center",
     "top right", "bottom right", "top left", "bottom left",
 )  # fmt: skip
+NAMES_AT_ONCE = 3  # whose places are chosen together: 8³ ways
 LINE_HEIGHT = 15.0  # pixels of a line of text
 ACROSS, DOWN = {"left": -1, "center": 0, "right": 1}, {"top": -1, "middle": 0, "bottom": 1}
 
@@ -24,15 +25,22 @@ class NamedPoint(NamedTuple):
 
 
 def name_places(points: Sequence[NamedPoint], width: float, height: float) -> list[str]:
-    """Return plotly's text position for each name, the first ones of PLACES where several are as good."""
+    """Return plotly's text position for each name, the first ones of PLACES where several are as good.
+
+    A few names at a time find their places beside those that have theirs.
+    """
 
     def faults(places: Iterable[str]) -> float:
-        boxes = [box_of(point, place) for point, place in zip(points, places, strict=True)]
+        boxes = [box_of(point, place) for point, place in zip(points, places, strict=False)]
         beyond = sum(max(-x, 0) + max(x + w - width, 0) + max(-y, 0) + max(y + LINE_HEIGHT - height, 0)
                      for x, y, w in boxes)  # fmt: skip
         return beyond + sum(_shared(first, second) for first, second in combinations(boxes, 2))
 
-    return list(min(product(PLACES, repeat=len(points)), key=faults))
+    placed: list[str] = []
+    for start in range(0, len(points), NAMES_AT_ONCE):
+        choices = product(PLACES, repeat=len(points[start : start + NAMES_AT_ONCE]))
+        placed += min(choices, key=lambda places: faults((*placed, *places)))
+    return placed
 
 
 def box_of(point: NamedPoint, place: str) -> tuple[float, float, float]:

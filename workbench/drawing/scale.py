@@ -45,6 +45,11 @@ def scale_of(medians_s: Sequence[float | None]) -> Scale:
     return Scale(unit, per_s, most > LOG_FROM * least)
 
 
+def tick_text(tick: float) -> str:
+    """Return the number at a tick, without an exponent where a float knows every digit."""
+    return f"{tick:,.0f}" if 1e6 <= abs(tick) < 1e15 else f"{tick:,.6g}"
+
+
 def log_ticks(least: float, most: float) -> tuple[float, ...]:
     """Return 1, 2 and 5 of each decade around the two, or only the 1 of many decades."""
     most = most if most > 0 else 1.0

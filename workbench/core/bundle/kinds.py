@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
-from workbench.core.bundle.limits import DAMAGED
 from workbench.core.bundle.origin import Origin, check_id
 from workbench.core.bundle.run import LABEL
 from workbench.core.errors import BundleError
@@ -16,6 +15,7 @@ from workbench.core.text import quoted
 
 MOST_NAME = 80
 MOST_SECONDS = 1e9
+OTHER_KIND = "wb.open(path) opens every kind of result; one that it does not know is of a newer workbench."
 
 
 def anything(_record: object, _fix: str) -> None:
@@ -47,7 +47,7 @@ class Kinds:
         """Return the kind called `name` in a file."""
         if name not in self._makers:
             known = ", ".join(self._makers)
-            raise BundleError(f"It holds a {quoted(name)}; known: {known}.", DAMAGED)
+            raise BundleError(f"It holds a {quoted(name)}; known: {known}.", OTHER_KIND)
         if name not in self._made:
             self._made[name] = self._makers[name]()
         return self._made[name]
