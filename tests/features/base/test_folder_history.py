@@ -51,6 +51,14 @@ def test_files_that_come_go_or_change_are_seen(team: Path) -> None:
     assert all(kept.open(name).record.id == "20260101-000000-carl" for name in names)
 
 
+def test_a_bundle_that_another_one_is_copied_over_is_seen(team: Path) -> None:
+    kept = wb.history(team)
+    assert kept.entries(text="anna")
+    other = wb.Comparison(replace(ordinary(), id="20260101-000000-dora")).save(team.parent / "d.ortbench")
+    shutil.copy(other, team / "anna.ortbench")  # in place: the time of the folder stays as it is
+    assert {entry.id for entry in kept.entries()} == {"20260101-000000-ben", "20260101-000000-dora"}
+
+
 def test_a_folder_of_a_user_who_is_not_here_is_named() -> None:
     with pytest.raises(wb.WorkbenchError, match="~no-such-user/x is no folder"):
         wb.history("~no-such-user/x")

@@ -41,7 +41,7 @@ class FolderHistory(History):
         indexes = home.cache_folder() / "folders"
         indexes.mkdir(exist_ok=True)
         super().__init__(indexes / f"{name}.sqlite")
-        self._listed_ns: int | None = None  # when the folder last changed before it was listed
+        self._listed: set[bytes] = set()  # the bundles that the index was last brought up to
         self._unreadable: set[bytes] = set()  # bundles that could not be read: some may still be being copied
 
     def bundle(self, id_or_prefix: str) -> Bundle:
@@ -67,15 +67,14 @@ class FolderHistory(History):
     def _refresh(self) -> None:
         """Bring the index up to what lies in the folder."""
         try:
-            changed_ns = self.folder.stat().st_mtime_ns
-            if changed_ns == self._listed_ns and not self._unreadable:
-                return
             there = set(_stamps(self.folder))
         except OSError as error:
             raise HistoryError(
                 f"{path_text(self.folder)} cannot be listed: {error.strerror or error}.",
                 "Check that the folder is still there and that you may read it, then try again.",
             ) from error
+        if there == self._listed and not self._unreadable:
+            return
         self._unreadable &= there
         with reading(self.path, self._patience_s) as connection:
             rows = () if connection is None else connection.execute("SELECT bundle, kind FROM records")
@@ -88,7 +87,7 @@ class FolderHistory(History):
         unread = iter(there - (known.keys() - gone))
         while stamps := list(islice(unread, _AT_ONCE)):
             self._index(stamps)
-        self._listed_ns = changed_ns
+        self._listed = there
 
     def _index(self, stamps: Sequence[bytes]) -> None:
         entries = [(self._entry(stamp), stamp) for stamp in stamps]
