@@ -1,4 +1,4 @@
-"""Levels and the worth of each pass that were stopped say so: in their text, their figure, their page."""
+"""What a person stopped says so: in its text, its figure, its page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pytest
 
 import workbench as wb
 from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
 from workbench.core.bundle.comparison import STOPPED, Doubt
 from workbench.features.base.measured import Measured
+from workbench.features.variants.threads import scaling_of
 
 DOUBT = Doubt(STOPPED, None, "stopped on request, 4 rounds kept", "measure it again")
 
@@ -26,3 +28,11 @@ def test_what_was_stopped_says_so(kind: type[Measured], record: Any) -> None:
     assert stopped.chart().note == f"stopped on request, 4 rounds kept; {whole.chart().note}"
     assert "stopped on request, 4 rounds kept" in stopped.figure().to_json()
     assert "Stopped on request, 4 rounds kept." in stopped.section("B")
+
+
+def test_threads_that_were_stopped_say_so() -> None:
+    comparison = replace(ordinary(), doubts=(DOUBT,))
+    stopped = wb.Threads(scaling_of(comparison))
+    assert str(stopped).endswith("\nStopped on request, 4 rounds kept.")
+    assert stopped.chart().note.startswith("stopped on request, 4 rounds kept; ")
+    assert "topped on request" not in str(wb.Threads(scaling_of(ordinary())))

@@ -1,4 +1,4 @@
-"""A result that stands on a comparison of its own: levels, versions, a study."""
+"""Results that a person may stop, most of them on a comparison of their own: levels, versions, a study."""
 
 from __future__ import annotations
 
@@ -14,7 +14,26 @@ if TYPE_CHECKING:
     from workbench.drawing.chart import Chart
 
 
-class Measured(Result):
+class Stoppable(Result):
+    """A result that says what is kept where a person stopped it."""
+
+    @property
+    def stopped(self) -> str:
+        """That a person stopped it and what is kept, in words; empty: it ran to its end."""
+        stopped: str = self.record.stopped
+        return stopped
+
+    def chart(self) -> Chart:
+        """Return its chart; the note begins with what a person stopped."""
+        chart, stopped = super().chart(), self.stopped
+        return replace(chart, note="; ".join(filter(None, (stopped, chart.note)))) if stopped else chart
+
+    def _in_words(self) -> str:
+        words, stopped = super()._in_words(), self.stopped
+        return f"{words}\n{stopped[0].upper()}{stopped[1:]}." if stopped else words
+
+
+class Measured(Stoppable):
     """A result whose record holds the comparison that it was concluded from."""
 
     title: ClassVar[str]
@@ -25,14 +44,10 @@ class Measured(Result):
         measured: ComparisonRecord = self.record.comparison
         return measured
 
-    def chart(self) -> Chart:
-        """Return its chart; the note begins with what a person stopped."""
-        chart, stopped = super().chart(), self.measured.stopped
-        return replace(chart, note="; ".join(filter(None, (stopped, chart.note)))) if stopped else chart
-
-    def _in_words(self) -> str:
-        words, stopped = super()._in_words(), self.measured.stopped
-        return f"{words}\n{stopped[0].upper()}{stopped[1:]}." if stopped else words
+    @property
+    def stopped(self) -> str:
+        """What its comparison says of that."""
+        return self.measured.stopped
 
     def section(self, label: str) -> str:
         """Return its part of a comparison's page, with the runs it is concluded from."""

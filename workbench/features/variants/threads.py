@@ -18,7 +18,7 @@ from workbench.core.measure.limits import Progress
 from workbench.core.models import Model
 from workbench.core.text import counted, in_ms
 from workbench.drawing.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look, time_value
-from workbench.features.base.result import Result
+from workbench.features.base.measured import Stoppable
 from workbench.features.base.running import Feeds, kept
 from workbench.features.compare.call import compare
 from workbench.features.variants.variant import Variant, VariantsRecord, gates_of_variants
@@ -55,6 +55,7 @@ class ThreadScalingRecord(VariantsRecord):
     columns = "threads spinning latency_s cpu_s busy_threads failure"
 
     rows: tuple[ThreadPoint, ...]
+    stopped: str = ""  # that a person stopped it and what is kept, in words
 
     def knee(self, *, spinning: bool = True) -> ThreadPoint | None:
         """Return the fewest threads within 5 % of the best latency; None when nothing was measured."""
@@ -93,7 +94,7 @@ def scaling_of(record: ComparisonRecord) -> ThreadScalingRecord:
         name = f"{counted(threads, 'thread')}, {_how(spinning)}"
         row = ThreadPoint.of(name, run, record, threads=threads, spinning=spinning, cpu_s=_cpu_s(run))
         rows.append(row)
-    return ThreadScalingRecord(record.model.name, tuple(rows))
+    return ThreadScalingRecord(record.model.name, tuple(rows), record.stopped)
 
 
 def _cpu_s(run: Run) -> float | None:
@@ -139,7 +140,7 @@ def _latency(point: ThreadPoint, *, is_enough: bool) -> Value:
     return Value(milliseconds(point.latency_s), text, _LOOKS[point.spinning])
 
 
-class Threads(Result):
+class Threads(Stoppable):
     """Latency and processor time against thread counts. Made by `wb.threads`."""
 
     record: ThreadScalingRecord
@@ -183,6 +184,7 @@ FEATURE = Feature(
     fact="scaling",
     takes=("inputs", "seed", "calibration", "progress", "keep"),
     gates=gates_of_variants,
+    says_stopped=True,
     heading="Latency by threads",
     button="Scale threads",
     hint="1, 2, 4… threads, spinning and not, in one comparison; for the config shown",
