@@ -6,12 +6,17 @@ import lzma
 
 import onnx
 import pytest
+from onnx import TensorProto, helper
 
 from sample_models import SKELETONS
 from tests.features.profile.flops.folding import inferred_shapes
 from tests.features.profile.traces import chain
 from workbench.features.profile.flops.cost import Cost, Operand, Work
 from workbench.features.profile.flops.counting import Costs, cost_of, costs_of
+
+
+def tensor_info(name: str, dims: list[int]) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
 
 
 def work(
@@ -103,6 +108,23 @@ def test_published_architectures_within_a_percent(name: str, dims: dict[str, int
     costs = counted(name, **dims)
     assert costs.unknown == ()
     assert costs.macs == pytest.approx(macs, rel=0.01)
+
+
+def test_branches_whose_tensors_have_equal_names_have_shapes_of_their_own() -> None:
+    branches = {
+        f"{side}_branch": helper.make_graph(
+            [helper.make_node("MatMul", ["x", "w"], ["y"])], side, [], [tensor_info("y", [4, columns])],
+            [helper.make_tensor("w", TensorProto.FLOAT, [8, columns], [0.0] * 8 * columns)],
+        )
+        for side, columns in (("then", 16), ("else", 32))
+    }  # fmt: skip
+    model = helper.make_model(helper.make_graph(
+        [helper.make_node("If", ["c"], ["z"], **branches)], "g",
+        [tensor_info("x", [4, 8]), helper.make_tensor_value_info("c", TensorProto.BOOL, [])],
+        [helper.make_tensor_value_info("z", TensorProto.FLOAT, None)],
+    ))  # fmt: skip
+    macs = [node.cost.macs for node in costs_of(model, inferred_shapes(model, {})).nodes]
+    assert macs[:2] in ([4 * 8 * 16, 4 * 8 * 32], [4 * 8 * 32, 4 * 8 * 16])
 
 
 def test_a_dim_that_was_not_given_leaves_unknowns_and_no_zeros() -> None:

@@ -11,6 +11,7 @@ from workbench.core.rewrites.graphs import bodies
 from workbench.features.profile.flops.cost import Cost, Operand, Unknown, Work
 from workbench.features.profile.flops.elements import VIEW_OPS, operations
 from workbench.features.profile.flops.products import PRODUCTS
+from workbench.features.profile.flops.shapes import own_shapes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +83,7 @@ def costs_of(model: Any, shapes: Mapping[str, Operand]) -> Costs:
 def _walk(graph: Any, shapes: dict[str, Operand]) -> Iterator[NodeCost]:
     for node in graph.node:
         for body in bodies(node):
-            yield from _walk(body, shapes)
+            yield from _walk(body, shapes | own_shapes(body))  # branches may give a name to two tensors
         work = Work(
             node.op_type,
             node.domain,

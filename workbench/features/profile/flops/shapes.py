@@ -45,20 +45,30 @@ def traced_shapes(
 
 def stored_shapes(model: Any) -> dict[str, Operand]:
     """Return the shapes of the weights."""
-    return {
-        tensor.name: Operand(_NAMES.get(tensor.data_type), tuple(tensor.dims))
-        for graph in with_bodies(model.graph)
-        for tensor in graph.initializer
-    }
+    return dict(shape for graph in with_bodies(model.graph) for shape in _stored(graph))
 
 
 def declared_shapes(graph: Any) -> Iterator[tuple[str, Operand]]:
     """Yield the tensors whose shapes the graph declares in full."""
     for inner in with_bodies(graph):
-        for value in (*inner.input, *inner.output, *inner.value_info):
-            tensor = value.type.tensor_type
-            if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
-                continue
-            dims = tensor.shape.dim
-            if all(dim.HasField("dim_value") for dim in dims):
-                yield value.name, Operand(_NAMES.get(tensor.elem_type), tuple(dim.dim_value for dim in dims))
+        yield from _declared(inner)
+
+
+def own_shapes(graph: Any) -> dict[str, Operand]:
+    """Return the shapes of its own weights and of the tensors that it declares in full, without bodies."""
+    return {**dict(_stored(graph)), **dict(_declared(graph))}
+
+
+def _stored(graph: Any) -> Iterator[tuple[str, Operand]]:
+    for tensor in graph.initializer:
+        yield tensor.name, Operand(_NAMES.get(tensor.data_type), tuple(tensor.dims))
+
+
+def _declared(graph: Any) -> Iterator[tuple[str, Operand]]:
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        tensor = value.type.tensor_type
+        if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
+            continue
+        dims = tensor.shape.dim
+        if all(dim.HasField("dim_value") for dim in dims):
+            yield value.name, Operand(_NAMES.get(tensor.elem_type), tuple(dim.dim_value for dim in dims))
