@@ -9,7 +9,7 @@ import pytest
 
 from workbench.core.bundle.comparison import Kind, Verdict
 from workbench.core.measure import bar as bars
-from workbench.core.measure.bar import bar, in_words
+from workbench.core.measure.bar import bar, in_words, steps
 from workbench.core.measure.limits import Progress
 
 
@@ -69,6 +69,14 @@ def test_a_notebook_keeps_a_line_and_no_bar(outputs: Outputs) -> None:
     assert set(last) == {"text/plain"}
     assert last["text/plain"].startswith("took ")
     assert last["text/plain"].endswith(" s, 3 rounds")
+
+
+def test_a_step_is_shown_at_once(outputs: Outputs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bars, "EVERY_S", 3600.0)
+    with steps(None) as on_step:
+        on_step("preparation")
+        on_step("profile")
+    assert [shown["text/plain"] for shown in outputs.shown[:3]] == ["starting", "preparation", "profile"]
 
 
 def test_what_was_interrupted_says_so(outputs: Outputs) -> None:

@@ -16,7 +16,7 @@ from workbench.core.text import counted, factor, factor_ends
 OnStep: TypeAlias = Callable[[str], None]
 Publish: TypeAlias = Callable[..., Any]  # IPython's display publisher
 
-EVERY_S = 0.1  # the fastest redraw in a notebook
+EVERY_S = 0.1  # the fastest redraw of a fraction in a notebook
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def _notebook_bar(publish: Publish) -> Iterator[OnProgress]:
     def show(progress_now: Progress) -> None:
         nonlocal drawn, last
         last, now = progress_now, time.monotonic()
-        if now - drawn >= EVERY_S:
+        if progress_now.fraction is None or now - drawn >= EVERY_S:  # the next step may be long in coming
             drawn = now
             publish(_drawn(progress_now.fraction, in_words(progress_now)), transient=output, update=True)
 
