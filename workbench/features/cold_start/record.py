@@ -132,11 +132,6 @@ class ColdStartRecord:
         """The memory of prepacked weights after loading; negative where prepacking freed more."""
         return _less(self._loaded("as_asked"), self._loaded("without_prepacking"))
 
-    @property
-    def optimize_bytes(self) -> int | None:
-        """The memory still held after loading because the graph was optimized here and not ahead."""
-        return _less(self._loaded("as_asked"), self._loaded("saved_ahead"))
-
     def _loaded(self, way: Way) -> int | None:
         resident = dict(self.resident(way))
         return _less(resident["load"], resident["import"])

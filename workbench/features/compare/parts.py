@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from workbench.drawing.scene import Scene
     from workbench.features.explain.explanation import Explained
     from workbench.features.explain.graph_view import GraphView
     from workbench.features.explain.graph_view.pane import TensorErrors
@@ -187,12 +186,6 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
         from workbench.features.compare.precision_chart import precision_figure
 
         return precision_figure(self.record, self._kept_accuracy())
-
-    def precision_still(self) -> Scene:
-        """Draw the table of all configs as a picture."""
-        from workbench.features.compare.precision_chart import precision_scene
-
-        return precision_scene(self.record, self._kept_accuracy())
 
     def _kept_accuracy(self) -> Any:
         return next((part.record for part in self.parts if part.kind == "accuracy"), None)

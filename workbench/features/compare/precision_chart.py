@@ -1,4 +1,4 @@
-"""Speed against accuracy with a point for each config, and a table of quantizations as a picture."""
+"""Speed against accuracy with a point for each config."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from workbench.core.text import bounded, factor, factor_ends, in_brackets, in_mib, in_ms, one_line
+from workbench.core.text import factor, factor_ends, in_brackets, in_mib, in_ms
 from workbench.drawing.chart import milliseconds, percent, run_look
 from workbench.drawing.palette import TEXT
-from workbench.drawing.scene import Scene
-from workbench.drawing.shapes import Line, Rect, Shape, TextLine
 from workbench.drawing.template import error_bars, new_figure, set_title
 from workbench.drawing.words import plain
 from workbench.features.compare.side_by_side import Standing, standings
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from workbench.features.accuracy.record import AccuracyRecord
 
 PLOT = 380
-WIDTH, MARGIN, LINE, ROW = 1020, 16, 18, 24
-_COLUMNS = (16, 316, 460, 610, 685, 760, 825)  # left edges
 
 
 def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None = None) -> go.Figure:
@@ -58,38 +54,9 @@ def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None =
     return set_title(figure, sentences, _note(rows, accuracy), PLOT)
 
 
-def precision_scene(record: ComparisonRecord, accuracy: AccuracyRecord | None = None) -> Scene:
-    """Draw the table."""
-    rows = standings(record, accuracy)
-    title = f"{one_line(record.model.name, 80)}: {len(rows)} ways to compute the same"
-    marks: list[Shape] = [TextLine(MARGIN, MARGIN + LINE, title, 14, bold=True, room=WIDTH - 2 * MARGIN)]
-    y = MARGIN + 2.6 * LINE
-    marks += [
-        TextLine(x, y, head, 12, bold=True, room=_room(at))
-        for at, (x, head) in enumerate(zip(_COLUMNS, _heads(record), strict=True))
-    ]
-    for index, row in enumerate(rows):
-        y += ROW
-        marks.append(Line(MARGIN, y - ROW + 8, WIDTH - MARGIN, y - ROW + 8, TEXT, 0.5, opacity=0.5))
-        style = run_look(index)
-        marks.append(Rect(MARGIN, y - 9, 9, 9, style.color, stroke=style.color))
-        for at, (x, text) in enumerate(zip(_COLUMNS, _cells(row), strict=True)):
-            shift = 16 if at == 0 else 0
-            marks.append(TextLine(x + shift, y, text, 12, bold=row.best and at == 0, room=_room(at) - shift))
-    note = _note(rows, accuracy, points=False)
-    marks.append(TextLine(MARGIN, y + 1.6 * LINE, note, 12, room=WIDTH - 2 * MARGIN))
-    return Scene(WIDTH, y + 2 * LINE + MARGIN, title, tuple(marks))
-
-
-def _heads(record: ComparisonRecord) -> tuple[str, ...]:
-    """Return the heads of the table; only the speed-up has the confidence of the verdict."""
-    speed_up = f"speed-up ({record.verdict.confidence_text} CI)"
-    return "config", "latency (95 % CI)", speed_up, "file", "memory", "error", "accuracy (95 % CI)"
-
-
 def _cells(row: Standing) -> tuple[str, ...]:
     ends = row.speedup_low, row.speedup_high
-    speed = bounded(*ends) if row.speedup is None else factor(row.speedup, *ends)
+    speed = "" if row.speedup is None else factor(row.speedup, *ends)
     if row.is_told:
         speed += factor_ends(*ends)
     if row.verdict in ("unknown", "outputs differ"):
@@ -110,11 +77,6 @@ def _cells(row: Standing) -> tuple[str, ...]:
     )
 
 
-def _room(at: int) -> float:
-    ends = (*_COLUMNS[1:], WIDTH - MARGIN + 8)
-    return ends[at] - _COLUMNS[at] - 8
-
-
 def _height(row: Standing, by_score: bool) -> float | None:
     if by_score:
         return percent(row.accuracy)
@@ -128,7 +90,7 @@ def _symbol(row: Standing, symbol: str) -> str:
     return symbol if row.verdict is None or row.is_told else f"{symbol}-open"
 
 
-def _note(rows: tuple[Standing, ...], accuracy: AccuracyRecord | None, *, points: bool = True) -> str:
+def _note(rows: tuple[Standing, ...], accuracy: AccuracyRecord | None) -> str:
     open_ended = [row.label for row in rows if row.speedup is None and row.is_told and not row.problem]
     missing = [row.label for row in rows if row.speedup is None or row.problem]
     missing = [label for label in missing if label not in open_ended]
@@ -137,10 +99,10 @@ def _note(rows: tuple[Standing, ...], accuracy: AccuracyRecord | None, *, points
     if accuracy is not None:
         parts.append(f"{accuracy.data.item_count:,} items of {accuracy.data.made_by}")
     unknown = [row.label for row in rows if row.verdict == "unknown" and row.speedup is not None]
-    if unknown and points:
+    if unknown:
         parts.append(f"hollow, since the speed-up is not settled: {', '.join(unknown)}")
-    if open_ended and points:
+    if open_ended:
         parts.append(f"not drawn, since the size of the speed-up is open: {', '.join(open_ended)}")
-    if missing and points:
+    if missing:
         parts.append(f"not drawn, since not measured or computing something else: {', '.join(missing)}")
     return "; ".join(parts)
