@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -52,7 +52,8 @@ def site() -> Iterator[Site]:
                 )
             self.end_headers()
             if body:
-                self.wfile.write(page.body)
+                with suppress(ConnectionError):  # a client may go when it knows enough
+                    self.wfile.write(page.body)
 
         def log_message(self, *args: object) -> None:
             """Nothing on the screen."""
