@@ -70,12 +70,13 @@ def explained(nodes: int, *, on_cpu: tuple[str, ...] = (), model_name: str = "tr
 
 
 def explained_of(
-    source: Graph, final: Graph, *, on_cpu: tuple[str, ...] = (), model_name: str = "made"
-) -> Explained:
+    source: Graph, final: Graph, *, on_cpu: tuple[str, ...] = (), model_name: str = "made",
+    provider: str = CUDA,
+) -> Explained:  # fmt: skip
     """What `wb.explain` would conclude had ORT turned the one graph into the other in one pass."""
-    of = {CPU: [n for n in source.nodes if n.op_type in on_cpu], CUDA: []}
-    of[CUDA if on_cpu else CPU] += [node for node in source.nodes if node.op_type not in on_cpu]
-    providers = (CUDA, CPU) if on_cpu else (CPU,)
+    of = {CPU: [n for n in source.nodes if n.op_type in on_cpu], provider: []}
+    of[provider if on_cpu else CPU] += [node for node in source.nodes if node.op_type not in on_cpu]
+    providers = (provider, CPU) if on_cpu else (CPU,)
     observation = Observation(
         source=source,
         chain=(Snapshot("BiasReluFusion", 2, final),),

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from onnx import helper
 
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
-from tests.factories.profiled_configs import FLOAT, machine
+from tests.factories.profiled_configs import FLOAT, machine, model
 from tests.features.findings.evidence import evidence, say
 from tests.features.findings.test_rules import weight
 from workbench.core.bundle.preparation import CalibrationRecord, Preparation
@@ -45,6 +46,15 @@ def test_channels_of_different_size_get_a_scale_each() -> None:
         (DYNAMIC, weights(column_range=4.0)),
     ):
         assert say("one-scale-for-wide-channels", facts(config, source_weights=scan)) == []
+
+
+@pytest.mark.parametrize(("transposed", "axis"), [(0, "column_range"), (1, "channel_range")])
+def test_the_channels_of_a_gemm_are_its_columns_unless_it_transposes(transposed: int, axis: str) -> None:
+    gemm = model([("m", "Gemm", ("x", "w"), 90)], [("w", FLOAT)])
+    gemm.graph.node[0].attribute.append(helper.make_attribute("transB", transposed))
+    for name in ("column_range", "channel_range"):
+        known = facts(DYNAMIC, source_weights=weights(**{name: 40.0}), source_structure=gemm)
+        assert len(say("one-scale-for-wide-channels", known)) == (name == axis)
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,8 @@ def test_savings_on_different_nodes_add_up() -> None:
     assert "Together about 2.0× faster: savings on different nodes add up" in str(together)
     shared = (both[0], replace(both[1], nodes=("s", "e")))
     assert replace(record, findings=shared).together is None
+    for cut in ((replace(both[0], node_count=41), both[1]), (both[0], replace(both[1], node_count=41))):
+        assert replace(record, findings=cut).together is None, "the nodes left out may be shared"
     note = (both[0], replace(both[1], fix=replace(fix, config=None)))
     assert replace(record, findings=note).together is None
     assert "Together" not in str(replace(record, findings=both[:1]))

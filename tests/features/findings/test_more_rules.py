@@ -257,16 +257,19 @@ def test_a_block_that_the_arena_rounds_up_is_no_scratch_memory() -> None:
 
 @pytest.mark.parametrize(("mode", "rewrites"), [("reflect", ("reflect-pad-spelled-out",)), ("edge", None)])
 def test_a_reflecting_pad_that_splits_the_graph_is_spelled_out(mode: str, rewrites: Any) -> None:
-    kinds = ["Relu", "Pad"] * 4
+    kinds = ["Relu", "Pad"] * 5
     nodes = [(f"n{i}", kind, (f"n{i - 1}" if i else "x",), 10) for i, kind in enumerate(kinds)]
     built = matrix(nodes)
     for made in built.graph.node:
         if made.op_type == "Pad":
             made.attribute.append(helper.make_attribute("mode", mode))
     source = graph(*(node(name, op_type, inputs, name) for name, op_type, inputs, _ in nodes))
-    explained = explained_of(source, source, on_cpu=("Pad",))
-    facts = evidence(nodes, structure=built, config=CUDA, explained=explained)
+    parts = explained_of(source, source, on_cpu=("Pad",), provider="TensorrtExecutionProvider")
+    facts = evidence(nodes, structure=built, config=CUDA, explained=parts)
     (finding,) = say("many-partitions", facts)
+    assert "into 5 compiled parts" in finding.title
+    kernels = explained_of(source, source, on_cpu=("Pad",))  # CUDA compiles no part
+    assert say("many-partitions", replace(facts, explained=kernels)) == []
     assert (finding.fix.config.rewrites if finding.fix.config else None) == rewrites
 
 

@@ -123,7 +123,8 @@ def test_no_profiles_where_none_are_needed(facts: Evidence) -> None:
 def test_small_parts_of_tensorrt_are_left_to_the_next_provider() -> None:
     source = graph(*(node(f"n{i}", ["Relu", "NonZero"][i % 2], ("x",), f"n{i}") for i in range(9)))
     nodes = [("y", "Relu", ("x",), 90)]
-    facts = evidence(nodes, config=TENSORRT, explained=explained_of(source, source, on_cpu=("NonZero",)))
+    parts = explained_of(source, source, on_cpu=("NonZero",), provider="TensorrtExecutionProvider")
+    facts = evidence(nodes, config=TENSORRT, explained=parts)
     (finding,) = say("many-partitions", facts)
     assert finding.fix.config.providers[0] == Provider("tensorrt", trt_min_subgraph_size="10")
     (again,) = say("many-partitions", replace(facts, config=finding.fix.config))

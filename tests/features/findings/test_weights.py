@@ -115,6 +115,13 @@ def test_the_slowdown_of_denormals_is_measured_where_there_are_any(tmp_path: Pat
         assert not known or slowdown > 0
 
 
+def test_complex_weights_are_counted_and_told_apart(tmp_path: Path) -> None:
+    wide = RANDOM.standard_normal((20, 30)) + 1j
+    rows = scanned(tmp_path, wide=wide, same=wide, narrow=wide.astype(np.complex64))
+    assert [row["size_bytes"] for row in rows.values()] == [9600, 9600, 4800]
+    assert rows["wide"]["sha1"] == rows["same"]["sha1"] != rows["narrow"]["sha1"]
+
+
 def test_small_constants_and_texts_are_no_weights(tmp_path: Path) -> None:
     texts = np.array(["a"] * 500, dtype=object)
     assert scanned(tmp_path, small=np.zeros(10, np.float32), texts=texts) == {}

@@ -113,7 +113,8 @@ def _scan(array: np.ndarray[Any, Any]) -> tuple[dict[str, Any], tuple[int, int]]
     """Return the statistics of a weight, and a checksum that does not depend on the order of its elements."""
     is_float = array.dtype.kind == "f"
     rows = array.shape[0] if array.ndim > 1 else 1
-    words = np.asarray(array).reshape(rows, -1).view(np.dtype(f"u{array.dtype.itemsize}"))
+    word = np.dtype(f"u{min(8, array.dtype.itemsize)}")  # complex128 is two of them
+    words = np.asarray(array).reshape(rows, -1).view(word)
     ranges = _Ranges(array.dtype, words.shape) if is_float else None
     total, parity = 0, 0
     for place in _tiles(words.shape, TILE_ELEMENTS):

@@ -46,6 +46,7 @@ class Evidence(Known):
     profiled: ProfiledConfig | None = None
     weights: WeightScan | None = None  # of the file loaded by ORT
     source_weights: WeightScan | None = None  # of the model before it was prepared
+    source_structure: ModelProto | None = None  # of the model before it was prepared
     sharing: Sharing | None = None  # of each node's work among threads, in the profile
     log: tuple[LogLine, ...] | None = None
     preparation: Preparation | None = None

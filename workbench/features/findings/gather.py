@@ -65,7 +65,6 @@ def gather(
         on_step("layer errors")
         layer_errors = _layer_errors(model, config, calibration, cancel)
     joined = in_the_names_of(explained, profile)
-    sizes = tuple(_sizes(model, feed) for feed in inputs.feeds)
     return Evidence(
         model_name=model.name,
         config=config,
@@ -74,14 +73,12 @@ def gather(
         profiled=profiled_config(joined),
         weights=weights,
         source_weights=source_weights,
+        source_structure=model.structure,
         sharing=sharing_of(joined),
-        log=tuple(log.parse("".join(logged[:1]))) if known.run is None else known.run.log,
+        log=known.run.log if known.run else tuple(log.parse(logged[0])) if logged else None,
         preparation=runnable.prepared.record,
-        size_bytes=model.description.size_bytes,
-        sizes=next(iter(sizes), ()),
-        feed_sizes=sizes,
-        random_inputs=not inputs.is_real,
         **{
+            **facts_of_inputs(model, inputs),
             **vars(known),
             "explained": explained,
             "profile": profile,
@@ -104,6 +101,16 @@ def known_accuracy(
     configs = (config,) if plain == config else (plain, config)
     record = accuracy(model, configs, data=data, calibration=calibration, cancel=cancel)
     return Known(accuracy=record, label=record.labels[-1])
+
+
+def facts_of_inputs(model: Model, inputs: Inputs) -> dict[str, Any]:
+    """Return what the model and its inputs tell without a run: bytes, sizes, whether values are random."""
+    return {
+        "size_bytes": model.description.size_bytes,
+        "sizes": measured_sizes(model, inputs),
+        "feed_sizes": tuple(_sizes(model, feed) for feed in inputs.feeds),
+        "random_inputs": not inputs.is_real,
+    }
 
 
 def measured_sizes(model: Model, inputs: Inputs) -> tuple[tuple[str, int], ...]:

@@ -182,16 +182,20 @@ class FindingsRecord:
     def together(self) -> float | None:
         """Return the predicted speed-up of all fixes: savings on different nodes add up.
 
-        Of fixes that share nodes, the first one counts. None: there are no two to add.
+        Of fixes that share nodes, the first one counts; one whose list of nodes is cut may share any of them.
+        None: there are no two to add.
         """
         covered: set[str] = set()
         shares: list[float] = []
         for finding in self.large:
             nodes, share = set(finding.nodes), finding.gain.share
             is_fixed = finding.gain.speed_up is not None and finding.fix.config is not None
-            if is_fixed and share and nodes and not nodes & covered:
+            is_cut = finding.node_count > len(nodes)
+            if is_fixed and share and nodes and not (shares if is_cut else nodes & covered):
                 covered |= nodes
                 shares.append(share)
+                if is_cut:
+                    break
         return 1 / (1 - sum(shares)) if len(shares) > 1 and sum(shares) < MOST_SHARE else None
 
     @property

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from workbench.core.config import DynamicInt8, Float16, PreparedModel, StaticInt8, WeightOnly, defaults
+from workbench.core.rewrites.graphs import with_bodies
 from workbench.features.findings.config_fixes import precision_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
 from workbench.features.findings.registry import rule
 from workbench.features.findings.weights import Weight
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 WIDE_RANGE = 16.0  # the median channel of a weight with one scale keeps 4 of 8 bits
 LAYER_SHARE = 0.5  # of the squared error
@@ -220,6 +225,14 @@ def _settled(evidence: Evidence) -> DynamicInt8 | StaticInt8 | None:
 
 
 def _range(evidence: Evidence, weight: Weight) -> float | None:
-    """Return the range over the output channels: the columns of a MatMul, else the first axis."""
-    kinds = {node.op_type for node in evidence.source_nodes if weight.name in node.inputs}
-    return weight.column_range if "MatMul" in kinds else weight.channel_range if kinds else None
+    """Return the range over the output channels: the columns of a matrix as it is, else the first axis."""
+    model = evidence.source_structure or evidence.structure
+    readers = [node for graph in with_bodies(model.graph) for node in graph.node if weight.name in node.input]
+    plain = any(
+        node.op_type == "MatMul" or (node.op_type == "Gemm" and not _transposes(node)) for node in readers
+    )
+    return weight.column_range if plain else weight.channel_range if readers else None
+
+
+def _transposes(node: NodeProto) -> bool:
+    return any(attribute.name == "transB" and attribute.i for attribute in node.attribute)

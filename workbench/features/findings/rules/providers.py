@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from workbench.features.explain.observe import KERNELS
 from workbench.features.findings.config_fixes import config_fix, options_fix, provider_of, rewrite_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
@@ -81,16 +82,16 @@ def copies_between_devices(evidence: Evidence) -> FindingRecords:
 def many_partitions(evidence: Evidence) -> FindingRecords:
     """A provider got the graph in many small parts."""
     assert evidence.explained is not None
-    placement = evidence.explained.placement
-    providers = {node.provider for node in placement.nodes if node.provider}
-    if len(providers) < 2 or placement.partitions <= MOST_PARTITIONS:
+    nodes = [node for node in evidence.explained.placement.nodes if node.provider]
+    parts = {node.partition for node in nodes if node.provider not in KERNELS}
+    if len(parts) <= MOST_PARTITIONS:
         return
-    on_cpu = [node for node in placement.nodes if node.provider == CPU]
-    split = Counter(node.op_type for node in on_cpu)
+    outside = [node for node in nodes if node.provider in KERNELS]
+    split = Counter(node.op_type for node in outside)
     yield finding(
-        f"The graph is cut into {placement.partitions} parts",
-        f"operators on the CPU: {', '.join(f'{kind} ({n})' for kind, n in split.most_common(5))}",
-        forecast=Forecast.unknown("time", "likely", [node.node for node in on_cpu]),
+        f"The graph is cut into {len(parts)} compiled parts",
+        f"operators outside of them: {', '.join(f'{kind} ({n})' for kind, n in split.most_common(5))}",
+        forecast=Forecast.unknown("time", "likely", [node.node for node in outside]),
         fix=_joining_fix(evidence, split),
     )
 

@@ -19,6 +19,7 @@ from workbench.features.compare.call import compare
 from workbench.features.compare.result import Comparison
 from workbench.features.explain import explanation
 from workbench.features.findings.evidence import Evidence
+from workbench.features.findings.gather import facts_of_inputs
 from workbench.features.findings.slower.reasons import why_slower as reasons_of
 from workbench.features.findings.slower.result import WhySlower
 from workbench.features.findings.weights import scan_weights
@@ -98,6 +99,7 @@ def why_slower(
             run=run,
             label=run.label,
             pacing_s=comparison.record.protocol.pacing_s,
+            **facts_of_inputs(loaded, fed),
         )
 
     base, slower = (evidence(run) for run in runs)
