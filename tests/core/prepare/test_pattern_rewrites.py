@@ -226,6 +226,22 @@ def test_a_gelu_whose_constant_adds_a_dimension_stays() -> None:
     check_same(model_of(nodes, weights, rank=3), fuse_gelus, 0)
 
 
+def test_a_gelu_of_tanh_as_tf2onnx_writes_it_is_fused() -> None:
+    """The cube is a product of three, and a folded constant has as many dims as x."""
+    steps = [("Mul", "cubic", "x"), ("Mul", "x", "t0"), ("Mul", "x", "t1"), ("Add", "x", "t2"),
+             ("Mul", "root", "t3"), ("Tanh", "t4"), ("Add", "one", "t5"), ("Mul", "half", "t6"),
+             ("Mul", "x", "t7")]  # fmt: skip
+    nodes = [
+        helper.make_node(op_type, list(inputs), ["y" if place == 8 else f"t{place}"])
+        for place, (op_type, *inputs) in enumerate(steps)
+    ]
+    numbers = {"cubic": 0.044715, "root": (2 / np.pi) ** 0.5, "half": 0.5}
+    weights = [tensor("one", 1, 1, 1, value=1), *(tensor(name, value=numbers[name]) for name in numbers)]
+    model = model_of(nodes, weights, (2, 3, 4))
+    check_same(model, fuse_gelus, 1)
+    assert op_types(model) == ["FastGelu"]
+
+
 def test_a_long_product_is_no_part_of_a_gelu() -> None:
     names = ["x", *(f"p{place}" for place in range(2000))]
     nodes = [helper.make_node("Mul", [name, "one"], [names[at + 1]]) for at, name in enumerate(names[:-1])]

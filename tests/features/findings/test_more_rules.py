@@ -273,6 +273,33 @@ def test_a_reflecting_pad_that_splits_the_graph_is_spelled_out(mode: str, rewrit
     assert (finding.fix.config.rewrites if finding.fix.config else None) == rewrites
 
 
+def test_a_gelu_names_its_own_nodes_and_not_the_bias_before_it() -> None:
+    own = [
+        ("cubed", "Mul", ("cubic", "bias"), 10),
+        ("square", "Mul", ("bias", "cubed"), 10),
+        ("cube", "Mul", ("bias", "square"), 10),
+        ("inner", "Add", ("bias", "cube"), 10),
+        ("scaled", "Mul", ("root", "inner"), 10),
+        ("tanh", "Tanh", ("scaled",), 10),
+        ("plus", "Add", ("one", "tanh"), 10),
+        ("halved", "Mul", ("half", "plus"), 10),
+        ("y", "Mul", ("bias", "halved"), 10),
+    ]
+    nodes = [("normal", "Mul", ("x", "scale"), 10), ("bias", "Add", ("normal", "shift"), 10), *own]
+    numbers = {"cubic": 0.044715, "root": 0.7978846, "one": 1, "half": 0.5, "scale": 2, "shift": 3}
+    built = matrix(nodes)
+    built.graph.initializer.extend(
+        numpy_helper.from_array(np.array(value, np.float32), name) for name, value in numbers.items()
+    )
+    source = graph(*(node(name, op_type, inputs, name) for name, op_type, inputs, _ in nodes))
+    (finding,) = say(
+        "gelu-not-fused", evidence(nodes, structure=built, explained=explained_of(source, source))
+    )
+    assert {*finding.nodes} == {name for name, *_ in own}
+    assert finding.title.endswith("in 1 place")
+    assert finding.fix.config.rewrites == ("gelu-to-one-node",)
+
+
 def test_larger_sizes_that_come_later() -> None:
     nodes = [("m", "MatMul", ("x", "w"), 90)]
     sizes = ((("batch", 1), ("s", 8)), (("batch", 4), ("s", 8)))

@@ -1,6 +1,7 @@
 """The makers and readers of tensors in one graph, on which patterns are matched, and changes of graphs."""
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,20 @@ class Wiring:
     def number(self, name: str) -> float | None:
         """Return the value of a constant with one element, which adds no dimension to what it meets."""
         tensor = self.scope.constants.get(name)
-        if (
-            tensor is None
-            or list(tensor.dims) not in ([], [1])
-            or tensor.data_type == onnx.TensorProto.STRING
-        ):
+        if tensor is None or prod(tensor.dims) != 1 or tensor.data_type == onnx.TensorProto.STRING:
+            return None
+        if len(tensor.dims) > 1 and not self._meets_as_many_dims(name, len(tensor.dims)):
             return None
         return float(numpy_helper.to_array(tensor).reshape(-1)[0])
+
+    def _meets_as_many_dims(self, name: str, count: int) -> bool:
+        """Return whether each node that reads this tensor reads another one with as many dims or more."""
+        types = self.scope.types
+        ranks = [
+            [types[other].rank or 0 for other in node.input if other != name and other in types]
+            for node in self.readers.get(name, [])
+        ]
+        return all(max(other_ranks, default=0) >= count for other_ranks in ranks)
 
     def is_number(self, name: str, value: float) -> bool:
         """Return whether a tensor is this constant, to the precision of its type."""

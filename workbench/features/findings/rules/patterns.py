@@ -46,7 +46,7 @@ def gelu_not_fused(evidence: Evidence) -> FindingRecords:
         near
         for anchor in anchors
         for near in (
-            *_nearby(evidence, anchor, GELU_BEFORE, steps=1 if anchor.op_type == "Erf" else 4),
+            *_nearby(evidence, anchor, GELU_BEFORE, steps=1 if anchor.op_type == "Erf" else 5, private=True),
             *_nearby(evidence, anchor, GELU_AFTER, steps=3, forward=True),
         )
     ]
@@ -171,13 +171,18 @@ def _nearby(
     *,
     steps: int,
     forward: bool = False,
+    private: bool = False,
 ) -> tuple[Node, ...]:
-    """Return the nodes that are reached from one by these links between operators, the start first."""
+    """Return the nodes that are reached from one by these links between operators, the start first.
+
+    `private`: only those with one reader, where the source of the pattern has several.
+    """
     neighbours = evidence.users if forward else evidence.makers
     reached, edge = {start.key: start}, [start]
     for _ in range(steps):
         near = [other for node in edge for other in neighbours(node)
-                if other.op_type in links.get(node.op_type, ()) and other.key not in reached]  # fmt: skip
+                if other.op_type in links.get(node.op_type, ()) and other.key not in reached
+                and not (private and len(evidence.users(other)) > 1)]  # fmt: skip
         reached |= {node.key: node for node in near}
         edge = near
     return tuple(reached.values())
