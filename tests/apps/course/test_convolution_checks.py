@@ -95,7 +95,8 @@ def test_what_is_no_config_of_the_same_precision_is_refused(answer: object) -> N
 
 @pytest.mark.slow
 @pytest.mark.real
-def test_padded_channels_are_accepted_and_the_default_is_not() -> None:
+def test_padded_channels_are_accepted_and_the_default_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_BUDGET", "short")
     model = course.conv_net(29)
     assert "no more than before" in course.check("4.b", wb.Config(), model=model).text
     assert course.check("4.b", wb.Config(rewrites=("channels-padded",)), model=model).passed
