@@ -84,7 +84,8 @@ def pick(rng: random.Random, cores: int = 1) -> OnOffLoad:
 
 
 def load_of(state: str, rng: random.Random) -> AbstractContextManager[object]:
-    """Make the load of a state: two cores kept busy, bursts on one and on two, else none of our own."""
-    if state == "busy":
-        return busy_cores(2)
-    return pick(rng, cores=2) if state == "bursts" else nullcontext()
+    """Make a load: one or two cores kept busy, bursts on one and on two, else none of our own."""
+    if state == "bursts":
+        return pick(rng, cores=2)
+    cores = {"one core": 1, "two cores": 2}.get(state, 0)
+    return busy_cores(cores) if cores else nullcontext()

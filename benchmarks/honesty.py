@@ -31,7 +31,6 @@ from workbench import Config, load
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.measure.compare import compare
 from workbench.core.measure.compare_request import CompareRequest
-from workbench.core.measure.pairs import pairs_of
 from workbench.core.measure.regime import MIN_ROUNDS
 
 MODELS = ("mlp", "cnn", "attention", "mlp-wide", "cnn-wide")
@@ -140,7 +139,6 @@ def compare_once(path: Path, slow_down: float, budget_s: float | None, seed: int
         "population": record.runs[0].population,
         "sampling": record.protocol.sampling_s / record.protocol.elapsed_s,
         "median_ms": (record.runs[0].latency.median_s or 0) * 1e3,
-        "pairs": [pair.of(record.runs[0].population) for pair in pairs_of(*record.runs)],
         "doubts": [doubt.kind for doubt in record.doubts],
         "record": record,
         "began": began,

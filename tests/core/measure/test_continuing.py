@@ -31,7 +31,7 @@ def record_of(measuring: Measuring) -> ComparisonRecord:
 @pytest.fixture
 def earlier(tmp_path: Path) -> ComparisonRecord:
     """A comparison that ended undecided between two planned looks."""
-    record = record_of(World({"A": 0.001, "B": 0.001}, scatter=0.03).compare(tmp_path, budget_s=10.5))
+    record = record_of(World({"A": 0.001, "B": 0.001}, scatter=0.03).compare(tmp_path, budget_s=8.5))
     assert record.verdict.kind == "unknown"
     assert 5 < record.verdict.rounds < 8
     return record

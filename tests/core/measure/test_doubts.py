@@ -76,10 +76,7 @@ def test_a_busy_machine_is_said_with_what_the_verdict_stands_on() -> None:
     busy = [run(label, [process(1, [disturbed(0.038, 0.02)] * 6)], population="all") for label in "AB"]
     evidence = doubts(*busy)["other load"].evidence
     assert evidence.startswith("measured on a busy machine: 1.9 other cores; 12 of 12 blocks")
-    assert "fastest twentieth" in evidence
-    assert evidence.replace("the ratio is that of the fastest twentieth", "they count too") == (
-        doubts(*busy, clock="cpu")["other load"].evidence
-    )
+    assert evidence.endswith("and they count too")
     longer = doubts(*busy, elapsed_s=37.6, default_s=9.5)["other load"].evidence
     assert "1.9 other cores, for 38 s because the answer was open after 10 s; 12 of" in longer
 

@@ -188,7 +188,7 @@ def test_an_open_answer_takes_longer_and_ends_when_it_is_decided(tmp_path: Path)
     assert verdict.kind == "faster"
     assert verdict.rounds in LOOKS
     assert measuring.budget_s < measuring.elapsed_s < 60.0
-    assert reports[0].doing.startswith("about 15 s, up to a minute more while the answer is open: ")
+    assert reports[0].doing.startswith("about 12 s, up to a minute more while the answer is open: ")
     longer = [
         report for report in reports if report.doing.startswith("C decided, B open, so it takes longer")
     ]

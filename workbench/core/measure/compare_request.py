@@ -23,8 +23,8 @@ from workbench.core.models.model import Model
 from workbench.core.worker.values import Feed
 
 SMALL_RUN_S = 0.001
-SMALL_BUDGET_S = 9.5  # a model of up to 1 ms settles within 10 s
-DEFAULT_BUDGET_S = 15.0
+SMALL_BUDGET_S = 9.5  # of a model of up to 1 ms
+DEFAULT_BUDGET_S = 12.0
 DEFAULT_ROUNDS = 6  # rounds in the budget of a large model
 DEFAULT_MOST_S = 120.0  # maximum of that budget
 DEFAULT_LEAST_ROUNDS = 3  # guaranteed beyond that maximum: an interval needs them

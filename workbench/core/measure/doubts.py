@@ -38,7 +38,7 @@ def doubts_of(
     """Return the doubts of a comparison; verdicts and pairs are in the order of the candidates."""
     return (
         *_stopped(verdicts, circumstances),
-        *other_load(runs, circumstances, verdicts[0].clock if verdicts else "wall"),
+        *other_load(runs, circumstances),
         *_spread(runs, verdicts, pairs),
         *_drift(runs[0]),
         *_fallbacks(runs),

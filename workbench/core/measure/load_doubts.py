@@ -9,7 +9,6 @@ from workbench.core.bundle.comparison import Doubt
 from workbench.core.bundle.machine import Machine
 from workbench.core.bundle.run import Block, Run
 from workbench.core.measure.counters import Counters
-from workbench.core.measure.pairs import Clock
 
 DISTURBED_SHARE = 0.10  # share of the blocks
 STEAL_SHARE = 0.02
@@ -46,7 +45,7 @@ class Circumstances:
         return SHARED_FIX if self.shared or self.is_stolen_from else OWN_FIX
 
 
-def other_load(runs: Sequence[Run], circumstances: Circumstances, clock: Clock = "wall") -> Iterable[Doubt]:
+def other_load(runs: Sequence[Run], circumstances: Circumstances) -> Iterable[Doubt]:
     """Yield doubts about other work on this machine while the blocks ran."""
     blocks = [block for run in runs for block in run.blocks]
     if not blocks:
@@ -78,9 +77,7 @@ def other_load(runs: Sequence[Run], circumstances: Circumstances, clock: Clock =
         if circumstances.default_s is not None:
             seconds, default = round(circumstances.elapsed_s), round(circumstances.default_s)
             longer = f", for {seconds} s because the answer was open after {default} s"
-        is_fastest = len(runs) > 1 and clock == "wall"
-        effect = "the ratio is that of the fastest twentieth" if is_fastest else "they count too"
-        evidence = f"measured on a busy machine{busy}{longer}; {share}, and {effect}"
+        evidence = f"measured on a busy machine{busy}{longer}; {share}, and they count too"
     else:
         used = "" if cores is None else f"; others used {cores:.1f} cores meanwhile"
         evidence = f"{len(disturbed)} of {len(blocks)} blocks are excluded because the machine was busy{used}"

@@ -29,7 +29,7 @@ from workbench.core.measure.surroundings import Surroundings
 from workbench.core.measure.verdict import Criteria, is_enough, judge
 from workbench.core.text import shorten
 
-SAMPLING_S = 0.65  # per round and config: most of the time that a round takes
+SAMPLING_S = 0.5  # per round and config: with less a round rests on a moment, with more there are few rounds
 
 
 class Measuring:

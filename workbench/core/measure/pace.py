@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from workbench.core.bundle.run import ProcessRecord
 from workbench.core.measure.pairs import MIN_CLEAN_CYCLES
-from workbench.core.measure.rounds import WARM_UP_FLOOR_RUNS
+from workbench.core.measure.rounds import WARM_UP_BOUND_S, WARM_UP_FLOOR_RUNS
 
-_LEAST_SHARE = 0.2  # of the warm-up and of the sampling; less than that measures a process that is cold
+_SHARES = tuple(twentieths / 20 for twentieths in range(20, 3, -1))
+"""Of the warm-up and of the sampling; less than a fifth measures a process that is cold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +26,24 @@ def shortened(round_s: float, processes: Sequence[ProcessRecord], room_s: float)
 
     Starting and loading take as long as before. A pace whose round is longer than the room does not fit.
     """
-    parts = [part for process in processes for part in _parts(process)]
-    flexible_s = sum(time_s for time_s, _, _ in parts)
-    steps_s = sum(step_s for _, step_s, _ in parts)
-    fixed_s = max(0.0, round_s - flexible_s)
-
-    def at(share: float) -> Pace:
-        times_s = (time_s * min(1.0, max(share, least)) for time_s, _, least in parts)
-        return Pace(fixed_s + steps_s + sum(times_s), share)
-
-    wanted = (room_s - fixed_s - steps_s) / flexible_s if flexible_s else 1.0
-    pace = at(min(1.0, max(_LEAST_SHARE, wanted)))
-    return pace if pace.round_s <= room_s else at(_LEAST_SHARE)
+    usual_s = sum(_flexible_s(process, 1.0) for process in processes)
+    paces = [
+        Pace(round_s + sum(_flexible_s(process, share) for process in processes) - usual_s, share)
+        for share in _SHARES
+    ]
+    return next((pace for pace in paces if pace.round_s <= room_s), paces[-1])
 
 
-def _parts(process: ProcessRecord) -> tuple[tuple[float, float, float], ...]:
-    """Return the time of the warm-up and of the sampling, that of a run or a cycle, and their least share.
+def _flexible_s(process: ProcessRecord, share: float) -> float:
+    """Return how long the warm-up and the sampling of a process take at most with a share of their time.
 
-    Either ends with a whole run or cycle, so it takes up to one more than it is given.
+    Either ends with a whole run or cycle, so it takes up to one more than it is given. A warm-up that is
+    steady before its bound takes no less.
     """
     runs, cycles = max(1, len(process.warmup_s)), max(1, len(process.blocks) // 2)
     warm_up_s, sampled_s = sum(process.warmup_s), sum(block.wall_s for block in process.blocks)
-    return (
-        (warm_up_s, warm_up_s / runs, WARM_UP_FLOOR_RUNS / runs),
-        (sampled_s, sampled_s / cycles, MIN_CLEAN_CYCLES / cycles),
-    )
+    if share == 1.0:
+        return warm_up_s + sampled_s
+    warm_up_at_most_s = max(WARM_UP_BOUND_S * share, WARM_UP_FLOOR_RUNS * warm_up_s / runs) + warm_up_s / runs
+    sampled_at_most_s = max(share, MIN_CLEAN_CYCLES / cycles) * sampled_s + sampled_s / cycles
+    return min(warm_up_s, warm_up_at_most_s) + min(sampled_s, sampled_at_most_s)

@@ -9,7 +9,7 @@ from statistics import fmean, median
 from typing import Literal, TypeAlias
 
 from workbench.core.bundle.run import Block, Population, ProcessRecord, Run
-from workbench.core.measure.regime import BUSY, MIN_ROUNDS, QUIET
+from workbench.core.measure.regime import MIN_ROUNDS
 
 Clock: TypeAlias = Literal["wall", "cpu"]
 Cycle: TypeAlias = tuple[tuple[Block, ...], tuple[Block, ...]]
@@ -22,6 +22,7 @@ CLEAN_SHARE = 0.25
 clean rounds of a minute decide sooner than all of them do: rounds without load scatter by a percent, some of
 the others by tens (`python -m benchmarks.schemes --rule`).
 """
+FASTEST_SHARE = 1 / 3  # of a block's passes: what others do to a machine makes runs slower, never faster
 TYPICAL_SHARE = 0.75  # a latency by itself: free of the interrupted tail only
 
 
@@ -60,7 +61,7 @@ def pair_of(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") 
     if clock == "cpu":
         log_ratio = log_ratio_all = _processor_log_ratio(cycles)  # load does not change processor time
     else:
-        log_ratio_all = log_ratio_over(cycles, first.feeds, BUSY.passes)
+        log_ratio_all = log_ratio_over(cycles, first.feeds)
         log_ratio = log_ratio_over(clean, first.feeds) if len(clean) >= MIN_CLEAN_CYCLES else None
     return Pair(first.round, log_ratio, log_ratio_all, cycles=len(cycles), clean_cycles=len(clean))
 
@@ -92,18 +93,22 @@ def typical_s(samples_s: Iterable[float], share: float = TYPICAL_SHARE) -> float
     return fmean(ordered[: math.ceil(share * len(ordered))])
 
 
-def log_ratio_of(first_s: Iterable[float], second_s: Iterable[float], share: float = QUIET.passes) -> float:
-    """Return the log ratio of the means of the fastest passes of either side."""
-    first, second = typical_s(first_s, share), typical_s(second_s, share)
-    return math.log(max(first, LEAST_S) / max(second, LEAST_S))
+def log_ratio_over(cycles: Iterable[Cycle], feeds: int) -> float:
+    """Return the median over neighbouring blocks of the log ratio of the means of their fastest passes.
 
-
-def log_ratio_over(cycles: Sequence[Cycle], feeds: int, share: float = QUIET.passes) -> float:
-    first_s, second_s = (
-        [pass_s for cycle in cycles for block in cycle[side] for pass_s in _passes_s(block, feeds)]
-        for side in (0, 1)
+    Neighbours share what the machine does at that moment: a slower clock or a busy core meets both.
+    """
+    return median(
+        log_ratio_of(_passes_s(first, feeds), _passes_s(second, feeds))
+        for cycle in cycles
+        for first, second in zip(*cycle, strict=True)
     )
-    return log_ratio_of(first_s, second_s, share)
+
+
+def log_ratio_of(first_s: Iterable[float], second_s: Iterable[float]) -> float:
+    """Return the log ratio of the means of the fastest passes of either block."""
+    first, second = typical_s(first_s, FASTEST_SHARE), typical_s(second_s, FASTEST_SHARE)
+    return math.log(max(first, LEAST_S) / max(second, LEAST_S))
 
 
 def _passes_s(block: Block, feeds: int) -> Sequence[float]:

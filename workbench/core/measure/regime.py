@@ -1,4 +1,4 @@
-"""The rule for a quiet and for a busy machine: which passes and rounds count, and what each look spends."""
+"""The rule for a quiet and for a busy machine: which rounds count, and what each look spends."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _PARTS = {  # of the error at each planned look: quiet; busy, for a difference a
     5: (0.007, 0.0008, 0.003),
     8: (0.021, 0.0022, 0.010),
     12: (0.011, 0.001, 0.006),
-    18: (0.009, 0.001, 0.009),
-    27: (0.007, 0.0007, 0.014),
-    40: (0.0015, 0.00007, 0.003),
+    18: (0.008, 0.001, 0.007),
+    27: (0.006, 0.0006, 0.009),
+    40: (0.004, 0.0006, 0.011),
     60: (0.0008, 0.00007, 0.0008),
     90: (0.0006, 0.00007, 0.0006),
     135: (0.0004, 0.00005, 0.0004),
@@ -28,8 +28,6 @@ CONFIDENCE = 0.95
 class Regime:
     """The rule for one state of the machine."""
 
-    passes: float
-    """The share of the passes, the fastest ones, whose mean is a config's time in a round."""
     trims: tuple[float, ...]
     """The share of the rounds at either end that does not count; of two, that of the narrower interval."""
     spent_at: Mapping[int, float]
@@ -39,31 +37,25 @@ class Regime:
 
 
 QUIET = Regime(
-    passes=1 / 3,
     trims=(0.13, 0.3),
     spent_at={look: quiet for look, (quiet, _, _) in _PARTS.items()},
     confidence=CONFIDENCE,
 )
-"""What others do to the machine makes runs slower, never faster. On identical configs of a model that waits
-for memory (6 ms, two shared cores) the log ratio of the fastest third scatters by 1.2 % from round to round,
-that of the fastest half by 2.0 %, of three quarters by 3.2 %. One round in eight is off by several times the
-scatter of the others, so of eight rounds one at either end is trimmed. Where load comes and goes, one in
-three is off, and the larger trim leaves half of the scatter or less. Most of the error is spent where the
-default budget ends, after eight rounds or nine.
+"""Of a round in eight the log ratio is off by several times the scatter of the others, so of eight rounds
+one at either end is trimmed. Where load comes and goes, one in three is off, and the larger trim leaves half
+of the scatter or less. Most of the error is spent where the default budget ends, after seven or eight rounds,
+and where an answer that stays open does, after 27 to 41.
 """
 BUSY = Regime(
-    passes=1 / 20,
     trims=(0.3,),
     spent_at={look: difference for look, (_, difference, _) in _PARTS.items()},
     confidence=0.99,
 )
-"""With a busy core most passes wait for it, and long: of the fastest twentieth the log ratio scatters less
-than of more. In every fifth round a process has both threads on one core throughout, and takes twice as long.
-Rounds scatter by more than the smallest effect, so only the interval prevents false claims: simulated, 1 %
-over all looks.
+"""With a busy core a process may share it throughout while its partner does not: a quarter of the rounds is
+far off, and more where one core of two is free. Rounds scatter by more than the smallest effect, so only the
+interval prevents false claims: simulated, 1 % over all looks.
 """
 BUSY_TIE = replace(BUSY, spent_at={look: tie for look, (_, _, tie) in _PARTS.items()}, confidence=CONFIDENCE)
 """What a tie needs on a busy machine: the 95 % of a quiet one. Few rounds that scatter may lie on one side by
-luck, so that a difference needs more; a tie has to exclude both sides. Most of the error is spent where an
-answer that stays open ends, after a minute.
+luck, so that a difference needs more; a tie has to exclude both sides.
 """
