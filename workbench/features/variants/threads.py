@@ -184,7 +184,6 @@ FEATURE = Feature(
     fact="scaling",
     takes=("inputs", "seed", "calibration", "progress", "keep"),
     gates=gates_of_variants,
-    says_stopped=True,
     heading="Latency by threads",
     button="Scale threads",
     hint="1, 2, 4… threads, spinning and not, in one comparison; for the config shown",
