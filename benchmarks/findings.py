@@ -9,7 +9,8 @@ lets `wb.improve` mend the planted models, then measures start, end and sound mo
 Each try is one line of the JSON-lines file; a second call goes on where the first was stopped. `--minutes`
 ends a call early, so that the measuring parts can be spread over several quiet times: there are 48 tries of
 both, and one took 69 s at a load of 12. Give them a WORKBENCH_HOME of their own: fixes that did not help are
-remembered there and not tried again.
+remembered there and not tried again. `--zoo FOLDER` looks at trained models of other people in place of
+planted ones, and measures each fix whose gain is predicted.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import workbench as wb
 from benchmarks.flaws import in_arithmetic, in_configs, in_files, in_operators, in_sessions
 from benchmarks.flaws.checking import Looked, exact_row, look_at, recall_row
 from benchmarks.flaws.flaw import MODELS, SOUND_TEXT, Flaw, Planted
@@ -33,6 +35,7 @@ from benchmarks.flaws.nets import images, products, texts
 from benchmarks.flaws.report import report
 from benchmarks.flaws.speed import speed_rows
 from benchmarks.frame import keep, moment, rows_of
+from benchmarks.zoo import files, name_of
 from workbench.features.findings.record import FindingsRecord
 
 FLAWS = tuple(
@@ -86,6 +89,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=["recall", "sound", "exact"])
     parser.add_argument("--tries", type=int, default=MODELS, help="models of each flaw, at most 3")
     parser.add_argument("--only", nargs="+", metavar="FINDING", help="ids of findings, in place of all")
+    parser.add_argument("--zoo", type=Path, metavar="FOLDER", help="models as for benchmarks.zoo")
     budget_help = "seconds of each measurement (12 times to improve)"
     parser.add_argument("--budget", type=float, default=BUDGET_S, help=budget_help)
     parser.add_argument(
@@ -98,7 +102,8 @@ def main(arguments: list[str] | None = None) -> None:
     if not options.report:
         done = {(row["part"], row["name"], row["number"]) for row in rows_of(options.output)}
         with tempfile.TemporaryDirectory() as folder:
-            for row in measure(options, done, Path(folder)):
+            rows = zoo_rows(options, done) if options.zoo else measure(options, done, Path(folder))
+            for row in rows:
                 keep(row, options.output)
                 print(json.dumps(row), file=sys.stderr)
                 if time.monotonic() >= until:
@@ -130,6 +135,24 @@ def measure(
             if "sound" in options.parts and ("sound", name, number) not in done and not options.only:
                 looked = look_at(make(number), folder / "sound.onnx")
                 yield {"part": "sound", "name": name, "number": number, **_findings(looked.record)}
+
+
+def zoo_rows(options: argparse.Namespace, done: set[tuple[str, str, int]]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each fix of a trained model whose gain is predicted, then one for all its findings."""
+    for path in files(options.zoo):
+        model = name_of(path)
+        if ("zoo", model, 0) in done:
+            continue
+        with left_out(model):
+            found = wb.findings(path, on_step=lambda _: None)
+            for finding in found:
+                name = f"{model}: {finding.id}"
+                wanted = not finding.record.is_small and (not options.only or finding.id in options.only)
+                if wanted and ("gain", name, 0) not in done:
+                    with left_out(name):
+                        if (row := gain_row(finding, options.budget)) is not None:
+                            yield {"part": "gain", "name": name, "number": 0, **row, **moment()}
+            yield {"part": "zoo", "name": model, "number": 0, **_findings(found.record)}
 
 
 @contextmanager

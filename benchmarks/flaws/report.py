@@ -19,7 +19,8 @@ RECOVERED = 0.8
 def report(rows: Rows) -> str:
     """Return all tables, each with a sentence about its goal."""
     parts = {
-        "recall": recall, "sound": sound, "exact": exact, "speed": speed, "gain": gain, "improve": improve,
+        "recall": recall, "sound": sound, "zoo": zoo, "exact": exact, "speed": speed, "gain": gain,
+        "improve": improve,
     }  # fmt: skip
     own = {part: [row for row in rows if row["part"] == part] for part in parts}
     return "\n\n".join(text(own[part]) for part, text in parts.items() if own[part])
@@ -54,6 +55,13 @@ def sound(rows: Rows) -> str:
     most = max(len(row["likely"]) for row in rows)
     text = f"Findings of sound models: {sure} sure (goal 0), at most {most} likely a model (goal 1)."
     return f"{markdown(('sound model', *levels), lines)}\n\n{text}"
+
+
+def zoo(rows: Rows) -> str:
+    """Return the findings of models of other people; the table of gains judges their fixes."""
+    levels = ("sure", "likely", "maybe")
+    lines = [(row["name"], *(", ".join(row[level]) or "none" for level in levels)) for row in rows]
+    return markdown(("model of other people", *levels), lines)
 
 
 def exact(rows: Rows) -> str:

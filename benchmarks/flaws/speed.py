@@ -36,10 +36,10 @@ ROWS_AT_ONCE = 250  # 10 MB
 def speed_rows(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the seconds for 1,000 nodes, and for 2 GB of weights that differ and that are equal."""
     yield {"part": "speed", "name": f"{NODES:,} nodes", "number": 0, **_of_nodes(folder / "nodes.onnx")}
-    size_bytes = write_weights(folder / "weights.bin")
+    size_bytes = write_weights(folder / "weights.bin", WEIGHTS)
     for kind in ("different", "equal"):
         path = folder / f"{kind}.onnx"
-        onnx.save(large_model(share=kind == "equal"), path)
+        onnx.save(large_model(share=kind == "equal", count=WEIGHTS), path)
         name = f"{size_bytes / 1e9:g} GB of {kind} weights"
         yield {"part": "speed", "name": name, "number": 0, **_of_weights(path)}
 
@@ -57,22 +57,22 @@ def _of_nodes(path: Path) -> dict[str, Any]:
     return {"scan_s": scan_s, "rules_s": rules_s, "peak_bytes": scan.peak_bytes}
 
 
-def write_weights(path: Path) -> int:
+def write_weights(path: Path, count: int) -> int:
     """Write the elements of all weights, no two weights equal; return the bytes of the file."""
     rows = np.random.default_rng(0).standard_normal((ROWS_AT_ONCE, COLUMNS), np.float32)
     with path.open("wb") as output:
-        for weight in range(WEIGHTS):
+        for weight in range(count):
             for part in range(ROWS // ROWS_AT_ONCE):
                 rows[0, 0] = 0 if part else weight
                 output.write(rows.data)
     return path.stat().st_size
 
 
-def large_model(*, share: bool) -> onnx.ModelProto:
+def large_model(*, share: bool, count: int) -> onnx.ModelProto:
     """Return products of one input with every weight, summed. `share`: all weights are the first one."""
     weights, products = [], []
     size_bytes = ROWS * COLUMNS * 4
-    for place in range(WEIGHTS):
+    for place in range(count):
         tensor = TensorProto(name=f"w{place}", data_type=TensorProto.FLOAT, dims=[ROWS, COLUMNS])
         tensor.data_location = TensorProto.EXTERNAL
         offset = 0 if share else place * size_bytes
@@ -80,7 +80,7 @@ def large_model(*, share: bool) -> onnx.ModelProto:
             tensor.external_data.add(key=key, value=str(value))
         weights.append(tensor)
         products.append(helper.make_node("MatMul", ["x", tensor.name], [f"y{place}"], f"product{place}"))
-    total = helper.make_node("Sum", [f"y{place}" for place in range(WEIGHTS)], ["y"], "sum")
+    total = helper.make_node("Sum", [f"y{place}" for place in range(count)], ["y"], "sum")
     graph = helper.make_graph(
         [*products, total],
         "large",
