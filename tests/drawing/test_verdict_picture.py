@@ -13,6 +13,7 @@ from tests.amount import amount
 from tests.core.bundle.strategies import comparisons
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary
 from workbench.core.bundle.comparison import ComparisonRecord, Doubt
+from workbench.core.bundle.preparation import Preparation
 from workbench.core.bundle.run import Stage
 from workbench.core.config import Config, PreparedModel
 from workbench.drawing.numbers import NumbersRow, numbers_table
@@ -92,6 +93,38 @@ def test_an_undecided_comparison_has_its_estimate_and_what_it_would_take() -> No
     assert (unknown.head, unknown.effect) == ("Not settled yet", "none")
     assert unknown.estimate == "no difference seen so far"
     assert unknown.lines == ("No difference of 7.0 % or more", "About 20 s more would settle 1.0 %")
+
+
+def test_an_interval_whose_ends_are_said_is_not_said_twice() -> None:
+    reason = "no difference of 88.1 % or more (0.532 to 1.654); more than 10 minutes would be needed"
+    wide = picture(kind="unknown", ratio=0.938, low=0.532, high=1.654, reason=reason)
+    assert wide.estimate == "between 0.53× and 1.7× so far"
+    assert wide.lines == ("More than 10 minutes would be needed",)
+
+
+@pytest.mark.parametrize(
+    ("file_bytes", "text"), [(1_540_000, "4.75 → 1.54 MB"), (540_000, "4.75 MB → 540 kB")]
+)
+def test_sizes_of_files_share_their_unit(file_bytes: int, text: str) -> None:
+    record = ordinary()
+    baseline, candidate = (
+        replace(run, preparation=Preparation((), None, 0.0, size, None, ()))
+        for run, size in zip(record.runs, (4_750_000, file_bytes), strict=True)
+    )
+    made = verdict_picture(replace(record, runs=(baseline, candidate)), record.verdict)
+    assert [tile.value for tile in made.tiles if tile.name == "file"] == [text]
+
+
+def test_outputs_that_were_not_judged_say_why() -> None:
+    record = ordinary()
+    why = "every probability is below 0.01 with both: on these inputs the model finds nothing; give real ones"
+    (row,) = (replace(row, agrees=None, reason=why) for row in record.agreement)
+    alone, beside = replace(record, agreement=(row,)), replace(record, agreement=(*record.agreement, row))
+    said = [verdict_picture(each, record.verdict).outputs for each in (alone, beside)]
+    assert said == [
+        "Outputs were not judged: every probability is below 0.01 with both",
+        "Some outputs were not judged: every probability is below 0.01 with both",
+    ]
 
 
 def test_a_ratio_that_the_verdict_refuses_is_not_shown() -> None:

@@ -11,6 +11,7 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.measure.other_file import is_other_net
 from workbench.core.measure.percentiles import NEEDED
 from workbench.core.measure.providers import asked_for, short_name
+from workbench.core.measure.verdict import NO_DIFFERENCE
 from workbench.core.measure.wording import (
     NOTABLE_LOAD_S,
     NOTABLE_LOAD_SHARE,
@@ -21,7 +22,7 @@ from workbench.core.measure.wording import (
     percent_off,
     speed_in_words,
 )
-from workbench.core.text import NARROW, bytes_text, factor_ends, in_digits
+from workbench.core.text import NARROW, bytes_text, factor_ends, in_digits, shorten
 from workbench.drawing.scale import scale_of
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ LEAST_SAME = 1.0001  # a band that can be drawn, whatever a stranger's record cl
 LEAST_CHANGE = 0.005  # a smaller share is written as no change
 TAIL = "slowest 1 in 100"
 _LARGE = 10.0  # a change by more is a factor
+_BETWEEN = "between "
+_REASON_LETTERS = 120  # of why outputs were not judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ def speed_so_far(verdict: Verdict) -> str:
         return ""
     if low is not None and high is not None and low < 1 < high:
         ends = factor_ends(low, high).strip(" ()").replace(" to ", "× and ")
-        return "no difference seen so far" if high / low <= NARROW else f"between {ends}× so far"
+        return "no difference seen so far" if high / low <= NARROW else f"{_BETWEEN}{ends}× so far"
     return f"{verdict.factor} {'slower' if ratio < 1 else 'faster'} so far"
 
 
@@ -156,7 +159,12 @@ def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
         if failed is not None:  # the head says so
             reason = reason.removeprefix(f"{failed.label} could not be measured: ")
             reason = reason.removeprefix(f"{_head(verdict, failed)}: ")
-        lines += [_begun(part) for part in reason.split("; ", 1)]
+        ends_are_said = speed_so_far(verdict).startswith(_BETWEEN)
+        lines += [
+            _begun(part)
+            for part in reason.split("; ", 1)
+            if not (ends_are_said and part.startswith(NO_DIFFERENCE))
+        ]
     if verdict.kind == "unknown" and failed is not None and failed.failure is not None:
         lines.append(f"Fix: {failed.failure.fix}")
     if verdict.kind in ("faster", "slower", "tie") and verdict.low is not None and verdict.high is not None:
@@ -246,10 +254,9 @@ def _file(record: ComparisonRecord, baseline: Run, candidate: Run) -> Tile:
     )
     if before == after or not before:
         return Tile("file", bytes_text(before), "the same")
-    share = after / before - 1
-    return Tile(
-        "file", f"{bytes_text(before)} → {bytes_text(after)}", _change(share), "gain" if share < 0 else "loss"
-    )
+    share, end = after / before - 1, bytes_text(after)
+    begin = bytes_text(before).removesuffix(f" {end.split()[-1]}")  # two units need a second line
+    return Tile("file", f"{begin} → {end}", _change(share), "gain" if share < 0 else "loss")
 
 
 def _outputs(agreement: list[OutputAgreement], candidate: Run) -> str:
@@ -260,8 +267,10 @@ def _outputs(agreement: list[OutputAgreement], candidate: Run) -> str:
     sqnr = "" if worst is None else f" (signal to noise {worst:.0f} dB)"
     if any(output.agrees is False for output in agreement):
         return f"Outputs differ{sqnr}"
-    if any(output.agrees is None for output in agreement):
-        return f"Whether the outputs agree is not known{sqnr}"
+    unjudged = [output for output in agreement if output.agrees is None]
+    if unjudged:
+        which = "Outputs were" if len(unjudged) == len(agreement) else "Some outputs were"
+        return f"{which} not judged: {shorten(unjudged[0].reason.partition(':')[0], _REASON_LETTERS)}"
     if worst is not None and any(output.least_sqnr_db is not None for output in agreement):
         return f"Outputs are {percent_off(worst)} % off{sqnr}, as {config_in_words(candidate.config)} may be"
     exact = not any(output.max_abs_error for output in agreement)

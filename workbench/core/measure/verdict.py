@@ -24,6 +24,7 @@ from workbench.core.text import shorten
 
 NARROW_SHARE = 0.05  # share of the effect: 2.00 times faster is reported as 1.90 to 2.10 or better
 LEAST_MARGIN_SHARE = 0.5  # share of the smallest effect: settling less would take too long
+NO_DIFFERENCE = "no difference of"  # begins the reason while either sign is possible
 NOISY_SCATTER = 0.025
 """The standard deviation of the rounds' log ratios above which the smallest effect gives no protection, so
 that the parts of a busy machine are spent. Rounds far out are put to the last ones that count: they do not
@@ -218,7 +219,7 @@ def _excluded(estimate: Interval, smallest_effect: float) -> str:
     ends = f"({math.exp(low):.3f} to {math.exp(high):.3f})"
     if low > 0:
         return f"faster by at most {most} {ends}, maybe by less than {least}"
-    return f"no difference of {most} or more {ends}"
+    return f"{NO_DIFFERENCE} {most} or more {ends}"
 
 
 def _more(ratios: Sequence[float], criteria: Criteria) -> str:
