@@ -12,13 +12,12 @@ from playwright.sync_api import Page, expect
 from benchmarks.zoo import NEVER, files, name_of
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
-from tests.browser.harness.panels import compared
+from tests.browser.harness.panels import compared, drawn
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.release]
 
 ZOO = os.environ.get("WORKBENCH_ZOO")
-FEW = ("silero_vad", "ch_PP-OCRv4_det_infer", "magika")  # control flow; a detector; bytes
-MODELS = [path for path in (files(Path(ZOO)) if ZOO else []) if name_of(path) in FEW]
+MODELS = files(Path(ZOO)) if ZOO else []
 FIRST = re.compile(r"\? Compare$")
 FIND = re.compile("^Find improvements")
 
@@ -30,6 +29,7 @@ def test_the_first_suggestion_ends_in_an_answer(show: Show, pages: Pages, path: 
     expect(page.locator(".wbp-headline")).to_contain_text(path.stem)
     page.get_by_role("button", name=FIRST).click()
     compared(page)
+    drawn(page)
     answered(page)
     pages.picture(page, f"zoo-{name_of(path)}-answer")
     page.locator(".wbp-modes button", has_text="Improve").click()
