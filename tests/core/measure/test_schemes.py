@@ -9,16 +9,8 @@ from statistics import stdev
 import pytest
 
 from benchmarks import schemes
-from benchmarks.schemes import (
-    ESTIMATORS,
-    THE_RULE,
-    TRIES,
-    estimators_table,
-    main,
-    rule_table,
-    series,
-    table,
-)
+from benchmarks.recorded import TRIES, estimators_table, rule_table
+from benchmarks.schemes import ESTIMATORS, THE_RULE, main, series, table
 from tests.factories.runs import block, process
 from workbench.core.measure.pairs import pair_of
 

@@ -20,7 +20,7 @@ MIN_CLEAN_CYCLES = 2  # cycles of A B B A: fewer would rest on a single moment
 CLEAN_SHARE = 0.25
 """Share of the rounds: with fewer clean ones the verdict uses all cycles. Where load comes and goes, the
 clean rounds of a minute decide sooner than all of them do: rounds without load scatter by a percent, some of
-the others by tens (`python -m benchmarks.schemes --rule`).
+the others by tens (`python -m benchmarks.recorded`).
 """
 FASTEST_SHARE = 1 / 3  # of a block's passes: what others do to a machine makes runs slower, never faster
 TYPICAL_SHARE = 0.75  # a latency by itself: free of the interrupted tail only
