@@ -4,102 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 from workbench.apps.panels.knobs.option_row import FIELDS, option_rows
-from workbench.apps.panels.knobs.row import KnobRow, SettingRow
+from workbench.apps.panels.knobs.row import ARITHMETIC, Place, SettingRow, entry_place, field_place
 from workbench.apps.panels.knobs.rows import ENGINE, MEMORY, knob_row, settings_of
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config, ConfigPart, PreparedModel, part_types, pass_help, shipped_passes
-from workbench.core.config.knob import Knob
+from workbench.core.config.fields import BY_FIELD
 from workbench.core.config.name_kinds import Switches
 from workbench.core.config.parts import PartKnob
 
 _LEVELS = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
-
-
-@dataclass(frozen=True, slots=True)
-class PartRow(SettingRow):
-    """A row of one field of a part, such as the calibrator of static int8."""
-
-    part: str = ""  # the field of a config that holds the part
-    kind: type[ConfigPart] = ConfigPart
-    knob: Knob | None = None
-    item: str = ""  # one name of a knob of many switches
-
-    def held(self, config: Config) -> ConfigPart | None:
-        """Return the part of a config, if it is of this kind."""
-        inner = config.arithmetic if self.part == "precision" and self.kind is not PreparedModel else None
-        part = inner if inner is not None else getattr(config, self.part)
-        return part if isinstance(part, self.kind) else None
-
-    def value(self, config: Config) -> Any:
-        part = self.held(config)
-        if part is None or self.knob is None:
-            return None
-        value = getattr(part, self.knob.field)
-        return dict(value).get(self.item) if self.item else value
-
-    def with_value(self, config: Config, value: Any) -> Config:
-        part = self.held(config)
-        if part is None or self.knob is None:
-            return config
-        if self.item:
-            others = {name: on for name, on in getattr(part, self.knob.field) if name != self.item}
-            value = others if value is None else {**others, self.item: value}
-        changed = self.kind(**{**part.changed(), self.knob.field: value})
-        outer = getattr(config, self.part)
-        if outer is not part and isinstance(outer, PreparedModel):
-            changed = replace(outer, precision=changed)
-        return config.replace(**{self.part: changed})
-
-    def words(self, value: Any) -> str:
-        return str(value) if self.item or self.knob is None else self.knob.words(value)
-
-    def parse(self, text: str) -> Any:
-        return self.knob.parse(text) if self.knob is not None else text
-
-    def is_default(self, config: Config) -> bool:
-        return bool(self.value(config) == next(iter(self.settings.values())))
-
-    def has(self, config: Config) -> bool:
-        return self.held(config) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class PassRow(SettingRow):
-    """A row of one graph pass."""
-
-    lowest: int = 1  # level at which it runs
-
-    def value(self, config: Config) -> Any:
-        return self.key not in config.disabled_passes
-
-    def with_value(self, config: Config, value: Any) -> Config:
-        others = [name for name in config.disabled_passes if name != self.key]
-        return config.replace(disabled_passes=tuple(others if value else [*others, self.key]))
-
-    def shown(self, config: Config) -> str:
-        last = {"disabled": 0, **{name: number for number, name in _LEVELS.items()}}[config.level or "all"]
-        if self.lowest > last and self.value(config):
-            return f"does not run: level {config.level}"
-        return "on" if self.value(config) else "off"
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRow(SettingRow):
-    """A row of the size that ORT is told of a free dimension."""
-
-    def value(self, config: Config) -> Any:
-        return dict(config.free_dimensions).get(self.label)
-
-    def with_value(self, config: Config, value: Any) -> Config:
-        others = {name: size for name, size in config.free_dimensions if name != self.label}
-        return config.replace(free_dimensions=others if value is None else {**others, self.label: value})
-
-    def parse(self, text: str) -> Any:
-        return {**KnobRow("free_dimensions", "", "", {}).parse(f"{self.label}={text}")}[self.label]
 
 
 def detail_rows(
@@ -112,13 +30,12 @@ def detail_rows(
     if key == "disabled_passes":
         return pass_rows(fired)
     if key == "free_dimensions":
-        return tuple(SizeRow(f"size/{name}", name, "The size that ORT always gets", {"free": None},
-                             typed="a whole number") for name in sizes)  # fmt: skip
+        return tuple(map(size_row, sizes))
     if key in FIELDS.values():
         return tuple(row for row in option_rows() if FIELDS.get(row.owner) == key)
     if key == "providers":
-        names = {provider.name for config in configs for provider in config.providers}
-        return tuple(row for row in option_rows() if row.owner in names)
+        used = {provider.name for config in configs for provider in config.providers}
+        return tuple(row for row in option_rows() if row.owner in used)
     field = {"file": "precision", "engine": ENGINE[0]}.get(key, key)
     if field not in ("precision", "fusion", "engine"):
         return ()
@@ -127,52 +44,94 @@ def detail_rows(
     return tuple(row for row in rows if any(map(row.has, configs)))
 
 
-def part_rows(field: str, kind: type[ConfigPart]) -> tuple[PartRow, ...]:
-    """Return a row for each knob of a part; one for each of its switches."""
+def size_row(name: str) -> SettingRow:
+    """Return the row of the size that ORT is told of a free dimension."""
+    knob = BY_FIELD["free_dimensions"]
+    return SettingRow(
+        f"size/{name}",
+        name,
+        "The size that ORT always gets",
+        {"free": None},
+        entry_place(field_place(knob.field), name),
+        typed="a whole number",
+        parse=lambda text: knob.parse_inside((), {name: text})[name],
+    )
+
+
+def part_rows(field: str, kind: type[ConfigPart]) -> tuple[SettingRow, ...]:
+    """Return a row for each knob of a part, such as the calibrator of static int8, and for each switch."""
     rows = []
     defaults = {declared.name: declared.default for declared in fields(kind)}  # type: ignore[arg-type]
+    outer = ARITHMETIC if field == "precision" and kind is not PreparedModel else field_place(field)
     for knob in kind.KNOBS:
         if isinstance(knob, PartKnob) or (kind is PreparedModel and knob.field == "model"):
             continue
-        text = f"{knob.help} When: {knob.when}"
-        names = knob.choices if isinstance(knob, Switches) else ("",)
-        for name in names:
-            settings = (
-                {"default": None, "on": True, "off": False}
-                if name
-                else settings_of(knob, defaults[knob.field])
+        key, text = f"{field}/{kind.KIND}/{knob.field}", f"{knob.help} When: {knob.when}"
+        place = part_place(outer, kind, knob.field)
+        if isinstance(knob, Switches):
+            settings = {"default": None, "on": True, "off": False}
+            rows += [
+                SettingRow(f"{key}/{name}", name.replace("_", " "), text, settings, entry_place(place, name))
+                for name in knob.choices
+            ]
+            continue
+        settings = settings_of(knob, defaults[knob.field])
+        typed = "" if len(settings) > 1 else "a value"
+        rows.append(
+            SettingRow(
+                key, knob.label, text, settings, place, typed=typed, words=knob.words, parse=knob.parse
             )
-            rows.append(
-                PartRow(
-                    f"{field}/{kind.KIND}/{knob.field}{'/' * bool(name)}{name}",
-                    name.replace("_", " ") or knob.label,
-                    text,
-                    settings,
-                    typed="" if len(settings) > 1 else "a value",
-                    part=field,
-                    kind=kind,
-                    knob=knob,
-                    item=name,
-                )
-            )
-    return tuple(rows)
+        )
+    return tuple(replace(row, has=lambda config: isinstance(outer.get(config), kind)) for row in rows)
 
 
-def pass_rows(fired: Mapping[str, int]) -> tuple[PassRow, ...]:
-    """Return a row for each pass, those that fired first."""
+def part_place(outer: Place, kind: type[ConfigPart], field: str) -> Place:
+    """Return the place of a field of a part; a config whose part is of another kind has none and stays."""
+
+    def get(config: Config) -> Any:
+        part = outer.get(config)
+        return getattr(part, field) if isinstance(part, kind) else None
+
+    def put(config: Config, value: Any) -> Any:
+        part: Any = outer.get(config)
+        return outer.put(config, replace(part, **{field: value})) if isinstance(part, kind) else config
+
+    return Place(get, put)
+
+
+def pass_rows(fired: Mapping[str, int]) -> tuple[SettingRow, ...]:
+    """Return a row for each graph pass, those that fired first."""
     passes = sorted(
         shipped_passes().passes, key=lambda item: (-fired.get(item.name, 0), item.level, item.name)
     )
     return tuple(
-        PassRow(
+        SettingRow(
             item.name,
             f"{item.name}, fired {fired[item.name]:,}×" if fired.get(item.name) else item.name,
             f"Level {_LEVELS.get(item.level, item.level)}. {pass_help(item.name)}",
             {"on": True, "off": False},
-            lowest=item.level,
+            pass_place(item.name),
+            idle=partial(why_idle, item.name, item.level),
         )
         for item in passes
     )
+
+
+def pass_place(name: str) -> Place:
+    """Return the place that says whether a pass may run."""
+
+    def put(config: Config, value: Any) -> Config:
+        others = {*config.disabled_passes} - {name}
+        return config.replace(disabled_passes=tuple(others if value else {*others, name}))
+
+    return Place(lambda config: name not in config.disabled_passes, put)
+
+
+def why_idle(name: str, lowest: int, config: Config) -> str:
+    """Return that a pass does not run at the level of a config; empty if it runs or is left out."""
+    last = {"disabled": 0, **{level: number for number, level in _LEVELS.items()}}[config.level or "all"]
+    is_idle = lowest > last and name not in config.disabled_passes
+    return f"does not run: level {config.level}" if is_idle else ""
 
 
 def fired_in(state: BenchState) -> Mapping[str, int]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from workbench.apps.panels.knobs.row import SettingRow
+from workbench.apps.panels.knobs.row import Place, SettingRow, entry_place, field_place
 from workbench.core.config import Config, Option, Provider, catalogue
 from workbench.core.config.catalogue import RUN, SESSION
 from workbench.core.config.plan import AFFINITY, SPINNING
@@ -15,42 +14,24 @@ from workbench.core.config.plan import AFFINITY, SPINNING
 FIELDS = {SESSION: "session_entries", RUN: "run_entries"}
 
 
-@dataclass(frozen=True, slots=True)
-class OptionRow(SettingRow):
-    """A row of one option; its value is a text, or None if it is not set."""
+def _options_of(owner: str) -> Place:
+    """Return the place of the options of a provider; the first one that is set brings the provider."""
 
-    owner: str = ""
-    name: str = ""
-    absent: bool = False  # from this build of ORT
+    def get(config: Config) -> Any:
+        return next((item.options for item in config.providers if item.name == owner), ())
 
-    def value(self, config: Config) -> Any:
-        if self.owner in FIELDS:
-            return dict(getattr(config, FIELDS[self.owner])).get(self.name)
-        provider = next((item for item in config.providers if item.name == self.owner), None)
-        return None if provider is None else provider.option(self.name)
-
-    def with_value(self, config: Config, value: Any) -> Config:
-        if self.owner in FIELDS:
-            field = FIELDS[self.owner]
-            return config.replace(**{field: self._with(dict(getattr(config, field)), value)})
-        names = [item.name for item in config.providers]
-        providers = config.providers
-        if self.owner not in names and value is not None:
-            providers = (Provider(self.owner), *providers)
-        changed = (
-            Provider(item.name, self._with(dict(item.options), value)) if item.name == self.owner else item
-            for item in providers
-        )
+    def put(config: Config, options: dict[str, str]) -> Config:
+        is_new = bool(options) and owner not in {item.name for item in config.providers}
+        providers = (Provider(owner), *config.providers) if is_new else config.providers
+        changed = (Provider(owner, options) if item.name == owner else item for item in providers)
         return config.replace(providers=tuple(changed))
 
-    def _with(self, options: dict[str, str], value: str | None) -> dict[str, str]:
-        others = {name: text for name, text in options.items() if name != self.name}
-        return others if value is None else {**others, self.name: value}
+    return Place(get, put)
 
 
 @cache
-def option_rows() -> tuple[OptionRow, ...]:
-    """Return a row for each option that can be set here."""
+def option_rows() -> tuple[SettingRow, ...]:
+    """Return a row for each option that can be set here; its value is a text, or None if it is not set."""
     own = {*SPINNING, AFFINITY}  # these have knobs of their own
     settable = [option for option in catalogue().all_options if option.instead is None]
     return tuple(_row(option) for option in settable if not (option.owner == SESSION and option.name in own))
@@ -58,13 +39,14 @@ def option_rows() -> tuple[OptionRow, ...]:
 
 def entries_have_rows(row: SettingRow, configs: Mapping[str, Config]) -> bool:
     """Return whether a row holds entries, each of which has a row of its own."""
-    if row.key not in FIELDS.values():
+    owner = next((owner for owner, field in FIELDS.items() if field == row.key), None)
+    if owner is None:
         return False
-    names = {name for config in configs.values() for name, _ in row.value(config)}
-    return names <= {option.name for option in option_rows()}
+    keys = {f"{owner}/{name}" for config in configs.values() for name, _ in row.value(config)}
+    return keys <= {option.key for option in option_rows()}
 
 
-def found_options(words: list[str]) -> tuple[OptionRow, ...]:
+def found_options(words: list[str]) -> tuple[SettingRow, ...]:
     """Return the rows with every word in the owner, the name or the help; hits in the name stand first."""
     hits = [
         row for row in option_rows() if all(word in f"{row.label} {row.help}".casefold() for word in words)
@@ -72,26 +54,21 @@ def found_options(words: list[str]) -> tuple[OptionRow, ...]:
     return tuple(sorted(hits, key=lambda row: not all(word in row.label.casefold() for word in words)))
 
 
-def _row(option: Option) -> OptionRow:
-    session = option.owner in FIELDS
-    owner = option.owner if session else catalogue().provider(option.owner).alias
+def _row(option: Option) -> SettingRow:
+    of_session = option.owner in FIELDS
+    owner = option.owner if of_session else catalogue().provider(option.owner).alias
     default = "default" if option.default is None else f"default: {option.default or 'empty'}"
     choices = ("off", "on") if option.type == "bool" else option.choices
-    texts = option.choices or ()
-    return OptionRow(
+    texts, absent = option.choices or (), option.in_this_ort is False
+    options = field_place(FIELDS[option.owner]) if of_session else _options_of(option.owner)
+    return SettingRow(
         f"{option.owner}/{option.name}",
         f"{owner} {option.name}",
-        described(option),
+        f"{option.help} Values: {option.allowed}.{' Not in this build of ORT.' * absent}",
         {default: None, **dict(zip(choices, texts, strict=True))},
-        group="advanced" if session else "providers",
+        entry_place(options, option.name),
+        group="advanced" if of_session else "providers",
         typed="" if texts else option.allowed,
         owner=option.owner,
-        name=option.name,
-        absent=option.in_this_ort is False,
+        absent=absent,
     )
-
-
-def described(option: Option) -> str:
-    """Return what an option does, which values it takes, and whether this ORT has it at all."""
-    absent = " Not in this build of ORT." if option.in_this_ort is False else ""
-    return f"{option.help} Values: {option.allowed}.{absent}"

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
+from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from workbench.apps.panels.environments import Environment, choices
-from workbench.apps.panels.knobs.row import (
-    EngineRow,
-    FieldsRow,
-    FileRow,
-    KnobRow,
-    PrecisionKnobRow,
-    SettingRow,
-)
-from workbench.core.config import KNOBS, Config, Knob, Provider, catalogue, kinds, name_kinds, part_types
+from workbench.apps.panels.knobs.row import ARITHMETIC, Place, SettingRow, field_place
+from workbench.core.config import KNOBS, Config, Knob, PreparedModel, Provider, catalogue, kinds, part_types
 from workbench.core.config.fields import BY_FIELD
+from workbench.core.config.name_kinds import Entries, FreeSizes, Texts
 from workbench.core.config.parts import PartKnob
+from workbench.core.config.runtime import interpreter, name_of
 from workbench.core.cpu import read_cpu, usable_cores
+from workbench.core.errors import ConfigError
+from workbench.core.models.samples import sample_names
+from workbench.core.stored_files import expanded
 
 # What ORT does with a field that nobody set; ORT's documentation and ours say so.
 IN_EFFECT = {"level": "all", "execution_mode": "sequential", "spinning": "on", "deterministic": "off"}
@@ -58,7 +59,7 @@ def found_rows(words: list[str], environments: tuple[Environment, ...] = ()) -> 
     return tuple(
         row
         for row in standing_rows(environments)
-        if all(word in f"{(row.key, *row.fields)} {row.label} {row.help}".casefold() for word in words)
+        if all(word in f"{(row.key, *row.names)} {row.label} {row.help}".casefold() for word in words)
     )
 
 
@@ -68,21 +69,31 @@ def default_threads() -> int:
 
 
 @cache
-def knob_row(field: str) -> KnobRow:
+def knob_row(field: str) -> SettingRow:
     """Return the row of a knob."""
     knob = BY_FIELD[field]
-    kind = PrecisionKnobRow if field == "precision" else KnobRow
     settings = settings_of(knob, getattr(Config(), field))
     typed = "a number" if isinstance(knob, kinds.Count) else "" if len(settings) > 1 else "a value"
-    return kind(
+    return SettingRow(
         field,
         knob.label,
         f"{knob.help} When: {knob.when}",
         settings,
+        ARITHMETIC if field == "precision" else field_place(field),
         group=knob.group,
-        typed=_EXAMPLES.get(field, "names, with commas" if isinstance(knob, name_kinds.Texts) else typed),
+        typed=_EXAMPLES.get(field, "names, with commas" if isinstance(knob, Texts) else typed),
         more=field in _DETAILED,
+        words=knob.words,
+        parse=partial(_typed_value, knob),
     )
+
+
+def _typed_value(knob: Knob, text: str) -> Any:
+    """Return the value that a text means; names with a value each are typed with commas."""
+    if isinstance(knob, Entries | FreeSizes):
+        pairs = (pair.partition("=") for pair in text.split(","))
+        return {name.strip(): knob.parse_item(value.strip()) for name, _, value in pairs}
+    return knob.parse(text)
 
 
 def settings_of(knob: Knob, default: Any) -> dict[str, Any]:
@@ -111,40 +122,103 @@ def _made(kind: Any) -> Any:
     return None if needs_file else kind()
 
 
-def _file() -> FileRow:
-    return FileRow(
+def _file() -> SettingRow:
+    """Return the row of the model file: the open model, or another one in its place."""
+
+    def get(config: Config) -> Any:
+        return config.precision.model if isinstance(config.precision, PreparedModel) else None
+
+    def put(config: Config, file: Any) -> Config:
+        if file is None:
+            return config.replace(precision=config.arithmetic)
+        if isinstance(config.precision, PreparedModel):
+            return config.replace(precision=replace(config.precision, model=file))
+        return config.replace(precision=PreparedModel(file, precision=config.precision))
+
+    return SettingRow(
         "file",
         "model file",
         "The file that is loaded: the open model's own, or another one in its place, such as another export. "
         "When: two files are to be compared. More: outputs with other names, or of another net.",
         {"the open model": None},
+        Place(get, put),
         group="precision",
         typed="a path, a URL or a sample",
         more=True,
+        parse=_model_file,
     )
 
 
-def _memory() -> FieldsRow:
+def _model_file(text: str) -> str:
+    try:
+        is_known = "://" in text or text in sample_names() or expanded(text).is_file()
+    except OSError:  # a text that is longer than any path
+        is_known = False
+    if not is_known:
+        raise ConfigError(
+            f"There is no model file {text[:200]!r}.", "Type a path, a URL or the name of a sample."
+        )
+    return text
+
+
+def _together(fields: tuple[str, ...]) -> Place:
+    """Return the place of several fields; a value is a tuple of theirs."""
+
+    def put(config: Config, values: Any) -> Config:
+        return config.replace(**dict(zip(fields, values, strict=True)))
+
+    return Place(attrgetter(*fields), put)
+
+
+def _memory() -> SettingRow:
     settings = {
         "default: all on": (None, None, None),
         "no arena": (None, None, False),
         "no pattern": (False, None, None),
         "no arena, no pattern": (False, None, False),
     }
-    text = " ".join(BY_FIELD[field].help for field in MEMORY)
-    return FieldsRow("memory", "memory", text, settings, group="memory", more=True, fields=MEMORY)
+    return SettingRow(
+        "memory",
+        "memory",
+        " ".join(BY_FIELD[field].help for field in MEMORY),
+        settings,
+        _together(MEMORY),
+        group="memory",
+        more=True,
+        words=_memory_words,
+        names=MEMORY,
+    )
 
 
-@cache
-def _engine(environments: tuple[Environment, ...]) -> EngineRow:
-    text = " ".join(BY_FIELD[field].help for field in ENGINE)
-    return EngineRow(
+def _memory_words(values: Any) -> str:
+    held = zip(map(BY_FIELD.__getitem__, MEMORY), values, strict=True)
+    return ", ".join(f"{knob.label} {knob.words(value)}" for knob, value in held if value is not None)
+
+
+def _engine(environments: tuple[Environment, ...]) -> SettingRow:
+    """Return the row of what runs the model: an engine, and the environment that it is in."""
+    return SettingRow(
         "engine",
         BY_FIELD["engine"].label,
-        text,
+        " ".join(BY_FIELD[field].help for field in ENGINE),
         choices(environments),
+        _together(ENGINE),
         group="providers",
         typed="folder or Python of an environment",
         more=True,
-        fields=ENGINE,
+        words=_engine_words,
+        parse=_runtime,
+        names=ENGINE,
     )
+
+
+def _engine_words(value: Any) -> str:
+    engine, runtime = value
+    name = BY_FIELD["engine"].unset if engine is None else str(engine)
+    return name if runtime is None else f"{name} ({name_of(runtime)})"
+
+
+def _runtime(path: str) -> tuple[None, str]:
+    """Return the ONNX Runtime of the environment that a path names."""
+    interpreter(path)
+    return None, str(Path(path).expanduser().absolute())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
+from workbench.apps.panels.knobs.row import Place, SettingRow, entry_place
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import StaticInt8
 from workbench.core.errors import ConfigError
@@ -28,84 +29,50 @@ _PATHS = (  # (trait, label, placeholder, help)
      "Static int8 measures its ranges on these data: an .npz file, or a folder of images or .npy files. "
      "Default: the data of a trained sample, else random data, with a warning."),
 )  # fmt: skip
+_CLOCK = (
+    "Of comparisons. Processor time is the work of a run at one thread: other programs hardly disturb it. "
+    "All else takes the configs as they are set."
+)
 
 
-@dataclass(frozen=True, slots=True)
-class SharedRow:
-    """A row with one cell for all configs, which shows and sets a trait of the state."""
-
-    key: str  # the trait; of a size also its dimension: "dims/batch"
-    label: str
-    help: str
-    unset: str
-    group: str
-    scale: float = 0.0  # from the unit of the trait; 0: no number
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def shown(self, state: BenchState) -> str:
-        """Return what the cell shows; empty for what nobody set."""
-        trait, _, name = self.key.partition("/")
-        value = getattr(state, trait)
-        if name:
-            return str(dict(value).get(name, ""))
-        if self.options:
-            return next(words for words, held in self.options.items() if held == value)
-        if value == state.trait_defaults(trait):
-            return ""
-        return f"{value * self.scale:g}" if self.scale else str(value)
-
-    def set(self, state: BenchState, text: str) -> None:
-        """Set what a text means; an empty one leaves it at its default."""
-        trait, _, name = self.key.partition("/")
-        text = "" if text == self.unset else text
-        if name:
-            sizes = dict(state.dims)  # keeps the order: the same sizes bring back their answer
-            if text:
-                sizes[name] = whole(self.label, text, 1)
-            else:
-                sizes.pop(name, None)
-            state.dims = tuple(sizes.items())
-        elif self.options:
-            setattr(state, trait, self.options[text])
-        elif not text:
-            setattr(state, trait, state.trait_defaults(trait))
-        elif trait == "seed":
-            state.seed = whole(self.label, text, 0)
-        else:
-            setattr(state, trait, positive(self.label, text, self.scale) if self.scale else text)
-
-    def to_json(self, state: BenchState) -> dict[str, Any]:
-        """Return the row as the page draws it."""
-        value = self.shown(state)
-        cell = {"value": value or self.unset, "default": not value, "differs": False, "error": ""}
-        return {
-            "key": self.key, "label": self.label, "help": self.help, "group": self.group, "shared": True,
-            "options": [*self.options] or [self.unset], "typed": "" if self.options else self.unset,
-            "cells": [cell],
-        }  # fmt: skip
-
-
-def shared_rows(state: BenchState) -> list[SharedRow]:
+def shared_rows(state: BenchState) -> list[SettingRow]:
     """Return the rows of the inputs, of calibration data where a config needs them, and of measuring."""
-    sizes = [
-        SharedRow(f"dims/{name}", f"size of {name}", f"Size of {name} in the inputs of all configs",
-                  "chosen" if name in dict(state.dims) else sizes_in(state).get(name, "chosen"), "inputs")
-        for name in dimensions(state.model)
-    ]  # fmt: skip
+    made = sizes_in(state)
     calibrated = any(isinstance(config.arithmetic, StaticInt8) for config in state.configs.values())
-    paths = [SharedRow(trait, label, help, unset, "precision" if trait == "calibration" else "inputs")
-             for trait, label, unset, help in _PATHS if trait == "data" or calibrated]  # fmt: skip
-    clock = "Of comparisons. Processor time is the work of a run at one thread: other programs hardly " \
-            "disturb it. All else takes the configs as they are set."  # fmt: skip
+
+    def row(trait: str, label: str, unset: str, help: str, group: str, **reads: Any) -> SettingRow:
+        settings = {unset: state.trait_defaults(trait)}
+        return SettingRow(trait, label, help, settings, trait_place(trait), group, typed=unset, **reads)
+
     return [
-        *sizes,
-        SharedRow("seed", "seed", "Of random inputs. Default 0.", "0", "inputs"),
-        *paths,
-        *(SharedRow(trait, label, help, unset, "measuring", scale)
+        *(_size_row(name, "chosen" if name in dict(state.dims) else made.get(name, "chosen"))
+          for name in dimensions(state.model)),
+        row("seed", "seed", "0", "Of random inputs. Default 0.", "inputs", parse=partial(whole, "seed", 0)),
+        *(row(trait, label, unset, help, "precision" if trait == "calibration" else "inputs")
+          for trait, label, unset, help in _PATHS if trait == "data" or calibrated),
+        *(row(trait, label, unset, help, "measuring", words=lambda value, scale=scale: f"{value * scale:g}",
+              parse=partial(positive, label, scale))
           for trait, label, scale, unset, help in _MEASURING),
-        SharedRow("clock", "clock", clock, "wall time", "measuring",
-                  options={"wall time": "wall", "processor time": "cpu"}),
+        SettingRow("clock", "clock", _CLOCK, {"wall time": "wall", "processor time": "cpu"},
+                   trait_place("clock"), "measuring"),
     ]  # fmt: skip
+
+
+def _size_row(name: str, unset: str) -> SettingRow:
+    """Return the row of the size of a free dimension in the inputs; `unset` says what it is by itself."""
+    label, place = f"size of {name}", entry_place(trait_place("dims"), name)
+    help, parse = f"Size of {name} in the inputs of all configs", partial(whole, label, 1)
+    return SettingRow(f"dims/{name}", label, help, {unset: None}, place, "inputs", typed=unset, parse=parse)
+
+
+def trait_place(trait: str) -> Place:
+    """Return the place of a trait of the state, which holds pairs as a tuple."""
+
+    def put(state: BenchState, value: Any) -> BenchState:
+        setattr(state, trait, tuple(value.items()) if isinstance(value, dict) else value)
+        return state
+
+    return Place(attrgetter(trait), put)
 
 
 def preview_line(state: BenchState) -> list[dict[str, Any]]:
@@ -138,14 +105,14 @@ def _free(model: Any) -> list[tuple[str, int, str | None]]:
     return list(free_dims(model.describe().inputs))
 
 
-def whole(label: str, typed: str, least: int) -> int:
+def whole(label: str, least: int, typed: str) -> int:
     """Return a whole number from `least` up."""
     if not typed.isdecimal() or len(typed) > _MOST_DIGITS or not least <= int(typed) < 2**31:
         raise ConfigError(f"The {label} cannot be {typed[:40]!r}.", "Write a whole number such as 8.")
     return int(typed)
 
 
-def positive(label: str, typed: str, scale: float) -> float:
+def positive(label: str, scale: float, typed: str) -> float:
     """Return a number above zero."""
     try:
         value = float(typed) / scale

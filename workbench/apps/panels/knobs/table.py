@@ -14,7 +14,7 @@ from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.environments import Environments
 from workbench.apps.panels.handlers import follow, shown_in
 from workbench.apps.panels.knobs.details import detail_rows, fired_in
-from workbench.apps.panels.knobs.option_row import OptionRow, entries_have_rows, found_options
+from workbench.apps.panels.knobs.option_row import entries_have_rows, found_options
 from workbench.apps.panels.knobs.provider_words import do_not_work, lines_about, plugins
 from workbench.apps.panels.knobs.row import SettingRow
 from workbench.apps.panels.knobs.rows import found_rows, standing_rows
@@ -79,16 +79,9 @@ class KnobTable:
         self.opened: set[str] = set()  # keys of the rows whose details stand below them
         self._refreshing = threading.RLock()  # two threads do; the last one must have read the newest state
         self.state.observe(lambda _: self.refresh(), names=_FOLLOWED)
-        self.state.observe(
-            lambda _: bench.preview_inputs(), names=["model", "dims", "seed", "data", "result"]
-        )
         follow(self.view, self.refresh, "search", "drawer")
-        follow(self.state, self._past, "past", "future")
-        bench.preview_inputs()
+        follow(self.state, bench.preview_inputs, "model", "dims", "seed", "data", "result")
         self.environments = Environments(bench)
-
-    def _past(self) -> None:
-        self.view.undoes, self.view.redoes = bool(self.state.past), bool(self.state.future)
 
     def act(self, content: dict[str, Any]) -> None:
         """Do what a person asked for in the page."""
@@ -110,14 +103,10 @@ class KnobTable:
                     self.look(True)
                 case "edit":
                     state.editing = label
-                case "duplicate":
-                    state.duplicate(label)
-                case "drop":
-                    state.drop(label)
-                case "undo":
-                    state.undo()
-                case "redo":
-                    state.redo()
+                case "duplicate" | "drop" as change:
+                    getattr(state, change)(label)
+                case "undo" | "redo" as step:
+                    getattr(state, step)()
 
     def look(self, wanted: bool) -> None:
         """Ask the doctor which providers work here, once."""
@@ -128,7 +117,7 @@ class KnobTable:
         """Set a value by its words, or by a typed text; without a label, what is the same for all."""
         if not label:
             shared = next(line for line in shared_rows(self.state) if line.key == row)
-            shared.set(self.state, text.strip())
+            shared.changed(self.state, text.strip())
             return
         knob_row = self.row(row)
         try:
@@ -143,7 +132,7 @@ class KnobTable:
         """Give a config what A has in a row."""
         knob_row = self.row(row)
         value = knob_row.value(self.state.a)
-        self.bench.turn(label, row, lambda config: knob_row.with_value(config, value))
+        self.bench.turn(label, row, lambda config: knob_row.place.put(config, value))
 
     def command(self, label: str, name: str) -> None:
         """Replace a whole config; of a preset, say where it usually loses before it runs."""
@@ -162,27 +151,27 @@ class KnobTable:
 
     def row(self, key: str) -> SettingRow:
         """Return the row with a key."""
-        hit = next((row for row in (*self.rows(), *self.hits()) if row.key == key), None)
+        standing = (row for row, _ in self.rows())
+        hit = next((row for row in (*standing, *self.hits()) if row.key == key), None)
         if hit is None:
             raise WorkbenchError(
                 f"{quoted(key)} is no row of the table now.", "Search for it, and set it again there."
             )
         return hit
 
-    def rows(self) -> list[SettingRow]:
-        """Return the rows that stand in the table, each opened one with its details below it."""
-        configs, rows = self.state.configs.values(), list[SettingRow]()
-        for row in standing_rows(self.state.environments):
-            if row.key == "providers" and (known := plugins(self.state.doctor)):
+    def rows(self) -> list[tuple[SettingRow, bool]]:
+        """Return the rows that stand in the table, and whether each is a detail of an opened one above."""
+        state, rows = self.state, list[tuple[SettingRow, bool]]()
+        configs, names = state.configs.values(), named_dimensions(state.model)
+        for row in standing_rows(state.environments):
+            if row.key == "providers" and (known := plugins(state.doctor)):
                 row = replace(row, settings={**row.settings, **known})
-            rows += [row, *(self._details(row) if row.key in self.opened else ())]
-        shown = {row.key for row in rows}
-        changed = [row for row in found_options([]) if any(not row.is_default(config) for config in configs)]
-        return [*rows, *(row for row in changed if row.key not in shown)]
-
-    def _details(self, row: SettingRow) -> tuple[SettingRow, ...]:
-        names = named_dimensions(self.state.model)
-        return detail_rows(row.key, self.state.configs.values(), fired_in(self.state), names)
+            rows.append((row, False))
+            if row.key in self.opened:
+                rows += [(detail, True) for detail in detail_rows(row.key, configs, fired_in(state), names)]
+        shown = {row.key for row, _ in rows}
+        changed = (row for row in found_options([]) if not all(map(row.is_default, configs)))
+        return [*rows, *((row, False) for row in changed if row.key not in shown)]
 
     def hits(self) -> list[SettingRow]:
         """Return the rows that the search found, those not available ones last; without a word all knobs."""
@@ -192,8 +181,6 @@ class KnobTable:
 
     def _why_not(self, row: SettingRow) -> str:
         """Return why what a row sets is not available here; empty if it is."""
-        if not isinstance(row, OptionRow):
-            return ""
         absent = "not in this build of ONNX Runtime" if row.absent else ""
         return do_not_work(self.state.doctor).get(row.owner) or absent
 
@@ -205,12 +192,14 @@ class KnobTable:
                 self.refused = {}
                 self.status.value = ""
             configs, hits = state.configs, self.hits()
-            inner = {row.key for key in self.opened for row in self._details(knob_of(key, state))}
-            rows = [{**self._row_json(row, configs), "inner": row.key in inner} for row in self.rows()
+            rows = [{**self._row_json(row, configs), "inner": inner} for row, inner in self.rows()
                     if view.drawer or row.key in CHIEF or self._is_set(row, configs)]  # fmt: skip
             if view.drawer:
-                rows += [row.to_json(state) for row in shared_rows(state)] + preview_line(state)
+                shared = {"shared": True, "chips": False}
+                rows += [{**self._row_json(row, {"": state}), **shared} for row in shared_rows(state)]
+                rows += preview_line(state)
                 rows += lines_about(state.doctor) if "providers" in self.opened else []
+            view.undoes, view.redoes = bool(state.past), bool(state.future)
             view.rows = in_groups(rows)
             view.columns = [self._column(label) for label in configs]
             view.hits = [self._row_json(row, configs) for row in hits[:MOST_HITS]]
@@ -240,7 +229,9 @@ class KnobTable:
             "duplicates": len(self.state.configs) < len(LABELS),
         }
 
-    def _row_json(self, row: SettingRow, configs: dict[str, Config]) -> dict[str, Any]:
+    def _row_json(self, row: SettingRow, holders: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a row as the page draws it, with a cell for each config, or for the state that all share."""
+        baseline = next(iter(holders.values()))
         reasons = do_not_work(self.state.doctor) if row.key == "providers" else {}
         return {
             "key": row.key,
@@ -252,25 +243,20 @@ class KnobTable:
             "typed": row.typed,
             "more": row.more,
             "why": self._why_not(row),
-            "chips": not entries_have_rows(row, configs),
-            "cells": [self._cell(row, label, config, configs["A"]) for label, config in configs.items()],
+            "chips": not entries_have_rows(row, holders),
+            "cells": [self._cell(row, label, holder, baseline) for label, holder in holders.items()],
         }
 
-    def _cell(self, row: SettingRow, label: str, config: Config, baseline: Config) -> dict[str, Any]:
+    def _cell(self, row: SettingRow, label: str, holder: Any, baseline: Any) -> dict[str, Any]:
         error = self.state.refused.get((label, row.key))
         typed = self.refused.get((label, row.key))
         return {
-            "value": one_line(row.shown(config) if error is None or typed is None else typed, _MOST_LETTERS),
-            "default": row.is_default(config),
-            "differs": row.has(config) and row.has(baseline) and row.value(config) != row.value(baseline),
+            "value": one_line(row.shown(holder) if error is None or typed is None else typed, _MOST_LETTERS),
+            "default": row.is_default(holder),
+            "differs": row.has(holder) and row.has(baseline) and row.value(holder) != row.value(baseline),
             "error": "" if error is None else one_line(str(error)),
-            "none": not row.has(config),
+            "none": not row.has(holder),
         }
-
-
-def knob_of(key: str, state: BenchState) -> SettingRow:
-    """Return the standing row with a key."""
-    return next(row for row in standing_rows(state.environments) if row.key == key)
 
 
 def in_groups(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
