@@ -39,7 +39,7 @@ def test_changes_of_configs_can_be_undone() -> None:
 def test_swapping_is_one_step() -> None:
     bench = wb.Workbench()
     bench.b = wb.Config(level="basic")
-    bench.state.change(a=bench.b, b=bench.a)
+    bench.state.set_configs({"A": bench.b, "B": bench.a})
     assert (bench.a, bench.b) == (wb.Config(level="basic"), wb.Config())
     bench.state.undo()
     assert (bench.a, bench.b) == (wb.Config(), wb.Config(level="basic"))

@@ -25,7 +25,7 @@ def measured(bench: wb.Workbench) -> wb.Comparison:
     """Put a comparison of what is set now into the results."""
     record = ordinary()
     a, b = (run.config for run in record.runs)
-    bench.state.change(a=a, b=b)
+    bench.state.set_configs({"A": a, "B": b})
     result = wb.Comparison(record)
     bench.state.show_comparison(result, bench.request().subject)
     return result

@@ -57,7 +57,7 @@ class Bench:
 
     @a.setter
     def a(self, config: Config) -> None:
-        self.state.change(a=config)
+        self.state.set_config("A", config)
 
     @property
     def b(self) -> Config:
@@ -66,7 +66,7 @@ class Bench:
 
     @b.setter
     def b(self, config: Config) -> None:
-        self.state.change(b=config)
+        self.state.set_config("B", config)
 
     @property
     def result(self) -> Any:
@@ -75,11 +75,8 @@ class Bench:
 
     def set(self, field: str, value: Any) -> None:
         """Change one field of the config that the panels show. A callable makes the value."""
-
-        def changed(config: Config) -> Config:
-            return config.replace(**{field: value() if callable(value) else value})
-
-        self.turn(self.state.editing, field, changed)
+        made = value if callable(value) else lambda: value
+        self.turn(self.state.editing, field, lambda config: config.replace(**{field: made()}))
 
     def turn(self, label: str, name: str, changed: Callable[[Config], Config]) -> None:
         """Change the config with a label; `name` says what of it is changed.
@@ -88,7 +85,7 @@ class Bench:
         """
         state = self.state
         try:
-            config = changed(state.config(label))
+            config = changed(state.configs[label])
         except WorkbenchError as error:
             state.refused = {**state.refused, (label, name): error}
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 from workbench.apps.panels import widgets as W
@@ -31,6 +31,16 @@ def shown_in(status: W.HTML) -> Iterator[None]:
         raise
 
 
+def guarded(handler: Callable[..., object], status: W.HTML) -> Callable[..., None]:
+    """Return a handler that shows its errors in `status`."""
+
+    def run(*arguments: Any) -> None:
+        with shown_in(status):
+            handler(*arguments)
+
+    return run
+
+
 def error_to(status: W.HTML) -> Callable[[Exception], None]:
     """Return a function that shows the error of a background task in `status`."""
 
@@ -45,12 +55,7 @@ def button(
 ) -> W.Button:
     """Return a button that runs `act` and shows its errors in `status`."""
     made = W.Button(description=label, tooltip=hint, classes=classes)
-
-    def click(_: object) -> None:
-        with shown_in(status):
-            act()
-
-    made.on_click(click)
+    made.on_click(guarded(lambda _: act(), status))
     return made
 
 
@@ -93,11 +98,11 @@ def on_change(
     widget: Any, handler: Callable[[Any], object], trait: str = "value", *, status: W.HTML | None = None
 ) -> None:
     """Call `handler` with the new value when a person changes it; show its errors in `status`."""
+    handle = handler if status is None else guarded(handler, status)
 
     def changed(change: Any) -> None:
         if not getattr(_thread, "depth", 0):
-            with nullcontext() if status is None else shown_in(status):
-                handler(change["new"])
+            handle(change["new"])
 
     widget.observe(changed, names=trait)
 

@@ -9,7 +9,7 @@ from typing import Any
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.files import keep
-from workbench.apps.panels.handlers import button, error_to, follow, on_change, own_changes, shown_in
+from workbench.apps.panels.handlers import button, error_to, follow, guarded, on_change, own_changes
 from workbench.apps.panels.markup import error_html, text
 from workbench.apps.server.links import LinkButton, netron_link
 from workbench.core.models.samples import card, sample_names
@@ -52,7 +52,8 @@ class ModelRow:
         on_change(self.samples, self.load, status=self.status)
         on_change(self.path, self._complete, status=self.status)
         on_change(self.upload, self._uploaded, status=self.status)
-        bench.page.bridge.on |= {"open": self._entered, "files": self._dropped}
+        bench.page.bridge.on["open"] = guarded(lambda typed: self.load(typed.strip()), self.status)
+        bench.page.bridge.on["files"] = guarded(self._keep, self.status)
         self._complete("")
         follow(self.state, self._show, "model", "model_error", "opening")
 
@@ -68,13 +69,9 @@ class ModelRow:
         if opens:
             self.path.focus()
 
-    def _entered(self, typed: str) -> None:
-        with shown_in(self.status):
-            self.load(typed.strip())
-
-    def _dropped(self, files: tuple[Mapping[str, Any], ...]) -> None:
-        with shown_in(self.status):
-            self.bench.load(str(keep(files)))
+    def _keep(self, files: tuple[Mapping[str, Any], ...]) -> None:
+        """Open a model that a person dropped or uploaded, with its data files."""
+        self.bench.load(str(keep(files)))
 
     def _complete(self, typed: str) -> None:
         """Offer recent models, and the folders and models at the typed path."""
@@ -84,7 +81,7 @@ class ModelRow:
         with own_changes():
             self.upload.value = ()
         if files:
-            self.bench.load(str(keep(files)))
+            self._keep(files)
 
     def _show(self) -> None:
         state = self.state

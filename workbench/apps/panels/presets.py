@@ -27,19 +27,9 @@ class Preset:
     caution: Callable[[Any, Any], str] = lambda *_: ""  # why it usually loses here; empty: it may win
 
 
-def defaults(_: Any) -> Config:
-    """Return the defaults of ORT."""
-    return Config()
-
-
 def latency_cpu(_: Any) -> Config:
     """Return a config for one request at a time: all passes are on by default, and few cores are all used."""
     return Config(intra_op_threads=LATENCY_THREADS if usable_cores() > LATENCY_THREADS else None)
-
-
-def throughput_cpu(_: Any) -> Config:
-    """Return a config for a server with many requests: one thread each, none of which spins."""
-    return Config(intra_op_threads=1, spinning=False)
 
 
 def int8_cpu(model: Any) -> Config:
@@ -53,28 +43,27 @@ def int8_cpu(model: Any) -> Config:
 
 def cuda(_: Any) -> Config:
     """Return a config for an NVIDIA GPU, with nothing to build first."""
-    options = {"device_id": 0, "cudnn_conv_use_max_workspace": True}
-    return Config(providers=(Provider("cuda", options), Provider("cpu")), io_binding=True)
+    provider = Provider("cuda", device_id=0, cudnn_conv_use_max_workspace=True)
+    return Config(providers=(provider, Provider("cpu")), io_binding=True)
 
 
 def tensorrt(_: Any) -> Config:
     """Return a config for an NVIDIA GPU with float16 engines, built at the first load and kept."""
-    options: dict[str, str | int] = {
-        "trt_fp16_enable": True,
-        "trt_engine_cache_enable": True,
-        "trt_engine_cache_path": str(cache_folder() / "tensorrt"),
-        "trt_timing_cache_enable": True,
-        "trt_builder_optimization_level": 5,
-    }
-    providers = (Provider("tensorrt", options), Provider("cuda"), Provider("cpu"))
-    return Config(providers=providers, io_binding=True)
+    provider = Provider(
+        "tensorrt",
+        trt_fp16_enable=True,
+        trt_engine_cache_enable=True,
+        trt_engine_cache_path=str(cache_folder() / "tensorrt"),
+        trt_timing_cache_enable=True,
+        trt_builder_optimization_level=5,
+    )
+    return Config(providers=(provider, Provider("cuda"), Provider("cpu")), io_binding=True)
 
 
 def few_threads(*_: Any) -> str:
     """Return why one thread usually loses a comparison of latencies."""
-    if usable_cores() < 2:
-        return ""
-    return "One request at a time is usually slower with one thread: the gain is in requests side by side."
+    words = "One request at a time is usually slower with one thread: the gain is in requests side by side."
+    return words if usable_cores() > 1 else ""
 
 
 def int8_here(model: Any, _: Any) -> str:
@@ -104,7 +93,7 @@ def on_gpu(name: str, _: Any, doctor: Any) -> str:
 
 
 PRESETS = (
-    Preset("ORT defaults", "Nothing is set.", defaults),
+    Preset("ORT defaults", "Nothing is set.", lambda _: Config()),
     Preset(
         "latency on the CPU",
         "One request at a time: at most 4 threads; on so few cores, the default.",
@@ -113,7 +102,7 @@ PRESETS = (
     Preset(
         "throughput on the CPU",
         "Many requests at once: one thread each, no spinning.",
-        throughput_cpu,
+        lambda _: Config(intra_op_threads=1, spinning=False),
         few_threads,
     ),
     Preset(

@@ -96,14 +96,6 @@ class BenchState(HasTraits):
         """The configs by label, the baseline first."""
         return labelled((self.a, self.b, *self.more))
 
-    def config(self, label: str) -> Config:
-        """Return the config with a label."""
-        return self.configs[label]
-
-    def change(self, **configs: Config) -> None:
-        """Set `a`, `b`, or any other by its label in lower case, as one step that can be undone."""
-        self.set_configs({**self.configs, **{label.upper(): config for label, config in configs.items()}})
-
     def set_config(self, label: str, config: Config) -> None:
         """Set the config with a label."""
         self.set_configs({**self.configs, label: config})
@@ -121,7 +113,7 @@ class BenchState(HasTraits):
         """Add a column with the same config."""
         if len(self.configs) < len(LABELS):
             with self.hold_trait_notifications():
-                self.set_configs({**self.configs, LABELS[len(self.configs)]: self.config(label)})
+                self.set_configs({**self.configs, LABELS[len(self.configs)]: self.configs[label]})
                 self.editing = LABELS[len(self.configs) - 1]
 
     def drop(self, label: str) -> None:
@@ -198,10 +190,7 @@ class BenchState(HasTraits):
 
     def request(self) -> Request:
         """Return a snapshot of the panels, with the results that are about the same subject."""
-        subject = Subject(
-            self.model, self.a, self.b, tuple(self.dims), self.seed, self.data, self.calibration,
-            more=tuple(self.more), source=self.source,
-        )  # fmt: skip
+        subject = Subject(source=self.source, **{name: getattr(self, name) for name in SUBJECT})
         is_known = self.result_subject == subject
         return Request(
             subject, self.editing, self.budget_s, self.smallest_effect, self.pacing_s,

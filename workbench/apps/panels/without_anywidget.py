@@ -42,12 +42,12 @@ def _field(state: BenchState, label: str, row: SettingRow, status: W.HTML) -> An
     def choose(words: str | None) -> None:
         if words is not None:
             try:
-                state.set_config(label, row.changed(state.config(label), words))
+                state.set_config(label, row.changed(state.configs[label], words))
             finally:
                 show()  # a value that was refused is not left on the screen
 
     def show() -> None:
-        words = row.shown(state.config(label))
+        words = row.shown(state.configs[label])
         with own_changes():
             field.value = words if words in row.settings else None
 

@@ -12,7 +12,7 @@ import traitlets as t
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.environments import Environments
-from workbench.apps.panels.handlers import follow, shown_in
+from workbench.apps.panels.handlers import follow, guarded
 from workbench.apps.panels.knobs.details import detail_rows, fired_in
 from workbench.apps.panels.knobs.option_row import entries_have_rows, found_options
 from workbench.apps.panels.knobs.provider_words import do_not_work, lines_about, plugins
@@ -68,7 +68,7 @@ class KnobTable:
         self.bench, self.state = bench, bench.state
         self.status, self.difference = W.HTML(), W.HTML()
         self.view = KnobView(total=len(catalogue().all_options))
-        self.view.on_act = self.act
+        self.view.on_act = guarded(self.act, self.status)
         presets = [(preset.name, f"preset: {preset.name}", preset.hint) for preset in PRESETS]
         self.view.commands = [
             {"key": key, "label": label, "hint": hint, "last": key in _COMMANDS}
@@ -86,27 +86,26 @@ class KnobTable:
     def act(self, content: dict[str, Any]) -> None:
         """Do what a person asked for in the page."""
         state = self.state
-        with shown_in(self.status):
-            label, row, value = (str(content.get(name, "")) for name in ("label", "row", "value"))
-            match content["act"]:
-                case "set":
-                    self.set(label, row, value)
-                case "copy":
-                    self.copy(label, row)
-                case "command":
-                    self.command(label, value)
-                case "details":
-                    self.opened = self.opened | {row} if value else self.opened - {row}
-                    self.look(row == "providers")
-                    self.refresh()
-                case "look":
-                    self.look(True)
-                case "edit":
-                    state.editing = label
-                case "duplicate" | "drop" as change:
-                    getattr(state, change)(label)
-                case "undo" | "redo" as step:
-                    getattr(state, step)()
+        label, row, value = (str(content.get(name, "")) for name in ("label", "row", "value"))
+        match content["act"]:
+            case "set":
+                self.set(label, row, value)
+            case "copy":
+                self.copy(label, row)
+            case "command":
+                self.command(label, value)
+            case "details":
+                self.opened = self.opened | {row} if value else self.opened - {row}
+                self.look(row == "providers")
+                self.refresh()
+            case "look":
+                self.look(True)
+            case "edit":
+                state.editing = label
+            case "duplicate" | "drop" as change:
+                getattr(state, change)(label)
+            case "undo" | "redo" as step:
+                getattr(state, step)()
 
     def look(self, wanted: bool) -> None:
         """Ask the doctor which providers work here, once."""
@@ -140,7 +139,7 @@ class KnobTable:
         if name == _SAME:
             state.set_config(label, state.a)
         elif name == _SWAP:
-            state.set_configs({**state.configs, "A": state.config(label), label: state.a})
+            state.set_configs({**state.configs, "A": state.configs[label], label: state.a})
         elif name == _ADD:
             state.duplicate(label)
         else:

@@ -101,7 +101,7 @@ def ask(bench: Bench, turn: Turn, kind: str) -> None:
 
 
 def _try(bench: Bench, b: Config) -> None:
-    bench.state.change(b=b)
+    bench.b = b
     bench.compare()
 
 
