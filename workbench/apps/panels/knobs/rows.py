@@ -12,8 +12,9 @@ from workbench.apps.panels.environments import Environment, choices
 from workbench.apps.panels.knobs.row import ARITHMETIC, Place, SettingRow, field_place
 from workbench.core.config import KNOBS, Config, Knob, PreparedModel, Provider, catalogue, kinds, part_types
 from workbench.core.config.fields import BY_FIELD
-from workbench.core.config.name_kinds import Entries, FreeSizes, Texts
+from workbench.core.config.name_kinds import Entries, FreeSizes, Names, Texts
 from workbench.core.config.parts import PartKnob
+from workbench.core.config.provider_knob import Providers
 from workbench.core.config.runtime import interpreter, name_of
 from workbench.core.cpu import read_cpu, usable_cores
 from workbench.core.errors import ConfigError
@@ -26,21 +27,14 @@ OFF = {"precision": "as in the file", "fusion": "off", "io_binding": "off"}
 MEMORY = ("memory_pattern", "memory_reuse", "cpu_arena")
 ENGINE = ("engine", "runtime")
 MOST_COUNTS = 16  # thread counts that a cell offers; any other can be typed
-_DETAILED = (
-    "precision",
-    "fusion",
-    "providers",
-    "disabled_passes",
-    "free_dimensions",
-    "session_entries",
-    "run_entries",
-)
 _ORDER = ("graph", "precision", "providers", "threads", "memory", "inputs", "advanced")  # of the groups
-_EXAMPLES = {
-    "providers": "a list: cuda, cpu",
-    "session_entries": "name=value, name=value",
-    "run_entries": "name=value, name=value",
-    "free_dimensions": "name=size, name=size",
+_DETAILED = PartKnob | Providers | Names | Entries | FreeSizes  # what they hold has rows of its own
+_TYPED: dict[type[Knob], str] = {  # what may be typed for a kind of knob
+    Providers: "a list: cuda, cpu",
+    Entries: "name=value, name=value",
+    FreeSizes: "name=size, name=size",
+    Texts: "names, with commas",
+    kinds.Count: "a number",
 }
 
 
@@ -73,7 +67,7 @@ def knob_row(field: str) -> SettingRow:
     """Return the row of a knob."""
     knob = BY_FIELD[field]
     settings = settings_of(knob, getattr(Config(), field))
-    typed = "a number" if isinstance(knob, kinds.Count) else "" if len(settings) > 1 else "a value"
+    typed = (words for kind, words in _TYPED.items() if isinstance(knob, kind))
     return SettingRow(
         field,
         knob.label,
@@ -81,8 +75,8 @@ def knob_row(field: str) -> SettingRow:
         settings,
         ARITHMETIC if field == "precision" else field_place(field),
         group=knob.group,
-        typed=_EXAMPLES.get(field, "names, with commas" if isinstance(knob, Texts) else typed),
-        more=field in _DETAILED,
+        typed=next(typed, "" if len(settings) > 1 else "a value"),
+        more=isinstance(knob, _DETAILED),
         words=knob.words,
         parse=partial(_typed_value, knob),
     )

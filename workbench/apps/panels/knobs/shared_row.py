@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -37,7 +38,6 @@ _CLOCK = (
 
 def shared_rows(state: BenchState) -> list[SettingRow]:
     """Return the rows of the inputs, of calibration data where a config needs them, and of measuring."""
-    made = sizes_in(state)
     calibrated = any(isinstance(config.arithmetic, StaticInt8) for config in state.configs.values())
 
     def row(trait: str, label: str, unset: str, help: str, group: str, **reads: Any) -> SettingRow:
@@ -45,8 +45,7 @@ def shared_rows(state: BenchState) -> list[SettingRow]:
         return SettingRow(trait, label, help, settings, trait_place(trait), group, typed=unset, **reads)
 
     return [
-        *(_size_row(name, "chosen" if name in dict(state.dims) else made.get(name, "chosen"))
-          for name in dimensions(state.model)),
+        *_size_rows(state),
         row("seed", "seed", "0", "Of random inputs. Default 0.", "inputs", parse=partial(whole, "seed", 0)),
         *(row(trait, label, unset, help, "precision" if trait == "calibration" else "inputs")
           for trait, label, unset, help in _PATHS if trait == "data" or calibrated),
@@ -58,11 +57,26 @@ def shared_rows(state: BenchState) -> list[SettingRow]:
     ]  # fmt: skip
 
 
-def _size_row(name: str, unset: str) -> SettingRow:
-    """Return the row of the size of a free dimension in the inputs; `unset` says what it is by itself."""
-    label, place = f"size of {name}", entry_place(trait_place("dims"), name)
-    help, parse = f"Size of {name} in the inputs of all configs", partial(whole, label, 1)
-    return SettingRow(f"dims/{name}", label, help, {unset: None}, place, "inputs", typed=unset, parse=parse)
+def _size_rows(state: BenchState) -> Iterator[SettingRow]:
+    """Yield the row of the size of each free dimension, in the inputs as they are made unless it is set."""
+    if state.model is None:
+        return
+    from workbench.core.models.usual import sizes_in  # and onnx with it
+    from workbench.features.grid.axes import free_names
+
+    made = {} if state.preview is None else sizes_in(state.model.structure, state.preview.shapes)
+    for name in free_names(state.model)[:MOST_DIMENSIONS]:
+        label, unset = f"size of {name}", "chosen" if name in dict(state.dims) else made.get(name, "chosen")
+        yield SettingRow(
+            f"dims/{name}",
+            label,
+            f"Size of {name} in the inputs of all configs",
+            {str(unset): None},
+            entry_place(trait_place("dims"), name),
+            "inputs",
+            typed=str(unset),
+            parse=partial(whole, label, 1),
+        )
 
 
 def trait_place(trait: str) -> Place:
@@ -85,24 +99,14 @@ def preview_line(state: BenchState) -> list[dict[str, Any]]:
     return [{"key": "preview", "label": "inputs", "help": "", "group": "inputs", "line": words, "cells": []}]
 
 
-def dimensions(model: Any) -> list[str]:
-    """Return the names of a model's free dimensions, in the order of its inputs; of unnamed ones `x.2`."""
-    return list(dict.fromkeys(name or f"{declared}.{axis}" for declared, axis, name in _free(model)))[
-        :MOST_DIMENSIONS
-    ]
-
-
 def named_dimensions(model: Any) -> list[str]:
     """Return the free dimensions with a name of their own, by which ORT knows them."""
-    return list(dict.fromkeys(name for _, _, name in _free(model) if name))[:MOST_DIMENSIONS]
-
-
-def _free(model: Any) -> list[tuple[str, int, str | None]]:
     if model is None:
         return []
     from workbench.core.models.sizes import free_dims  # and onnx with it
 
-    return list(free_dims(model.describe().inputs))
+    names = (name for _, _, name in free_dims(model.describe().inputs) if name)
+    return list(dict.fromkeys(names))[:MOST_DIMENSIONS]
 
 
 def whole(label: str, least: int, typed: str) -> int:
@@ -121,23 +125,3 @@ def positive(label: str, scale: float, typed: str) -> float:
     if not 0 < value < 1e6:
         raise ConfigError(f"The {label} cannot be {typed[:40]!r}.", "Write a number above 0, or nothing.")
     return value
-
-
-def sizes_in(state: BenchState) -> dict[str, str]:
-    """Return the size of each free dimension of the open model in the inputs as they are made."""
-    if state.model is None or state.preview is None or not state.preview.shapes:
-        return {}
-    from workbench.core.models.declared import TensorType  # and onnx with it
-
-    types = {declared.name: declared.type for declared in state.model.describe().inputs}
-    sizes: dict[str, str] = {}
-    for name, shape in state.preview.shapes:
-        kind = types.get(name)
-        numbers = shape.partition("[")[2].rstrip("]").split(",")
-        if isinstance(kind, TensorType) and len(kind.dims or ()) == len(numbers):
-            sizes |= {
-                dim or f"{name}.{axis}": number
-                for axis, (dim, number) in enumerate(zip(kind.dims or (), numbers, strict=True))
-                if not isinstance(dim, int)
-            }
-    return sizes
