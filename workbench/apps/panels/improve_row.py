@@ -23,14 +23,16 @@ KIND = "improvement"
 IMPROVE = "Improve"
 MORE_LIMITS = "+ limit: memory, p99, file…"
 _HINT = "Try what the findings propose, search around what was better, and prove the answer within the limits"
-_LOSSES = {
-    "no accuracy": "",
-    "0.5 % accuracy": "0.5",
-    "1 % accuracy": "1",
-    "2 % accuracy": "2",
-    "5 % accuracy": "5",
+_FIRST: dict[str, tuple[str, dict[str, str]]] = {  # argument → tooltip, words → text of the field
+    "max_accuracy_drop": (
+        "How much accuracy the answer may cost",
+        {"no accuracy": "", **{f"{percent} % accuracy": percent for percent in ("0.5", "1", "2", "5")}},
+    ),
+    "budget_s": (
+        "How long all of it may take",
+        {"3 minutes": "", "1 minute": "60", "10 minutes": "600", "30 minutes": "1800"},
+    ),
 }
-_TIMES = {"3 minutes": "", "1 minute": "60", "10 minutes": "600", "30 minutes": "1800"}
 
 
 class ImproveRow:
@@ -41,10 +43,8 @@ class ImproveRow:
         self.status, self.start = W.HTML(), W.HTML()
         self.press = start_button(bench, IMPROVE, _HINT, lambda: bench.run(KIND), self.status)
         self.fields = {
-            "max_accuracy_drop": W.Dropdown(
-                options=[*_LOSSES.items()], tooltip="How much accuracy the answer may cost"
-            ),
-            "budget_s": W.Dropdown(options=[*_TIMES.items()], tooltip="How long all of it may take"),
+            argument: W.Dropdown(options=[*options.items()], tooltip=tooltip)
+            for argument, (tooltip, options) in _FIRST.items()
         }
         loss, time = self.fields.values()
         hint = "Limits of time, memory and size, and what may vary"
@@ -98,18 +98,15 @@ class MayVary:
     """The settings of the default space; one without a check may not vary."""
 
     def __init__(self, bench: Bench, status: W.HTML) -> None:
-        self.bench, self.state = bench, bench.state
+        self.state = bench.state
         hint = "Find the settings that may pay for this model here, to leave some out"
-        self.find = button("What may vary", hint, self._find, status)
+        self.find = button("What may vary", hint, lambda: bench.start(FIND_SPACE), status)
         self.size, self.axes = W.HTML(), W.HBox([], classes="wbp-tools")
         self.checks: dict[str, W.Checkbox] = {}
         self.widget = W.VBox([W.HBox([self.find, self.size], classes="wbp-tools"), self.axes])
         follow(self.state, self._offer, "space")
         follow(self.state, self._enable, "job")
         self.state.observe(lambda _: setattr(self.state, "space", None), names="model")
-
-    def _find(self) -> None:
-        self.bench.start(Action("What may vary", find_space, keep_space))
 
     def _enable(self) -> None:
         self.find.disabled = self.state.job is not None
@@ -136,13 +133,11 @@ class MayVary:
         self._count()
 
     def _count(self) -> None:
-        space = self.state.space
-        if space is None:
-            left_out = self.state.forms.get(KIND, {}).get("without", "")
-            self.size.value = text(f"as in A: {left_out}") if left_out else ""
-            return
-        rest = space.without(*(name for name, check in self.checks.items() if not check.value))
-        words = f"{counted(len(rest.moves), 'change')}, {counted(len(rest), 'combination')}"
+        space, left_out = self.state.space, self.state.forms.get(KIND, {}).get("without", "")
+        words = f"as in A: {left_out}" if left_out else ""
+        if space is not None:
+            rest = space.without(*(name for name, check in self.checks.items() if not check.value))
+            words = f"{counted(len(rest.moves), 'change')}, {counted(len(rest), 'combination')}"
         self.size.value = text(words)
 
 
@@ -163,3 +158,6 @@ def keep_space(state: BenchState, request: Request, space: Space) -> None:
     if request.subject.model is state.model:
         with state.hold_trait_notifications():
             state.run_error, state.space = None, space
+
+
+FIND_SPACE = Action("What may vary", find_space, keep_space)

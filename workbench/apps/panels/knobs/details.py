@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from workbench.apps.panels.knobs.option_row import FIELDS, option_rows
-from workbench.apps.panels.knobs.row import ARITHMETIC, Place, SettingRow, entry_place, field_place
+from workbench.apps.panels.knobs.row import ARITHMETIC, SettingRow, ValuePlace, entry_place, field_place
 from workbench.apps.panels.knobs.rows import ENGINE, MEMORY, knob_row, settings_of
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config, ConfigPart, PreparedModel, part_types, pass_help, shipped_passes
@@ -85,7 +85,7 @@ def part_rows(field: str, kind: type[ConfigPart]) -> tuple[SettingRow, ...]:
     return tuple(replace(row, has=lambda config: isinstance(outer.get(config), kind)) for row in rows)
 
 
-def part_place(outer: Place, kind: type[ConfigPart], field: str) -> Place:
+def part_place(outer: ValuePlace, kind: type[ConfigPart], field: str) -> ValuePlace:
     """Return the place of a field of a part; a config whose part is of another kind has none and stays."""
 
     def get(config: Config) -> Any:
@@ -96,7 +96,7 @@ def part_place(outer: Place, kind: type[ConfigPart], field: str) -> Place:
         part: Any = outer.get(config)
         return outer.put(config, replace(part, **{field: value})) if isinstance(part, kind) else config
 
-    return Place(get, put)
+    return ValuePlace(get, put)
 
 
 def pass_rows(fired: Mapping[str, int]) -> tuple[SettingRow, ...]:
@@ -117,14 +117,14 @@ def pass_rows(fired: Mapping[str, int]) -> tuple[SettingRow, ...]:
     )
 
 
-def pass_place(name: str) -> Place:
+def pass_place(name: str) -> ValuePlace:
     """Return the place that says whether a pass may run."""
 
     def put(config: Config, value: Any) -> Config:
         others = {*config.disabled_passes} - {name}
         return config.replace(disabled_passes=tuple(others if value else {*others, name}))
 
-    return Place(lambda config: name not in config.disabled_passes, put)
+    return ValuePlace(lambda config: name not in config.disabled_passes, put)
 
 
 def why_idle(name: str, lowest: int, config: Config) -> str:

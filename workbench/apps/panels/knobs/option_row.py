@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from workbench.apps.panels.knobs.row import Place, SettingRow, entry_place, field_place
+from workbench.apps.panels.knobs.row import SettingRow, ValuePlace, entry_place, field_place
 from workbench.core.config import Config, Option, Provider, catalogue
 from workbench.core.config.catalogue import RUN, SESSION
 from workbench.core.config.plan import AFFINITY, SPINNING
@@ -14,7 +14,7 @@ from workbench.core.config.plan import AFFINITY, SPINNING
 FIELDS = {SESSION: "session_entries", RUN: "run_entries"}
 
 
-def _options_of(owner: str) -> Place:
+def _options_of(owner: str) -> ValuePlace:
     """Return the place of the options of a provider; the first one that is set brings the provider."""
 
     def get(config: Config) -> Any:
@@ -26,7 +26,7 @@ def _options_of(owner: str) -> Place:
         changed = (Provider(owner, options) if item.name == owner else item for item in providers)
         return config.replace(providers=tuple(changed))
 
-    return Place(get, put)
+    return ValuePlace(get, put)
 
 
 @cache

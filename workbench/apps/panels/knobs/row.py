@@ -12,7 +12,7 @@ from workbench.core.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValuePlace:
     """Where a value is held: `get` reads it from its holder, `put` returns the holder with another value.
 
     The holder of a row is a config, or the state of the panels for what is the same for all configs.
@@ -22,19 +22,19 @@ class Place:
     put: Callable[[Any, Any], Any]
 
 
-def field_place(name: str) -> Place:
+def field_place(name: str) -> ValuePlace:
     """Return the place of a field of a config."""
-    return Place(attrgetter(name), lambda config, value: replace(config, **{name: value}))
+    return ValuePlace(attrgetter(name), lambda config, value: replace(config, **{name: value}))
 
 
-def entry_place(pairs: Place, name: str) -> Place:
+def entry_place(pairs: ValuePlace, name: str) -> ValuePlace:
     """Return the place of one name among pairs that keep their order; no pair has the value None."""
 
     def put(holder: Any, value: Any) -> Any:
         held = {**dict(pairs.get(holder) or ()), name: value}
         return pairs.put(holder, {key: item for key, item in held.items() if item is not None})
 
-    return Place(lambda holder: dict(pairs.get(holder) or ()).get(name), put)
+    return ValuePlace(lambda holder: dict(pairs.get(holder) or ()).get(name), put)
 
 
 def _put_arithmetic(config: Any, value: Any) -> Any:
@@ -42,7 +42,7 @@ def _put_arithmetic(config: Any, value: Any) -> Any:
     return replace(config, precision=replace(config.precision, precision=value) if inside else value)
 
 
-ARITHMETIC = Place(
+ARITHMETIC = ValuePlace(
     attrgetter("arithmetic"), _put_arithmetic
 )  # the precision, whichever file it is applied to
 
@@ -55,7 +55,7 @@ class SettingRow:
     label: str
     help: str
     settings: Mapping[str, Any]
-    place: Place
+    place: ValuePlace
     group: str = ""  # the heading that it stands under
     typed: str = ""  # what may be typed beside the settings; empty: nothing
     more: bool = False  # whether further rows are opened below it

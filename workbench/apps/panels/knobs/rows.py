@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.apps.panels.environments import Environment, choices
-from workbench.apps.panels.knobs.row import ARITHMETIC, Place, SettingRow, field_place
+from workbench.apps.panels.knobs.row import ARITHMETIC, SettingRow, ValuePlace, field_place
 from workbench.core.config import KNOBS, Config, Knob, PreparedModel, Provider, catalogue, kinds, part_types
 from workbench.core.config.fields import BY_FIELD
 from workbench.core.config.name_kinds import Entries, FreeSizes, Names, Texts
@@ -135,7 +135,7 @@ def _file() -> SettingRow:
         "The file that is loaded: the open model's own, or another one in its place, such as another export. "
         "When: two files are to be compared. More: outputs with other names, or of another net.",
         {"the open model": None},
-        Place(get, put),
+        ValuePlace(get, put),
         group="precision",
         typed="a path, a URL or a sample",
         more=True,
@@ -155,13 +155,13 @@ def _model_file(text: str) -> str:
     return text
 
 
-def _together(fields: tuple[str, ...]) -> Place:
+def _together(fields: tuple[str, ...]) -> ValuePlace:
     """Return the place of several fields; a value is a tuple of theirs."""
 
     def put(config: Config, values: Any) -> Config:
         return config.replace(**dict(zip(fields, values, strict=True)))
 
-    return Place(attrgetter(*fields), put)
+    return ValuePlace(attrgetter(*fields), put)
 
 
 def _memory() -> SettingRow:

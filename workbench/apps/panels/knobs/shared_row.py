@@ -7,7 +7,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from workbench.apps.panels.knobs.row import Place, SettingRow, entry_place
+from workbench.apps.panels.knobs.row import SettingRow, ValuePlace, entry_place
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import StaticInt8
 from workbench.core.errors import ConfigError
@@ -79,14 +79,14 @@ def _size_rows(state: BenchState) -> Iterator[SettingRow]:
         )
 
 
-def trait_place(trait: str) -> Place:
+def trait_place(trait: str) -> ValuePlace:
     """Return the place of a trait of the state, which holds pairs as a tuple."""
 
     def put(state: BenchState, value: Any) -> BenchState:
         setattr(state, trait, tuple(value.items()) if isinstance(value, dict) else value)
         return state
 
-    return Place(attrgetter(trait), put)
+    return ValuePlace(attrgetter(trait), put)
 
 
 def preview_line(state: BenchState) -> list[dict[str, Any]]:
