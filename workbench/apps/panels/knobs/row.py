@@ -42,9 +42,8 @@ def _put_arithmetic(config: Any, value: Any) -> Any:
     return replace(config, precision=replace(config.precision, precision=value) if inside else value)
 
 
-ARITHMETIC = ValuePlace(
-    attrgetter("arithmetic"), _put_arithmetic
-)  # the precision, whichever file it is applied to
+# The precision, whichever file it is applied to.
+ARITHMETIC = ValuePlace(attrgetter("arithmetic"), _put_arithmetic)
 
 
 @dataclass(frozen=True, slots=True)
