@@ -60,7 +60,7 @@ def size_row(name: str) -> SettingRow:
 
 def part_rows(field: str, kind: type[ConfigPart]) -> tuple[SettingRow, ...]:
     """Return a row for each knob of a part, such as the calibrator of static int8, and for each switch."""
-    rows = []
+    rows: list[SettingRow] = []
     defaults = {declared.name: declared.default for declared in fields(kind)}  # type: ignore[arg-type]
     outer = ARITHMETIC if field == "precision" and kind is not PreparedModel else field_place(field)
     for knob in kind.KNOBS:

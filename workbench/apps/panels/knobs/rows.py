@@ -28,7 +28,7 @@ MEMORY = ("memory_pattern", "memory_reuse", "cpu_arena")
 ENGINE = ("engine", "runtime")
 MOST_COUNTS = 16  # thread counts that a cell offers; any other can be typed
 _ORDER = ("graph", "precision", "providers", "threads", "memory", "inputs", "advanced")  # of the groups
-_DETAILED = PartKnob | Providers | Names | Entries | FreeSizes  # what they hold has rows of its own
+_DETAILED = (PartKnob, Providers, Names, Entries, FreeSizes)  # what they hold has rows of its own
 _TYPED: dict[type[Knob], str] = {  # what may be typed for a kind of knob
     Providers: "a list: cuda, cpu",
     Entries: "name=value, name=value",
