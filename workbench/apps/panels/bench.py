@@ -140,10 +140,8 @@ class Bench:
             inputs = subject.inputs()
             return InputsPreview(inputs.shapes, inputs.guesses, made_by=inputs.made_by)
 
-        self.in_background(
-            work, partial(setattr, state, "preview"),
-            lambda error: setattr(state, "preview", InputsPreview(error=error)), light=True,
-        )  # fmt: skip
+        show = partial(setattr, state, "preview")
+        self.in_background(work, show, lambda error: show(InputsPreview(error=error)), light=True)
 
     # Running
 

@@ -23,7 +23,6 @@ from workbench.core.stored_files import expanded
 
 # What ORT does with a field that nobody set; ORT's documentation and ours say so.
 IN_EFFECT = {"level": "all", "execution_mode": "sequential", "spinning": "on", "deterministic": "off"}
-OFF = {"precision": "as in the file", "fusion": "off", "io_binding": "off"}
 MEMORY = ("memory_pattern", "memory_reuse", "cpu_arena")
 ENGINE = ("engine", "runtime")
 MOST_COUNTS = 16  # thread counts that a cell offers; any other can be typed
@@ -94,9 +93,10 @@ def settings_of(knob: Knob, default: Any) -> dict[str, Any]:
     """Return the values that a cell offers for a knob, in words, the default first."""
     if knob.field == "providers":
         return {"default: CPU": (), **{card.alias: (Provider(card.alias),) for card in catalogue().providers}}
-    if knob.field in OFF and isinstance(knob, PartKnob):
-        made = {kind.LABEL: _made(kind) for kind in part_types(knob.field).values()}
-        return {OFF[knob.field]: None, **{label: part for label, part in made.items() if part is not None}}
+    if isinstance(knob, PartKnob):
+        made = (part for part in part_types(knob.field).values() if part is not PreparedModel)  # needs a file
+        unset = "off" if knob.field == "fusion" else knob.unset
+        return {unset: None, **{part.LABEL: part() for part in made}}
     words = f"default: {IN_EFFECT[knob.field]}" if knob.field in IN_EFFECT else knob.unset
     if isinstance(knob, kinds.Count) and default is None:
         words = f"default: {default_threads()}" if knob.field == "intra_op_threads" else "default"
@@ -108,12 +108,6 @@ def settings_of(knob: Knob, default: Any) -> dict[str, Any]:
     if isinstance(knob, kinds.Count) and knob.group == "threads":
         return first | {str(count): count for count in range(1, min(usable_cores(), MOST_COUNTS) + 1)}
     return first
-
-
-def _made(kind: Any) -> Any:
-    """Return a part with its defaults; None for a kind that needs a file first."""
-    needs_file = "model" in {knob.field for knob in kind.KNOBS}
-    return None if needs_file else kind()
 
 
 def _file() -> SettingRow:
