@@ -59,10 +59,7 @@ def plain_name(name: object) -> str:
 
 def file_name(model: str) -> str:
     """Return a safe file name for a model's name, which may hold anything."""
-    safe = "".join(
-        letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "-" for letter in model
-    )
-    return safe.strip("-")[:_MOST_LETTERS] or "result"
+    return re.sub("[^A-Za-z0-9_-]", "-", model).strip("-")[:_MOST_LETTERS] or "result"
 
 
 def content_of(write: Callable[[Path], Path], name: str) -> bytes:
