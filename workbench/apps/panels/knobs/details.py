@@ -87,14 +87,15 @@ def part_rows(field: str, kind: type[ConfigPart]) -> tuple[SettingRow, ...]:
 
 def part_place(outer: ValuePlace, kind: type[ConfigPart], field: str) -> ValuePlace:
     """Return the place of a field of a part; a config whose part is of another kind has none and stays."""
+    inner = field_place(field)
 
     def get(config: Config) -> Any:
         part = outer.get(config)
-        return getattr(part, field) if isinstance(part, kind) else None
+        return inner.get(part) if isinstance(part, kind) else None
 
     def put(config: Config, value: Any) -> Any:
-        part: Any = outer.get(config)
-        return outer.put(config, replace(part, **{field: value})) if isinstance(part, kind) else config
+        part = outer.get(config)
+        return outer.put(config, inner.put(part, value)) if isinstance(part, kind) else config
 
     return ValuePlace(get, put)
 
