@@ -3,6 +3,7 @@
 `python -m docs.publish` writes docs/published/, on a machine with no other load.
 `WORKBENCH_BUDGET=short python -m docs.publish course/NAME.ipynb` writes one lesson, with short measurements.
 `python -m docs.publish --to FOLDER --whole NAME.ipynb` runs one notebook and keeps all its outputs.
+`--seconds 10` stands in for the budget that a notebook for users names as a number.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import base64
 import io
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,7 @@ COLORS = 64  # figures are flat; a picture shrinks to a third
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LIVE = ("application/vnd.plotly.v1+json", WIDGET)  # needs a kernel or a page with scripts
 PNG = "image/png"
+OWN_SECONDS = re.compile(r"^seconds = \d+$", re.MULTILINE)
 
 
 def main() -> None:
@@ -41,10 +44,11 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="such as course/01_….ipynb; default: all shipped notebooks")
     parser.add_argument("--to", type=Path, default=HERE / "published")
     parser.add_argument("--whole", action="store_true", help="keep what only a page or a kernel can show")
+    parser.add_argument("--seconds", type=float, help="in place of a notebook's own `seconds = NUMBER`")
     arguments = parser.parse_args()
     arguments.to.mkdir(parents=True, exist_ok=True)
     for name in arguments.names or published_names():
-        book = run(SHIPPED / name)
+        book = run(SHIPPED / name, arguments.seconds)
         target = arguments.to / name
         target.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(book if arguments.whole else strip(book), target)
@@ -64,10 +68,15 @@ def published_names() -> list[str]:
     return sorted(path.relative_to(SHIPPED).as_posix() for path in paths)
 
 
-def run(path: Path) -> nbformat.NotebookNode:
-    """Return the notebook, executed in a folder and a kernel of its own; raise the error of a cell."""
+def run(path: Path, seconds: float | None = None) -> nbformat.NotebookNode:
+    """Return the notebook, executed in a folder and a kernel of its own; raise the error of a cell.
+
+    `seconds` takes the place of the number of seconds that it names as the budget of a measurement.
+    """
     os.environ.update(surroundings(Path(workbench.__file__).parents[1], os.environ))
     book = nbformat.read(path, as_version=4)
+    for cell in book.cells if seconds is not None else ():
+        cell.source = OWN_SECONDS.sub(f"seconds = {seconds:g}", cell.source)
     with tempfile.TemporaryDirectory() as folder:
         where = {"metadata": {"path": folder}}
         NotebookClient(book, timeout=None, store_widget_state=False, resources=where).execute()
