@@ -7,10 +7,8 @@ from onnx.helper import make_node
 
 import workbench as wb
 from tests.core.models import tiny
-from tests.factories import results as examples
 from tests.precision_models import residual
 from workbench.core.config import Config
-from workbench.features.findings.slower import call
 
 pytestmark = pytest.mark.real
 
@@ -85,17 +83,6 @@ def test_float16_on_the_cpu_counts_the_casts_that_ran(tmp_path):
     assert any("Cast" in reason.sentence for reason in record.reasons)
     assert record.integer_nodes == 0
     assert not kinds(record) & {"quantized-layers-in-float", "few-integer-kernels"}
-
-
-def test_the_rules_are_told_the_sizes_of_the_inputs(tmp_path, monkeypatch):
-    free = tiny.model(
-        [make_node("Relu", ["x"], ["y"])], [tiny.tensor("x", ["n", 4])], [tiny.tensor("y", ["n", 4])]
-    )
-    asked = []
-    monkeypatch.setattr(call, "reasons_of", lambda *evidence: asked.extend(evidence) or examples.why_slower())
-    record_of(wb.load(tiny.save(free, tmp_path)), Config(level="disabled"))
-    assert [dict(facts.sizes).keys() for facts in asked[:2]] == [{"n"}, {"n"}]
-    assert asked[0].random_inputs
 
 
 def test_a_comparison_knows_its_model_and_a_reopened_one_is_given_it(digits, tmp_path):
