@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+import workbench as wb
 from tests.features.findings.evidence import evidence, say
 from workbench.core.bundle.run import LogLine
 from workbench.core.config import Config
+from workbench.features.findings.gather import gather
+from workbench.features.findings.known import Known
 from workbench.features.findings.look import look
 
 NODES = [("m", "MatMul", ("x", "w"), 90)]
@@ -48,3 +51,12 @@ def test_threads_that_were_chosen_are_not_pinned() -> None:
 def test_without_a_log_these_rules_are_listed_as_missing_it() -> None:
     missing = {entry.id: entry.reason for entry in look(evidence(NODES)).not_looked}
     assert all(missing[rule] == "no log" for rule in MESSAGES)
+
+
+@pytest.mark.real
+def test_a_profile_that_was_there_has_no_log_and_not_an_empty_one() -> None:
+    model = wb.load("digits-conv")
+    made = gather(model, Config(), model.inputs(seed=0))
+    again = Known(explained=made.explained, profile=made.profile)
+    assert made.log is not None
+    assert gather(model, Config(), model.inputs(seed=0), known=again).log is None
