@@ -324,7 +324,7 @@ def test_two_calls_take_turns(client: Any, model: Path) -> None:
 
 def test_the_command_tunes_there(client: Any, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     there = ["--cluster", client.scheduler.address, "--target", "edge"]
-    assert main(["tune", str(model), *there, "--budget", "60", "--quiet"]) == 0
+    assert main(["tune", str(model), *there, "--budget", "15", "--quiet"]) == 0
     printed = capsys.readouterr().out
     assert " measured" in printed  # in the headline, whatever it proves
     assert "config: Config(" in printed
