@@ -95,7 +95,7 @@ def test_improving_under_a_limit_takes_two_clicks(show: Show, lab: Lab, pages: P
     button(page, "Improve").last.click()
     tried = page.locator(".wbp-steps .wbp-finding")
     expect(tried).to_have_count(2)
-    expect(tried.first).to_contain_text("✓ kept")
+    expect(tried.first).to_contain_text("✓ Kept")
     expect(tried.first).to_contain_text("predicted")
     expect(page.locator(".wbp-improve .wbp-verdict")).to_be_visible()
     expect(page.locator(".wbp-improve .wbp-figure")).to_be_visible()

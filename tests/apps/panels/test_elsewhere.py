@@ -8,7 +8,7 @@ import workbench as wb
 from benchmarks.graphs import explained
 from tests.factories.graphs import fused
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.elsewhere import Elsewhere, islands_html, strip_html
+from workbench.apps.panels.tabs.ort_tables import Elsewhere, islands_html, strip_html
 from workbench.features.explain.graph_view import GraphView
 from workbench.features.explain.placement.prediction import PlacementPrediction, PredictedNode
 

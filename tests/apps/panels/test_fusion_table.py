@@ -10,7 +10,7 @@ import pytest
 from tests.factories.graphs import HOSTILE, fused
 from tests.features.explain.test_fusion_table import plain
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.fusion_table import FusionTable, group_html
+from workbench.apps.panels.tabs.ort_tables import FusionTable, group_html
 from workbench.core.config import Config
 from workbench.features.explain.fusions import Fusions
 from workbench.features.explain.graph_view import GraphView

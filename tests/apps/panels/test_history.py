@@ -10,10 +10,9 @@ import pytest
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
-from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from workbench.apps.panels.tabs.history import PAGE, HistoryPage
-from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, ago, nested, row_of, words_of
+from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, ago, nested, row_of
 from workbench.core.bundle.database import writing
 from workbench.core.bundle.entries import Entry
 
@@ -75,11 +74,6 @@ def test_other_results_stand_below_the_comparison_of_their_model() -> None:
     assert [item.id for item in nested(entries)] == order
     pinned = [item._replace(note=PIN) if item.id == "old" else item for item in entries]
     assert [item.id for item in nested(pinned)][:2] == ["old", "profile"]
-
-
-def test_a_comparison_is_said_by_its_configs() -> None:
-    assert words_of(wb.Comparison(ordinary())).startswith("ORT defaults → ")
-    assert words_of(wb.Peaks(examples.peaks(), examples.about())) == ""
 
 
 @pytest.mark.usefixtures("own_home")

@@ -6,6 +6,7 @@ import threading
 from dataclasses import replace
 from typing import Any
 
+import ipywidgets as W
 import pandas as pd
 import pytest
 
@@ -15,7 +16,7 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
 from workbench.apps.panels.tabs.card import PLOTLY, titled_figure
-from workbench.apps.panels.tabs.explore import ThreadChoice, knees
+from workbench.apps.panels.tabs.explore import knees, thread_choice
 from workbench.apps.panels.tabs.flame import nodes_html
 from workbench.apps.panels.tabs.next_steps import ask
 from workbench.apps.panels.tabs.results import MODES
@@ -254,16 +255,15 @@ def test_the_fewest_threads_that_are_enough_go_into_b() -> None:
     assert [(point.threads, point.spinning) for point in knees(SCALING)] == [(4, False), (2, True)]
     bench = wb.Workbench()
     bench.state.parts = {"thread scaling/B": wb.Threads(SCALING)}
-    choice = ThreadChoice(bench)
-    choice.refresh()
-    first, second = choice.row.children
+    status = W.HTML()
+    first, second = thread_choice(bench, status)
     assert (first.description, second.description) == (
         "Use 4 threads, not spinning in B",
         "Use 2 threads, spinning in B",
     )
     second.click()
     assert (bench.b.intra_op_threads, bench.b.spinning) == (2, True)
-    assert "B has 2 threads" in choice.status.value
+    assert "B is set. Press Compare" in status.value
 
 
 def test_the_newest_scaling_is_the_one_to_choose_from() -> None:
@@ -277,9 +277,8 @@ def test_the_newest_scaling_is_the_one_to_choose_from() -> None:
             ("B", SCALING, "2026-11-21T08:00:00+00:00"),
         )
     }
-    choice = ThreadChoice(bench)
-    choice.refresh()
-    assert choice.row.children[0].description == "Use 8 threads, not spinning in B"
+    first, *_ = thread_choice(bench, W.HTML())
+    assert first.description == "Use 8 threads, not spinning in B"
 
 
 def test_the_flame_shows_the_configs_that_were_profiled() -> None:

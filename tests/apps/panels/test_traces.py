@@ -15,7 +15,6 @@ from tests.factories.graphs import fused
 from tests.factories.results import parts
 from tests.features.profile import traces
 from workbench.apps.panels.tabs.tab import TabPage
-from workbench.apps.panels.tabs.traces import TraceTools
 
 FLAME = "Where time goes"
 
@@ -26,31 +25,31 @@ def bench(own_home: Path) -> wb.Workbench:
     return wb.Workbench()
 
 
-def tools(bench: wb.Workbench, result: wb.Comparison) -> TraceTools:
+def tools(bench: wb.Workbench, result: wb.Comparison) -> tuple[Any, ...]:
+    """Return the widgets below the figures: for each profile a link and a button."""
     results = bench.panels.results
     bench.show(result)
     results.turn(FLAME)
     settle(bench)
     page = results.pages[FLAME]
     assert isinstance(page, TabPage)
-    (tools,) = page.tools
-    assert isinstance(tools, TraceTools)
-    return tools
+    return page.tools.children
 
 
 def test_without_a_profile_there_is_nothing_to_open(bench: wb.Workbench) -> None:
-    assert tools(bench, wb.Comparison(ordinary())).row.children == ()
+    assert tools(bench, wb.Comparison(ordinary())) == ()
 
 
 def test_each_profile_opens_in_speedscope_and_can_be_downloaded(bench: wb.Workbench) -> None:
     shown = tools(bench, wb.Comparison(ordinary(), parts=parts(fused())))
-    assert list(shown.links) == ["A", "B"]
-    addresses = {link.relative for link in shown.links.values()}
+    links, buttons = shown[::2], shown[1::2]
+    assert [pressed.description for pressed in buttons] == ["Download trace A", "Download trace B"]
+    addresses = {link.relative for link in links}
     assert len(addresses) == 2
     assert all(address.startswith("workbench/speedscope/") for address in addresses)
     sent: list[tuple[dict[str, Any], Any]] = []
     bench.page.bridge.send = lambda content, buffers=None: sent.append((content, buffers))
-    shown.buttons["B"].click()
+    buttons[-1].click()
     settle(bench)
     (asked, (data,)) = sent[0]
     assert asked["kind"] == "download"

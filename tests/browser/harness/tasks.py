@@ -82,7 +82,7 @@ def fusions(clicks: Clicks) -> None:
     page, view = clicks.page, "What ORT did"
     clicks.click(page.locator(".wbp-tabs").get_by_role("tab", name=view, exact=True))
     ended(page, view)
-    expect(page.locator(".wbp-page:visible .wbp-heading").first).to_contain_text("patterns fused")
+    expect(page.locator(".wbp-page:visible .wbp-heading").first).to_contain_text("nodes became")
 
 
 def worth_of_a_pass(clicks: Clicks) -> None:

@@ -72,15 +72,15 @@ def buttons_of(status: W.HTML, *specs: tuple[str, str, Callable[[], object]]) ->
 
 
 def use_button(
-    state: BenchState, place: str, hint: str, config: Callable[[], Config], status: W.HTML
+    state: BenchState, place: str, hint: str, config: Callable[[], Config], status: W.HTML, label: str = ""
 ) -> W.Button:
-    """Return a button that puts a config into a place such as B."""
+    """Return a button that puts a config into a place such as B; its label says so, or what changes."""
 
     def use() -> None:
         state.set_config(place, config())
         status.value = note_html(f"{place} is set. Press Compare to measure it.")
 
-    return button(f"Use as {place}", hint, use, status)
+    return button(label or f"Use as {place}", hint, use, status)
 
 
 @contextmanager

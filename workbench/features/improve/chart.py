@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.core.text import bounded, factor
 from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value
 from workbench.drawing.palette import GAIN, LOSS, TEXT
 
@@ -26,10 +25,9 @@ def improvement_chart(record: ImprovementRecord) -> Chart:
 
 def _row(trial: Trial) -> ChartRow:
     look = _KEPT if trial.kept else _REFUSED
-    open_text = "not settled" if trial.ratio is not None else bounded(trial.low, trial.high) or "not measured"
-    values = [Value(None, open_text, look, detail=trial.reason)]
+    values = [Value(None, trial.measured_text, look, detail=trial.reason)]
     if trial.ratio is not None and trial.low is not None:
-        text = f"{factor(trial.ratio, trial.low, trial.high)}, {look.name}"
+        text = f"{trial.measured_text}, {look.name}"
         values = [Value(trial.ratio, text, look, trial.low, trial.high, trial.reason)]
     if trial.predicted is not None:
         values.append(Value(trial.predicted, f"predicted {trial.predicted_text}", _PREDICTED))

@@ -11,7 +11,7 @@ from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.kinds import check_comparison
 from workbench.core.config import Config
 from workbench.core.measure.wording import speed_in_words
-from workbench.core.text import counted, factor, factor_ends
+from workbench.core.text import bounded, counted, factor, factor_ends
 from workbench.features.findings.record import FindingRecord
 from workbench.features.tune.record import StudyCandidate, StudyRecord, check_study
 
@@ -66,6 +66,13 @@ class Trial:
             None if gain is None else gain.speed_up, "" if gain is None else gain.factor,
             candidate.ratio, candidate.low, candidate.high, candidate.reason,
         )  # fmt: skip
+
+    @property
+    def measured_text(self) -> str:
+        """Return the measured speed-up in words, or that there is none."""
+        if self.ratio is None:
+            return bounded(self.low, self.high) or "not measured"
+        return "not settled" if self.low is None else factor(self.ratio, self.low, self.high)
 
     def __str__(self) -> str:
         numbers = [f"predicted {self.predicted_text}"] if self.predicted_text else []

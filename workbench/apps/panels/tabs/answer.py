@@ -12,12 +12,12 @@ from workbench.apps.panels.handlers import button, follow
 from workbench.apps.panels.markup import error_html, note_html, text
 from workbench.apps.panels.tabs.answer_words import (
     REPLACING,
-    bar_html,
     doing_words,
     empty_html,
     failed_html,
     last_words,
     missing_words,
+    progress_html,
     running_html,
     step_words,
     verdict_in_words,
@@ -127,10 +127,7 @@ class AnswerPlace:
         """Return what stands below the answer: what runs or went wrong, or why, and where it is seen."""
         state, view, result = self.state, self.state.job, self.state.result
         if view is not None:
-            words = (
-                "" if view.name in REPLACING else f'<div class="wbp-doing">{text(doing_words(view))}</div>'
-            )
-            return f"{words}{bar_html(view)}" if words else "", ""
+            return "" if view.name in REPLACING else progress_html(view), ""
         if state.run_error is not None and (result is not None or isinstance(state.run_error, Cancelled)):
             return error_html(state.run_error), ""
         if note := last_words(state):

@@ -15,7 +15,7 @@ from workbench.core.measure.bar import in_words
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import in_digits, one_line
 from workbench.drawing.page.banner import axis_html, tiles_html
-from workbench.drawing.verdict_picture import ABSENT, TAIL, RatioAxis, Tile, axis_of, speed_so_far
+from workbench.drawing.verdict_picture import ABSENT, TAIL, Tile, axis_of, speed_so_far
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, Verdict
@@ -53,12 +53,9 @@ def failed_html(name: str, error: Exception) -> str:
 def running_html(view: JobView) -> str:
     """Return how far a comparison is: the ratio so far on the scale, the step, and what is known."""
     verdict = provisional(view)
-    axis: RatioAxis | None = None if verdict is None else axis_of(verdict)
-    head = "Measuring…"
-    if verdict is not None:
-        head = speed_so_far(verdict) or head
-    bar = bar_html(view)
-    lines = f'<div class="wbp-doing">{text(step_words(view))}</div>{bar}'
+    axis = None if verdict is None else axis_of(verdict)
+    head = ("" if verdict is None else speed_so_far(verdict)) or "Measuring…"
+    lines = progress_html(view, step_words(view))
     samples = dict(view.progress.samples) if view.progress is not None else {}
     labels = [*samples][:2] if verdict is None else [*[*samples][:1], verdict.label]
     medians = [median(samples[label]) * 1e3 for label in labels if samples.get(label)]
@@ -88,16 +85,14 @@ def doing_words(view: JobView) -> str:
     return f"{view.name}: {'stopping' if view.cancelling else doing} · {view.elapsed_s:.0f} s"
 
 
-def bar_html(view: JobView) -> str:
-    """Return a bar; one without an end if nobody knows it."""
+def progress_html(view: JobView, words: str = "") -> str:
+    """Return what a job does, with a bar: one without an end if nobody knows it."""
     share = None if view.progress is None else view.progress.fraction
     value = "" if share is None else f'value="{share:.3f}"'
-    return f'<progress class="wbp-progress" max="1" {value} aria-label="progress"></progress>'
-
-
-def progress_html(view: JobView) -> str:
-    """Return a bar and a sentence about any job."""
-    return f'{bar_html(view)}<div class="wbp-doing">{text(doing_words(view))}</div>'
+    return (
+        f'<div class="wbp-doing">{text(words or doing_words(view))}</div>'
+        f'<progress class="wbp-progress" max="1" {value} aria-label="progress"></progress>'
+    )
 
 
 def last_words(state: BenchState) -> str:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow, link_selection
-from workbench.apps.panels.markup import error_html, note_html, text
+from workbench.apps.panels.markup import error_html, note_html
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget, WithDrawer
 from workbench.core.bundle.display import csv_of
 from workbench.core.feature import Offer
 from workbench.drawing.lettering import text_width
 from workbench.drawing.page.caption import caption_html
-from workbench.drawing.titles import take_title
+from workbench.drawing.titles import take_title, title_of
 from workbench.features.base.registry import KINDS
 from workbench.features.findings.record import badges
 
@@ -57,12 +57,19 @@ class Card:
         return self.part.partition("/")[0]
 
 
+def figure_card(
+    title: str, source: str, made: Any, method: str, table: Callable[[], Any] | None = None, **fields: Any
+) -> Card:
+    """Return the card of the figure that a method of a result draws; `source` is what gives the result."""
+    card = Card(title, f"{source}.{method}()", str(made), getattr(made, method), table)
+    return replace(card, **fields)
+
+
 def part_card(kind: str, label: str, made: Any, code: str = "", **fields: Any) -> Card:
     """Return the card of a further result with its figure and its table; `code` is what gives the result."""
     part, names = (f"{kind}/{label}", f'"{kind}", "{label}"') if label else (kind, f'"{kind}"')
-    figure = f"{code or f'result.made({names})'}.figure()"
-    card = Card(kind, figure, str(made), made.figure, made.to_frame, part=part, label=label)
-    return replace(card, **fields)
+    source = code or f"result.made({names})"
+    return figure_card(kind, source, made, "figure", made.to_frame, part=part, label=label, **fields)
 
 
 def joined_cards(state: BenchState, kind: Offer) -> list[Card]:
@@ -85,7 +92,7 @@ class CardWidget:
         self.closed = False
         self.as_table = card.draw is None
         self.body, self.status = W.VBox([], classes="wbp-card-body"), W.HTML()
-        self.title = W.HTML(heading_html(card.heading or card.name), classes="wbp-heading")
+        self.title = W.HTML(caption_html(title_of([card.heading or card.name], "")), classes="wbp-heading")
         self.turn = self._link("Table", "The same in numbers", self._turn)
         self.pin = self._link("Pin", "Keep it below, in a cell that survives sharing", self._pin)
         hint = "Copy the code that gives this"
@@ -198,11 +205,6 @@ class CardWidget:
         self.bench.page.download_made(
             name, "text/csv", lambda: csv_of(table()).encode("utf-8", "replace"), self.status
         )
-
-
-def heading_html(words: str) -> str:
-    """Return the sentence above a figure."""
-    return f'<div class="c-title"><b>{text(words)}</b></div>'
 
 
 def link_badges(state: BenchState, view: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +76,25 @@ class Deploying:
 
     def deploy(self, *, wait: bool = False) -> None:
         """Write the deployment in a job that can be cancelled."""
-        config = self.configs[self.label.value]
+        config, kind = self.configs[self.label.value], self.kind.value
         subject = self.state.result_subject or self.bench.request().subject
         folder = folder_to_write(self.folder.value.strip() or "server")
-        kind, options = self.kind.value, self._options(config, subject)
+        options = self._options(config, subject)
+
+        def work(job: Job) -> Any:
+            from workbench.features.deploy.call import deploy
+
+            job.step("writing the server")
+            inputs = subject.inputs()
+            made = deploy(subject.model, config, folder, kind, inputs=inputs, cancel=job.cancel, **options)
+            return made.check(progress=job.tell, cancel=job.cancel) if kind == "python" else made
+
+        def written(deployment: Any) -> None:
+            self.status.value = note_html(deployment) + note_html(code)
+
+        code = deploy_code(subject, config, folder, kind, options)
         self.status.value = note_html("Deploying…")
-        work = partial(self._work, subject, config, folder, kind, options)
-        done = partial(self._written, deploy_code(subject, config, folder, kind, options))
-        self.bench.write("Deploy", work, done, error_to(self.status), wait=wait)
+        self.bench.write("Deploy", work, written, error_to(self.status), wait=wait)
 
     def _options(self, config: Config, subject: Subject) -> dict[str, Any]:
         """Return the keywords of `wb.deploy` that differ from their defaults, without the inputs."""
@@ -104,24 +114,6 @@ class Deploying:
             return 1 if loaded is None else int(loaded.best_callers(config))
         except ConfigError:  # it is about other configs
             return 1
-
-    @staticmethod
-    def _work(
-        subject: Subject, config: Config, folder: Path, kind: str, options: dict[str, Any], job: Job
-    ) -> Any:
-        from workbench.features.deploy.call import deploy
-
-        job.step("writing the server")
-        deployment = deploy(
-            subject.model, config, folder, "triton" if kind == "triton" else "python",
-            inputs=subject.inputs(), cancel=job.cancel, **options,
-        )  # fmt: skip
-        if kind == "python":
-            deployment = deployment.check(progress=job.tell, cancel=job.cancel)
-        return deployment
-
-    def _written(self, code: str, deployment: Any) -> None:
-        self.status.value = note_html(deployment) + note_html(code)
 
 
 def deploy_code(subject: Subject, config: Config, folder: Path, kind: str, options: Mapping[str, Any]) -> str:

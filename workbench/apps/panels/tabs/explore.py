@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import button
-from workbench.apps.panels.markup import note_html
+from workbench.apps.panels.handlers import use_button
 from workbench.apps.panels.tabs.tab import Tab
+from workbench.core.config import Config
 from workbench.core.models.sizes import is_batch
 from workbench.core.text import counted
 from workbench.features.grid.axes import free_names
@@ -21,29 +20,18 @@ if TYPE_CHECKING:
 HINT = "Put this thread count into B"
 
 
-class ThreadChoice:
-    """A button for each knee of the newest scaling, the fastest first."""
+def thread_choice(bench: Bench, status: W.HTML) -> list[W.Widget]:
+    """Return a button for each knee of the newest scaling, the fastest first."""
+    scalings = bench.state.held_parts("thread scaling").values()
+    newest = max(scalings, key=lambda scaling: scaling.about.created_utc, default=None)
 
-    def __init__(self, bench: Bench) -> None:
-        self.bench, self.state = bench, bench.state
-        self.status, self.row = W.HTML(), W.HBox([], classes="wbp-tools")
-        self.widget = W.VBox([self.row, self.status])
+    def use(point: ThreadPoint) -> W.Button:
+        def config() -> Config:
+            return bench.b.replace(intra_op_threads=point.threads, spinning=point.spinning)
 
-    def refresh(self) -> None:
-        """Make the buttons of the scaling that there is now."""
-        scalings = self.state.held_parts("thread scaling").values()
-        newest = max(scalings, key=lambda scaling: scaling.about.created_utc, default=None)
-        points = knees(newest.record) if newest is not None else []
-        self.status.value = ""
-        uses = (
-            button(f"Use {words(point)} in B", HINT, partial(self._use, point), self.status)
-            for point in points
-        )
-        W.replace(self.row, *uses)
+        return use_button(bench.state, "B", HINT, config, status, f"Use {words(point)} in B")
 
-    def _use(self, point: ThreadPoint) -> None:
-        self.bench.b = self.bench.b.replace(intra_op_threads=point.threads, spinning=point.spinning)
-        self.status.value = note_html(f"B has {words(point)}. Press Compare to measure it against A.")
+    return [use(point) for point in (() if newest is None else knees(newest.record))]
 
 
 def knees(record: ThreadScalingRecord) -> list[ThreadPoint]:
@@ -72,7 +60,7 @@ def first_for(model: Model | None) -> str:
 EXPLORE = Tab(
     "Explore",
     "Choose what to look at: each measures all configs, or the one shown.",
-    tools=(ThreadChoice,),
+    tools=thread_choice,
     has_limits=True,
     first=lambda state: first_for(state.model),
     pills=9,

@@ -6,33 +6,28 @@ from typing import TYPE_CHECKING
 
 from workbench.apps.panels.markup import note_html, text
 from workbench.core.bundle.display import config_in_words
-from workbench.core.text import bounded, counted, factor, in_digits, in_ms
-from workbench.features.findings.record import ALL_FINE, FindingRecord, FindingsRecord
+from workbench.core.text import counted, factor, in_digits, in_ms
+from workbench.features.findings.record import FindingRecord, FindingsRecord
 from workbench.features.improve.record import ImprovementRecord, Trial
 
 if TYPE_CHECKING:
     from workbench.features.findings.fix_result import FixResult
 
-_EFFECTS = {
-    "time": "faster",
-    "memory": "less memory",
-    "load": "less load time",
-    "accuracy": "accuracy",
-    "correctness": "correctness",
-}
+_EFFECTS = {"time": "faster", "memory": "less memory", "load": "less load time"}  # by subject
 RANKED = "ranked by the gain to expect; each fix is checked and measured before it is kept"
 UNSEEN = "which rules could not look, and why"
 _SMALL = "each predicted below 3 % of a run, 10 % of the memory or 20 % of the load"
 
 
-def gain_html(finding: FindingRecord, run_s: float | None) -> str:
+def gain_html(finding: FindingRecord) -> str:
     """Return the predicted gain in large letters, its interval and the confidence below."""
-    interval = interval_text(finding, run_s)
-    below = "".join(f"<div>{line}</div>" for line in (interval, f"<b>{text(finding.confidence)}</b>") if line)
-    subject = finding.gain.subject
-    known = finding.gain.saved is not None or subject in ("accuracy", "correctness")
-    effect = _EFFECTS[subject] if known else "to be measured"
-    number = "" if finding.gain.saved is None else " wbp-number"
+    gain = finding.gain
+    interval = gain.ratio_text.removeprefix(gain.factor).strip(" ()")
+    lines = (text(interval), f"<b>{text(finding.confidence)}</b>")
+    below = "".join(f"<div>{line}</div>" for line in lines if line)
+    known = gain.saved is not None or gain.subject not in _EFFECTS
+    effect = _EFFECTS.get(gain.subject, gain.subject) if known else "to be measured"
+    number = "" if gain.saved is None else " wbp-number"
     return f'<div class="wbp-gain{number}">{text(gain_text(finding))}</div><div>{text(effect)}</div>{below}'
 
 
@@ -50,14 +45,6 @@ def gain_text(finding: FindingRecord) -> str:
     return f"{about}{in_ms(gain.saved, 3)}"
 
 
-def interval_text(finding: FindingRecord, run_s: float | None) -> str:
-    """Return the interval of a predicted speed-up; empty where it is not known."""
-    low, high = finding.gain.low, finding.gain.high
-    if finding.gain.speed_up is None or low is None or high is None or not run_s or max(low, high) >= run_s:
-        return ""
-    return f"{1 / (1 - low / run_s):.2f} to {1 / (1 - high / run_s):.2f}"
-
-
 def body_html(finding: FindingRecord) -> str:
     """Return the title and the evidence."""
     evidence = "".join(f"<div>{text(line)}</div>" for line in finding.evidence)
@@ -73,25 +60,29 @@ def fix_html(finding: FindingRecord) -> str:
 
 def outcome_html(result: FixResult) -> str:
     """Return whether a fix that was tried is worth keeping, and why."""
-    state, word = ("good", "✓ Kept") if result.kept else ("bad", "✗ Not kept")
-    if not result.kept and result.comparison.verdict.kind == "unknown":
-        state, word = "quiet", "Not settled yet"
-    prediction = f'<div class="wbp-note">{text(result.prediction)}</div>' if result.prediction else ""
-    mark = f'<span class="wbp-chip wbp-{state}">{word}</span>'
-    return f'<div role="status">{mark} {text(result.reason)}{prediction}</div>'
+    is_open = not result.kept and result.verdict is not None and result.verdict.kind == "unknown"
+    chip = '<span class="wbp-chip wbp-quiet">Not settled yet</span>' if is_open else kept_html(result.kept)
+    prediction = note_html(result.prediction) if result.prediction else ""
+    return f'<div role="status">{chip} {text(result.reason)}{prediction}</div>'
+
+
+def kept_html(kept: bool) -> str:
+    """Return a mark that says whether a fix was kept."""
+    state, word = ("good", "✓ Kept") if kept else ("bad", "✗ Not kept")
+    return f'<span class="wbp-chip wbp-{state}">{word}</span>'
 
 
 def head_html(label: str, record: FindingsRecord) -> str:
-    """Return the number of one config's findings, or that there are none and which rules looked."""
+    """Return how many findings one config has and which rules looked, with what all fixes promise."""
     config = config_in_words(record.config)
-    words, rest, note = ALL_FINE, f": {record.looked_text}", config
-    if record.large:
-        together = "" if record.together is None else f", together {factor(record.together)} faster"
-        words, rest, note = counted(len(record.large), "finding"), together, f"{config} · {RANKED}"
-    return (
-        f'<div class="wbp-findings-head"><b>{text(label)} · {text(words)}</b>{text(rest)}'
-        f'<div class="wbp-note">{text(note)}</div></div>'
-    )
+    together = "" if record.together is None else f", together {factor(record.together)} faster"
+    note = f"{config} · {RANKED}" if record.large else config
+    return headed_html(f"{label} · {record.headline}", together, note)
+
+
+def headed_html(words: str, rest: str, note: str) -> str:
+    """Return words in bold, what follows them as HTML, and a note below."""
+    return f'<div class="wbp-findings-head"><b>{text(words)}</b>{rest}{note_html(note)}</div>'
 
 
 def rest_html(record: FindingsRecord) -> str:
@@ -102,9 +93,8 @@ def rest_html(record: FindingsRecord) -> str:
     for rule in record.not_looked:
         reasons.setdefault(rule.reason, []).append(rule.id)
     unseen = "".join(f"<li>{text(', '.join(ids))}: {text(reason)}</li>" for reason, ids in reasons.items())
-    looked = text(record.looked_text) if record.large else UNSEEN  # without a finding the head says it
     small_things = folded(f"{counted(len(record.small), 'small thing')}, {_SMALL}", small)
-    return small_things + (folded(looked, unseen) or (note_html(looked) if record.large else "")) + fine
+    return small_things + folded(UNSEEN, unseen) + fine
 
 
 def small_html(finding: FindingRecord) -> str:
@@ -120,27 +110,19 @@ def steps_html(label: str, record: ImprovementRecord) -> str:
     skipped = "".join(f"<li>{text(line)}</li>" for line in record.skipped)
     left = folded(f"{counted(len(record.skipped), 'finding')} not tried, with the reason", skipped)
     config = "" if record.comparison is None else f"<div>{text(config_in_words(record.config))}</div>"
-    return (
-        f'<div class="wbp-findings-head"><b>{text(label)}, improved · {text(record.headline)}</b>{config}'
-        f'<div class="wbp-note">{text(record.ended)}</div></div><div class="wbp-steps">{steps}</div>{left}'
-    )
+    head = headed_html(f"{label}, improved · {record.headline}", config, record.ended)
+    return f'{head}<div class="wbp-steps">{steps}</div>{left}'
 
 
 def trial_html(trial: Trial) -> str:
     """Return one fix that was tried: measured in large letters, predicted below, kept or not and why."""
-    state, word = ("good", "✓ kept") if trial.kept else ("bad", "✗ not kept")
-    measured = bounded(trial.low, trial.high) or "not measured"
-    if trial.ratio is not None:
-        known = trial.low is not None
-        measured = factor(trial.ratio, trial.low, trial.high) if known else "not settled"
     number = " wbp-number" if trial.low is not None else ""
     predicted = f"predicted {trial.predicted_text or 'not known'}"
     return (
         '<div class="wbp-finding"><div class="wbp-finding-gain">'
-        f'<div class="wbp-gain{number}">{measured}</div><div>{predicted}</div></div>'
+        f'<div class="wbp-gain{number}">{text(trial.measured_text)}</div><div>{text(predicted)}</div></div>'
         f'<div class="wbp-finding-body"><b class="wbp-finding-title">{text(trial.title)}</b> '
-        f'<span class="wbp-chip wbp-{state}">{word}</span><div class="wbp-note">{text(trial.reason)}</div>'
-        "</div></div>"
+        f"{kept_html(trial.kept)}{note_html(trial.reason)}</div></div>"
     )
 
 

@@ -1,16 +1,20 @@
-"""The view where time goes: the flame, by operator, the roofline, and why B is slower."""
+"""The view where time goes: the flame with its traces, by operator, the roofline, and why B is slower."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
+from workbench.apps.panels import widgets as W
+from workbench.apps.panels.bench import Bench
+from workbench.apps.panels.files import content_of, file_name
+from workbench.apps.panels.handlers import button, error_to
 from workbench.apps.panels.markup import note_html, text
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.card import Card, part_card
+from workbench.apps.panels.tabs.card import Card, figure_card, part_card
 from workbench.apps.panels.tabs.ort import summary_of
 from workbench.apps.panels.tabs.tab import Tab
-from workbench.apps.panels.tabs.traces import TraceTools
+from workbench.apps.server.links import LinkButton, speedscope_link
 from workbench.core.text import counted, in_time
 
 MOST_NODES, MOST_LETTERS = 12, 80  # of an operator in the drawer, and of their names
@@ -31,13 +35,18 @@ def cards(state: BenchState) -> list[Card]:
     heading = f"Where the time of {' and '.join(labels)} goes, on one scale"
     shown = [Card("flame", code_of(labels), summary, draw, part=part, heading=heading)]
     for label, profile in profiles.items():
-        name = f'result.profile("{label}")'
-        card = partial(Card, summary=str(profile), part=f"profile/{label}", label=label)
-        shown.append(
-            card("by operator", f"{name}.op_type_figure()", draw=profile.op_type_figure,
-                 table=partial(profile.by, "op_type"), key="op_type", details=partial(nodes_html, profile))
-        )  # fmt: skip
-        shown.append(card("by node", f"{name}.to_frame()", table=profile.to_frame, key="node"))
+        card = partial(
+            figure_card,
+            source=f'result.profile("{label}")',
+            made=profile,
+            part=f"profile/{label}",
+            label=label,
+        )
+        shown += [
+            card("by operator", method="op_type_figure", table=partial(profile.by, "op_type"), key="op_type",
+                 details=partial(nodes_html, profile)),
+            card("by node", method="to_frame", table=profile.to_frame, key="node", draw=None),
+        ]  # fmt: skip
     return [*shown, *slower]
 
 
@@ -79,11 +88,37 @@ def view(labels: list[str], profiles: dict[str, Any], explanations: dict[str, An
     return flame_of_two(profiles[a], profiles[b], *explained, labels=(a, b))
 
 
+def trace_tools(bench: Bench, status: W.HTML) -> list[W.Widget]:
+    """Return two buttons for each profile: it in speedscope, and its trace as a file."""
+    tools: list[W.Widget] = []
+    for label, profile in bench.state.held_parts("profile").items():
+        link = LinkButton(None, f"{label} in speedscope")
+        write = partial(speedscope_link, profile, f"{name_of(profile)}, {label}")
+        bench.in_background(write, link.show, error_to(status))
+        hint = f"The profiler's trace of {label} as a file, for speedscope, Perfetto or chrome://tracing"
+        download = partial(download_trace, bench, label, profile, status)
+        tools += [link, button(f"Download trace {label}", hint, download, status)]
+    return tools
+
+
+def download_trace(bench: Bench, label: str, profile: Any, status: W.HTML) -> None:
+    """Write a trace in the background, and save it with the browser."""
+    name, fix = f"{file_name(name_of(profile))}-{label}.trace.json", "Open it in speedscope instead."
+    status.value = note_html("Writing the trace…")
+    trace = partial(content_of, profile.save_trace, "trace.json")
+    bench.page.download_made(name, "application/json", trace, status, fix=fix)
+
+
+def name_of(profile: Any) -> str:
+    """Return the name of a profile's model, which a stranger may have chosen."""
+    model = profile.about.model
+    return model.name if model is not None else "profile"
+
+
 WHERE_TIME_GOES = Tab(
     "Where time goes",
-    "One run of each config under ORT's profiler: by module, by operator, in time. Never used for latency.",
-    cards,
-    {"profile": "flame", "why slower": "why slower"},
-    (TraceTools,),
+    cards=cards,
+    own={"profile": "flame", "why slower": "why slower"},
+    tools=trace_tools,
     needs_room=True,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from workbench.apps.panels.handlers import (
 from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import clock_text
-from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, rows_of, split_note, words_of
+from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, read_words, rows_of, split_note
 from workbench.apps.panels.task_thread import import_shared
 from workbench.core.bundle.entries import Entry
 from workbench.core.errors import WorkbenchError
@@ -64,7 +65,7 @@ class HistoryPage:
         )
         on_change(self.folder, self._choose_folder, status=self.status)
         self.find = W.TextField(placeholder="find in all", tooltip="A text anywhere in an entry of any age")
-        on_change(self.find, self._find, status=self.status)
+        on_change(self.find, lambda _: self._turn(-self.skipped), status=self.status)
         self.turns = buttons_of(
             self.status,
             ("Newer", "The page of newer entries", lambda: self._turn(-PAGE)),
@@ -83,14 +84,14 @@ class HistoryPage:
             heads, at = [_HEADS.get(name, name) for name in SHOWN_COLUMNS], SHOWN_COLUMNS.index("id")
             self.table = TableWidget.of_rows(heads, (), caption, key=at, hidden=at, under=1, action="Open")
             self.table.on_act = self._open_one
-            self._fill()
+            self._fill({})
             follow(self.table, self._enable, "picked")
             W.replace(self.list, self.table if self.entries or self.find.value else W.HTML(_EMPTY))
             unread = [entry.id for entry in self.entries
                       if entry.kind == "comparison" and entry.id not in self.words]  # fmt: skip
             if unread:
                 words = partial(read_words, self._history(), unread)
-                self.bench.in_background(words, self._read, error_to(self.status))
+                self.bench.in_background(words, self._fill, error_to(self.status))
 
     def _history(self) -> History:
         """Return the history of this machine, or that of the folder that was typed."""
@@ -113,25 +114,19 @@ class HistoryPage:
         count = len(kept) if text is None else len(kept.entries(text=text))
         return f"{self.skipped + 1:,} to {self.skipped + len(page[:PAGE]):,} of {count:,}. {_CAPTION}"
 
-    def _find(self, _text: str) -> None:
-        self.skipped = 0
-        self.show()
-
     def _turn(self, entries: int) -> None:
         self.skipped = max(0, self.skipped + entries)
         self.show()
 
-    def _fill(self) -> None:
+    def _fill(self, words: dict[str, str]) -> None:
+        """Show the rows, with what was compared in those that were read meanwhile."""
         assert self.table is not None
-        self.table.fill(rows_of(self.entries, self.words))
-
-    def _read(self, words: dict[str, str]) -> None:
         self.words |= words
-        self._fill()
+        self.table.fill(rows_of(self.entries, self.words))
 
     def _enable(self) -> None:
         """Offer what can be done with the picked entries."""
-        ids = list(self.table.picked) if self.table else []
+        ids = self._picked_ids
         is_only_read = bool(self.folder.value.strip())
         for name, pressed in self.buttons.items():
             writes = name in ("Pin", "Delete")
@@ -147,14 +142,15 @@ class HistoryPage:
             W.replace(box)
 
     @property
+    def _picked_ids(self) -> list[str]:
+        return list(self.table.picked) if self.table else []
+
+    @property
     def picked(self) -> list[str]:
         """The picked ids, at least one."""
-        ids = list(self.table.picked) if self.table else []
-        if not ids:
-            raise WorkbenchError(
-                "Nothing is picked.", "Click a row of the table, or move to it and press Enter."
-            )
-        return ids
+        if ids := self._picked_ids:
+            return ids
+        raise WorkbenchError("Nothing is picked.", "Click a row of the table, or move to it and press Enter.")
 
     def _open(self) -> None:
         self._open_one(self.picked[-1])
@@ -172,17 +168,19 @@ class HistoryPage:
 
     def _pin(self) -> None:
         """Pin the picked entries; those that all are pinned are pinned no longer."""
-        picked = [entry for entry in self.entries if entry.id in self.picked]
-        mark = "" if all(split_note(entry.note)[0] for entry in picked) else f"{PIN} "
-        for entry in picked:
-            self._history().annotate(entry.id, (mark + split_note(entry.note)[1]).strip())
-        self.show()
+        notes = [(entry.id, *split_note(entry.note)) for entry in self.entries if entry.id in self.picked]
+        is_pinned = all(pinned for _, pinned, _ in notes)
+        self._keep_notes((identity, not is_pinned, note) for identity, _, note in notes)
 
     def _annotate(self, note: str) -> None:
         (identity,) = self.picked
-        entry = next(entry for entry in self.entries if entry.id == identity)
-        mark = f"{PIN} " if split_note(entry.note)[0] else ""
-        self._history().annotate(identity, (mark + note.strip()).strip())
+        (before,) = (entry.note for entry in self.entries if entry.id == identity)
+        self._keep_notes([(identity, split_note(before)[0], note)])
+
+    def _keep_notes(self, notes: Iterable[tuple[str, bool, str]]) -> None:
+        """Keep for each id whether its entry is pinned, and its note."""
+        for identity, is_pinned, note in notes:
+            self._history().annotate(identity, f"{PIN if is_pinned else ''} {note.strip()}".strip())
         self.show()
 
     def _side_by_side(self) -> None:
@@ -222,14 +220,3 @@ class HistoryPage:
         self._history().delete(*self.to_delete)
         self.show()
         self.status.value = note_html("Deleted.")
-
-
-def read_words(kept: History, ids: list[str]) -> dict[str, str]:
-    """Return what was compared in each of these entries; nothing of one that cannot be read."""
-    words = {}
-    for identity in ids:
-        try:
-            words[identity] = words_of(kept.open(identity))
-        except WorkbenchError:
-            words[identity] = "cannot be read"
-    return words

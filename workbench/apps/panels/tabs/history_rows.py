@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from workbench.core.bundle.display import config_in_words
-from workbench.core.bundle.entries import Entry
+from workbench.core.bundle.entries import Entry, moment
+from workbench.core.errors import WorkbenchError
 from workbench.core.text import one_line
+from workbench.features.base.history import History
 
 SHOWN_COLUMNS = ("when", "ago", "model", "what", "verdict", "ratio", "pin", "note", "id")
 PIN = "★"  # begins the note of a pinned entry
@@ -26,11 +28,10 @@ def rows_of(
 
 def row_of(entry: Entry, words: str, now: datetime | None = None) -> list[object]:
     """Return the row of one entry."""
-    moment = datetime.fromisoformat(entry.created_utc.replace("Z", "+00:00")).astimezone()
-    pinned, note = split_note(entry.note)
+    made, (pinned, note) = moment(entry.created_utc).astimezone(), split_note(entry.note)
     return [
-        f"{moment:%Y-%m-%d %H:%M}",
-        ago((now or datetime.now().astimezone()) - moment),
+        f"{made:%Y-%m-%d %H:%M}",
+        ago((now or datetime.now().astimezone()) - made),
         entry.model or None,
         words if entry.kind == "comparison" else f"└ {entry.kind}",
         "not settled" if entry.verdict == "unknown" else entry.verdict,
@@ -74,10 +75,13 @@ def split_note(note: str) -> tuple[bool, str]:
     return note.startswith(PIN), note.removeprefix(PIN).strip()
 
 
-def words_of(result: object) -> str:
-    """Return the configs of a comparison in words: "ORT defaults → level basic"."""
-    from workbench.features.compare.result import Comparison
-
-    if not isinstance(result, Comparison):
-        return ""
-    return " → ".join(one_line(config_in_words(run.config), _MOST_LETTERS) for run in result.runs)
+def read_words(kept: History, ids: Iterable[str]) -> dict[str, str]:
+    """Return the configs of each of these comparisons in words: "ORT defaults → level basic"."""
+    words = {}
+    for identity in ids:
+        try:
+            configs = [config_in_words(run.config) for run in kept.open(identity).runs]
+            words[identity] = " → ".join(one_line(config, _MOST_LETTERS) for config in configs)
+        except WorkbenchError:
+            words[identity] = "cannot be read"
+    return words

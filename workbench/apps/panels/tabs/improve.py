@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import follow, shown_in, use_button
-from workbench.apps.panels.markup import note_html, text
+from workbench.apps.panels.markup import text
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.card import titled_figure
 from workbench.apps.panels.tabs.findings import FindingsList
@@ -30,6 +28,7 @@ class SearchedConfigs:
         self.table: TableWidget | None = None
         self.shown: Study | None = None
         self.is_visible = False
+        self.uses: list[W.Button] = []
         self.widget = W.VBox([self.status, self.answer])
         self.state.observe(lambda _: self._draw(), names=["study", "parts", "result"])
         self.state.observe(self._new_model, names="model")
@@ -68,29 +67,29 @@ class SearchedConfigs:
             return
         self.shown, frame = study, study.to_frame()
         self.table = TableWidget.of_frame(frame[_COLUMNS], "Pick one to use it.", "label")
-        self.table.action, self.table.on_act = "Use as B", partial(self._use_row, study)
+        self.table.action, self.table.on_act = "Use as B", self._use_row
         figure = study.figure()
         figure.update_layout(clickmode="event+select")  # a point that is clicked stands out
         title, drawn = titled_figure(figure, study.record.headline)
-        heading = W.HTML(title, classes="wbp-heading")
-        W.replace(self.answer, heading, drawn, self._uses(study, self.table), self.table)
-
-    def _uses(self, study: Study, table: TableWidget) -> W.HBox:
-        """Return the buttons that take the picked config, beside its name."""
-
-        def picked() -> Config:
-            return study.config(self._picked_label(study))
-
-        uses = [use_button(self.state, place, f"Put it into {place}", picked, self.status) for place in "AB"]
+        self.uses = [
+            use_button(self.state, place, f"Put it into {place}", lambda: self._picked()[1], self.status)
+            for place in "AB"
+        ]
         name = W.HTML(classes="wbp-sentence")
+        follow(self.table, lambda: self._tell(name), "picked")
+        row = W.HBox([*self.uses, name], classes="wbp-tools")
+        W.replace(self.answer, W.HTML(title, classes="wbp-heading"), drawn, row, self.table)
 
-        def show() -> None:
-            label = self._picked_label(study)
-            config = config_in_words(study.config(label))
-            name.value = text(f"{label}: {config}. A click on a point or a row picks another.")
+    def _picked(self) -> tuple[str, Config]:
+        """Return the label and the config of the picked row, by default of the best config."""
+        assert self.shown is not None
+        assert self.table is not None
+        label = [self.shown.record.best, *self.table.picked][-1]
+        return label, self.shown.config(label)
 
-        follow(table, show, "picked")
-        return W.HBox([*uses, name], classes="wbp-tools")
+    def _tell(self, name: W.HTML) -> None:
+        label, config = self._picked()
+        name.value = text(f"{label}: {config_in_words(config)}. A click on a point or a row picks another.")
 
     def _pick(self, point: str) -> None:
         """Pick the row of a point that was clicked in the figure."""
@@ -99,15 +98,10 @@ class SearchedConfigs:
                 labels = [candidate.label for candidate in self.shown.record.candidates]
                 self.table.picked = [label for label in labels if plain(label) == point]
 
-    def _picked_label(self, study: Study) -> str:
-        """Return the label of the picked row, by default of the best config."""
-        picked = [] if self.table is None else self.table.picked
-        return picked[-1] if picked else study.record.best
-
-    def _use_row(self, study: Study, label: str) -> None:
-        with shown_in(self.status):
-            self.state.set_config("B", study.config(label))
-            self.status.value = note_html("B is set. Press Compare to measure it.")
+    def _use_row(self, label: str) -> None:
+        assert self.table is not None
+        self.table.picked = [label]
+        self.uses[-1].click()
 
 
 class ImprovePage:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import shown_in, text_field
-from workbench.apps.panels.markup import error_html, note_html, text
+from workbench.apps.panels.markup import note_html, text
 from workbench.core.config.literals import call, literal
 from workbench.core.form import values_of
 from workbench.core.goal_fields import GOAL_FIELDS
@@ -28,7 +27,6 @@ class LimitsLine:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.part = ""  # what the limits are for; empty: the comparison itself
-        self.asked: object = None  # the newest request; answers to earlier ones are dropped
         self.status, self.answer = W.HTML(), W.HTML()
         self.fields = {
             field.argument: text_field(field, lambda _: self._ask(), self.status) for field in ASKED
@@ -64,34 +62,22 @@ class LimitsLine:
         return call(f"{asked}.best", {name: literal(value) for name, value in self.limits.items()})
 
     def _ask(self) -> None:
-        self.asked, self.answer.value = None, ""
+        self.answer.value = ""
         limits = self.limits
         W.set_shown(self.copy, bool(limits))
-        if not limits:
-            return
-        result: Any = self.state.whole_part(self.part) if self.part else self.state.result
-        self.asked = asked = object()
-        self.bench.in_background(
-            partial(result.best, **limits), partial(self._show, asked, self.code), partial(self._fail, asked)
-        )
-
-    def _show(self, asked: object, code: str, best: Best) -> None:
-        if asked is self.asked:
-            self.answer.value = answer_html(best) + note_html(code)
-
-    def _fail(self, asked: object, error: Exception) -> None:
-        if asked is self.asked:
-            self.answer.value = error_html(error)
+        if limits:
+            result: Any = self.state.whole_part(self.part) if self.part else self.state.result
+            self.answer.value = answer_html(result.best(**limits)) + note_html(self.code)
 
 
 def answer_html(best: Best) -> str:
     """Return the answer for each model, and how far each config keeps each limit."""
-    return "".join(_group_html(best, group) for group in best.groups)
-
-
-def _group_html(best: Best, group: str) -> str:
-    reasons = best.reasons(group)
-    rows = f"<ul>{''.join(f'<li>{text(reason)}</li>' for reason in reasons)}</ul>"
-    if len(reasons) > _MOST_OPEN:
-        rows = f"<details><summary>each of {len(reasons)}</summary>{rows}</details>"
-    return f'<div class="wbp-limits" role="status"><b>{text(best.headline(group))}</b>{rows}</div>'
+    answers = ""
+    for group in best.groups:
+        reasons = best.reasons(group)
+        rows = f"<ul>{''.join(f'<li>{text(reason)}</li>' for reason in reasons)}</ul>"
+        if len(reasons) > _MOST_OPEN:
+            rows = f"<details><summary>each of {len(reasons)}</summary>{rows}</details>"
+        head = f"<b>{text(best.headline(group))}</b>"
+        answers += f'<div class="wbp-limits" role="status">{head}{rows}</div>'
+    return answers

@@ -13,12 +13,11 @@ from workbench.apps.panels.handlers import follow, on_change
 from workbench.apps.panels.tabs.answer import AnswerPlace
 from workbench.apps.panels.tabs.explore import EXPLORE
 from workbench.apps.panels.tabs.flame import WHERE_TIME_GOES
+from workbench.apps.panels.tabs.next_steps import is_cheap
 from workbench.apps.panels.tabs.ort import WHAT_ORT_DID
-from workbench.apps.panels.tabs.outputs import OUTPUTS
 from workbench.apps.panels.tabs.share import Share
-from workbench.apps.panels.tabs.steps import is_cheap
 from workbench.apps.panels.tabs.tab import TabPage
-from workbench.apps.panels.tabs.timing import MEMORY_AND_START, TIMING
+from workbench.apps.panels.tabs.timing import MEMORY_AND_START, OUTPUTS, TIMING
 from workbench.core.feature import function_at
 from workbench.features.base.registry import KINDS
 

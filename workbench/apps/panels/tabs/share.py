@@ -6,22 +6,22 @@ import json
 from base64 import b64decode
 from collections.abc import Callable
 from functools import cached_property, partial
-from io import BytesIO
+from html import escape
 from itertools import chain, count
 from pathlib import Path
+from shutil import make_archive
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import traitlets as t
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.code import notebook_cells
-from workbench.apps.panels.files import file_name
-from workbench.apps.panels.handlers import error_to, follow, shown_in
+from workbench.apps.panels.files import content_of, file_name
+from workbench.apps.panels.handlers import button, error_to, follow, shown_in
 from workbench.apps.panels.markup import note_html
+from workbench.apps.panels.state import SUBJECT
 from workbench.apps.panels.tabs.card import still_bundle
-from workbench.apps.panels.tabs.codebox import CodeBox
 from workbench.apps.panels.tabs.deploying import Deploying
 from workbench.core.config.literals import text_literal
 from workbench.core.errors import WorkbenchError
@@ -43,6 +43,8 @@ _GROUPS = (  # name, then items: key, label, tooltip
     )),
 )  # fmt: skip
 _WITHOUT_ANSWER = ("code", "notebook")  # what there is without a comparison
+_KINDS = {"result": "this comparison", "panels": "the panels as they are"}  # of code
+_CODED = (*SUBJECT, "result", "preview", "budget_s", "smallest_effect", "pacing_s", "clock")  # in the code
 
 
 class Menu(W.PageWidget):
@@ -54,6 +56,49 @@ class Menu(W.PageWidget):
     name = t.Unicode(help="the name of button and menu for screen readers").tag(sync=True)
     groups: t.List[Any] = t.List(help="a name and items for each: key, label, hint").tag(sync=True)
     locked = t.Bool(False, help="whether nothing can be chosen, since something runs").tag(sync=True)
+
+
+class CodeBox:
+    """Shows the code, to copy or to insert."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.kind = W.Dropdown(tooltip="Which code to show")
+        self.shown, self.status = W.HTML(), W.HTML()
+        hint = "Put the code into the clipboard"
+        copy = bench.page.copy_button("Copy", hint, lambda: self.text, self.status)
+        cell = button("Insert as cell", "Put the code into a new cell below", self._insert, self.status)
+        row = W.HBox([self.kind, copy, cell], classes="wbp-actions")
+        self.widget = W.VBox([row, self.shown, self.status])
+        follow(bench.state, self._offer, "more")
+        self.kind.observe(lambda _: self.refresh(), names="value")
+        bench.state.observe(lambda _: self.refresh(), names=_CODED)
+
+    def _offer(self) -> None:
+        """Offer the code of what is on the screen, and a plain script of each config."""
+        scripts = {label: f"plain ORT: {label}" for label in self.bench.state.configs}
+        kept, kinds = self.kind.value, {**_KINDS, **scripts}
+        if tuple(kinds) != tuple(value for _, value in self.kind.options):
+            self.kind.options = [(words, kind) for kind, words in kinds.items()]
+            self.kind.value = kept if kept in kinds else "panels"
+
+    @property
+    def text(self) -> str:
+        """The code on the screen."""
+        return self.bench.code(self.kind.value)
+
+    def show(self) -> None:
+        """Show the code of the result, if there is one."""
+        self.kind.value = "panels" if self.bench.state.result is None else "result"
+        self.refresh()
+
+    def _insert(self) -> None:
+        self.bench.page.insert(self.text, self.status)
+
+    def refresh(self) -> None:
+        """Show the code as it would be copied now."""
+        with shown_in(self.status):
+            self.shown.value = f'<pre class="wbp-code" tabindex="0">{escape(self.text)}</pre>'
 
 
 class Share:
@@ -125,11 +170,9 @@ class Share:
 
     def _save(self) -> None:
         """Save the bundle beside the notebook, and offer it as a download."""
-        self.status.value = note_html("Saving…")
-        path = new_path(Path(f"{self.name}.ortbench"))
-        save = partial(self.state.result.save, path)
-        saved = partial(self._offer, "Saved as {}, which wb.open reads anywhere", "application/zip")
-        self.bench.in_background(lambda: (save(), path.read_bytes()), saved, error_to(self.status))
+        path, save = new_path(Path(f"{self.name}.ortbench")), self.state.result.save
+        self._write("Saving…", lambda: (save(path), path.read_bytes()),
+                    "Saved as {}, which wb.open reads anywhere")  # fmt: skip
 
     def _notebook(self) -> None:
         name = f"{self.name if self.state.result or self.state.model else 'workbench'}.ipynb"
@@ -150,10 +193,14 @@ class Share:
 
     def export_data(self) -> None:
         """Write the tables of the result into a new folder beside the bundle, and offer them as a zip."""
-        self.status.value = note_html("Exporting…")
         export = partial(data_of, self.state.result, Path(self.name))
-        written = partial(self._offer, "Written as {}, by result.export({})", "application/zip")
-        self.bench.in_background(export, written, error_to(self.status))
+        self._write("Exporting…", export, "Written as {}, by result.export({})")
+
+    def _write(self, doing: str, work: Callable[[], tuple[Path, bytes]], words: str) -> None:
+        """Write in the background, and offer what was written as a zip."""
+        self.status.value = note_html(doing)
+        written = partial(self._offer, words, "application/zip")
+        self.bench.in_background(work, written, error_to(self.status))
 
     def _offer(self, words: str, mime: str, written: tuple[Path, bytes]) -> None:
         """Say where a file or a folder was written, and save its copy with the browser."""
@@ -167,11 +214,10 @@ class Share:
 def data_of(result: Any, path: Path) -> tuple[Path, bytes]:
     """Export a result into the first new folder with this name; return the folder and its zip."""
     folder: Path = result.export(new_path(path.with_name(f"{path.name}-data")))
-    buffer = BytesIO()
-    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
-        for file in sorted(file for file in folder.rglob("*") if file.is_file()):
-            archive.write(file, file.relative_to(folder.parent))
-    return folder, buffer.getvalue()
+    place = folder.absolute()
+    return folder, content_of(
+        lambda file: Path(make_archive(str(file), "zip", place.parent, place.name)), "data"
+    )
 
 
 def new_path(path: Path) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
@@ -20,14 +19,6 @@ from workbench.core.feature import Offer
 from workbench.features.base.registry import KINDS
 
 
-class Tools(Protocol):
-    """Widgets beside the figures of a view; they follow the state when the view is filled anew."""
-
-    widget: W.Widget
-
-    def refresh(self) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Tab:
     """A view, whose further figures come from the registry of result kinds.
@@ -37,10 +28,10 @@ class Tab:
     """
 
     title: str
-    empty: str  # what stands here before anything was made
+    empty: str = ""  # what stands here before anything was made, besides what its kinds of results say
     cards: Callable[[BenchState], Sequence[Card]] | None = None
     own: Mapping[str, str] = field(default_factory=dict)
-    tools: tuple[Callable[[Bench], Tools], ...] = ()
+    tools: Callable[[Bench, W.HTML], Sequence[W.Widget]] | None = None  # below the cards, made anew with them
     has_limits: bool = False  # below the cards, of the part of the result that they show
     needs_room: bool = False  # the answer folds to one line above it
     pills: int = 3  # titles that stand beside each other; the others are in a list
@@ -102,9 +93,9 @@ class TabPage:
         )
         self.bar = W.HBox([], classes="wbp-bar")
         self.lines: dict[str, FormLine] = {}  # by the names of kinds
-        self.tools = [make(bench) for make in tab.tools]
+        self.tools = W.HBox([], classes="wbp-tools")
         self.below = W.VBox([])  # the limits, while there is a result to ask
-        tools = [tool.widget for tool in self.tools]
+        tools = [self.tools] if tab.tools else []
         self.widget = W.VBox([self.bar, self.status, self.content, *tools, self.below], classes="wbp-page")
         self.cards: dict[str, CardWidget] = {}
         self.fresh = False  # the cards show the state as it is
@@ -131,8 +122,9 @@ class TabPage:
         if stale:
             for card in before.values():
                 card.close()
-            for tool in self.tools:
-                tool.refresh()
+            if self.tab.tools is not None:
+                self.status.value = ""
+                W.replace(self.tools, *self.tab.tools(self.bench, self.status))
 
     def _first_title(self) -> str:
         """Return what the view begins with, where there is a card of it or nothing else is made."""
@@ -179,7 +171,7 @@ class TabPage:
         shown = [card.widget for card in chosen]
         if title in self.kinds and (not chosen or self._line(self.kinds[title]).form):
             shown.insert(0, self._line(self.kinds[title]).widget)
-        if not self.cards and (not shown or title not in self.tab.own.values()):
+        if not self.cards and self.tab.empty:
             shown.insert(0, self.hint)
         if list(self.content.children) != shown:
             self.content.children = shown
@@ -208,9 +200,8 @@ class TabPage:
     def _line(self, kind: str) -> FormLine:
         """Return the sentence and the button of a kind; made when it is first shown."""
         if kind not in self.lines:
-            sentence = self.tab.empty if kind in self.tab.own else ""
-            offer = next(offer for offer in KINDS.offers if offer.name == kind)
-            self.lines[kind] = FormLine(self.bench, offer, sentence)
+            offer = next(offer for offer in self.tab.offers if offer.name == kind)
+            self.lines[kind] = FormLine(self.bench, offer)
         return self.lines[kind]
 
     def _fill_bar(self, chosen: Sequence[CardWidget]) -> None:
