@@ -13,7 +13,6 @@ import workbench as wb
 from benchmarks.zoo import figures_of
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, ordinary
-from workbench.apps import course
 from workbench.apps.cli import main
 from workbench.apps.course.effect import EFFECTS
 from workbench.apps.panels.tabs.answer_words import verdict_in_words
@@ -117,7 +116,7 @@ def test_the_course_says_at_least_and_the_figure_of_precisions_why_it_draws_none
     assert (size.present, EFFECTS["wider-is-faster"].words(size)) == (True, "at least 2.7×")
     study = examples.study()
     fresh = replace(study.confirmations[-1], verdicts=record("faster").verdicts)
-    text = str(course.proof(Study(replace(study, confirmations=(fresh,)))))
+    text = str(Study(replace(study, confirmations=(fresh,))).proof())
     assert "at least 2.7× on fresh rounds: faster." in text
     result = wb.Comparison(record("faster"))
     assert "the size of the speed-up is open: B" in str(result.precision_figure().layout.meta)

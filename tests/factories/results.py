@@ -51,7 +51,8 @@ from workbench.features.profile.session_profile import Overhead, SessionProfile
 from workbench.features.replay.record import ReplayRecord, ReplayRun, SizeSeen
 from workbench.features.tune.record import StudyCandidate, StudyRecord
 from workbench.features.tune.space import Space
-from workbench.features.variants.levels import LevelRow, LevelsRecord
+from workbench.features.variants.level_steps import LevelRow
+from workbench.features.variants.levels import LevelsRecord
 from workbench.features.variants.memory_settings import MemorySetting, MemorySettingsRecord
 from workbench.features.variants.threads import ThreadPoint, ThreadScalingRecord
 from workbench.features.variants.versions import VersionRow, VersionsRecord

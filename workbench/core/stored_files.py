@@ -46,6 +46,17 @@ def folder_to_write(path: str | os.PathLike[str]) -> Path:
         ) from error
 
 
+def made_folder(path: str | os.PathLike[str]) -> Path:
+    """Return a folder of the user's, which is made where there is none."""
+    folder = folder_to_write(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"the folder {path_text(folder)} cannot be made: {error.strerror or error}"
+        raise StorageError(problem, "give a folder that you may write to") from error
+    return folder
+
+
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """One entry: a file, or a folder with its files."""

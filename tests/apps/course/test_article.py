@@ -10,9 +10,7 @@ from workbench.apps.cli.notebooks import shipped_folder
 from workbench.apps.course.article import (
     NOT_MEASURED,
     NOT_RECORDED,
-    article_claims,
-    article_hardware,
-    article_tables,
+    article_data,
 )
 from workbench.core.errors import ConfigError
 
@@ -58,12 +56,12 @@ def test_values_of_a_table_are_named_by_their_cells() -> None:
 
 
 def test_the_data_are_whole() -> None:
-    assert len(article_claims()) >= 15
-    for claim in article_claims().values():
+    assert len(article_data().claims) >= 15
+    for claim in article_data().claims.values():
         assert claim.verdict in ("true", "false", "outdated", "depends", "unchecked")
         assert claim.claim
         assert claim.recorded
-    for table in article_tables().values():
+    for table in article_data().tables.values():
         assert all(len(row) == len(table.columns) for row in table.rows)
         assert table.missing
         assert len(table.to_frame()) == len(table.rows)
@@ -83,30 +81,30 @@ def test_what_is_displayed_is_escaped() -> None:
 
 def test_all_claims_of_a_lesson_stand_in_one_table() -> None:
     compared = course.compare_with_article("lesson-4", {"weights-transposed": "two reorders"})
-    claims = [claim for claim in article_claims().values() if claim.lesson == 4]
+    claims = [claim for claim in article_data().claims.values() if claim.lesson == 4]
     assert len(compared.rows) == len(claims) >= 5
     owns = {row.article: row.own for row in compared.rows}
-    assert owns[article_claims()["weights-transposed"].claim] == "two reorders"
-    assert owns[article_claims()["cnn-gain-only-1.6"].claim] == "not measured"
-    assert owns[article_claims()["exhaustive-search"].claim] == "not measured: needs a GPU"
+    assert owns[article_data().claims["weights-transposed"].claim] == "two reorders"
+    assert owns[article_data().claims["cnn-gain-only-1.6"].claim] == "not measured"
+    assert owns[article_data().claims["exhaustive-search"].claim] == "not measured: needs a GPU"
     with pytest.raises(ConfigError, match="has no claims 'conv-bn'"):
         course.compare_with_article("lesson-4", {"conv-bn": 1})
 
 
 def test_every_claim_and_every_table_of_the_article_stands_in_a_lesson() -> None:
     code = lesson_code()
-    assert len(article_claims()) == 157
-    for lesson in {claim.lesson for claim in article_claims().values()}:
+    assert len(article_data().claims) == 157
+    for lesson in {claim.lesson for claim in article_data().claims.values()}:
         assert f'compare_with_article("lesson-{lesson}"' in code[lesson]
-    assert len(article_tables()) == 11
+    assert len(article_data().tables) == 11
     whole = "\n".join(code.values())
     whole = whole.replace("(figure, {", f'("{FIGURE}", {{')  # lesson 7 has its long name in a variable
-    assert not [name for name in article_tables() if f'compare_with_article("{name}' not in whole]
+    assert not [name for name in article_data().tables if f'compare_with_article("{name}' not in whole]
 
 
 def test_a_claim_without_a_value_in_its_lesson_says_why() -> None:
     code = lesson_code()
-    for claim in article_claims().values():
+    for claim in article_data().claims.values():
         has_value = f'"{claim.id}"' in code[claim.lesson]
         own = claim.row(None).own
         assert has_value or own != NOT_MEASURED, claim.id
@@ -132,15 +130,17 @@ def test_a_cell_that_needs_a_gpu_says_so() -> None:
 
 
 def test_what_is_needed_has_words_and_names_a_part_of_its_table() -> None:
-    assert {claim.needs for claim in article_claims().values()} - {"cpu"} <= article_hardware().keys()
-    for table in article_tables().values():
+    assert {claim.needs for claim in article_data().claims.values()} - {
+        "cpu"
+    } <= article_data().hardware.keys()
+    for table in article_data().tables.values():
         parts = {part for cell in table.cells() for part in cell.split("/")}
         assert set(table.needs) <= parts
-        assert set(table.needs.values()) <= article_hardware().keys()
+        assert set(table.needs.values()) <= article_data().hardware.keys()
 
 
 def test_a_claim_that_was_compared_alone_keeps_its_value_in_the_table_of_its_lesson() -> None:
-    claim = article_claims()["exhaustive-search"]
+    claim = article_data().claims["exhaustive-search"]
     course.compare_with_article(claim.id, None)
     assert own_values("lesson-4", {})[claim.claim] == "not measured: needs a GPU"
     course.compare_with_article(claim.id, "634 ms\nof a second line")

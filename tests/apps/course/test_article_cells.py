@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.factories import comparisons, results
 from workbench.apps import course
-from workbench.apps.course.article import article_tables
+from workbench.apps.course.article import article_data
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config, Float16, StaticInt8
 from workbench.features.accuracy.result import AccuracyTable
@@ -80,7 +80,7 @@ def test_a_provider_has_its_state_here_and_its_predicted_share() -> None:
 
 def test_each_provider_option_of_the_article_has_its_default() -> None:
     cells = course.option_cells()
-    options = [row[0] for row in article_tables()["options-in-code"].rows]
+    options = [row[0] for row in article_data().tables["options-in-code"].rows]
     assert len(cells) == sum(option.startswith(("cuda: ", "tensorrt: ")) for option in options) > 10
     assert cells["options-in-code/tensorrt: trt_engine_cache_path/article_value"] == "default: not set"
     assert len(course.compare_with_article("options-in-code", cells).rows) == len(cells)
@@ -102,7 +102,7 @@ def test_each_issue_has_what_its_rules_found() -> None:
 
 
 def test_the_rules_of_each_issue_exist() -> None:
-    table = article_tables()["common-issues"]
+    table = article_data().tables["common-issues"]
     wanted = {rule for row in table.rows for rule in str(row[-1]).split(", ")}
     assert table.columns[-1] == "rules"
     assert wanted <= {rule.id for rule in rules()}

@@ -15,7 +15,7 @@ from tests.apps.course.asked import asked
 from tests.factories import comparisons, graphs, results
 from workbench.apps import course
 from workbench.apps.course import exercise
-from workbench.apps.course.article import article_contradictions, article_tables
+from workbench.apps.course.article import article_data
 from workbench.apps.course.exercise import exercises
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
@@ -142,7 +142,7 @@ def test_the_words_for_wrong_answers_are_those_that_the_checkers_ask_for() -> No
     words = {
         (name, cause): {field for _, field, _, _ in Formatter().parse(text) if field}
         for lesson in exercise.lesson_texts().values()
-        for name, texts in lesson["wrong"].items()
+        for name, texts in lesson.get("wrong", {}).items()
         for cause, text in texts.items()
     }
     assert set(words) == set(asked_for)
@@ -168,8 +168,8 @@ def test_contradictions_are_accepted_in_any_order() -> None:
 
 
 def test_every_cell_of_a_contradiction_exists() -> None:
-    known = {name for table in article_tables().values() for name in table.cells()}
-    assert {name for pair in article_contradictions() for name in pair} <= known
+    known = {name for table in article_data().tables.values() for name in table.cells()}
+    assert {name for pair in article_data().contradictions for name in pair} <= known
 
 
 @pytest.mark.parametrize(

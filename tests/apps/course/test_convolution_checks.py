@@ -1,4 +1,4 @@
-"""The lesson on convolutional nets: kinds of nodes, and its checkers against right and wrong answers."""
+"""The exercises on convolutional nets: right and wrong answers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 import workbench as wb
 from tests.factories import comparisons, results
 from workbench.apps import course
-from workbench.apps.course.convolution_lesson import OTHERS, gained, grouped, kinds_of
-from workbench.apps.course.exercise import OverBudget
+from workbench.apps.course.convolution_lesson import NOISE, WANTED_GAIN
+from workbench.apps.course.exercise import OverBudget, problem_of_speed, wrong
 from workbench.features.compare.result import Comparison
 from workbench.features.profile.roofline.node_limits import NodeLimit
 
@@ -62,6 +62,11 @@ def test_a_peak_that_was_not_measured_is_named() -> None:
     assert "not measured" in course.check("4.c", 10.0, roofline=unmeasured).text
 
 
+def gained(comparison: Comparison) -> str | None:
+    """What the check of exercise 4.b says of the comparison that it makes."""
+    return problem_of_speed(comparison, NOISE * WANTED_GAIN, wrong("4.b", "asked", gain=WANTED_GAIN))
+
+
 @pytest.mark.parametrize(
     ("high", "sqnr_db", "words"),
     [
@@ -100,39 +105,3 @@ def test_padded_channels_are_accepted_and_the_default_is_not(monkeypatch: pytest
     model = course.conv_net(29)
     assert "no more than before" in course.check("4.b", wb.Config(), model=model).text
     assert course.check("4.b", wb.Config(rewrites=("channels-padded",)), model=model).passed
-
-
-def test_kinds_are_summed_with_what_binds_most_of_their_time() -> None:
-    kinds = grouped(roofline().record.nodes, {"wide": "3×3", "deep": "depthwise 3×3"})
-    frame = kinds.to_frame().set_index("kind")
-    assert list(frame.index) == ["depthwise 3×3", "3×3", OTHERS]
-    assert frame.bound["depthwise 3×3"] == "memory"
-    assert frame.time_share.drop(OTHERS).sum() == pytest.approx(7 / 8)
-    assert "depthwise 3×3 (1): 20% of the operations, 50% of the time" in str(kinds)
-    assert list(kinds.to_frame().bound[:2]) == ["memory", "compute"]
-
-
-def test_the_picture_has_two_bars_for_each_kind() -> None:
-    kinds = grouped(roofline().record.nodes, {"wide": "3×3"})
-    assert [len(row.values[0]) for row in kinds.chart().rows] == [2, 2]
-    assert kinds.figure() is not None
-    assert "image/png" in kinds._repr_mimebundle_()[0]
-
-
-def test_nothing_profiled_is_said() -> None:
-    assert str(grouped((), {})) == "No node was profiled."
-    nothing = replace(roofline().record.nodes[2], time_s=0.0)
-    assert str(grouped((nothing,), {})) == "No node computed anything."
-
-
-def test_the_kind_is_read_from_kernel_and_group() -> None:
-    from onnx import helper
-
-    nodes = [
-        helper.make_node("Conv", ["x", "w"], ["a"], "a", kernel_shape=[3, 3], group=8),
-        helper.make_node("FusedConv", ["a", "w"], ["b"], "b", kernel_shape=[1, 1]),
-        helper.make_node("Conv", ["b", "w"], ["c"], "c"),
-        helper.make_node("Relu", ["c"], ["d"], "d"),
-    ]
-    model = helper.make_model(helper.make_graph(nodes, "g", [], []))
-    assert kinds_of(model) == {"a": "depthwise 3×3", "b": "1×1", "c": "of unknown size"}

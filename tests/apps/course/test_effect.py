@@ -14,6 +14,7 @@ from workbench.apps.course.effect import EFFECTS, RECORDED, SeenEffect
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError
 from workbench.features.cold_start import ColdStarts
+from workbench.features.compare.equal_configs import EqualConfigs
 from workbench.features.compare.result import Comparison
 from workbench.features.tune.result import Study
 from workbench.features.variants.levels import LevelsRecord
@@ -32,7 +33,7 @@ def test_the_recorded_run_of_each_effect_has_it(name: str) -> None:
     seen = course.effect(name, recorded)
     assert seen.present is True
     assert str(seen).startswith(f"Seen here: {EFFECTS[name].sentence}; ")
-    assert recorded.about.machine.cpu in seen.where
+    assert f"on {recorded.about.machine.cpu} with " in str(seen)
     assert seen.run.still() is not None
 
 
@@ -42,10 +43,10 @@ def test_no_recorded_run_is_without_an_effect_and_all_are_small() -> None:
 
 
 def test_two_single_runs_may_be_equal_here() -> None:
-    equal = course.EqualConfigs((1.001, 0.99), ())
+    equal = EqualConfigs((1.001, 0.99), ())
     assert present("noise", equal) is False
-    assert present("noise", course.EqualConfigs((1.001, 0.9), ())) is True
-    assert present("noise", course.EqualConfigs((), ())) is None
+    assert present("noise", EqualConfigs((1.001, 0.9), ())) is True
+    assert present("noise", EqualConfigs((), ())) is None
     text = str(course.effect("noise", equal))
     assert text.startswith("Not seen here: two runs of the same config differ by more than 2 %; 1.0 %.")
     assert "The recorded run has it; " in text
@@ -157,7 +158,7 @@ def test_both_sizes_are_drawn_with_their_intervals() -> None:
     )
     here, recorded = (row.values[0][0] for row in seen.chart().rows)
     assert here.interval == (1.79, 1.88)
-    assert recorded.value == seen.recorded.value
+    assert recorded.value == EFFECTS["wider-is-faster"].read(seen.run).value
     assert list(seen.to_frame()["where"]) == ["here", "recorded"]
     data, _ = seen._repr_mimebundle_()
     assert data["text/plain"] == str(seen)

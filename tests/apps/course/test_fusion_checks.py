@@ -10,8 +10,8 @@ import workbench as wb
 from tests.factories import comparisons, graphs, results
 from workbench.apps import course
 from workbench.apps.course.article_cells import NOT_FIRED
-from workbench.apps.course.exercise import OverBudget
-from workbench.apps.course.fusion_lesson import at_no_cost
+from workbench.apps.course.exercise import OverBudget, problem_of_speed, wrong
+from workbench.apps.course.fusion_lesson import MOST_SLOWER
 from workbench.core.bundle.estimate import Estimate
 from workbench.features.compare.result import Comparison
 from workbench.features.explain.passes.missed import Missed
@@ -56,6 +56,11 @@ def slowed(high: float | None, sqnr_db: float = 90.0) -> Comparison:
     agreement = tuple(replace(row, sqnr_db=sqnr_db) for row in record.agreement)
     verdict = replace(record.verdict, high=high)
     return Comparison(replace(record, verdicts=(verdict,), agreement=agreement))
+
+
+def at_no_cost(comparison: Comparison) -> str | None:
+    """What the check of exercise 3.b says of the comparison that it makes."""
+    return problem_of_speed(comparison, MOST_SLOWER, wrong("3.b", "asked"))
 
 
 @pytest.mark.parametrize("high", [1.2, 0.95, None])

@@ -109,7 +109,7 @@ def test_the_last_checked_answer_is_handed_in_with_guesses_and_decision(empty: P
     assert str(handed.path) in repr(handed)
     (row,) = grade(empty)
     assert (row.status, row.exercise) == ("right", "3.a")
-    assert row.decision == log.sentences
+    assert row.decision == tuple(log)
     assert "{" not in str(log)
     assert str(wb.open(handed.path)) == str(ablation), "a teacher opens it as any result"
 

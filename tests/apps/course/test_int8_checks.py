@@ -1,4 +1,4 @@
-"""The exercises on int8, and the picture of speed and accuracy: right and wrong answers."""
+"""The exercises on int8: right and wrong answers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.accuracy.sensitivity_record import LayerSensitivity
 from workbench.features.accuracy.sensitivity_result import Sensitivity
 from workbench.features.compare.result import Comparison
-from workbench.features.grid.matrix import Matrix, MatrixRecord
-from workbench.features.grid.record import Place
 
 STATIC = Config(precision=StaticInt8())
 LIMITS = {"speedup": 1.5, "lost": 0.02}
@@ -120,31 +118,3 @@ def test_the_activations_follow_the_verdict(kind: str, right: str) -> None:
     assert course.check("7.c", right, comparison=comparison).passed
     for wrong in {"int8", "uint8", "either", "both"} - {right}:
         assert not course.check("7.c", wrong, comparison=comparison).correct
-
-
-def matrix(kind: str = "faster") -> Matrix:
-    runs = comparisons.drawn_run("A", 0.002), replace(comparisons.drawn_run("B", 0.001), config=STATIC)
-    record = comparisons.comparison(*runs, kind=kind)
-    places = (Place("tiny", None, (), record, None), Place("gone", None, (), None, "no such file"))
-    return Matrix(MatrixRecord((), (Config(), STATIC), results.matrix().series, places))
-
-
-def test_speed_and_accuracy_stand_side_by_side() -> None:
-    trade = course.speed_and_accuracy(matrix(), AccuracyTable(results.accuracy()))
-    assert "1.83× faster, -1.00 points (-2.00 to +0.00)" in str(trade)
-    (row,) = trade.chart().rows
-    assert [values[0].value for values in row.values] == [1.83, -1.0]
-    assert row.values[1][0].interval == (-2.0, 0.0)
-    assert list(trade.to_frame()["ratio"]) == [1.83]
-    assert "image/png" in trade._repr_mimebundle_()[0]
-    assert trade.figure() is not None
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [("slower", "1.83× slower"), ("tie", "tie"), ("unknown", "speed not settled")],
-)
-def test_each_verdict_has_its_words_and_no_accuracy_is_called_so(kind: str, words: str) -> None:
-    text = str(course.speed_and_accuracy(matrix(kind)))
-    assert words in text
-    assert "accuracy not measured" in text

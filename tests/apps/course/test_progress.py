@@ -8,7 +8,7 @@ import pytest
 
 from workbench.apps import course
 from workbench.apps.course.prediction import Predicted
-from workbench.apps.course.progress import PROGRESS_FILE, lesson_of
+from workbench.apps.course.progress import PROGRESS_FILE, LessonProgress, lesson_of
 from workbench.core.errors import ConfigError
 
 
@@ -29,9 +29,9 @@ def test_a_guess_may_change_until_the_answer_is_displayed() -> None:
 
 
 def test_one_of_a_unit_is_singular() -> None:
-    assert "You guessed 2 passes; measured here: 1 pass." in str(Predicted("How many?", 2.0, 1, "passes"))
-    assert "You guessed 1 times; measured here: 1.5 times." in str(Predicted("How much?", 1.0, 1.5, "times"))
-    assert "You guessed 1 ms; measured here: 1.25 ms." in str(Predicted("How long?", 1.0, 1.25, "ms"))
+    assert "You guessed 2 passes; measured here: 1 pass." in str(Predicted(2.0, 1, "passes"))
+    assert "You guessed 1 times; measured here: 1.5 times." in str(Predicted(1.0, 1.5, "times"))
+    assert "You guessed 1 ms; measured here: 1.25 ms." in str(Predicted(1.0, 1.25, "ms"))
 
 
 def test_without_a_guess_the_lesson_goes_on() -> None:
@@ -132,7 +132,7 @@ def test_reset_forgets_one_lesson() -> None:
 def test_a_damaged_file_is_no_progress(home: Path, text: str) -> None:
     (home / "data").mkdir(parents=True)
     (home / "data" / PROGRESS_FILE).write_text(text)
-    assert course.progress() == course.LessonProgress()
+    assert course.progress() == LessonProgress()
 
 
 def test_a_home_that_cannot_be_written_stops_no_lesson(home: Path) -> None:

@@ -96,7 +96,7 @@ def test_the_catalogue_agrees_with_the_article_table_about_defaults() -> None:
 
 def test_predictions_are_drawn_by_share_and_partitions() -> None:
     predictions = predict_all(read_graph(course.split_graph()))
-    parts = course.predicted_parts(predictions)
+    parts = predictions.parts()
     frame = parts.to_frame()
     assert len(frame) == len(parts.chart().rows) == len(predictions.all)
     assert "Predicted, nothing ran" in str(parts)
@@ -165,8 +165,8 @@ def test_runs_of_a_gpu_take_the_place_of_stand_ins(tmp_path: Path) -> None:
 def test_what_is_shipped_is_of_stand_ins_until_somebody_records_a_gpu(tmp_path: Path) -> None:
     runs = course.gpu_runs(tmp_path).runs
     assert runs
-    assert all(run.opened and run.providers for run in runs)
-    assert all(run.on_gpu for run in runs) or all(run.is_stand_in and not run.gpus for run in runs)
+    assert all(run.cpu and run.ran_on != "not known" for run in runs)
+    assert all(run.on_gpu for run in runs) or all(run.is_stand_in and run.gpu == "none" for run in runs)
 
 
 def test_a_predicted_value_is_not_called_measured() -> None:

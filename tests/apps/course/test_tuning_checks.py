@@ -108,20 +108,3 @@ def test_what_a_report_lacks_is_named(leave_out: str, words: str) -> None:
     assert words in course.check("10.c", text, study=proven()).text
     assert "that the defaults stay" in course.check("10.c", text, study=unproven()).text
     assert "no text" in course.check("10.c", 1.83, study=proven()).text
-
-
-def test_the_selection_and_the_fresh_rounds_stand_side_by_side() -> None:
-    proof = course.proof(proven())
-    assert "1.3× (1.2 to 1.4) as fast on the rounds that selected it" in str(proof)
-    assert "1.83× (1.79 to 1.88) on fresh rounds: faster." in str(proof)
-    assert len(proof.chart().rows) == len(proof.to_frame()) == 2
-    assert "image/png" in proof._repr_mimebundle_()[0]
-    assert proof.figure() is not None
-
-
-def test_a_study_without_fresh_rounds_proves_nothing() -> None:
-    record = results.study()
-    assert "nothing is proven" in str(course.proof(Study(replace(record, confirmations=()))))
-    default = course.proof(Study(replace(record, winner="A", best="A", confirmations=())))
-    assert "nothing to prove" in str(default)
-    assert len(default.chart().rows) == 1

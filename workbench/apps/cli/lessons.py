@@ -103,7 +103,7 @@ def _handed_in(arguments: argparse.Namespace) -> int:
 
 def _slides(arguments: argparse.Namespace) -> int:
     """Write a deck of slides for each lesson that was run."""
-    from workbench.apps.course.slides import write_slides
+    from workbench.drawing.page.slides import write_slides
 
     folder = arguments.bundles or writable_copy(arguments.folder) / COURSE_FOLDER
     for path, count in write_slides(Path(folder), arguments.output or Path("slides")).items():

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.core.bundle.display import data_frame, frame_of, to_table
+from workbench.core.bundle.display import data_frame, to_table
 from workbench.core.errors import ConfigError
 from workbench.core.text import did_you_mean, listed, one_line
 
@@ -18,10 +17,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOT_RECORDED = "no recorded run"
-LESSON = "lesson-"  # begins the name of all claims of a lesson, such as "lesson-3"
 LONGEST = 1_000  # characters of a claim or a caption
 NOT_MEASURED = "not measured"
 _MEASURED: dict[str, str] = {}  # the reader's values of single claims, kept for the table of their lesson
+
+
+class ArticleRow(NamedTuple):
+    """A figure of the article, the recorded one, the reader's own."""
+
+    article: str
+    recorded: str
+    own: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,7 @@ class Claim:
 
     def row(self, value: Any) -> ArticleRow:
         """Return the claim beside the reader's value; without one, why there is none."""
-        own = (self.no_value or _unmeasured(self.needs)) if value is None else _own(value)
+        own = self.no_value if value is None and self.no_value else _own(value, self.needs)
         return ArticleRow(self.claim, f"{self.verdict}: {self.recorded}", own)
 
 
@@ -67,8 +73,8 @@ class ArticleTable:
     def row(self, cell: str, value: Any) -> ArticleRow:
         """Return a cell beside the reader's value; without one, the hardware that it needs."""
         needs = next((self.needs[part] for part in cell.split("/") if part in self.needs), "cpu")
-        own = _unmeasured(needs) if value is None else _own(value)
-        return ArticleRow(f"{cell}: {_cell(self.cells()[cell])}", self.recorded.get(cell, NOT_RECORDED), own)
+        printed = f"{cell}: {_cell(self.cells()[cell])}"
+        return ArticleRow(printed, self.recorded.get(cell, NOT_RECORDED), _own(value, needs))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table as the article prints it."""
@@ -82,13 +88,13 @@ class ArticleTable:
         return to_table(self.columns, rows, str(self), LONGEST)
 
 
-@dataclass(frozen=True, slots=True)
-class ArticleRow:
-    """A figure of the article, the recorded one, the reader's own."""
+class Article(NamedTuple):
+    """What the lessons use of the article, by name."""
 
-    article: str
-    recorded: str
-    own: str
+    claims: dict[str, Claim]
+    tables: dict[str, ArticleTable]
+    contradictions: frozenset[frozenset[str]]  # pairs of cells that cannot both be true
+    hardware: dict[str, str]  # the words for what a claim or a cell needs to be measured
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -101,37 +107,28 @@ class ArticleComparison:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a figure; columns article, recorded, own."""
-        return frame_of(self.rows, ("article", "recorded", "own"))
+        return data_frame(list(self.rows), columns=ArticleRow._fields)
 
     def __repr__(self) -> str:
         starts = ("The article", "Recorded", "On this machine")
-        lines = (
-            f"{start}: {text}" for row in self._cells() for start, text in zip(starts, row, strict=False)
-        )
-        return "\n".join([*lines, *self._notes()])
-
-    def _cells(self) -> list[tuple[str, ...]]:
-        """Return the texts of all rows; without those of this machine where it measured nothing."""
-        shown = 2 if self._unmeasured() else 3
-        return [astuple(row)[:shown] for row in self.rows]
-
-    def _unmeasured(self) -> str:
-        """Return the words that all of several rows have in place of a value; empty where they differ."""
-        owns = {row.own for row in self.rows}
-        own = next(iter(owns), "")
-        return own if len(self.rows) > 1 == len(owns) and own.startswith(NOT_MEASURED) else ""
-
-    def _notes(self) -> list[str]:
-        """Return the sentences below the rows."""
-        own, missing = self._unmeasured(), ", ".join(self.missing)
-        notes = (own and f"On this machine: {own}.", missing and f"The article does not state: {missing}.")
-        return list(filter(None, notes))
+        rows, notes = self._shown()
+        lines = (f"{start}: {text}" for row in rows for start, text in zip(starts, row, strict=False))
+        return "\n".join([*lines, *notes])
 
     def _repr_html_(self) -> str:
         heads = ("the article", "recorded on two shared cores", "on this machine")
-        rows = self._cells()
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return to_table(heads[: len(next(iter(rows), heads))], rows, self.title, LONGEST, left=True) + notes
+        rows, notes = self._shown()
+        table = to_table(heads[: len(next(iter(rows), heads))], rows, self.title, LONGEST, left=True)
+        return table + "".join(f"<p>{escape(note)}</p>" for note in notes)
+
+    def _shown(self) -> tuple[list[tuple[str, ...]], list[str]]:
+        """Return the texts of all rows and the sentences below; where no row has a value, one says so."""
+        owns = {row.own for row in self.rows}
+        own, missing = next(iter(owns), ""), ", ".join(self.missing)
+        nothing = len(self.rows) > 1 == len(owns) and own.startswith(NOT_MEASURED)
+        notes = [f"On this machine: {own}."] if nothing else []
+        notes += [f"The article does not state: {missing}."] if missing else []
+        return [row[: 2 if nothing else 3] for row in self.rows], notes
 
 
 def compare_with_article(name: str, value: Any) -> ArticleComparison:
@@ -145,13 +142,13 @@ def compare_with_article(name: str, value: Any) -> ArticleComparison:
     >>> course.compare_with_article("three-levels", 4).rows[0].own
     '4'
     """
-    claims, tables = article_claims(), article_tables()
+    claims, tables = article_data().claims, article_data().tables
     if name in claims:
         claim = claims[name]
         if value is not None:
             _MEASURED[name] = _own(value)
         return ArticleComparison(claim.id, claim.missing, (claim.row(value),))
-    of_lesson = {claim.id: claim for claim in claims.values() if name == f"{LESSON}{claim.lesson}"}
+    of_lesson = {claim.id: claim for claim in claims.values() if name == f"lesson-{claim.lesson}"}
     if of_lesson:
         given = _named_values(name, value, of_lesson, "claims")
         measured = _MEASURED | {claim: value for claim, value in given.items() if value is not None}
@@ -188,56 +185,33 @@ def article_table(name: str) -> ArticleTable:
     >>> course.article_table("levels-latency").columns[0]
     'model'
     """
-    tables = article_tables()
+    tables = article_data().tables
     if name not in tables:
         raise ConfigError(f"the lessons use no table {one_line(name, 60)!r}", f"name one of {listed(tables)}")
     return tables[name]
 
 
 @cache
-def article_claims() -> dict[str, Claim]:
-    """Return the claims that the lessons use, by name."""
-    return {row["id"]: Claim(**row) for row in _data()["claims"]}
+def article_data() -> Article:
+    """Read the claims and tables that the lessons use."""
+    from msgspec import convert, json
+
+    data = json.decode(Path(__file__).with_name("article.json").read_bytes())
+    claims = convert(data["claims"], tuple[Claim, ...])
+    tables = convert(data["tables"], tuple[ArticleTable, ...])
+    return Article(
+        {claim.id: claim for claim in claims},
+        {table.id: table for table in tables},
+        frozenset(frozenset(row["cells"]) for row in data["contradictions"]),
+        data["hardware"],
+    )
 
 
-@cache
-def article_contradictions() -> frozenset[frozenset[str]]:
-    """Return the pairs of cells that cannot both be true."""
-    return frozenset(frozenset(row["cells"]) for row in _data()["contradictions"])
-
-
-@cache
-def article_tables() -> dict[str, ArticleTable]:
-    """Return the tables that the lessons use, by name."""
-    return {row["id"]: ArticleTable(**row) for row in _data()["tables"]}
-
-
-def article_hardware() -> dict[str, str]:
-    """Return the words for what a claim or a cell needs to be measured."""
-    return dict(_data()["hardware"])
-
-
-@cache
-def _data() -> Any:
-    return _tuples(json.loads(Path(__file__).with_name("article.json").read_text(encoding="utf-8")))
-
-
-def _tuples(value: Any) -> Any:
-    """Return JSON data with tuples in place of lists."""
-    if isinstance(value, dict):
-        return {name: _tuples(part) for name, part in value.items()}
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
-def _unmeasured(needs: str) -> str:
-    return NOT_MEASURED if needs == "cpu" else f"{NOT_MEASURED}: needs {article_hardware()[needs]}"
-
-
-def _own(value: Any) -> str:
-    """Return the reader's value in words: a number, a text, or the first line of a result."""
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return (str(value).splitlines() or [""])[0]
+def _own(value: Any, needs: str = "cpu") -> str:
+    """Return the reader's value in words: a number, a text, the first line of a result, or why it is none."""
+    if value is None:
+        return NOT_MEASURED if needs == "cpu" else f"{NOT_MEASURED}: needs {article_data().hardware[needs]}"
+    return f"{value:.4g}" if isinstance(value, float) else (str(value).splitlines() or [""])[0]
 
 
 def _cell(value: Any) -> str:

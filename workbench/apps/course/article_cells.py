@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.apps.course.article import article_table
-from workbench.apps.course.int8_lesson import PrecisionRow
 from workbench.core.bundle.display import frame_of
 from workbench.core.config.catalogue import catalogue
 from workbench.core.config.provider import full_name
 from workbench.core.text import in_mib, in_ms
+from workbench.features.grid.speed_and_accuracy import PrecisionRow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
 Cells = dict[str, str | None]  # None: nothing was measured, or nothing can be without other hardware
 
-_LEVELS = "levels-latency"
-PRECISIONS = "quantization-bert"
-PROVIDERS = "provider-ecosystem"
-OPTIONS = "options-in-code"
-ISSUES = "common-issues"
-_FUSIONS = "fusion-patterns"
 LEVEL_COLUMNS = {"disabled": "none_ms", "basic": "basic_ms", "extended": "extended_ms", "all": "all_ms"}
 VARIANTS = {"": "FP32", "dynamic_int8": "Dynamic INT8", "static_int8": "Static INT8 (QDQ)"}
 WITH_OPTIONS = ("cuda", "tensorrt")
@@ -44,14 +38,13 @@ def level_cells(row: str, levels: Levels) -> Cells:
     texts = {column: in_ms(level.latency_s) for column, level in columns.items()}
     kind, ratio = str(rows[-1].verdict).replace("unknown", "not settled"), rows[-1].ratio.value
     texts["best_speedup"] = None if ratio is None else f"{ratio:.2f} times ({kind})"
-    return _cells_of(levels.record.model_name, f"{_LEVELS}/{row}", texts)
+    return _cells_of(levels.record.model_name, f"levels-latency/{row}", texts)
 
 
 def precision_cells(comparison: Comparison, accuracy: AccuracyTable) -> Cells:
     """Return latency, speed, memory and accuracy of float32 and int8, for the table "quantization-bert"."""
-    model = accuracy.record.model_name
     verdicts = {verdict.label: verdict for verdict in comparison.verdicts}
-    cells = Cells()
+    model, table, cells = accuracy.record.model_name, article_table("quantization-bert"), Cells()
     for run in comparison.runs:
         variant = VARIANTS.get(run.config.precision.KIND if run.config.precision else "")
         if variant is None:  # the article's table has no such row
@@ -65,21 +58,26 @@ def precision_cells(comparison: Comparison, accuracy: AccuracyTable) -> Cells:
             "memory_mb": peak and f"{peak} at the peak of the process",
             "f1_squad": f"top-1 accuracy {score.score.text(100, ' %')}" if score and score.score else None,
         }
-        cells |= _cells_of(model, f"{PRECISIONS}/{variant}", texts)
-    return cells | {f"{PRECISIONS}/{row}/latency_ms": None for row in article_table(PRECISIONS).needs}
+        cells |= _cells_of(model, f"{table.id}/{variant}", texts)
+    return cells | {f"{table.id}/{row}/latency_ms": None for row in table.needs}
+
+
+def _cells_of(model: str, row: str, texts: Cells) -> Cells:
+    """Return what was measured of a model as cells of a row, by the names of its columns."""
+    return {f"{row}/{column}": f"{model}: {text}" if text else None for column, text in texts.items()}
 
 
 def provider_cells(doctor: Doctor, predictions: Predictions) -> Cells:
     """Return what the doctor says of each provider here, and the share of nodes that is predicted for it."""
     states = {provider.name: provider.state for provider in doctor.survey.providers}
-    taken = {
-        row.provider: f"predicted: takes {row.taken} of {len(row.nodes)} nodes" for row in predictions.all
-    }
-    names = {f"{PROVIDERS}/{row}": full_name(row) for row, *_ in article_table(PROVIDERS).rows}
-    here: Cells = {
-        f"{row}/hardware": states.get(name, "not in this ONNX Runtime") for row, name in names.items()
-    }
-    return here | {f"{row}/limitation": taken[name] for row, name in names.items() if name in taken}
+    taken = {row.provider: f"takes {row.taken} of {len(row.nodes)} nodes" for row in predictions.all}
+    cells = Cells()
+    for row, *_ in article_table("provider-ecosystem").rows:
+        cell, name = f"provider-ecosystem/{row}", full_name(row)
+        cells[f"{cell}/hardware"] = states.get(name, "not in this ONNX Runtime")
+        if name in taken:
+            cells[f"{cell}/limitation"] = f"predicted: {taken[name]}"
+    return cells
 
 
 def option_defaults(provider: str) -> pd.DataFrame:
@@ -99,30 +97,24 @@ def option_cells() -> Cells:
     >>> course.option_cells()["options-in-code/cuda: device_id/article_value"]
     'default: 0'
     """
-    defaults = {
-        f"{OPTIONS}/{provider}: {option.name}/article_value": f"default: {option.default or 'not set'}"
+    cells: Cells = {
+        f"options-in-code/{provider}: {option.name}/article_value": f"default: {option.default or 'not set'}"
         for provider in WITH_OPTIONS
         for option in catalogue().options(provider)
     }
-    return {cell: defaults[cell] for cell in article_table(OPTIONS).cells() if cell in defaults}
-
-
-def _cells_of(model: str, row: str, texts: Cells) -> Cells:
-    """Return what was measured of a model as cells of a row, by the names of its columns."""
-    return {f"{row}/{column}": f"{model}: {text}" if text else None for column, text in texts.items()}
+    return {cell: cells[cell] for cell in article_table("options-in-code").cells() if cell in cells}
 
 
 def issue_cells(findings: Findings) -> Cells:
     """Return what the rules for each of the article's common problems say of this model."""
-    table, record = article_table(ISSUES), findings.record
-    cells = Cells()
-    for row in table.rows:
-        rules = str(row[table.columns.index("rules")]).split(", ")
+    record, cells = findings.record, Cells()
+    for issue, *_, named in article_table("common-issues").rows:
+        rules = named.split(", ")
         titles = [finding.title for finding in record.findings if finding.id in rules]
         looked = f"{sum(rule in record.looked for rule in rules)} of {len(rules)} rules looked"
         reasons = dict.fromkeys(rule.reason for rule in record.not_looked if rule.id in rules)
         lacking = f" (the others: {', '.join(reasons)})" if reasons else ""
-        cells[f"{ISSUES}/{row[0]}/fix"] = f"{'; '.join(titles) or 'nothing found'}: {looked}{lacking}"
+        cells[f"common-issues/{issue}/fix"] = f"{'; '.join(titles) or 'nothing found'}: {looked}{lacking}"
     return cells
 
 
@@ -134,11 +126,9 @@ def fusion_levels(*explanations: Explanation) -> Cells:
     10
     """
     fired = [step for explanation in explanations for step in explanation.passes.fired]
-    table = article_table(_FUSIONS)
-    levels = Cells()
-    for row in table.rows:
-        wanted = str(row[table.columns.index("passes")]).split(", ")
-        steps = {(step.level, step.name) for step in fired if step.name in wanted}
+    cells = Cells()
+    for pattern, *_, named in article_table("fusion-patterns").rows:
+        steps = {(step.level, step.name) for step in fired if step.name in named.split(", ")}
         texts = (f"{LEVEL_NAMES.get(level, level)}: {name}" for level, name in sorted(steps))
-        levels[f"{_FUSIONS}/{row[0]}/article_level"] = "; ".join(texts) or NOT_FIRED
-    return levels
+        cells[f"fusion-patterns/{pattern}/article_level"] = "; ".join(texts) or NOT_FIRED
+    return cells

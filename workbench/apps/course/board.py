@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.apps.course.effect import OF_KIND, Effect, Size
 from workbench.apps.course.exercise import exercises
 from workbench.apps.course.grading import Opened, open_all
 from workbench.apps.course.hand_in import handed_in
-from workbench.apps.course.lesson_figure import dot
-from workbench.core.bundle.display import frame_of
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, listed, one_line
-from workbench.features.base.exportable import Exportable
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from workbench.drawing.chart import Chart
+from workbench.drawing.chart import Axis, Chart, ChartRow, ReferenceLine, Value, series_look
+from workbench.features.base.drawn_table import DrawnTable, dot
 
 GUESSES = {"1.b": "1.thread", "2.c": "2.level", "3.a": "3.skip", "5.a": "5.knee", "10.a": "10.gain"}
 ON_SCALE = ("10.a",)  # the guess is a size of the effect itself
+_MEASURED, _SELECTED, _GUESSED = map(series_look, range(3), ("measured", "when selected", "guessed"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +40,28 @@ class BoardRow:
         return self.selected is not None and self.selected > 1 and self.size.present is not True
 
 
-class Board(Exportable):
+class Board(DrawnTable):
     """All hand-ins of an exercise, the largest effect last. Made by `gather`."""
 
     def __init__(self, exercise: str, effect: Effect, rows: tuple[BoardRow, ...], left_out: int) -> None:
-        self.exercise, self.effect, self.rows, self.left_out = exercise, effect, rows, left_out
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each hand-in; columns guess, effect, low, high, present, selected, lucky."""
-        columns = ("guess", "size.value", "size.low", "size.high", "size.present", "selected", "lucky")
-        numbers = ("effect", "low", "high", "selected")
-        return frame_of(self.rows, columns, numbers, names={"size.value": "effect"})
+        self.exercise, self.rows, self.left_out = exercise, rows, left_out
+        axis = Axis(effect.axis, "dot", (ReferenceLine(effect.none),))
+        sentence = self._counts(effect)
+        drawn = (self._drawn(number, row, effect) for number, row in enumerate(rows, 1))
+        numbers = ("effect", "low", "high")
+        columns = ("guess", *numbers, "present", "selected", "lucky")
+        table = ((row.guess, *row.size.ends, row.size.present, row.selected, row.lucky) for row in rows)
+        chart = Chart((sentence,), (axis,), tuple(drawn))
+        super().__init__(sentence, chart, columns, table, (*numbers, "selected"))
 
     @property
     def subject(self) -> str:
         return f"Exercise {self.exercise}"
 
-    def _in_words(self) -> str:
+    def _counts(self, effect: Effect) -> str:
         kinds = Counter(row.size.present for row in self.rows)
         text = (
-            f"Exercise {self.exercise}, {counted(len(self.rows), 'hand-in')}: {self.effect.sentence} in "
+            f"Exercise {self.exercise}, {counted(len(self.rows), 'hand-in')}: {effect.sentence} in "
             f"{kinds[True]}, not in {kinds[False]}, not settled in {kinds[None]}."
         )
         guesses = Counter(str(row.guess) for row in self.rows if row.guess is not None)
@@ -75,27 +72,17 @@ class Board(Exportable):
         if selected:
             lucky = sum(row.lucky for row in selected)
             text += f" Of {counted(len(selected), 'winner')} {lucky} were luck: fresh rounds confirm no gain."
-        left_out = f" Left out: {counted(self.left_out, 'file')}." if self.left_out else ""
-        return text + left_out
+        return text + (f" Left out: {counted(self.left_out, 'file')}." if self.left_out else "")
 
-    def chart(self) -> Chart:
-        """Return a row for each hand-in: the guess, where it is on the scale, and the effect."""
-        from workbench.drawing.chart import Axis, Chart, ChartRow, ReferenceLine, Value, series_look
-
-        measured, selected, guessed = (
-            series_look(index, name) for index, name in enumerate(("measured", "when selected", "guessed"))
-        )
-        rows = []
-        for number, row in enumerate(self.rows, 1):
-            values = [dot(row.size, self.effect.words(row.size), measured)]
-            if row.selected is not None:
-                values.append(Value(row.selected, f"{row.selected:.2f}", selected))
-            if self.exercise in ON_SCALE and isinstance(row.guess, int | float):
-                values.append(Value(row.guess, f"{row.guess:g}", guessed))
-            guess = "no guess" if row.guess is None else f"guess: {one_line(str(row.guess), 24)}"
-            rows.append(ChartRow(f"{number}, {guess}", (tuple(values),)))
-        axis = Axis(self.effect.axis, "dot", (ReferenceLine(self.effect.none),))
-        return Chart((str(self),), (axis,), tuple(rows))
+    def _drawn(self, number: int, row: BoardRow, effect: Effect) -> ChartRow:
+        """Return the effect and, where they are on the scale, the selection and the guess."""
+        values = [dot(row.size, effect.words(row.size), _MEASURED)]
+        if row.selected is not None:
+            values.append(Value(row.selected, f"{row.selected:.2f}", _SELECTED))
+        if self.exercise in ON_SCALE and isinstance(row.guess, int | float):
+            values.append(Value(row.guess, f"{row.guess:g}", _GUESSED))
+        guess = "no guess" if row.guess is None else f"guess: {one_line(str(row.guess), 24)}"
+        return ChartRow(f"{number}, {guess}", (tuple(values),))
 
 
 def gather(folder: str | Path, exercise: str | None = None) -> Board:

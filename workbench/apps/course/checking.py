@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -12,7 +12,7 @@ from workbench.apps.course.progress import Attempt, check_name, progress, save
 from workbench.core.errors import ConfigError
 from workbench.core.text import listed
 
-_LAST: dict[str, Any] = {}  # answers by exercise, for handing in
+LAST_ANSWERS: dict[str, Any] = {}  # by exercise, of this session, for handing in
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,56 +74,39 @@ def check(
     >>> course.check("doctest.sum", 4, expected=4, keep=False).passed
     True
     """
-    exercise = exercises().get(check_name(name))
+    exercise, limit, measuring = exercises().get(check_name(name)), "", ""
     if exercise is not None:
-        checker, hints = exercise.problem, exercise.hints
+        checker, hints, limit, measuring = exercise.problem, exercise.hints, exercise.limit, " of measuring"
         budget, spent, unit = exercise.budget_s, exercise.spent_s(given), "s"
     if checker is None and expected is None:
         raise ConfigError(
             f"there is no exercise {name!r} in the course",
             f"name one of {listed(exercises())}, or give expected=… or checker=… for one of your own",
         )
-    limit = "" if exercise is None else exercise.limit
-    late = budget is not None and spent is not None and spent > budget
-    time = "" if budget is None or spent is None else f"at most {budget:g} {unit}"
-    if time and exercise is not None:
-        time += " of measuring"
+    time = "" if budget is None or spent is None else f"at most {budget:g} {unit}{measuring}"
     limits = tuple(filter(None, (time, limit)))
     if keep:
-        _LAST[name] = None if answer is ... else answer
+        LAST_ANSWERS[name] = None if answer is ... else answer
     if answer is None or answer is ...:
         text = "Put your answer in place of None and run the cell again."
         return CheckResult(name, None, None, text, limits=limits, counted=keep)
     problem = checker(answer, **given) if checker is not None else _difference(answer, expected, tolerance)
+    late = budget is not None and spent is not None and spent > budget
     over = isinstance(problem, OverBudget)
     within: bool | None = None
     if over or late:
         within = False
     elif limits and (problem is None or not limit):
         within = True
-    if problem is None and late:
-        text = f"The answer is right, but it took {spent:g} {unit} of at most {budget:g} {unit}."
-    else:
-        text = problem or "The answer is right."
-    result = CheckResult(name, problem is None or over, within, text, limits=limits, counted=keep)
-    if not result.passed and hints:
-        tries = progress().attempt(name).tries
-        result = replace(result, hint=hints[min(tries, len(hints) - 1)])
+    but = f", but it took {spent:g} {unit} of at most {budget:g} {unit}" if late else ""
+    text = problem or f"The answer is right{but}."
+    correct, attempt = problem is None or over, progress().attempt(name)
+    passed = correct and within is not False
+    hint = hints[min(attempt.tries, len(hints) - 1)] if hints and not passed else ""
     if keep:
-        _record(result)
-    return result
-
-
-def last_answer(name: str) -> Any:
-    """Return the answer to an exercise that was checked last in this session, or None."""
-    return _LAST.get(name)
-
-
-def _record(result: CheckResult) -> None:
-    before = progress()
-    attempt = before.attempt(result.name)
-    tries = attempt.tries + (not result.passed)
-    save(before.with_attempt(Attempt(result.name, attempt.passed or result.passed, tries)))
+        tried = Attempt(name, attempt.passed or passed, attempt.tries + (not passed))
+        save(progress().with_attempt(tried))
+    return CheckResult(name, correct, within, text, hint, limits, keep)
 
 
 def _difference(answer: Any, expected: Any, tolerance: float) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
 from html import escape
 from typing import Any
 
@@ -13,46 +12,31 @@ from workbench.core.bundle.display import to_table
 from workbench.core.errors import ConfigError
 from workbench.core.text import listed, quoted
 
-CRITERIA = {
-    "numbers": "the effect with its interval, and what it was measured against",
-    "cause": "why it is so, as a figure of the lesson shows it",
-    "limits": "when the decision would be wrong: another model, machine, load or version",
-}
 _FIELD = re.compile(r"\{([^{}]*)\}")
-_SAMPLES = 1_000  # letters of a sample
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Rubric:
-    """For each criterion a sample that earns all of it, and one that earns nothing."""
-
-    numbers: tuple[str, str]
-    cause: tuple[str, str]
-    limits: tuple[str, str]
+class Rubric(dict[str, tuple[str, ...]]):
+    """By criterion what it asks for, a sample that earns all of it, and one that earns nothing."""
 
     def __repr__(self) -> str:
-        rows = (f"{name}: {asks}\n  + {good}\n  - {bad}" for name, asks, good, bad in self._rows())
-        return "\n".join(rows)
-
-    def _rows(self) -> list[tuple[str, str, str, str]]:
-        return [(part.name, CRITERIA[part.name], *getattr(self, part.name)) for part in fields(self)]
+        return "\n".join(f"{name}: {asks}\n  + {good}\n  - {bad}" for name, (asks, good, bad) in self.items())
 
     def _repr_html_(self) -> str:
         heads = ("criterion", "what it asks for", "excellent", "insufficient")
-        return to_table(heads, self._rows(), "Each criterion counts the same", _SAMPLES, left=True)
+        rows = ((name, *texts) for name, texts in self.items())
+        return to_table(heads, rows, "Each criterion counts the same", longest=1_000, left=True)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Decision:
+class Decision(tuple[str, ...]):
     """Three sentences with the numbers of a result filled in. Made by `decision`."""
 
-    sentences: tuple[str, str, str]
+    __slots__ = ()
 
     def __repr__(self) -> str:
-        return " ".join(self.sentences)
+        return " ".join(self)
 
     def _repr_html_(self) -> str:
-        return "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
+        return "".join(f"<p>{escape(sentence)}</p>" for sentence in self)
 
 
 def decision(result: Any, *, should: str, because: str, unless: str) -> Decision:
@@ -70,12 +54,10 @@ def decision(result: Any, *, should: str, because: str, unless: str) -> Decision
             )
         return facts[match[1]]
 
-    starts = ("We should", should), ("because", because), ("unless", unless)
-    empty = [start for start, text in starts if not text.strip()]
-    if empty:
+    sentences = {"We should": should.strip(), "because": because.strip(), "unless": unless.strip()}
+    if empty := [start for start, text in sentences.items() if not text]:
         raise ConfigError(f"the sentence {listed(empty)} … is empty", "give all three in your own words")
-    should, because, unless = (f"{start} {_FIELD.sub(fact, text.strip())}" for start, text in starts)
-    return Decision((should, because, unless))
+    return Decision(f"{start} {_FIELD.sub(fact, text)}" for start, text in sentences.items())
 
 
 def facts_of(result: Any) -> dict[str, str]:
@@ -88,10 +70,9 @@ def facts_of(result: Any) -> dict[str, str]:
     }
     if effect is not None:
         size = effect.read(result)
-        ends = {"low": size.low, "high": size.high}
-        texts |= {"effect": effect.words(size)} | {
-            name: None if end is None else f"{end:.3g}" for name, end in ends.items()
-        }
+        texts["effect"] = effect.words(size)
+        for name, end in (("low", size.low), ("high", size.high)):
+            texts[name] = None if end is None else f"{end:.3g}"
     return {name: text or "not known" for name, text in texts.items()}
 
 
@@ -99,10 +80,12 @@ def rubric(lesson: str | int) -> Rubric:
     """Return the rubric of a lesson's decision, with a good and a poor sample for each criterion.
 
     >>> from workbench import course
-    >>> course.rubric("03").cause[1]
+    >>> course.rubric("03")["cause"][-1]
     'Fusions add overhead.'
     """
     texts, wanted = lesson_texts(), str(lesson).lstrip("0")
-    if wanted not in texts:
-        raise ConfigError(f"there is no lesson {quoted(lesson)}", f"name one of {listed(texts, None)}")
-    return Rubric(**{name: tuple(samples) for name, samples in texts[wanted]["rubric"].items()})
+    lessons = [name for name in texts if name.isdigit()]
+    if wanted not in lessons:
+        raise ConfigError(f"there is no lesson {quoted(lesson)}", f"name one of {listed(lessons, None)}")
+    samples = texts[wanted]["rubric"]
+    return Rubric({name: (asks, *samples[name]) for name, asks in texts["criteria"].items()})

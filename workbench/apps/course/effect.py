@@ -8,23 +8,22 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from sample_models import FOLDER
-from workbench.apps.course.lesson_figure import LessonFigure, dots
-from workbench.apps.course.level_lesson import level_steps
-from workbench.apps.course.measuring_lesson import EqualConfigs, equal_configs
-from workbench.apps.course.thread_lesson import latency_by_threads
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, did_you_mean, listed, one_line
 from workbench.drawing.chart import percent
+from workbench.features.base.drawn_table import DrawnTable, dots
+from workbench.features.compare.equal_configs import EqualConfigs, equal_configs
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import Verdict
-    from workbench.features.base.measured import Measured
     from workbench.features.base.result import Result
+    from workbench.features.cold_start import ColdStarts
     from workbench.features.compare.result import Comparison
     from workbench.features.tune.result import Study
     from workbench.features.variants.levels import Levels
     from workbench.features.variants.threads import Threads
+    from workbench.features.variants.worth import Ablation
 
 RECORDED = FOLDER / "recorded" / "lessons"  # a bundle for each effect, made by the lesson's own call
 MUCH_SLOWER, HARDLY_SLOWER = 1.2, 1.05  # times, where a record has no intervals
@@ -55,16 +54,17 @@ class Effect:
         return size.words(".1f" if self.unit == PERCENT else ".2f", f" {self.unit or self.axis}")
 
 
-class SeenEffect(LessonFigure):
+class SeenEffect(DrawnTable):
     """An effect on this machine beside the recorded run that has it. Made by `effect`."""
 
     def __init__(self, effect: Effect, here: Size, run: Result) -> None:
-        self.effect, self.here, self.run = effect, here, run  # the run: the whole recorded result
-        self.recorded = recorded = effect.read(run)
+        self.present, self.run = here.present, run  # the run: the whole recorded result
+        recorded, machine, date = effect.read(run), run.about.machine, run.about.created_utc[:10]
+        where = f"{machine.cpu} with {counted(machine.usable_cores, 'core')}, {date}" if machine else date
         start = {True: "Seen here", False: "Not seen here", None: "Not settled here"}[here.present]
         lines = (
             f"{start}: {effect.sentence}; {effect.words(here)}.",
-            f"The recorded run has it; {effect.words(recorded)}, {self.where}.",
+            f"The recorded run has it; {effect.words(recorded)}, on {where}.",
         )
         sizes = {"here": here, "recorded": recorded}
         drawn = ((where, where, size, effect.words(size)) for where, size in sizes.items())
@@ -72,19 +72,6 @@ class SeenEffect(LessonFigure):
         numbers = ("size", "low", "high")
         rows = ((where, *astuple(size)) for where, size in sizes.items())
         super().__init__("\n".join(lines), chart, ("where", *numbers, "present"), rows, numbers)
-
-    @property
-    def where(self) -> str:
-        """Where and when the run was recorded, as its record has it."""
-        machine, date = self.run.about.machine, self.run.about.created_utc[:10]
-        if machine is None:
-            return f"on {date}"
-        return f"on {machine.cpu} with {counted(machine.usable_cores, 'core')}, {date}"
-
-    @property
-    def present(self) -> bool | None:
-        """Whether the effect is here; None: not settled."""
-        return self.here.present
 
 
 def effect(name: str, result: Any) -> SeenEffect:
@@ -101,8 +88,7 @@ def effect(name: str, result: Any) -> SeenEffect:
             f"the course has no effect {one_line(str(name), 60)!r}",
             f"{did_you_mean(name, EFFECTS)}Name one of {listed(EFFECTS, None)}",
         )
-    recorded: Result = open_bundle(RECORDED / f"{name}.ortbench")
-    return SeenEffect(EFFECTS[name], EFFECTS[name].read(result), recorded)
+    return SeenEffect(EFFECTS[name], EFFECTS[name].read(result), open_bundle(RECORDED / f"{name}.ortbench"))
 
 
 def _noise(result: EqualConfigs | Comparison) -> Size:
@@ -112,11 +98,11 @@ def _noise(result: EqualConfigs | Comparison) -> Size:
 
 
 def _layout(levels: Levels) -> Size:
-    steps = [step for step in level_steps(levels).steps if step.after == "layout"]
+    steps = [step for step in levels.steps().steps if step.after == "layout"]
     return _beyond_one(*steps[0].times.ends) if steps else Size()
 
 
-def _costly_fusion(passes: Measured) -> Size:
+def _costly_fusion(passes: Ablation) -> Size:
     rows = [row for row in passes.record.rows if row.worth is not None]
     hurting = [row for row in rows if row.effect == "hurts"]
     worst = min(hurting or rows, key=lambda row: row.worth or 0.0, default=None)
@@ -129,7 +115,7 @@ def _costly_fusion(passes: Measured) -> Size:
 
 
 def _threads(threads: Threads) -> Size:
-    latency_s = latency_by_threads(threads)
+    latency_s = threads.record.latency_by_threads()
     if len(latency_s) < 2:
         return Size()
     times = latency_s[max(latency_s)] / min(latency_s.values())
@@ -137,10 +123,9 @@ def _threads(threads: Threads) -> Size:
     return Size(times, None, None, present)
 
 
-def _saved_graph(measured: Any) -> Size:
-    start = measured.record
-    before_s = [process.load_s for process in start.as_asked]
-    after_s = [process.load_s for process in start.saved_ahead]
+def _saved_graph(cold: ColdStarts) -> Size:
+    before_s = [process.load_s for process in cold.record.as_asked]
+    after_s = [process.load_s for process in cold.record.saved_ahead]
     if not before_s or not after_s:
         return Size()
     low, high = min(before_s) / max(after_s), max(before_s) / min(after_s)
@@ -151,9 +136,7 @@ def _proven(study: Study) -> Size:
     record, verdict = study.record, study.record.verdict
     if record.winner == record.candidates[0].label:
         return Size(1.0, None, None, False)
-    if verdict is None:
-        return Size()
-    return _verdict("faster")(verdict)
+    return Size() if verdict is None else _verdict("faster")(verdict)
 
 
 def _verdict(*kinds: str) -> Callable[[Comparison | Verdict], Size]:

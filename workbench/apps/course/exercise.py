@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
 
 Checker: TypeAlias = Callable[..., str | None]  # of the answer and the given values: what is wrong, or None
-Answers: TypeAlias = type[Config] | tuple[str, ...] | None
+Answers: TypeAlias = type[Config] | type[float] | type[str] | tuple[str, ...] | None
 
-LESSONS = (
-    *("measuring", "level", "fusion", "convolution", "thread", "transformer", "int8", "provider"),
-    *("memory", "tuning"),
-)
+_KINDS: dict[type, str] = {Config: "wb.Config", float: "number", str: "text"}
 NONE = "none"  # the answer where nothing is right
 ANSWERS = ("faster", "slower", "tie", "not settled")
 LEAST_SQNR_DB = 60.0
@@ -44,7 +41,7 @@ class Exercise:
 
     name: str
     checker: Checker
-    answers: Answers  # a config, or one of these texts; None: the checker says
+    answers: Answers  # a config, a number, a text, or one of these texts; None: the checker says
     budget_s: float | None
     limit: str  # in words: "at least 1.2 times faster"
     evidence: str  # the kind of result that is handed in for it; empty: it is checked in the notebook alone
@@ -62,10 +59,13 @@ class Exercise:
 
     def problem(self, answer: Any, **given: Any) -> str | None:
         """Return what is wrong with an answer, or None."""
-        if self.answers is Config and not isinstance(answer, Config):
-            return "The answer is no wb.Config."
-        if isinstance(self.answers, tuple) and answer not in self.answers:
-            return f"The answer is none of: {', '.join(self.answers)}."
+        if isinstance(self.answers, tuple):
+            if answer not in self.answers:
+                return f"The answer is none of: {', '.join(self.answers)}."
+        elif self.answers is not None:
+            fits = is_number(answer) if self.answers is float else isinstance(answer, self.answers)
+            if not fits:
+                return f"The answer is no {_KINDS[self.answers]}."
         return self.checker(answer, **given)
 
     def spent_s(self, given: Mapping[str, Any]) -> float | None:
@@ -93,14 +93,14 @@ def exercise(
 
 def exercises() -> Mapping[str, Exercise]:
     """Return every exercise by its name, lesson by lesson."""
-    for lesson in LESSONS:
-        import_module(f"workbench.apps.course.{lesson}_lesson")
+    for path in Path(__file__).parent.glob("*_lesson.py"):
+        import_module(f"workbench.apps.course.{path.stem}")
     return dict(sorted(_EXERCISES.items(), key=lambda item: (int(item[0].partition(".")[0]), item[0])))
 
 
 @cache
 def lesson_texts() -> dict[str, Any]:
-    """Return the hints, the words for wrong answers and the rubric of each lesson."""
+    """Return the hints, the words for wrong answers and the rubric of each lesson, and its criteria."""
     texts: dict[str, Any] = json.loads(Path(__file__).with_name("lessons.json").read_text(encoding="utf-8"))
     return texts
 
@@ -112,9 +112,8 @@ def wrong(name: str, cause: str, /, **fields: object) -> str:
 
 def is_number(answer: Any) -> TypeGuard[float]:
     """Return whether an answer is a finite number, no larger than a float can be."""
-    if isinstance(answer, bool) or not isinstance(answer, int | float):
-        return False
-    return abs(answer) <= sys.float_info.max
+    is_real = isinstance(answer, int | float) and not isinstance(answer, bool)
+    return is_real and abs(answer) <= sys.float_info.max
 
 
 def outputs_agree(comparison: Comparison, label: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -114,25 +115,21 @@ def grade(folder: str | Path, exercise: str | None = None, *, due: str | datetim
     Later than `due` is late, by the clock of the student's machine.
     """
     root = Path(folder).expanduser()
-    contents = open_all(root)
     wanted = None if exercise is None else handed_in(exercise)[0]
-    deadline = _time(due)
-    opened = {path: content for path, content in contents.items() if isinstance(content, Opened)}
+    deadline = _deadline(due)
+    opened: dict[Path, Opened] = {}
     rows: dict[Path, Graded] = {}
-    for path, content in contents.items():
+    for path, content in open_all(root).items():
         student, late = student_of(path.relative_to(root))
         row = Graded(student, one_line(path.relative_to(root).as_posix(), 200), DAMAGED, "", late=late)
         if isinstance(content, Opened):
+            opened[path] = content
             rows[path] = _classified(row, content, wanted, deadline)
         else:
-            reason = content.problem.replace(str(path), path.name)
-            rows[path] = replace(row, reason=one_line(reason, 300))
+            rows[path] = replace(row, reason=one_line(content.problem.replace(str(path), path.name), 300))
     _mark_copies(rows, opened)
-    _mark_replaced(rows)
-    without = [
-        Graded(student, name, MISSING, "There is no .ortbench file.") for student, name in _empty(root)
-    ]
-    return Grades([*rows.values(), *without])
+    _mark_replaced(rows, opened)
+    return Grades([*rows.values(), *_without(root)])
 
 
 def student_of(path: Path) -> tuple[Student, bool]:
@@ -157,10 +154,12 @@ def open_all(root: Path) -> dict[Path, Opened | WorkbenchError]:
     return {path: _opened(path) for path in files}
 
 
-def _empty(root: Path) -> Iterator[tuple[Student, str]]:
+def _without(root: Path) -> Iterator[Graded]:
+    """Yield a row for each folder of a student that holds no bundle."""
     for folder in sorted(root.iterdir()):
         if folder.is_dir() and not folder.name.startswith(".") and not any(folder.rglob("*.ortbench")):
-            yield student_of(Path(folder.name, "nothing"))[0], one_line(folder.name, 200)
+            student, _ = student_of(Path(folder.name, "nothing"))
+            yield Graded(student, one_line(folder.name, 200), MISSING, "There is no .ortbench file.")
 
 
 def _opened(path: Path) -> Opened | WorkbenchError:
@@ -182,14 +181,13 @@ def _samples(record: Any) -> Iterator[str]:
         yield hashlib.sha256(numbers).hexdigest()
 
 
-def _classified(row: Graded, opened: Opened, wanted: str | None, deadline: datetime | None) -> Graded:
+def _classified(row: Graded, opened: Opened, wanted: str | None, deadline: float) -> Graded:
     hand_in = opened.hand_in
-    late = deadline is not None and _moment(hand_in.handed_in_utc) > deadline.timestamp()
     row = replace(
         row,
         exercise=one_line(hand_in.exercise, 20),
         handed_in_utc=hand_in.handed_in_utc,
-        late=row.late or late,
+        late=row.late or hand_in.moment > deadline,
         decision=tuple(one_line(sentence, 1_000) for sentence in hand_in.decision[:3]),
     )
     if wanted is not None and hand_in.exercise != wanted:
@@ -219,29 +217,24 @@ def _mark_copies(rows: dict[Path, Graded], opened: dict[Path, Opened]) -> None:
             rows[path] = replace(rows[path], status=COPIED, reason=reason, grade=None, note=note)
 
 
-def _mark_replaced(rows: dict[Path, Graded]) -> None:
+def _mark_replaced(rows: dict[Path, Graded], opened: dict[Path, Opened]) -> None:
+    """Mark of the files of a student for one exercise all but the latest."""
     latest: dict[tuple[Student, str], Path] = {}
-    for path, row in sorted(rows.items(), key=lambda pair: _moment(pair[1].handed_in_utc)):
+    for path in sorted(opened, key=lambda path: opened[path].hand_in.moment):
+        row = rows[path]
         if row.status in (DAMAGED, OTHER):
             continue
-        key = (row.student, row.exercise)
-        if key in latest:
-            before = latest[key]
+        before = latest.get((row.student, row.exercise))
+        if before is not None:
             reason = f"{row.file} is later."
             rows[before] = replace(rows[before], status=REPLACED, reason=reason, grade=None, note="")
-        latest[key] = path
+        latest[row.student, row.exercise] = path
 
 
-def _time(text: str | datetime | None) -> datetime | None:
-    """Return a time with its zone; that of this machine where none is named."""
+def _deadline(due: str | datetime | None) -> float:
+    """Return a time as a number, by the clock of this machine where it names no zone."""
     try:
-        moment = datetime.fromisoformat(text) if isinstance(text, str) else text
-        return moment.astimezone() if moment is not None and moment.tzinfo is None else moment
+        moment = datetime.fromisoformat(due) if isinstance(due, str) else due
+        return math.inf if moment is None else moment.timestamp()
     except (ValueError, OverflowError) as error:  # no clock has an hour of the year 1
-        raise ConfigError(f"{quoted(text)} is no time", "write 2026-11-20T23:59") from error
-
-
-def _moment(text: str) -> float:
-    """Return a time as a number to sort by; 0 where a file has none."""
-    moment = _time(text or None)
-    return 0.0 if moment is None else moment.timestamp()
+        raise ConfigError(f"{quoted(due)} is no time", "write 2026-11-20T23:59") from error

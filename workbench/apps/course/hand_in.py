@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from workbench.apps.course.checking import CheckResult, check, last_answer
+from workbench.apps.course.checking import LAST_ANSWERS, CheckResult, check
 from workbench.apps.course.decision import Decision
 from workbench.apps.course.exercise import Exercise, exercises, is_number
 from workbench.apps.course.progress import lesson_of, progress
@@ -20,12 +19,12 @@ from workbench.core.bundle.codec import decode, encode
 from workbench.core.bundle.columns import Columns
 from workbench.core.bundle.limits import DAMAGED
 from workbench.core.config import Config
-from workbench.core.errors import BundleError, ConfigError, StorageError
-from workbench.core.text import listed, one_line, path_text, quoted
+from workbench.core.errors import BundleError, ConfigError
+from workbench.core.stored_files import made_folder
+from workbench.core.text import listed, one_line, quoted
 from workbench.features.base.result import Result, packed
 
 NOTE = "course"  # the name of the note in the bundle
-_FOLDER = "hand-in"
 MOST_NUMBER = 1e15  # of an answer
 _MOST_LETTERS = 10_000  # of a note; a decision has three sentences
 
@@ -46,6 +45,11 @@ class HandIn:
         """The answer to check."""
         return _scalar(self.answer_json) if self.config is None else self.config
 
+    @property
+    def moment(self) -> float:
+        """When it was handed in, as a number to sort by."""
+        return datetime.fromisoformat(self.handed_in_utc).timestamp()
+
     def guess(self, name: str) -> str | int | float | None:
         """Return a guess by its name, or None."""
         value = dict(self.guesses).get(name)
@@ -53,12 +57,11 @@ class HandIn:
 
     def check(self, result: Result) -> CheckResult:
         """Check the answer against the result, without measuring and without counting an attempt."""
-        exercise = handed_in(self.exercise)[1]
-        kind = result.feature.name
+        exercise, kind = handed_in(self.exercise)[1], result.feature.name
         if kind != exercise.evidence:
             text = f"It holds a result of kind {kind!r}, and exercise {self.exercise} takes one of kind "
             return CheckResult(self.exercise, False, None, f"{text}{exercise.evidence!r}.")
-        given: Mapping[str, Any] = {exercise.given: result} if exercise.given else {}
+        given: dict[str, Any] = {exercise.given: result} if exercise.given else {}
         return check(self.exercise, self.answer, keep=False, **given)
 
 
@@ -84,7 +87,7 @@ def hand_in(
     answer: Any = None,
     *,
     decision: Decision | None = None,
-    folder: str | os.PathLike[str] = _FOLDER,
+    folder: str | os.PathLike[str] = "hand-in",
 ) -> HandedIn:
     """Write a result with the answer to an exercise into a file for the teacher, and say where it is.
 
@@ -97,7 +100,7 @@ def hand_in(
             f"exercise {exercise} takes a result of kind {wanted.evidence!r}, not {quoted(result)}",
             f"give what the lesson's exercise checks, such as: course.hand_in({exercise!r}, {wanted.given})",
         )
-    answer = last_answer(exercise) if answer is None else answer
+    answer = LAST_ANSWERS.get(exercise) if answer is None else answer
     config = answer if isinstance(answer, Config) else None
     if config is None and not _is_answer(answer):
         raise ConfigError(
@@ -111,23 +114,13 @@ def hand_in(
         json.dumps(None if config is not None else answer),
         config,
         tuple((guess.name, json.dumps(guess.value)) for guess in of_lesson),
-        () if decision is None else decision.sentences,
+        tuple(decision or ()),
     )
     note = encode(made, Columns()).decode("utf-8")
     if len(note) > _MOST_LETTERS:
         raise ConfigError(f"answer and decision have {len(note):,} letters", "write less")
-    path = Path(folder).expanduser() / f"exercise-{exercise.replace('.', '')}.ortbench"
-    make_folder(path.parent)
+    path = made_folder(folder) / f"exercise-{exercise.replace('.', '')}.ortbench"
     return HandedIn(write_atomically(path, packed(result, weights=False, notes=((NOTE, note),))), made)
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder where there is none; a StorageError where it cannot be made."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"the folder {path_text(folder)} cannot be made: {error.strerror or error}"
-        raise StorageError(problem, "give a folder that you may write to") from error
 
 
 def read_hand_in(bundle: Bundle) -> HandIn:
@@ -147,6 +140,16 @@ def read_hand_in(bundle: Bundle) -> HandIn:
     return made
 
 
+def handed_in(name: str | int) -> tuple[str, Exercise]:
+    """Return an exercise by its name, or the first of a lesson by the lesson's number."""
+    graded = {key: exercise for key, exercise in exercises().items() if exercise.evidence}
+    wanted = str(name).lstrip("0")
+    for key, exercise in graded.items():
+        if wanted in (key, lesson_of(key)):
+            return key, exercise
+    raise ConfigError(f"{quoted(name)} is no exercise that is handed in", f"name one of {listed(graded)}")
+
+
 def _scalar(text: str) -> str | int | float:
     """Return a text or a finite number from JSON; a ValueError for anything else."""
     value = json.loads(text)
@@ -158,13 +161,3 @@ def _scalar(text: str) -> str | int | float:
 def _is_answer(value: object) -> TypeGuard[str | int | float]:
     """Return whether a value is a text, or a number that is finite and not too large."""
     return isinstance(value, str) or (is_number(value) and abs(value) < MOST_NUMBER)
-
-
-def handed_in(name: str | int) -> tuple[str, Exercise]:
-    """Return an exercise by its name, or the first of a lesson by the lesson's number."""
-    graded = {key: exercise for key, exercise in exercises().items() if exercise.evidence}
-    wanted = str(name).lstrip("0")
-    for key, exercise in graded.items():
-        if wanted in (key, lesson_of(key)):
-            return key, exercise
-    raise ConfigError(f"{quoted(name)} is no exercise that is handed in", f"name one of {listed(graded)}")

@@ -1,107 +1,23 @@
-"""The lesson on int8: speed beside accuracy, and the exercises."""
+"""The exercises of the lesson on int8."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.exercise import NONE, OverBudget, exercise, wrong
-from workbench.apps.course.lesson_figure import LessonFigure, dot
-from workbench.core.bundle.display import config_in_words
-from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
-from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import listed, one_line
-from workbench.drawing.chart import Axis, Chart, ReferenceLine, one_value, percent, series_look
 from workbench.features.grid.acceptance import Budget, Check, checks
 
 if TYPE_CHECKING:
-    from workbench.core.bundle.comparison import Verdict
-    from workbench.features.accuracy.record import Paired
     from workbench.features.accuracy.result import AccuracyTable
     from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
     from workbench.features.accuracy.sensitivity_result import Sensitivity
     from workbench.features.compare.result import Comparison
-    from workbench.features.grid.matrix import Matrix
 
-SPEED = "speed"  # the check of `judge.acceptance` on the speed-up
+SPEED = "speed"  # the check of the acceptance on the speed-up
 LEAST_DB = 3.0  # of error won back: 3 dB is a factor of 1.41
 MOST_GIVEN_UP = 0.10  # of the time that quantizing everything saves
-_ACTIVATIONS = ("uint8", "int8", "either")
-
-
-@dataclass(frozen=True, slots=True)
-class PrecisionRow:
-    """One model under one config, against its first config."""
-
-    model: str
-    config: str
-    verdict: Verdict
-    accuracy: Paired | None  # None: not evaluated
-
-    @property
-    def change(self) -> Estimate:
-        """The change of the accuracy, as a share."""
-        gap = self.accuracy
-        return Estimate() if gap is None else Estimate(gap.value, gap.low, gap.high)
-
-    def speed(self) -> str:
-        """Return the verdict in words."""
-        kind = "speed not settled" if self.verdict.kind == "unknown" else self.verdict.kind
-        return speed_in_words(self.verdict) or kind
-
-    def points(self) -> str:
-        """Return the change of the accuracy in points."""
-        return Estimate(*map(percent, self.change.ends)).words("+.2f", " points") or "accuracy not measured"
-
-
-class SpeedAndAccuracy(LessonFigure):
-    """Speed and accuracy of each model and config. Made by `speed_and_accuracy`."""
-
-    def __init__(self, rows: tuple[PrecisionRow, ...]) -> None:
-        self.rows = rows
-        configs = list(dict.fromkeys(row.config for row in rows))
-        drawn = []
-        for row in rows:
-            look = series_look(configs.index(row.config), row.config)
-            speed = dot(Estimate.of(row.verdict), row.speed(), look)
-            points = dot(Estimate(*map(percent, row.change.ends)), row.points(), look)
-            drawn.append(one_value(f"{row.model}, {row.config}", speed, points))
-        axes = (
-            Axis("times as fast as float32", "dot", (ReferenceLine(1.0),)),
-            Axis("accuracy against float32 (points)", "dot", (ReferenceLine(0.0),)),
-        )
-        chart = Chart(("Speed and accuracy of each precision",), axes, tuple(drawn), columns=2)
-        numbers = ("ratio", "low", "high", "accuracy_change", "change_low", "change_high")
-        table = (
-            (row.model, row.config, row.verdict.kind, *Estimate.of(row.verdict).ends, *row.change.ends)
-            for row in rows
-        )
-        lines = (f"{row.model}, {row.config}: {row.speed()}, {row.points()}" for row in rows)
-        sentence = "\n".join(lines) or "Nothing was measured."
-        super().__init__(sentence, chart, ("model", "config", "verdict", *numbers), table, numbers)
-
-
-def speed_and_accuracy(matrix: Matrix, *tables: AccuracyTable) -> SpeedAndAccuracy:
-    """Set the verdicts of a matrix beside accuracies of the same configs, in the same order.
-
-    >>> from workbench import course
-    >>> str(course.SpeedAndAccuracy(()))
-    'Nothing was measured.'
-    """
-    records = {table.record.model_name: table.record for table in tables}
-    rows = []
-    for row in matrix.record.places:
-        if row.measured is None:
-            continue
-        configs = {run.label: config_in_words(run.config) for run in row.measured.runs}
-        record = records.get(row.model)
-        for verdict in row.measured.verdicts:
-            score = None if record is None else record.score(verdict.label)
-            gap = None if score is None else score.against
-            rows.append(PrecisionRow(row.model, configs[verdict.label], verdict, gap))
-    return SpeedAndAccuracy(tuple(rows))
 
 
 @exercise("7.a", budget_s=60.0, limit="as many times faster as asked")
@@ -142,32 +58,18 @@ def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
     return _problem_of(rows[answer], record)
 
 
-@exercise("7.c", answers=_ACTIVATIONS, budget_s=30.0, evidence="comparison")
+@exercise("7.c", answers=("uint8", "int8", "either"), budget_s=30.0, evidence="comparison")
 def activation_type(answer: str, *, comparison: Comparison) -> str | None:
     """Check the type of activations against a comparison of uint8 (A) with int8 (B)."""
-    right = {"faster": "int8", "slower": "uint8"}.get(comparison.verdict.kind, "either")
+    kind = comparison.verdict.kind
+    right = {"faster": "int8", "slower": "uint8"}.get(kind, "either")
     if answer == right:
         return None
-    if right == "either":
-        return wrong("7.c", "either", answer=answer)
-    return wrong("7.c", "other", kind=comparison.verdict.kind)
-
-
-def won_back_db(row: LayerSensitivity, record: SensitivityRecord) -> float | None:
-    """Return by how many decibels the error shrinks without this layer; None where it is not known."""
-    if row.error is None or not record.whole_error:
-        return None
-    return math.inf if row.error == 0 else 20 * math.log10(record.whole_error / row.error)
-
-
-def given_up(row: LayerSensitivity, record: SensitivityRecord) -> float | None:
-    """Return the share of the saved time that this layer saves; None where it is not known."""
-    saved_s = sum(other.gain_s for other in record.rows if other.gain_s is not None and other.gain_s > 0)
-    return None if row.gain_s is None or saved_s <= 0 else max(0.0, row.gain_s) / saved_s
+    return wrong("7.c", "either" if right == "either" else "other", answer=answer, kind=kind)
 
 
 def _problem_of(row: LayerSensitivity, record: SensitivityRecord) -> str | None:
-    won_db, share = won_back_db(row, record), given_up(row, record)
+    won_db, share = record.won_back_db(row), record.given_up(row)
     if won_db is None:
         return wrong("7.b", "no error")
     if won_db < LEAST_DB:

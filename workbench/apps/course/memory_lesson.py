@@ -9,6 +9,7 @@ from workbench.apps.course.exercise import OverBudget, exercise, outputs_agree, 
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
+from workbench.core.models import load
 from workbench.core.text import listed, one_line
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 MOST_TIMES = 1.5  # the latency as asked
 _CLOSE = 0.02  # of the lowest peak
 WANTED_LOADS = 1.3  # measured: 1.8 under load, 2.1 on a quieter machine; 1.0 without a saved graph
+FASTER_LOAD = f"loads at least {WANTED_LOADS:g} times as fast, with runs that are no slower"
 ATTEMPTS = 3
 _COSTLY = 0.7  # times as fast: slower beyond noise, settled or not
 
@@ -28,25 +30,20 @@ def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
     rows = {row.name: row for row in settings.record.rows}
     if answer not in [*rows]:  # an answer may be of any type
         return wrong("9.a", "unknown", names=", ".join(rows))
+    measured = {name: row for name, row in rows.items() if None not in (row.peak_bytes, row.latency_s)}
     base_s = settings.record.rows[0].latency_s
-    fine = {
-        name: row.peak_bytes
-        for name, row in rows.items()
-        if row.peak_bytes is not None
-        and row.latency_s is not None
-        and (base_s is None or row.latency_s <= MOST_TIMES * base_s)
+    peaks = {
+        name: row.peak_bytes or 0
+        for name, row in measured.items()
+        if base_s is None or (row.latency_s or 0.0) <= MOST_TIMES * base_s
     }
-    if not fine:
+    if not peaks:
         return wrong("9.a", "no peak")
-    row = rows[answer]
-    if row.peak_bytes is None or row.latency_s is None:
+    if answer not in measured:
         return wrong("9.a", "not measured", answer=answer)
-    if answer not in fine:
+    if answer not in peaks:
         return OverBudget(wrong("9.a", "too long", answer=answer, times=MOST_TIMES))
-    return None if fine[answer] <= min(fine.values()) * (1 + _CLOSE) else wrong("9.a", "other")
-
-
-FASTER_LOAD = f"loads at least {WANTED_LOADS:g} times as fast, with runs that are no slower"
+    return None if peaks[answer] <= min(peaks.values()) * (1 + _CLOSE) else wrong("9.a", "other")
 
 
 @exercise("9.b", answers=Config, limit=FASTER_LOAD)
@@ -59,9 +56,10 @@ def faster_load(answer: Config, *, model: Any) -> str | None:
 
     made: list[Comparison] = []
     for seed in range(ATTEMPTS):
-        made += [
-            compare(model, Config(), answer, budget_s=seconds(10), seed=seed, progress=False, keep=False)
-        ]
+        comparison = compare(
+            model, Config(), answer, budget_s=seconds(10), seed=seed, progress=False, keep=False
+        )
+        made.append(comparison)
         problem = loads_faster(*made)
         if problem is None:
             break
@@ -77,7 +75,11 @@ def loads_faster(*comparisons: Comparison) -> str | None:
     settled = any(verdict.kind == "slower" for verdict in verdicts)
     if settled or (ratios and max(ratios) < _COSTLY):
         return OverBudget(wrong("9.b", "slower"))
-    before_s, after_s = (_fastest_load_s(comparisons, place) for place in (0, 1))
+    before, after = ([comparison.runs[place] for comparison in comparisons] for place in (0, 1))
+    before_s, after_s = (
+        min((process.load_s for run in runs for process in run.processes), default=None)
+        for runs in (before, after)
+    )
     if not before_s or not after_s:
         return wrong("9.b", "not measured")
     if before_s / after_s >= WANTED_LOADS:
@@ -85,24 +87,17 @@ def loads_faster(*comparisons: Comparison) -> str | None:
     return OverBudget(wrong("9.b", "less", times=before_s / after_s, wanted=WANTED_LOADS))
 
 
-def _fastest_load_s(comparisons: tuple[Comparison, ...], place: int) -> float | None:
-    runs = (comparison.runs[place] for comparison in comparisons)
-    return min((process.load_s for run in runs for process in run.processes), default=None)
-
-
 @exercise("9.c")
 def valid_warm_up(answer: Any, *, model: Any, sizes: Mapping[str, int]) -> str | None:
     """Check warm-up inputs: every input in its type, of these sizes, and accepted by a run."""
-    from workbench.core.models import load
     from workbench.features.measure.call import measure
 
     if not isinstance(answer, Mapping):
         return wrong("9.c", "no dict")
     loaded = load(model)
-    expected = loaded.inputs(dims=sizes)
+    shapes = dict(loaded.inputs(dims=sizes).shapes)
     try:
         given = loaded.inputs(answer)
-        shapes = dict(expected.shapes)
         if other := [name for name, shape in given.shapes if shapes[name] != shape]:
             wanted = listed(shapes[name] for name in other)
             return wrong("9.c", "sizes", names=listed(other), shapes=wanted)

@@ -15,18 +15,16 @@ from workbench.core.text import listed, quoted
 if TYPE_CHECKING:
     import ipywidgets as W
 
-SINGULAR = {
+SINGULAR = {  # of units that are counted: 1 pass; others stay as they are
     "nodes": "node", "partitions": "partition", "passes": "pass", "points": "point", "providers": "provider",
     "threads": "thread",
 }  # fmt: skip
-"""Units of guesses that are counted: 1 pass. Others stay as they are."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Predicted:
     """A guess beside the measured value."""
 
-    question: str
     guess: float | str | None
     measured: float | str | None  # None: not measured, so the guess stays open
     unit: str
@@ -52,18 +50,21 @@ class Predicted:
         return f"<p>{escape(str(self))}</p>"
 
 
+@dataclass(repr=False)
 class Prediction:
     """The reader's guess at a question. Made by `predict`; a widget in Jupyter, a plain value elsewhere."""
 
-    def __init__(self, name: str, question: str, choices: tuple[str, ...], unit: str) -> None:
-        self.name, self.question, self.choices, self.unit = name, question, choices, unit
-        self._own: float | str | None = None
+    name: str
+    question: str
+    choices: tuple[str, ...]
+    unit: str
+    own: float | str | None = None  # the guess of this session, where none can be kept
 
     @property
     def value(self) -> float | str | None:
         """The kept guess, or None."""
         guess = progress().guess(self.name)
-        return self._own if guess is None else guess.value
+        return self.own if guess is None else guess.value
 
     @property
     def is_final(self) -> bool:
@@ -79,7 +80,7 @@ class Prediction:
                 f"the guess {_with_unit(self.value or '', self.unit)} is final: the answer was displayed",
                 f"to guess anew, forget the lesson's guesses: wb.course.reset({lesson_of(self.name)!r})",
             )
-        self._own = checked
+        self.own = checked
         save(progress().with_guess(Guess(self.name, checked, self.is_final)))
 
     def against(self, measured: float | str | None, source: str = "measured here") -> Predicted:
@@ -90,7 +91,7 @@ class Prediction:
         value = self.value
         if value is not None and measured is not None:
             save(progress().with_guess(Guess(self.name, value, True)))
-        return Predicted(self.question, value, measured, self.unit, source)
+        return Predicted(value, measured, self.unit, source)
 
     def widget(self) -> W.VBox:
         """Return a field for the guess with a button that keeps it."""
@@ -130,11 +131,8 @@ class Prediction:
             raise ConfigError(f"{quoted(value)} is no number", "guess a number, such as 5 or 0.5")
         return value
 
-    def __str__(self) -> str:
-        return f"{self.question} {self._status()}"
-
     def __repr__(self) -> str:
-        return f"<Prediction {self.name}: {self}>"
+        return f"{self.question} {self._status()}"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """The widget for a live page, the question as a table for a page without a kernel."""

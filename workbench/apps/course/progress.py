@@ -57,13 +57,6 @@ class LessonProgress:
         others = (other for other in self.attempts if other.name != attempt.name)
         return replace(self, attempts=(*others, attempt))
 
-    def without(self, lesson: str) -> LessonProgress:
-        """Return the same without a lesson."""
-        return LessonProgress(
-            tuple(guess for guess in self.guesses if lesson_of(guess.name) != lesson),
-            tuple(attempt for attempt in self.attempts if lesson_of(attempt.name) != lesson),
-        )
-
     def passed(self, lesson: str) -> int:
         """Return how many exercises of a lesson are passed."""
         return sum(attempt.passed for attempt in self.attempts if lesson_of(attempt.name) == lesson)
@@ -88,7 +81,10 @@ def progress() -> LessonProgress:
 
 def reset(lesson: str | int) -> None:
     """Forget guesses and passed exercises of a lesson."""
-    save(progress().without(str(lesson)))
+    kept = progress()
+    guesses = (guess for guess in kept.guesses if lesson_of(guess.name) != str(lesson))
+    attempts = (attempt for attempt in kept.attempts if lesson_of(attempt.name) != str(lesson))
+    save(LessonProgress(tuple(guesses), tuple(attempts)))
 
 
 def save(kept: LessonProgress) -> None:

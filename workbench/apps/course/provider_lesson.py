@@ -1,4 +1,4 @@
-"""The lesson on execution providers: predicted partitions, and the exercises."""
+"""The exercises of the lesson on execution providers."""
 
 from __future__ import annotations
 
@@ -8,50 +8,22 @@ from typing import TYPE_CHECKING, Any
 from sample_models.drawn_nets import split_graph
 from workbench.apps.course.article import article_table
 from workbench.apps.course.exercise import LEAST_SQNR_DB, OverBudget, exercise, wrong
-from workbench.apps.course.lesson_figure import LessonFigure
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import listed
-from workbench.drawing.chart import Axis, Chart, Value, one_value, series_look
 
 if TYPE_CHECKING:
     from onnx import ModelProto
-
-    from workbench.features.explain.placement.prediction import Predictions
 
 ENTRY = "session.disable_cpu_ep_fallback"
 PROVIDER = "coreml"  # its table is complete, so an operator that is not listed is known not to be taken
 OPTIONS, OWNER = "options-in-code", "cuda: "
 
 
-def predicted_parts(predictions: Predictions) -> LessonFigure:
-    """Draw what share of the nodes each provider would take, and into how many parts it would cut them."""
-    shares = (
-        (row.name, row.taken / len(row.nodes) if row.nodes else 0.0, row.partitions)
-        for row in predictions.all
-    )
-    parts = sorted(shares, key=lambda part: (-part[1], part[2]))
-    whole = sum(share == 1 and count == 1 for _, share, count in parts)
-    most = max(parts, key=lambda part: part[2])
-    sentence = (
-        f"Predicted, nothing ran: {whole} of {len(parts)} providers would take the whole graph in one "
-        f"partition; {most[0]} would cut it into {most[2]:,}."
-    )
-    taken, cut = series_look(0), series_look(1)
-    rows = tuple(
-        one_value(name, Value(100 * share, f"{share:.0%}", taken), Value(count, f"{count:,}", cut))
-        for name, share, count in parts
-    )
-    axes = (Axis("predicted: nodes that it would take (%)"), Axis("predicted: partitions"))
-    chart = Chart((sentence,), axes, rows, columns=2)
-    return LessonFigure(sentence, chart, ("predicted_for", "node_share", "partitions"), parts)
-
-
 @exercise("8.a", answers=Config, evidence="explanation")
 def loud_config(answer: Config) -> str | None:
     """Check for a config on CUDA whose session refuses to be made where a node would land on the CPU."""
-    names = [provider.name for provider in answer.providers]
-    if "CUDAExecutionProvider" not in names:
+    if "CUDAExecutionProvider" not in [provider.name for provider in answer.providers]:
         return wrong("8.a", "no cuda")
     if dict(answer.session_entries).get(ENTRY) != "1":
         return wrong("8.a", "silent")
@@ -89,11 +61,13 @@ def unchanged_options(answer: Any) -> str | None:
         names = {str(name) for name in answer}
     except TypeError:
         return wrong("8.c", "no list")
-    rows = {
-        row[0].removeprefix(OWNER): row for row in article_table(OPTIONS).rows if row[0].startswith(OWNER)
+    effects = {
+        option.removeprefix(OWNER): effect
+        for option, *_, effect in article_table(OPTIONS).rows
+        if option.startswith(OWNER)
     }
-    right = {name for name, row in rows.items() if row[3].startswith("none")}
-    if unknown := sorted(names - rows.keys()):
+    right = {name for name, effect in effects.items() if effect.startswith("none")}
+    if unknown := sorted(names - effects.keys()):
         return wrong("8.c", "unknown", name=unknown[0][:60])
     if others := sorted(names - right):
         return wrong("8.c", "no default", name=others[0])

@@ -1,4 +1,4 @@
-"""The lesson on tuning and deployment: a winner twice, and the exercises."""
+"""The exercises of the lesson on tuning and deployment."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.course.exercise import NONE, OverBudget, exercise, is_number, wrong
-from workbench.apps.course.lesson_figure import LessonFigure, dots
-from workbench.core.bundle.display import config_in_words
-from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
-from workbench.core.text import factor_ends, listed
+from workbench.core.text import listed
 
 if TYPE_CHECKING:
     from workbench.features.load.result import LoadTest
@@ -18,38 +15,8 @@ if TYPE_CHECKING:
 
 MOST_REGRET = 0.05
 WIDEST_PROMISE = 3.0  # times the measured upper end
-_NEAR = 0.0101  # a report rounds to two decimals
-
-
-def proof(study: Study) -> LessonFigure:
-    """Set a winner's ratio on the rounds that selected it beside the one on fresh rounds."""
-    record = study.record
-    candidate, verdict = record.candidate(record.winner), record.verdict
-    winner = config_in_words(candidate.config)
-    speeds = {"rounds that selected": Estimate.of(candidate)}
-    if verdict is not None:
-        speeds["fresh rounds"] = Estimate.of(verdict)
-    texts = [
-        f"{speed.factor or 'not measured'}{factor_ends(speed.low, speed.high)}" for speed in speeds.values()
-    ]
-    sentence = f"{winner}: {texts[0]} as fast on the rounds that selected it"
-    if record.winner == record.candidates[0].label:
-        sentence = "The defaults won the selection: there was nothing to prove on fresh rounds."
-        speeds, texts = {"the defaults": Estimate(1.0)}, ["1, by definition"]
-    elif verdict is None:
-        sentence += "; no time was left for fresh rounds, so nothing is proven."
-    else:
-        sentence += f", {texts[1]} on fresh rounds: {verdict.kind}."
-    drawn = (
-        (rounds, rounds, speed, text) for (rounds, speed), text in zip(speeds.items(), texts, strict=True)
-    )
-    chart = dots((winner,), "times as fast as the defaults", drawn)
-    numbers = ("ratio", "low", "high")
-    rows = ((rounds, *speed.ends) for rounds, speed in speeds.items())
-    return LessonFigure(sentence, chart, ("rounds", *numbers), rows, numbers)
-
-
 NEAR_BEST = f"within {MOST_REGRET:.0%} of the proven best"
+_NEAR = 0.0101  # a report rounds to two decimals
 
 
 @exercise("10.a", answers=Config, budget_s=120.0, limit=NEAR_BEST, evidence="study")
@@ -64,8 +31,8 @@ def best_config(answer: Config, *, study: Study) -> str | None:
     if candidate is None:
         return wrong("10.a", "not measured")
     if not candidate.is_in:
-        label, state, reason = candidate.label, candidate.state, candidate.reason[:200]
-        return wrong("10.a", "out", label=label, state=state, reason=reason)
+        reason = f"({candidate.state}): {candidate.reason[:200]}"
+        return wrong("10.a", "out", label=candidate.label, reason=reason)
     best = record.candidate(record.best)
     if candidate.ratio is None or best.ratio is None:
         return wrong("10.a", "default")
@@ -91,11 +58,9 @@ def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
     return None
 
 
-@exercise("10.c", evidence="study")
-def report(answer: Any, *, study: Study) -> str | None:
+@exercise("10.c", answers=str, evidence="study")
+def report(answer: str, *, study: Study) -> str | None:
     """Check a report for its ratio, interval, conditions and what was excluded."""
-    if not isinstance(answer, str):
-        return wrong("10.c", "no text")
     missing = [what for what, present in _contents(answer, study).items() if not present]
     return wrong("10.c", "lacks", missing=listed(missing)) if missing else None
 
@@ -114,11 +79,7 @@ def _contents(text: str, study: Study) -> dict[str, bool]:
     if record.best == record.candidates[0].label or verdict is None:
         return {"that the defaults stay": "default" in text.casefold(), **contents}
     ends = (("the ratio", verdict.ratio), ("the lower end", verdict.low), ("the upper end", verdict.high))
-    return {
-        **{what: value is None or _has(numbers, value) for what, value in ends},
-        **contents,
+    given = {
+        what: value is None or any(abs(number - value) <= _NEAR for number in numbers) for what, value in ends
     }
-
-
-def _has(numbers: list[float], value: float) -> bool:
-    return any(abs(number - value) <= _NEAR for number in numbers)
+    return given | contents

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Literal
@@ -57,6 +58,17 @@ class SensitivityRecord:
         """Return candidates by the error that each causes; those whose error has no finite size first."""
         sign = -1 if self.mode == "alone" else 1
         return tuple(sorted(self.rows, key=lambda layer: _rank(layer, sign)))
+
+    def won_back_db(self, layer: LayerSensitivity) -> float | None:
+        """Return by how many decibels the error shrinks without this layer; None where it is not known."""
+        if layer.error is None or not self.whole_error:
+            return None
+        return math.inf if layer.error == 0 else 20 * math.log10(self.whole_error / layer.error)
+
+    def given_up(self, layer: LayerSensitivity) -> float | None:
+        """Return the share of the saved time that this layer saves; None where it is not known."""
+        saved_s = sum(max(0.0, row.gain_s or 0.0) for row in self.rows)
+        return None if layer.gain_s is None or not saved_s else max(0.0, layer.gain_s) / saved_s
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate, the worst first."""

@@ -16,6 +16,7 @@ from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.compare.result import Comparison
 from workbench.features.grid.record import GridRecord, Place, check_grid, grid_frame
 from workbench.features.grid.result import Grid
+from workbench.features.grid.speed_and_accuracy import SpeedAndAccuracy, precision_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,6 +137,15 @@ class Matrix(Grid):
             name: self._measure_accuracy(name, given.get(name), progress, cancel, **options)
             for name, _ in self._measured()
         }
+
+    def speed_and_accuracy(self, *tables: AccuracyTable) -> SpeedAndAccuracy:
+        """Set the verdicts beside the accuracies of the same configs, in the same order.
+
+        Without `tables` these are the accuracies that are kept with the matrix.
+        """
+        given = {table.record.model_name: table.record for table in tables}
+        kept = {row.model: given.get(row.model) or self.accuracy_of(row.model) for row in self.record.places}
+        return SpeedAndAccuracy(tuple(precision_rows(self.record, kept)))
 
     def _summary(self) -> str:
         return self.record.headline

@@ -12,11 +12,13 @@ from workbench.core.cpu import usable_cores
 from workbench.core.feature import Feature
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, attempt, figured, paragraph, plot, table
+from workbench.features.base.drawn_table import DrawnTable
 from workbench.features.base.examining import ExaminedRun
 from workbench.features.base.result import Result
 from workbench.features.memory.by_node import memory_of
 from workbench.features.memory.result import Memory
 from workbench.features.profile.chart import op_type_chart
+from workbench.features.profile.roofline.conv_kinds import grouped, kinds_of
 from workbench.features.profile.roofline.machine_peaks import machine_peaks
 from workbench.features.profile.roofline.node_limits import measured_roofline, roofline
 from workbench.features.profile.roofline.peaks import PeakRow
@@ -84,6 +86,11 @@ class Profile(Data, Result):
             return Roofline(roofline(self, peaks), self._about)
         measured = measured_roofline(self, lambda again: machine_peaks(count, again=again, cancel=cancel))
         return Roofline(measured, self._about)
+
+    def conv_kinds(self, roofline: Roofline) -> DrawnTable:
+        """Return operations beside time for each kind of convolution: depthwise, 1×1, larger, the rest."""
+        kinds = {} if self.optimized is None else kinds_of(self.optimized)
+        return grouped(roofline.record.nodes, kinds)
 
     def document(self) -> Document:
         """Return the page: where the time goes, memory."""

@@ -17,11 +17,13 @@ from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, Progress
 from workbench.core.models import Model, load
 from workbench.core.prepare.real_data import inputs_from
+from workbench.features.base.drawn_table import DrawnTable
 from workbench.features.base.examining import check_same, inputs_again, missing_model
 from workbench.features.base.history import History
 from workbench.features.base.measured import Measured
 from workbench.features.compare.result import Comparison
 from workbench.features.tune.pareto import points_of
+from workbench.features.tune.proof import proof
 from workbench.features.tune.record import StudyRecord, about_study, check_study
 from workbench.features.tune.request import StudyRequest
 from workbench.features.tune.study import run_study
@@ -57,6 +59,10 @@ class Study(Measured):
     def measured(self) -> ComparisonRecord:
         """The proof, or the selection where there is none."""
         return self.record.confirmation or self.record.selection
+
+    def proof(self) -> DrawnTable:
+        """Return the winner's ratio on the rounds that selected it beside the one on fresh rounds."""
+        return proof(self.record)
 
     def pareto(self) -> pd.DataFrame:
         """Return the configs that no other beats in everything: the front, with the knee.

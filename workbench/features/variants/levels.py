@@ -14,32 +14,13 @@ from workbench.core.text import in_ms
 from workbench.drawing.chart import Chart, series_look
 from workbench.features.base.measured import Measured
 from workbench.features.explain.observe import Observation
+from workbench.features.variants.level_steps import LevelRow, LevelSteps, steps_of
 from workbench.features.variants.variant import (
     ComparedRecord,
-    Variant,
     check_compared,
     gates_of_variants,
     side_by_side,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LevelRow(Variant):
-    """One level, with the graph that it leaves. Its base is the level "disabled"."""
-
-    nodes: int | None
-    ops: tuple[tuple[str, int], ...]
-    providers: tuple[str, ...]
-
-    @property
-    def op_types(self) -> int:
-        """Return the number of types of operators."""
-        return len(self.ops)
-
-    @property
-    def provider_names(self) -> str:
-        """Return the providers as one text."""
-        return ", ".join(self.providers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +81,10 @@ class Levels(Measured):
 
     record: LevelsRecord
     title = "ONNX Runtime's levels side by side"
+
+    def steps(self) -> LevelSteps:
+        """Return what each step from one level to the next changes: nodes and speed."""
+        return steps_of(self.record.rows)
 
 
 FEATURE = Feature(

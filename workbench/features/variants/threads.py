@@ -64,6 +64,10 @@ class ThreadScalingRecord(VariantsRecord):
         near = [row for row in known if (row.latency_s or 0.0) <= best * (1 + _CLOSE)]
         return min(near, key=lambda row: row.threads, default=None)
 
+    def latency_by_threads(self) -> dict[int, float]:
+        """Return the seconds of a run by the number of threads that spin, where one was measured."""
+        return {row.threads: row.latency_s for row in self.rows if row.spinning and row.latency_s}
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per point: threads, spinning, latency_s, cpu_s, busy_threads, knee, failure."""
         knees = (self.knee(spinning=True), self.knee(spinning=False))

@@ -18,6 +18,8 @@ from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import data_frame, to_table
 from workbench.core.errors import ConfigError
 from workbench.core.plugin_packages import plugin_packages
+from workbench.drawing.chart import Axis, Chart, Value, one_value, series_look
+from workbench.features.base.drawn_table import DrawnTable
 from workbench.features.explain.graph import Graph
 from workbench.features.explain.observe import KERNELS
 from workbench.features.explain.placement.partitions import (
@@ -174,6 +176,25 @@ class Predictions:
         return data_frame(rows, columns=columns).astype(
             {"bytes_crossing": "Int64", "node_share": "float64", "share_right_in_checks": "float64"}
         )
+
+    def parts(self) -> DrawnTable:
+        """Draw the share of the nodes that each provider would take, and the number of parts."""
+        shares = ((row.name, row.taken / max(1, len(row.nodes)), row.partitions) for row in self.all)
+        parts = sorted(shares, key=lambda part: (-part[1], part[2]))
+        whole = sum(share == 1 and count == 1 for _, share, count in parts)
+        most = max(parts, key=lambda part: part[2])
+        sentence = (
+            f"Predicted, nothing ran: {whole} of {len(parts)} providers would take the whole graph in one "
+            f"partition; {most[0]} would cut it into {most[2]:,}."
+        )
+        taken, cut = series_look(0), series_look(1)
+        rows = tuple(
+            one_value(name, Value(100 * share, f"{share:.0%}", taken), Value(count, f"{count:,}", cut))
+            for name, share, count in parts
+        )
+        axes = (Axis("predicted: nodes that it would take (%)"), Axis("predicted: partitions"))
+        chart = Chart((sentence,), axes, rows, columns=2)
+        return DrawnTable(sentence, chart, ("predicted_for", "node_share", "partitions"), parts)
 
     def __str__(self) -> str:
         counts = "; ".join(

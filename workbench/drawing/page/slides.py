@@ -1,4 +1,4 @@
-"""Slides of a lesson: what its notebook asks, the figures that a run left in it, what to remember.
+"""Slides of a notebook: what it asks, the figures that a run left in it, what to remember.
 
 Each deck is one page that needs no network: arrow keys turn it, and printing gives a slide on each sheet.
 """
@@ -16,9 +16,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.course.hand_in import make_folder
 from workbench.core.bundle.atomic import write_atomically
 from workbench.core.errors import ConfigError
+from workbench.core.stored_files import made_folder
 from workbench.core.text import one_line
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ _FITS = 1.2  # times the height: such a picture shrinks, a taller one continues 
 _SMALL = 0.6  # of the height: below such a picture its sentence has room
 _INLINE = ((r"\*\*(.+?)\*\*", "b"), (r"\*(.+?)\*", "i"), (r"`(.+?)`", "code"))
 _MALFORMED = (ValueError, LookupError, TypeError, AttributeError, OSError, RecursionError, SyntaxError)
-_STYLE = Path(__file__).with_name("slides.css")
-_SCRIPT = Path(__file__).with_name("slides.js")
+_STYLE, _SCRIPT = (Path(__file__).with_name("static") / f"slides.{kind}" for kind in ("css", "js"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +61,12 @@ def write_slides(notebooks: Path, target: Path) -> dict[Path, int]:
         raise ConfigError(
             f"{notebooks} holds no lesson", "give the folder with the notebooks of the course, after a run"
         )
-    decks = {target.expanduser() / f"{path.stem}.html": slides_of(path) for path in paths}
-    make_folder(target.expanduser())
-    for path, slides in decks.items():
-        write_atomically(path, _page(slides).encode("utf-8"))
-    return {path: len(slides) for path, slides in decks.items()}
+    slides = {path.stem: slides_of(path) for path in paths}
+    folder = made_folder(target)
+    decks = {folder / f"{name}.html": deck for name, deck in slides.items()}
+    for path, deck in decks.items():
+        write_atomically(path, _page(deck).encode("utf-8"))
+    return {path: len(deck) for path, deck in decks.items()}
 
 
 def slides_of(path: Path) -> list[str]:

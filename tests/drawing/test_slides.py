@@ -15,8 +15,8 @@ from PIL import Image
 
 from tests.executed import ROOT
 from workbench.apps.cli import main
-from workbench.apps.course.slides import MOST_SLIDES, slides_of
 from workbench.core.errors import ConfigError
+from workbench.drawing.page.slides import MOST_SLIDES, slides_of
 
 LESSONS = ROOT / "docs" / "published" / "course"
 

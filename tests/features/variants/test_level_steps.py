@@ -1,53 +1,13 @@
-"""Equal configs and level steps: their sentences are made from the result."""
+"""Steps from one optimization level to the next: their sentences are made from the result."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from tests.factories import comparisons, results
-from workbench.apps import course
-from workbench.apps.course.measuring_lesson import MOST_NAIVE, naive_ratios
+from tests.factories import results
 from workbench.core.bundle.estimate import Estimate
-from workbench.features.compare.result import Comparison
-from workbench.features.variants.levels import LevelRow, Levels, LevelsRecord
-
-
-def compared(low: float | None, high: float | None) -> Comparison:
-    runs = comparisons.drawn_run("A", 0.002), comparisons.drawn_run("B", 0.002)
-    record = comparisons.comparison(*runs, kind="tie")
-    verdict = replace(record.verdict, ratio=1.0, low=low, high=high)
-    return Comparison(replace(record, verdicts=(verdict,)))
-
-
-def test_a_single_ratio_takes_processes_of_two_rounds() -> None:
-    first = comparisons.run("A", [[[0.002]], [[0.003]], [[0.004]]])
-    second = comparisons.run("B", [[[9.0]], [[0.001]], [[0.002]]])
-    assert naive_ratios(comparisons.comparison(first, second)) == pytest.approx([2.0, 1.5])
-
-
-def test_the_sentence_counts_what_was_measured() -> None:
-    equal = course.equal_configs(compared(0.99, 1.01), compared(1.01, 1.02), compared(None, None))
-    assert len(equal.naive) == 12
-    assert f"{equal.notable} of 12 ratios differ by more than 2 %" in str(equal)
-    assert "1 of 2 intervals contain 1" in str(equal)
-    assert len(equal.to_frame()) == 15
-
-
-def test_no_interval_and_no_round_are_said() -> None:
-    assert "No comparison had enough pairs" in str(course.equal_configs(compared(None, None)))
-    assert course.equal_configs().largest_difference is None
-
-
-def test_the_picture_has_a_row_for_each_ratio() -> None:
-    equal = course.equal_configs(*[compared(0.99, 1.01)] * 6)
-    chart = equal.chart()
-    assert len(chart.rows) == MOST_NAIVE + 6
-    assert chart.rows[-1].values[0][0].interval == (0.99, 1.01)
-    data, _ = equal._repr_mimebundle_()
-    assert {"image/png", "text/plain"} <= set(data)
-    assert equal.figure() is not None
+from workbench.features.variants.level_steps import LevelRow, LevelSteps
+from workbench.features.variants.levels import Levels, LevelsRecord
 
 
 def row(
@@ -60,8 +20,8 @@ def row(
     )  # fmt: skip
 
 
-def steps(*rows: LevelRow) -> course.LevelSteps:
-    return course.level_steps(Levels(LevelsRecord("net", rows, results.levels().comparison)))
+def steps(*rows: LevelRow) -> LevelSteps:
+    return Levels(LevelsRecord("net", rows, results.levels().comparison)).steps()
 
 
 def test_nodes_and_time_may_fall_at_different_steps() -> None:

@@ -1,4 +1,4 @@
-"""What a lesson reads from results of the workbench: a sentence, a table and a chart."""
+"""What is read from results that are there: a sentence with its table and its chart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class LessonFigure(Exportable):
+class DrawnTable(Exportable):
     """A sentence with its table and its chart. Columns in `numbers` hold numbers or nothing."""
 
     def __init__(
