@@ -75,12 +75,12 @@ from workbench.features.explain.calls import explain as explain
 from workbench.features.explain.result import Explanation as Explanation
 from workbench.features.profile.calls import profile as profile
 from workbench.features.profile.result import Profile as Profile
-from workbench.features.variants.calls import levels as levels
+from workbench.features.variants.levels import levels as levels
 from workbench.features.variants.levels import Levels as Levels
 from workbench.features.variants.worth import ablate as ablate
 from workbench.features.variants.worth import Ablation as Ablation
-from workbench.features.variants.calls import compare_versions as compare_versions
-from workbench.features.variants.versions import Versions as Versions
+from workbench.features.versions import compare_versions as compare_versions
+from workbench.features.versions import Versions as Versions
 from workbench.features.accuracy.call import accuracy as accuracy
 from workbench.features.accuracy.result import AccuracyTable as AccuracyTable
 from workbench.features.findings.slower.call import why_slower as why_slower

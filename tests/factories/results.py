@@ -55,8 +55,8 @@ from workbench.features.variants.level_steps import LevelRow
 from workbench.features.variants.levels import LevelsRecord
 from workbench.features.variants.memory_settings import MemorySetting, MemorySettingsRecord
 from workbench.features.variants.threads import ThreadPoint, ThreadScalingRecord
-from workbench.features.variants.versions import VersionRow, VersionsRecord
 from workbench.features.variants.worth import Worth, WorthRecord
+from workbench.features.versions.record import VersionRow, VersionsRecord
 
 
 @cache

@@ -24,3 +24,8 @@ def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> li
     """Return the lines of a table."""
     lines = [f"| {' | '.join(map(without_markup, row))} |" for row in (heads, *rows)]
     return [lines[0], f"|{'---|' * len(heads)}", *lines[1:]]
+
+
+def markdown_section(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Return the lines of a table under its title, or nothing where it has no rows."""
+    return ["", f"## {title}", "", *markdown_table(heads, rows)] if rows else []

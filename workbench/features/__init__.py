@@ -10,7 +10,7 @@ FEATURES = {  # in the order of sections and buttons
     "profile": "workbench.features.profile.result",
     "levels": "workbench.features.variants.levels",
     "ablation": "workbench.features.variants.worth",
-    "versions": "workbench.features.variants.versions",
+    "versions": "workbench.features.versions",
     "accuracy": "workbench.features.accuracy.result",
     "why slower": "workbench.features.findings.slower.result",
     "first difference": "workbench.features.first_difference",

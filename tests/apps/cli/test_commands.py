@@ -347,7 +347,7 @@ def test_versions_are_compared_in_environments(
         calls.update(options, environments=environments, config=config)
         return wb.Versions(examples.versions())
 
-    monkeypatch.setattr("workbench.features.variants.calls.compare_versions", compare_versions)
+    monkeypatch.setattr("workbench.features.versions.compare_versions", compare_versions)
     arguments = ["--environment", "/old", "--environment", "/new", "--a", "level=basic"]
     assert main(["compare-versions", model, *arguments]) == 0
     assert (calls["environments"], calls["config"]) == (["/old", "/new"], wb.Config(level="basic"))

@@ -39,7 +39,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
     for place in (
         "workbench.features.explain.calls.explain",
-        "workbench.features.variants.calls.levels",
+        "workbench.features.variants.levels.levels",
         "workbench.features.profile.calls.profile",
         "workbench.features.variants.threads.threads",
         "workbench.features.accuracy.call.accuracy",

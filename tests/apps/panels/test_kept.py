@@ -176,7 +176,7 @@ def test_a_result_that_was_cancelled_is_kept_where_it_says_so(
     with pytest.raises(wb.Cancelled):
         bench.run("thread scaling", wait=True)
     assert result.parts == before
-    monkeypatch.setattr("workbench.features.variants.calls.levels", stopped(wb.Levels(examples.levels())))
+    monkeypatch.setattr("workbench.features.variants.levels.levels", stopped(wb.Levels(examples.levels())))
     bench.run("levels", wait=True)
     assert [part.name for part in result.parts if part not in before] == ["levels/B"]
     assert state.result is result

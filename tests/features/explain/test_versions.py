@@ -13,7 +13,7 @@ import workbench as wb
 from tests.factories import results as examples
 from workbench.core.errors import RunFailed
 from workbench.core.worker import endings, graph_capture, session
-from workbench.features.variants.versions import version_row
+from workbench.features.versions.record import VersionRow
 
 RECORD = examples.versions()
 
@@ -37,7 +37,7 @@ def test_the_table() -> None:
 
 def test_an_environment_whose_graph_is_not_known() -> None:
     run = replace(RECORD.comparison.runs[1], config=wb.Config(runtime="/x/env/bin/python"))
-    row = version_row(RECORD.comparison, run, {}, None, "it lacks that")
+    row = VersionRow.seen(RECORD.comparison, run, {}, "it lacks that")
     assert (row.environment, row.nodes, row.passes, row.placement) == ("env", None, None, None)
     record = replace(RECORD, rows=(RECORD.rows[0], row))
     assert "its graph is not known: it lacks that" in str(record)

@@ -35,7 +35,7 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print what changed, and save."""
     from workbench.core.bundle.atomic import write_atomically
-    from workbench.features.variants.calls import compare_versions
+    from workbench.features.versions import compare_versions
 
     model, config, inputs = subject_of(arguments)
     result = compare_versions(

@@ -38,6 +38,7 @@ class _Energies:
         self._by_channel: dict[int, Any] = {}  # by the axis of the channels
 
     def add(self, ours: Any, theirs: Any) -> None:
+        ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)  # of one tensor at a time
         noise = np.square(theirs - ours)
         self.signal += float(np.square(ours).sum())
         self.noise += float(noise.sum())
@@ -60,10 +61,11 @@ class _Energies:
 
 
 def _exposed(path: Path) -> ort.InferenceSession:
-    """Return a session whose outputs are the outputs of all nodes; ORT infers their types."""
+    """Return a session whose outputs are the outputs of all nodes but constants; ORT infers their types."""
     model = onnx.load(path, load_external_data=False)
     there = {value.name for value in model.graph.output}
-    names = (name for node in model.graph.node for name in node.output if name and name not in there)
+    nodes = (node for node in model.graph.node if node.op_type != "Constant")
+    names = (name for node in nodes for name in node.output if name and name not in there)
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -74,6 +76,6 @@ def _exposed(path: Path) -> ort.InferenceSession:
 def _values(session: ort.InferenceSession, feed: dict[str, Any]) -> dict[str, Any]:
     names = [output.name for output in session.get_outputs()]
     values = zip(names, session.run(None, feed), strict=True)
-    numbers = ((name, value) for name, value in values if isinstance(value, np.ndarray))
-    wide = {name: value.astype(np.float64) for name, value in numbers if value.dtype.kind in "fiub"}
-    return {**{name.removeprefix(BEFORE_CAST): value for name, value in wide.items()}, **wide}
+    arrays = ((name, value) for name, value in values if isinstance(value, np.ndarray))
+    numbers = {name: value for name, value in arrays if value.dtype.kind in "fiub"}
+    return {**{name.removeprefix(BEFORE_CAST): value for name, value in numbers.items()}, **numbers}

@@ -55,30 +55,32 @@ def add_measured(page: Document, record: ComparisonRecord) -> None:
 
 def add_protocol(page: Document, record: ComparisonRecord) -> None:
     """Add how it was measured: machine, versions, inputs, time spent, ORT's log."""
+    logs = "".join(_log(run) for run in record.runs if run.log)
+    page.add("measured", "How it was measured", facts(protocol_facts(record)) + logs)
+
+
+def protocol_facts(record: ComparisonRecord) -> list[tuple[str, object]]:
+    """Return how it was measured, by name; None: not known, or there is none."""
     machine, versions, protocol = record.machine, record.versions, record.protocol
     elapsed, sampling = (in_digits(seconds, 3) for seconds in (protocol.elapsed_s, protocol.sampling_s))
-    measured = facts(
-        [
-            ("model", record.model.name),
-            ("SHA-256", record.model.sha256),
-            ("measured", record.created_utc),
-            ("id", record.id),
-            ("inputs", record.inputs.made_by),
-            ("shapes", ", ".join(f"{name}: {shape}" for name, shape in record.inputs.shapes)),
-            ("guesses", "; ".join(record.inputs.guesses) or None),
-            ("processor", machine.cpu),
-            ("cores", f"{machine.usable_cores} usable of {machine.logical_cores}"),
-            ("memory", in_gib(machine.memory_bytes)),
-            ("accelerators", ", ".join(gpu.name for gpu in machine.gpus) or None),
-            ("system", machine.platform),
-            ("ONNX Runtime", versions.onnxruntime),
-            ("workbench", versions.workbench),
-            ("time spent", f"{elapsed} s, {sampling} s of them sampling"),
-            ("smallest effect of interest", f"{protocol.smallest_effect * 100:.2f} %"),
-        ]
-    )
-    logs = "".join(_log(run) for run in record.runs if run.log)
-    page.add("measured", "How it was measured", measured + logs)
+    return [
+        ("model", record.model.name),
+        ("SHA-256", record.model.sha256),
+        ("measured", record.created_utc),
+        ("id", record.id),
+        ("inputs", record.inputs.made_by),
+        ("shapes", ", ".join(f"{name}: {shape}" for name, shape in record.inputs.shapes)),
+        ("guesses", "; ".join(record.inputs.guesses) or None),
+        ("processor", machine.cpu),
+        ("cores", f"{machine.usable_cores} usable of {machine.logical_cores}"),
+        ("memory", in_gib(machine.memory_bytes)),
+        ("accelerators", ", ".join(gpu.name for gpu in machine.gpus) or None),
+        ("system", machine.platform),
+        ("ONNX Runtime", versions.onnxruntime),
+        ("workbench", versions.workbench),
+        ("time spent", f"{elapsed} s, {sampling} s of them sampling"),
+        ("smallest effect of interest", f"{protocol.smallest_effect * 100:.2f} %"),
+    ]
 
 
 def _log(run: Run) -> str:

@@ -69,7 +69,7 @@ def _script_outputs(
         for (taken, _), feed in zip(pairs, feeds, strict=True):
             write_npz(taken, {name: _portable_array(value) for name, value in feed.items()})
         files = [str(path) for pair in pairs for path in pair]
-        _run([python, "-B", "pipeline.py", *files], folder, scratch / "log", most_s, cancel)
+        _run([python, "-B", "pipeline.py", *files], folder, most_s, cancel)
         return [_read_outputs(given) for _, given in pairs]
 
 
@@ -93,19 +93,16 @@ def _read_output(outputs: Any, name: str) -> Any:
         ) from error
 
 
-def _run(
-    command: Sequence[str], folder: Path, log: Path, most_s: float, cancel: threading.Event | None
-) -> None:
+def _run(command: Sequence[str], folder: Path, most_s: float, cancel: threading.Event | None) -> None:
     """Run the script with what its own folder and its environment have."""
-    with log.open("wb") as file:
-        code = run_program(command, file, most_s=most_s, cancel=cancel, folder=folder)
+    code, printed = run_program(command, most_s=most_s, cancel=cancel, folder=folder)
     if code is None:
         raise DeployError(
             f"the script gave no outputs within {most_s:g} s and was stopped",
             "if it is only slow, allow more time with limits=wb.Limits(load_s=…)",
         )
     if code:
-        lines = log.read_text("utf-8", "replace").strip().splitlines()
+        lines = printed.strip().splitlines()
         raise DeployError(
             f"the script ended with code {code}: {lines[-1] if lines else 'it printed nothing'}",
             "install what its requirements.txt names, or mend the function that it names",

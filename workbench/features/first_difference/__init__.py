@@ -201,13 +201,17 @@ def unoptimized(config: Config) -> Config:
 
 
 def as_saved(config: Config) -> Config:
-    """Return the config that saves the graph that ONNX Runtime makes; refuse where it saves none."""
+    """Return the config that saves the graph that ONNX Runtime makes; refuse where it saves none.
+
+    Without passes the file is that graph, and no process needs to save it.
+    """
     if config.engine is not None or any(provider.name != CPU for provider in config.providers):
         raise ConfigError(
             "tensors are compared in graphs that ONNX Runtime saves: other engines and providers save none.",
             "Compare configs on the CPU; wb.layer_errors and wb.accuracy compare outputs of any config.",
         )
-    return config if config.saved_graph == "onnx" else config.replace(saved_graph="onnx")
+    is_graph = config.saved_graph is None and passes_of(config) == passes_of(unoptimized(config))
+    return config if is_graph else config.replace(saved_graph="onnx")
 
 
 def _error(signal: float, noise: float) -> float | None:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.kinds import about_comparison
 from workbench.core.config import Config
 from workbench.core.config.plan import LEVELS
 from workbench.core.feature import Feature
+from workbench.core.measure.limits import Progress
+from workbench.core.models import Model, load
+from workbench.core.prepare.replayed import replayed
 from workbench.core.text import in_ms
 from workbench.drawing.chart import Chart, series_look
 from workbench.features.base.measured import Measured
-from workbench.features.explain.observe import Observation
+from workbench.features.base.running import Feeds, kept
+from workbench.features.compare.call import compare
+from workbench.features.explain.observe import Observation, observe
 from workbench.features.variants.level_steps import LevelRow, LevelSteps, steps_of
 from workbench.features.variants.variant import (
     ComparedRecord,
@@ -87,6 +95,29 @@ class Levels(Measured):
         return steps_of(self.record.rows)
 
 
+def levels(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Feeds = None,
+    budget_s: float | None = None,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+) -> Levels:
+    """Measure the model at each of ORT's levels: graph, load time, and latency in one comparison."""
+    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    observation = observe(
+        loaded, chosen.replace(level="all"), passes=True, calibration=calibration, cancel=cancel
+    )
+    comparison = compare(
+        loaded, *level_configs(chosen), inputs=inputs, budget_s=budget_s, calibration=calibration,
+        progress=progress, cancel=cancel, keep=False,
+    )  # fmt: skip
+    return kept(Levels(levels_of(loaded.name, observation, comparison.record)), keep)
+
+
 FEATURE = Feature(
     "levels",
     LevelsRecord,
@@ -94,7 +125,7 @@ FEATURE = Feature(
     lambda record: about_comparison(record.comparison),
     result=Levels,
     chart=levels_chart,
-    call="workbench.features.variants.calls:levels",
+    call="workbench.features.variants.levels:levels",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     gates=gates_of_variants,
     says_stopped=True,

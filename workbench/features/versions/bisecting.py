@@ -8,7 +8,7 @@ from math import sqrt
 
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import RunFailed
-from workbench.features.variants.versions import BisectStep, Changed, VersionRow, VersionsRecord
+from workbench.features.versions.record import BisectStep, Changed, VersionRow, VersionsRecord
 
 
 def bisected(releases: Sequence[str], measure: Callable[[list[str]], VersionsRecord]) -> VersionsRecord:
@@ -18,24 +18,21 @@ def bisected(releases: Sequence[str], measure: Callable[[list[str]], VersionsRec
     the ratio lies beyond the middle (geometric) of no change and the change of the last release.
     """
     ends = measure([releases[0], releases[-1]])
-    last = _measured(ends)
-    changed: Changed = (
-        "outputs"
-        if last.outputs_agree is False
-        else "latency" if last.verdict in ("faster", "slower") and _ratio(last) else "nothing"
-    )  # fmt: skip
+    last = _second(ends)
+    changed: Changed = "latency" if last.verdict in ("faster", "slower") else "nothing"
+    changed = "outputs" if last.outputs_agree is False else changed
     low, high, steps = 0, len(releases) - 1, [_step(releases[-1], last, changed, last)]
     while changed != "nothing" and high - low > 1:
         middle = (low + high) // 2
-        row = _measured(measure([releases[0], releases[middle]]))
+        row = _second(measure([releases[0], releases[middle]]))
         steps.append(_step(releases[middle], row, changed, last))
         low, high = (low, middle) if steps[-1].is_changed else (middle, high)
-    neighbours = changed != "nothing" and (low, high) != (0, len(releases) - 1)
-    halves = measure([releases[low], releases[high]]) if neighbours else ends
-    return replace(halves, changed=changed, steps=tuple(steps))
+    has_neighbours = changed != "nothing" and (low, high) != (0, len(releases) - 1)
+    neighbours = measure([releases[low], releases[high]]) if has_neighbours else ends
+    return replace(neighbours, changed=changed, steps=tuple(steps))
 
 
-def _measured(record: VersionsRecord) -> VersionRow:
+def _second(record: VersionsRecord) -> VersionRow:
     """Return the second version; one that failed decides nothing."""
     for row in record.rows:
         if row.failure is not None:
@@ -46,10 +43,6 @@ def _measured(record: VersionsRecord) -> VersionRow:
     return record.rows[1]
 
 
-def _ratio(row: VersionRow) -> float:
-    return row.ratio.value or 0.0
-
-
 def _step(release: str, row: VersionRow, changed: Changed, last: VersionRow) -> BisectStep:
     """Judge a release against the middle of the change."""
     if changed == "outputs":
@@ -57,10 +50,13 @@ def _step(release: str, row: VersionRow, changed: Changed, last: VersionRow) -> 
         return BisectStep(release, differs, row.outputs_agree is not None, Estimate(), row.outputs_agree)
     if changed == "nothing":
         return BisectStep(release, False, row.verdict == "tie", row.ratio, row.outputs_agree)
-    middle, is_slower = sqrt(_ratio(last)), _ratio(last) < 1
-    value, low, high = row.ratio.ends
-    ratio = value if value is not None else 1.0
-    is_settled = low is not None and high is not None and not low <= middle <= high
-    return BisectStep(
-        release, ratio < middle if is_slower else ratio > middle, is_settled, row.ratio, row.outputs_agree
-    )
+    whole, (_, low, high) = _size(last), row.ratio.ends
+    middle = sqrt(whole)
+    is_changed = _size(row) < middle if whole < 1 else _size(row) > middle
+    is_settled = (low is not None and low > middle) or (high is not None and high < middle)
+    return BisectStep(release, is_changed, is_settled, row.ratio, row.outputs_agree)
+
+
+def _size(row: VersionRow) -> float:
+    """Return its ratio, of a large effect the end that is known alone; 1 where nothing is known."""
+    return next((end for end in row.ratio.ends if end is not None), 1.0)

@@ -43,10 +43,10 @@ def other_outputs_from(release: str) -> Measure:
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The places that were compared."""
     monkeypatch.setattr(
-        "workbench.features.variants.calls.releases",
+        "workbench.features.versions.releases",
         lambda first, last, *_: [first, *RELEASES[1:3], last],
     )
-    monkeypatch.setattr("workbench.features.variants.calls.profile", Profile)
+    monkeypatch.setattr("workbench.features.versions.profile", Profile)
     return []
 
 
@@ -68,7 +68,7 @@ def put(monkeypatch: pytest.MonkeyPatch, seen: list[list[str]], facts: Measure) 
         )
         return replace(example, rows=(first, replace(second, failure=None, **facts(places[1]))))
 
-    monkeypatch.setattr("workbench.features.variants.calls._measured", measure)
+    monkeypatch.setattr("workbench.features.versions._measured", measure)
 
 
 @pytest.mark.parametrize("release", RELEASES[1:])
@@ -89,7 +89,7 @@ def test_the_release_of_the_change_is_found(
 def test_no_change_is_said(monkeypatch: pytest.MonkeyPatch, measured: list[list[str]]) -> None:
     put(monkeypatch, measured, slower_from("9.9"))
     monkeypatch.setattr(
-        "workbench.features.variants.calls._measured",
+        "workbench.features.versions._measured",
         lambda *_, **__: replace(
             examples.versions(),
             rows=tuple(
@@ -100,6 +100,18 @@ def test_no_change_is_said(monkeypatch: pytest.MonkeyPatch, measured: list[list[
     )
     result = wb.compare_versions("digits-conv", RELEASES, bisect=True, keep=False)
     assert str(result).startswith("No change of outputs or latency is proved between")
+
+
+@pytest.mark.parametrize("size", [Estimate(None, None, 0.4), Estimate(None, 2.7, None)])
+def test_a_change_whose_size_is_open_is_found(
+    monkeypatch: pytest.MonkeyPatch, measured: list[list[str]], size: Estimate
+) -> None:
+    far = {"verdict": "slower" if size.high else "faster", "ratio": size, "outputs_agree": True}
+    same = {"verdict": "tie", "ratio": NOTHING, "outputs_agree": True}
+    put(monkeypatch, measured, lambda other: far if other >= RELEASES[2] else same)
+    result = wb.compare_versions("digits-conv", RELEASES, bisect=True, keep=False)
+    assert [row.onnxruntime for row in result.record.rows] == RELEASES[1:3]
+    assert str(result).startswith("The latency changed from 1.21.0 to 1.22.0, in 3 steps\n")
 
 
 def test_an_interval_over_the_middle_is_said_to_settle_nothing(
@@ -150,7 +162,7 @@ def test_a_release_that_does_not_run_is_named(
 ) -> None:
     broken = replace(examples.versions().rows[1], failure="no kernel", onnxruntime="1.22.0")
     record = replace(examples.versions(), rows=(examples.versions().rows[0], broken))
-    monkeypatch.setattr("workbench.features.variants.calls._measured", lambda *_, **__: record)
+    monkeypatch.setattr("workbench.features.versions._measured", lambda *_, **__: record)
     with pytest.raises(wb.RunFailed, match=r"1\.22\.0 does not run it: no kernel"):
         wb.compare_versions("digits-conv", RELEASES, bisect=True, keep=False)
     assert measured == []

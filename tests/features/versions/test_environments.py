@@ -40,7 +40,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "pip.py").write_text(
         f"import sys\nopen({log!r}, 'a').write(' '.join(sys.argv[1:]) + chr(10))\n"
     )
-    monkeypatch.setattr("workbench.features.variants.environments.sys.executable", str(python))
+    monkeypatch.setattr("workbench.core.worker.environments.sys.executable", str(python))
     return folder
 
 
@@ -54,7 +54,7 @@ def environments_of(monkeypatch: pytest.MonkeyPatch, *places: str, progress: Any
             raise wb.Cancelled("seen enough", "")
         return {}
 
-    monkeypatch.setattr("workbench.features.variants.calls.software_of", software)
+    monkeypatch.setattr("workbench.features.versions.software_of", software)
     with pytest.raises(wb.Cancelled):
         wb.compare_versions("digits-conv", list(places), progress=progress, keep=False)
     return seen
