@@ -12,6 +12,8 @@ import pytest
 from onnx import ModelProto, helper, numpy_helper
 
 import workbench as wb
+from tests.core.models import tiny
+from tests.core.prepare.test_optimizers import put
 from workbench.core.text import share_of
 from workbench.features.first_difference.record import FirstDifferenceRecord, TensorDifference
 
@@ -84,6 +86,51 @@ def test_the_node_that_is_to_blame_is_named(
     assert tensor in str(found)
     assert found.to_frame()["beyond"].sum() == len(found.record.beyond) < len(found.record.tensors)
     assert wb.open(found.save(tmp_path / "difference.ortbench")).record == found.record
+
+
+def test_a_rewrite_that_is_wrong_in_one_channel_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package of this name stands in for the optimizer, which halves a column of a weight."""
+    code = f"""from onnx import numpy_helper
+def simplify(model):
+    weight = next(tensor for tensor in model.graph.initializer if tensor.name == "w{AT}")
+    values = numpy_helper.to_array(weight).copy()
+    values[:, 3] /= 2
+    weight.CopyFrom(numpy_helper.from_array(values, weight.name))
+    return model, True
+"""
+    put("onnxsim", code, tmp_path / "path", monkeypatch)
+    onnx.save(stack(), tmp_path / "stack.onnx")
+    found = wb.first_difference(tmp_path / "stack.onnx", wb.Config(), wb.Config(rewrites=("onnxsim",)))
+    first = found.record.beyond[0]
+    assert (first.node, first.axis, first.channel) == (f"product{AT}", 1, 3)
+
+
+def test_constants_are_no_rows(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Constant", [], ["two"], "constant", value_float=2.0),
+        helper.make_node("Mul", ["x", "two"], ["y"], "double"),
+    ]
+    model = tiny.model(nodes, [tiny.tensor("x", [2])], [tiny.tensor("y", [2])])
+    found = wb.first_difference(tiny.save(model, tmp_path), wb.Config(), wb.Config(intra_op_threads=1))
+    assert [(row.tensor, row.error) for row in found.record.tensors] == [("y", 0.0)]
+
+
+def test_the_node_that_another_version_computes_otherwise_is_found(old_ort: str, tmp_path: Path) -> None:
+    """A dilated pool whose last window goes beyond the image has other outputs since 1.21.0."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"], "relu"),
+        helper.make_node(
+            "AveragePool", ["r"], ["p"], "pool",
+            kernel_shape=[3, 3], strides=[3, 3], dilations=[2, 2], count_include_pad=1, ceil_mode=1,
+        ),
+        helper.make_node("Tanh", ["p"], ["y"], "tanh"),
+    ]  # fmt: skip
+    model = tiny.model(nodes, [tiny.tensor("x", [1, 4, 31, 31])], [tiny.tensor("y", None)])
+    found = wb.first_difference(tiny.save(model, tmp_path), wb.Config(runtime=old_ort), wb.Config())
+    assert [row.node for row in found.record.tensors] == ["relu", "pool", "tanh"]
+    assert found.record.beyond[0].node == "pool"
 
 
 def test_a_rounding_below_the_tolerance_is_said(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ MAX_PAYLOAD_BYTES = 256 << 20
 
 # Modules of workbench.core.worker that a "call" message can name.
 JOBS = (
+    "computing",
+    "exposing",
     "layer_errors",
     "probe",
     "profiling",

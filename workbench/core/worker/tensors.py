@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
-import onnxruntime as ort
 
+from workbench.core.worker.computing import outputs_of, session_of
+from workbench.core.worker.exposing import exposed
 from workbench.core.worker.values import read_values
 
 BEFORE_CAST = "InsertedPrecisionFreeCast_"  # ORT renames an output that it computes in float32 for float16
 MOST_OF_IT = 0.9  # of the difference: a channel with as much is the one that is wrong
 LEAST_CHANNELS, MOST_CHANNELS = 4, 4096
-WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
 
-def run(first: str, second: str, feeds: list[str]) -> dict[str, Any]:
-    """Return the energy of each tensor of the first file, that of the difference, and its channel."""
-    sessions = [_exposed(Path(path)) for path in (first, second)]
+def run(first: str, second: str, feeds: list[str], computed: list[str | None]) -> dict[str, Any]:
+    """Return the energy of each tensor of the first file, that of the difference, and its channel.
+
+    `computed` are the files of tensors that other environments have computed; None: they are computed here.
+    """
     sums: dict[str, _Energies] = {}
-    for pair in zip(*(read_values(Path(path)) for path in feeds), strict=True):
-        ours, theirs = (_values(session, feed) for session, feed in zip(sessions, pair, strict=True))
+    for ours, theirs in zip(*map(_tensors, (first, second), feeds, computed), strict=True):
         for name, value in ours.items():
             other = theirs.get(name)
             if other is not None and other.shape == value.shape:  # a blocked layout has another one
                 sums.setdefault(name, _Energies()).add(value, other)
     return {"tensors": [energies.to_dict(name) for name, energies in sums.items()]}
+
+
+def _tensors(file: str, feeds: str, computed: str | None) -> Iterator[dict[str, Any]]:
+    """Yield the tensors by name for each feed."""
+    if computed is not None:
+        yield from map(_renamed, read_values(Path(computed)))
+        return
+    session = session_of(exposed(Path(file)).SerializeToString(), str(Path(file).parent))
+    for feed in read_values(Path(feeds)):
+        yield _renamed(outputs_of(session, feed))
+
+
+def _renamed(values: dict[str, Any]) -> dict[str, Any]:
+    return {**{name.removeprefix(BEFORE_CAST): value for name, value in values.items()}, **values}
 
 
 class _Energies:
@@ -58,24 +73,3 @@ class _Energies:
         )
         axis, channel = next(ruined, (None, None))
         return {"name": name, "signal": self.signal, "noise": self.noise, "axis": axis, "channel": channel}
-
-
-def _exposed(path: Path) -> ort.InferenceSession:
-    """Return a session whose outputs are the outputs of all nodes but constants; ORT infers their types."""
-    model = onnx.load(path, load_external_data=False)
-    there = {value.name for value in model.graph.output}
-    nodes = (node for node in model.graph.node if node.op_type != "Constant")
-    names = (name for node in nodes for name in node.output if name and name not in there)
-    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.add_session_config_entry(WEIGHTS_FOLDER, str(path.parent))
-    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-
-
-def _values(session: ort.InferenceSession, feed: dict[str, Any]) -> dict[str, Any]:
-    names = [output.name for output in session.get_outputs()]
-    values = zip(names, session.run(None, feed), strict=True)
-    arrays = ((name, value) for name, value in values if isinstance(value, np.ndarray))
-    numbers = {name: value for name, value in arrays if value.dtype.kind in "fiub"}
-    return {**{name.removeprefix(BEFORE_CAST): value for name, value in numbers.items()}, **numbers}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.bounds import check_number
@@ -18,7 +20,7 @@ from workbench.core.measure.agreement import TOLERANCE
 from workbench.core.measure.limits import Limits
 from workbench.core.models import Model
 from workbench.core.prepare.replayed import replayed
-from workbench.core.prepare.runnable import make_runnable
+from workbench.core.prepare.runnable import Runnable, make_runnable
 from workbench.core.text import counted
 from workbench.core.worker.launch import WorkerFolder, call_job
 from workbench.core.worker.values import write_values
@@ -128,12 +130,14 @@ class _Search:
             for path, runnable in zip(paths, runnables, strict=True):
                 write_values(path, runnable.feeds)
             files, feeds = [str(runnable.model.path) for runnable in runnables], [str(path) for path in paths]
-            answer = self._answer("tensors", dict(zip(("first", "second"), files, strict=True)), feeds)
+            computed = [*map(self._computed_elsewhere, runnables, paths)]
+            pair = dict(zip(("first", "second"), files, strict=True))
+            answer = self._answer("tensors", {**pair, "feeds": feeds, "computed": computed})
             errors = {row["name"]: _error(row["signal"], row["noise"]) for row in answer["tensors"]}
             channels = {row["name"]: (row["axis"], row["channel"]) for row in answer["tensors"]}
             if rounded := errors.keys() & quantized_tensors(runnables[1].model.structure):
                 pair = dict(zip(("baseline", "quantized"), files, strict=True))
-                after = self._answer("layer_errors", {**pair, "qdq": True}, feeds)["tensors"]
+                after = self._answer("layer_errors", {**pair, "qdq": True, "feeds": feeds})["tensors"]
                 errors = {name: error for name, error in errors.items() if name not in rounded} | {
                     row["tensor"]: _error(row["signal"], row["noise"])
                     for row in after
@@ -149,13 +153,25 @@ class _Search:
             if name in errors
         )
 
-    def _answer(self, job: str, body: dict[str, Any], feeds: list[str]) -> dict[str, Any]:
-        """Return what a job says of both files."""
+    def _computed_elsewhere(self, runnable: Runnable, feeds: Path) -> str | None:
+        """Return the file of the tensors that another environment computes; None: this one is meant."""
+        file, python = runnable.model.path.absolute(), runnable.config.interpreter
+        if python == sys.executable:
+            return None
+        exposed, values = str(feeds.with_suffix(".onnx")), str(feeds.with_suffix(".values"))
+        self._answer("exposing", {"source": str(file), "target": exposed})
+        body = {"model": exposed, "weights": str(file.parent), "feeds": str(feeds), "target": values}
+        self._answer("computing", body, python)
+        return values
+
+    def _answer(self, job: str, body: dict[str, Any], python: str = sys.executable) -> dict[str, Any]:
+        """Return what a job says."""
         return call_job(
             job,
-            {**body, "feeds": feeds},
+            body,
             timeout_s=self.limits.load_s + self.limits.run_s * len(self.feeds),
             cancel=self.cancel,
+            python=python,
             memory_bytes=self.limits.memory_bytes,
             custom_ops=self.first.custom_ops,
         )
@@ -222,19 +238,10 @@ def _error(signal: float, noise: float) -> float | None:
 
 
 FEATURE = Feature(
-    "first difference",
-    FirstDifferenceRecord,
-    check_first_difference,
-    result=FirstDifference,
-    chart=first_difference_chart,
-    per="runs",
-    call=first_difference,
-    takes=("inputs", "seed", "calibration"),
-    heading="The first difference",
-    button="First difference",
+    "first difference", FirstDifferenceRecord, check_first_difference,
+    result=FirstDifference, chart=first_difference_chart, per="runs",
+    call=first_difference, takes=("inputs", "seed", "calibration"),
+    heading="The first difference", button="First difference",
     hint="The first tensor that differs between A and B, its node, and the pass that made it",
-    step="both graphs with all tensors in view",
-    effort=(2.0, 6, 4),
-    tabs=("Outputs",),
-    key="node",
-)
+    step="both graphs with all tensors in view", effort=(2.0, 6, 4), tabs=("Outputs",), key="node",
+)  # fmt: skip

@@ -1,0 +1,36 @@
+"""Job: compute all outputs of a file, in the environment whose ONNX Runtime is meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+
+from workbench.core.worker.values import read_values, write_values
+
+WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
+
+
+def run(model: str, weights: str, feeds: str, target: str) -> dict[str, Any]:
+    """Write the outputs of each feed; `weights` is the folder of external ones."""
+    session = session_of(Path(model).read_bytes(), weights)
+    write_values(Path(target), [outputs_of(session, feed) for feed in read_values(Path(feeds))])
+    return {}
+
+
+def session_of(model: bytes, weights: str) -> ort.InferenceSession:
+    """Return a session that optimizes nothing."""
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.add_session_config_entry(WEIGHTS_FOLDER, weights)
+    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def outputs_of(session: ort.InferenceSession, feed: dict[str, Any]) -> dict[str, Any]:
+    """Return the outputs that are arrays of numbers."""
+    names = [output.name for output in session.get_outputs()]
+    values = zip(names, session.run(None, feed), strict=True)
+    arrays = ((name, value) for name, value in values if isinstance(value, np.ndarray))
+    return {name: value for name, value in arrays if value.dtype.kind in "fiub"}
