@@ -125,7 +125,7 @@ def compare_versions(
             def tell(now: Progress) -> None:
                 on_progress(replace(now, doing=f"{start}{now.doing}"))
 
-            return _measured(loaded, some, chosen, on_step, progress=tell, budget_s=budget_s, **how)
+            return _measured(loaded, some, chosen, on_step=on_step, progress=tell, budget_s=budget_s, **how)
 
         if not bisect:
             return kept(Versions(measured(places)), keep)
@@ -137,7 +137,7 @@ def compare_versions(
 
 
 def _measured(
-    loaded: Model, places: Sequence[str | None], chosen: Config, on_step: OnStep, *,
+    loaded: Model, places: Sequence[str | None], chosen: Config, *, on_step: OnStep,
     calibration: Any, cancel: threading.Event | None, **options: Any,
 ) -> VersionsRecord:  # fmt: skip
     """Compare one config on several environments."""
