@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -17,30 +16,11 @@ from tests.browser.harness.panels import PILLS, button, tab
 from tests.factories import results as examples
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 SOURCE = """import workbench as wb
 bench = wb.Workbench('digits-conv')
 bench.state.budget_s = 1.0
 bench"""
-SEARCH = f"""import sys
-sys.path.insert(0, {str(REPOSITORY)!r})
-from dataclasses import replace
-from tests.factories.results import versions as example
-from workbench.core.bundle.estimate import Estimate
-from workbench.features import versions
-
-def measured(model, places, *_, **__):  # latency doubles in 1.22.0
-    is_slow = places[1] >= "1.22.0"
-    ratio, verdict = (Estimate(0.5, 0.48, 0.52), "slower") if is_slow else (Estimate(1.0, 0.99, 1.01), "tie")
-    first, second = (
-        replace(row, environment=place, onnxruntime=place, failure=None)
-        for row, place in zip(example().rows, places)
-    )
-    return replace(example(), rows=(first, replace(second, ratio=ratio, verdict=verdict)))
-
-versions._measured, versions._times = measured, lambda *_, **__: ()
-versions.releases = lambda first, last, *_: [first, "1.21.0", "1.22.0", last]"""
 HEADS = "nodes => nodes.map((node) => node.textContent)"
 
 
@@ -72,24 +52,6 @@ def test_the_fields_fit_and_a_sweep_runs_by_what_was_typed(show: Show, pages: Pa
     expect(page.get_by_role("button", name=re.compile("^Sweep again"))).to_be_enabled()
     expect(page.locator(".wbp-page:visible .wbp-heading")).to_contain_text("2 points of batch")
     pages.picture(page, "scenarios-sweep")
-
-
-def test_the_release_of_a_change_is_searched_for(show: Show, pages: Pages) -> None:
-    """The measurements are stand-ins; the form, the search and the card are the real ones."""
-    page = show(SEARCH, SOURCE).page
-    tab(page, "Explore")
-    page.locator(PILLS).filter(has_text="versions").click()
-    field = page.locator(".wbp-forms:visible")
-    for name, text in (("versions", "1.20.1, 1.23.0"), ("bisect", "yes")):
-        field.get_by_label(name, exact=True).fill(text)
-        field.get_by_label(name, exact=True).press("Tab")
-    pages.picture(page, "versions-form")
-    button(page, "Versions").click()
-    card = page.locator(".wbp-page:visible .wbp-card").first
-    expect(card).to_contain_text("The latency changed from 1.21.0 to 1.22.0, in 3 steps")
-    expect(card.locator(".main-svg").first).to_be_visible()
-    pages.picture(page, "versions-searched")
-    assert faults(page, ".wbp") == []
 
 
 def test_the_heat_table_of_an_exported_page_is_sorted_by_its_menu(lab: Lab, pages: Pages) -> None:
