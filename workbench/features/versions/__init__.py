@@ -129,7 +129,7 @@ def compare_versions(
 
         if not bisect:
             return kept(Versions(measured(places)), keep)
-        known = numbers if len(numbers) > 2 else releases(*numbers, cancel, on_step)
+        known = numbers if len(numbers) > 2 else releases(numbers[0], numbers[1], cancel, on_step)
         record = bisected(known, measured)
         operators = tuple(count_operators(loaded.structure).most_common())
         record = replace(record, operators=operators, profiles=tuple(_times(loaded, record, on_step, **how)))
