@@ -189,7 +189,7 @@ def test_a_failure_is_a_cell_and_a_file_is_continued(tmp_path: Path, monkeypatch
     path, file = tiny.save(tiny.mlp(), tmp_path), tmp_path / "all.ortbench"
     configs = [wb.Config(), wb.Config(level="disabled")]
     gone = tmp_path / "gone.onnx"
-    first = wb.matrix([path, gone], configs, file=file, budget_s=1.0, progress=False)
+    first = wb.matrix([path, gone], configs, file=file, budget_s=0.2, progress=False)
     assert [row.problem is None for row in first.record.places] == [True, False]
     assert "gone.onnx" in str(first.record.places[1].problem)
     assert wb.open(file).record.places[0] == first.record.places[0]

@@ -166,7 +166,7 @@ def test_a_library_that_does_not_offer_it_is_refused(
     model: Path, name: str, library: str, reason: str
 ) -> None:
     config = PLUGIN.replace(providers=[wb.Provider(name, library=library)])
-    compared = wb.compare(model, wb.Config(), config, budget_s=1, progress=False, keep=False)
+    compared = wb.compare(model, wb.Config(), config, budget_s=0.2, progress=False, keep=False)
     failure = compared.runs[1].failure
     assert failure is not None
     assert reason in failure.problem
@@ -185,7 +185,7 @@ def test_a_package_that_is_broken_does_not_hide_another(
     (info / "RECORD").write_text("broken_ep/__init__.py,,\n")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
     absent = PLUGIN.replace(providers=[wb.Provider("another", library="auto")])
-    compared = wb.compare(model, PLUGIN, absent, budget_s=1, progress=False, keep=False)
+    compared = wb.compare(model, PLUGIN, absent, budget_s=0.2, progress=False, keep=False)
     assert compared.runs[0].failure is None
     assert "broken_ep==1 cannot be used: execution_provider_library is lost" in str(compared.runs[1].failure)
 
@@ -198,7 +198,7 @@ def test_a_library_that_is_no_plugin_is_refused_and_a_broken_one_ends_its_worker
     broken.write_bytes(Path(package.library()).read_bytes()[:4096])
     for file, reason in ((_multiarray_umath.__file__, "CreateEpFactories"), (broken, "worker process ended")):
         config = PLUGIN.replace(providers=[wb.Provider("cpu_ep", library=str(file))])
-        compared = wb.compare(model, wb.Config(), config, budget_s=1, progress=False, keep=False)
+        compared = wb.compare(model, wb.Config(), config, budget_s=0.2, progress=False, keep=False)
         assert compared.verdict.kind == "unknown"
         assert reason in str(compared.runs[1].failure)
 
@@ -240,6 +240,6 @@ def test_outputs_of_a_plugin_that_rounds_differ_by_a_number(model: Path) -> None
         assert not os.environ.get("CI"), "continuous integration names the library"
         pytest.skip("WORKBENCH_GGML names no library")
     config = PLUGIN.replace(providers=[wb.Provider("ggml", library=library), "cpu"])
-    compared = wb.compare(model, wb.Config(), config, budget_s=1, progress=False, keep=False)
+    compared = wb.compare(model, wb.Config(), config, budget_s=0.2, progress=False, keep=False)
     assert compared.verdict.kind == "outputs differ"
     assert "error" in compared.verdict.reason

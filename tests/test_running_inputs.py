@@ -13,7 +13,7 @@ from onnx import ModelProto, TensorProto, helper
 import workbench as wb
 from tests.core.models import tiny
 
-QUICK: dict[str, Any] = {"budget_s": 1.0, "progress": False, "keep": False}
+QUICK: dict[str, Any] = {"budget_s": 0.2, "progress": False, "keep": False}
 
 
 def text_line(name: str, rows: int = 48) -> ModelProto:

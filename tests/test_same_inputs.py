@@ -18,7 +18,7 @@ from workbench.core.models.examples import examples
 
 INT8 = wb.Config(precision=wb.StaticInt8(samples=2))
 SIZED = "sized as what is run: x float32[1,3,20,12]"
-QUICK: dict[str, Any] = {"budget_s": 1.0, "progress": False, "keep": False}
+QUICK: dict[str, Any] = {"budget_s": 0.2, "progress": False, "keep": False}
 
 
 @pytest.fixture

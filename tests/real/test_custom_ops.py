@@ -88,10 +88,10 @@ def test_a_strangers_library_is_loaded_after_the_users_word_only() -> None:
 @pytest.mark.real
 def test_an_unknown_operator_asks_for_the_library_by_the_name_of_its_option(model: str) -> None:
     with pytest.raises(wb.RunFailed, match="test:Twice") as refusal:
-        wb.measure(model, progress=False, budget_s=1, keep=False)
+        wb.measure(model, progress=False, budget_s=0.2, keep=False)
     assert "Config(custom_ops=['/path/lib.so'])" in refusal.value.fix
     with pytest.raises(wb.WorkbenchError, match=r"there is no library '/none/x\.so'"):
-        wb.measure(model, wb.Config(custom_ops=["/none/x.so"]), progress=False, budget_s=1, keep=False)
+        wb.measure(model, wb.Config(custom_ops=["/none/x.so"]), progress=False, budget_s=0.2, keep=False)
 
 
 @pytest.mark.real
@@ -99,7 +99,7 @@ def test_an_unknown_operator_asks_for_the_library_by_the_name_of_its_option(mode
 def test_measured_explained_profiled_and_scripted(model: str, library: str) -> None:
     config = wb.Config(custom_ops=[library])
     result = wb.compare(
-        model, config, config.replace(level="disabled"), budget_s=1, progress=False, keep=False
+        model, config, config.replace(level="disabled"), budget_s=0.2, progress=False, keep=False
     )
     assert all(run.failure is None for run in result.runs)
     assert all(row.agrees for row in result.agreement)
@@ -131,6 +131,6 @@ def test_prepared_with_the_library(model: str, library: str, change: Any) -> Non
     nodes = onnx.load(prepared.model.path).graph.node
     assert "Twice" in {node.op_type for node in nodes}
     result = wb.measure(
-        model, wb.Config(custom_ops=[library], **change), progress=False, budget_s=1, keep=False
+        model, wb.Config(custom_ops=[library], **change), progress=False, budget_s=0.2, keep=False
     )
     assert result.record.run.failure is None

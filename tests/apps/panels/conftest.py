@@ -55,7 +55,7 @@ def model(tmp_path: Path) -> Path:
 def bench(model: Path) -> wb.Workbench:
     made = wb.Workbench()
     made.load(str(model), wait=True)
-    made.state.budget_s = 1.0
+    made.state.budget_s = 0.2
     return made
 
 

@@ -54,13 +54,13 @@ def test_the_code_of_the_panels_runs_up_to_the_comparison(bench: wb.Workbench, m
     assert (scope["a"], scope["b"]) == (bench.a, bench.b)
     assert scope["model"].path == model
     assert scope["inputs"].seed == 3
-    assert last == "wb.compare(model, a, b, inputs=inputs, budget_s=1.0)\nresult"
+    assert last == "wb.compare(model, a, b, inputs=inputs, budget_s=0.2)\nresult"
 
 
 def test_the_code_compares_by_the_clock_that_is_chosen(bench: wb.Workbench) -> None:
     bench.state.clock = "cpu"
-    assert bench.code("panels").endswith('wb.compare(model, a, b, budget_s=1.0, clock="cpu")\nresult')
-    assert bench.request().compare_options() == {"budget_s": 1.0, "clock": "cpu"}
+    assert bench.code("panels").endswith('wb.compare(model, a, b, budget_s=0.2, clock="cpu")\nresult')
+    assert bench.request().compare_options() == {"budget_s": 0.2, "clock": "cpu"}
 
 
 def test_no_text_becomes_code() -> None:
@@ -124,11 +124,11 @@ def test_the_notebook_has_everything_that_was_made_here(bench: wb.Workbench) -> 
     bench.b = wb.Config(level="disabled")
     show_parts(KINDS.named("improvement"), state, bench.request(), {})
     levels, compared, *further, improved = notebook_cells(share.codes)
-    assert levels.endswith("result = wb.levels(model, b, budget_s=1.0)\nresult")
+    assert levels.endswith("result = wb.levels(model, b, budget_s=0.2)\nresult")
     assert compared == compare_code(alone)
     assert further == [
         'result.examine("profile")\nresult.made("profile", "B")',
-        'result.add(wb.levels(model, b, budget_s=1.0), "B")\nresult.made("levels", "B")',
+        'result.add(wb.levels(model, b, budget_s=0.2), "B")\nresult.made("levels", "B")',
         'result.accuracy()\nresult.made("accuracy")',
         'result.add(wb.improve(model, a), "A")\nresult.made("improvement", "A")',
     ]
@@ -145,7 +145,7 @@ def test_the_notebook_runs_again(bench: wb.Workbench) -> None:
     bench.measure_more(wait=True)
     bench.run("levels", wait=True)
     state, scope, made = bench.state, dict[str, Any](), []
-    state.set_form("improvement", "budget_s", "8")
+    state.set_form("improvement", "budget_s", "3")
     bench.run("improvement", wait=True)
     for cell in notebook_cells(bench.panels.results.sharing.codes):
         *before, last = cell.splitlines()

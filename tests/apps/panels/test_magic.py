@@ -54,7 +54,7 @@ def test_the_bench_has_the_cells_model_config_and_inputs(shell: Any, model: Path
     assert "1 run, 1 feed kept" in printed
     assert ort.InferenceSession.__init__ is before
     assert "session" in shell.user_ns
-    bench.state.budget_s = 1.0
+    bench.state.budget_s = 0.2
     bench.compare(wait=True)
     assert bench.result.runs[0].config == config
 

@@ -90,7 +90,7 @@ def test_a_sweep_goes_over_the_chosen_axes(bench: wb.Workbench, calls: Calls) ->
     assert bench.state.forms["sweep"]["sizes"] == "batch=1, 2; level=basic, all"
     press(bench, pressed)
     assert calls[0][1]["sizes"] == {"batch": [1, 2], "level": ["basic", "all"]}
-    assert calls[0][1]["budget_s"] == 1.0
+    assert calls[0][1]["budget_s"] == 0.2
 
 
 def test_the_matrix_has_the_open_model_and_others_under_every_column(

@@ -144,7 +144,7 @@ def test_copied_and_bound_caches_give_the_tokens_of_a_plain_loop(tmp_path: Path,
     path = tiny.save(decoder(mask=mask), tmp_path)
     prompt = [3, 1, 4, 1, 5]
     result = wb.decode(
-        path, wb.Config(), wb.Config(io_binding=True), prompt=prompt, tokens=6, budget_s=1, progress=False
+        path, wb.Config(), wb.Config(io_binding=True), prompt=prompt, tokens=6, budget_s=0.2, progress=False
     )
     expected = greedy(decoder(cached=False), prompt, 6)
     assert list(result.record.tokens) == expected
@@ -164,7 +164,7 @@ def test_batches_and_lengths_in_one_call_give_the_tokens_of_each_sequence_alone(
     model = decoder(mask=cached, cached=cached)
     configs = wb.Config(), wb.Config(io_binding=True)
     result = wb.decode(
-        tiny.save(model, tmp_path), *configs, prompt_lengths=[3, 5], batch=[1, 2], tokens=4, budget_s=1,
+        tiny.save(model, tmp_path), *configs, prompt_lengths=[3, 5], batch=[1, 2], tokens=4, budget_s=0.2,
         progress=False,
     )  # fmt: skip
     cases = result.record.cases
@@ -190,7 +190,7 @@ def test_batches_and_lengths_in_one_call_give_the_tokens_of_each_sequence_alone(
 def test_a_bound_cache_of_grouped_attention_stays_in_place(tmp_path: Path, element: int, kind: str) -> None:
     path = tiny.save(grouped(element), tmp_path)
     configs = wb.Config(), wb.Config(io_binding=True)
-    result = wb.decode(path, *configs, prompt=5, batch=[1, 2], tokens=6, budget_s=1, progress=False)
+    result = wb.decode(path, *configs, prompt=5, batch=[1, 2], tokens=6, budget_s=0.2, progress=False)
     for case in result.record.cases:
         copied, in_place = case.runs
         assert (copied.io, in_place.io) == ("run", "in place")
@@ -226,7 +226,7 @@ def test_the_roof_is_what_reading_weights_and_cache_allows() -> None:
 def test_fewer_bits_of_the_weights_are_fewer_bytes_a_step(tmp_path: Path) -> None:
     configs = [wb.Config(precision=wb.WeightOnly(bits=bits)) for bits in (8, 4, 2)]
     path = tiny.save(grouped(), tmp_path)
-    result = wb.decode(path, wb.Config(), *configs, prompt=5, tokens=3, budget_s=1, progress=False)
+    result = wb.decode(path, wb.Config(), *configs, prompt=5, tokens=3, budget_s=0.2, progress=False)
     assert [run.failure for run in result.record.runs] == [None] * 4
     sizes = [run.weight_bytes or 0 for run in result.record.runs]
     assert sizes == sorted(sizes, reverse=True)
@@ -236,7 +236,7 @@ def test_fewer_bits_of_the_weights_are_fewer_bytes_a_step(tmp_path: Path) -> Non
 @pytest.mark.real
 def test_a_model_without_a_cache_is_decoded_the_long_way(tmp_path: Path) -> None:
     path = tiny.save(decoder(cached=False), tmp_path)
-    result = wb.decode(path, prompt=np.array([3, 1, 4]), tokens=4, budget_s=1, progress=False)
+    result = wb.decode(path, prompt=np.array([3, 1, 4]), tokens=4, budget_s=0.2, progress=False)
     assert list(result.record.tokens) == greedy(decoder(cached=False), [3, 1, 4], 4)
     assert not result.record.cached
     assert result.record.runs[0].cache_bytes is None

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.real
 
 def test_openvino_is_compared_like_any_config(tmp_path: Path) -> None:
     result = wb.compare(
-        "digits-conv", wb.Config(), wb.Engine("openvino", threads=1), budget_s=1, progress=False
+        "digits-conv", wb.Config(), wb.Engine("openvino", threads=1), budget_s=0.2, progress=False
     )
     a, b = result.runs
     assert b.failure is None
@@ -35,7 +35,7 @@ def test_openvino_is_compared_like_any_config(tmp_path: Path) -> None:
 
 def test_openvino_reads_the_prepared_file() -> None:
     config = wb.Engine("openvino").replace(precision=wb.StaticInt8(samples=8))
-    result = wb.compare("digits-conv", wb.Config(), config, budget_s=1, progress=False, keep=False)
+    result = wb.compare("digits-conv", wb.Config(), config, budget_s=0.2, progress=False, keep=False)
     assert result.runs[1].failure is None
     assert result.runs[1].preparation is not None
 
@@ -58,7 +58,7 @@ def test_a_table_of_models_and_engines_is_one_call() -> None:
 
 def test_the_engine_as_baseline() -> None:
     result = wb.compare(
-        "digits-conv", wb.Engine("openvino"), wb.Config(), budget_s=1, progress=False, keep=False
+        "digits-conv", wb.Engine("openvino"), wb.Config(), budget_s=0.2, progress=False, keep=False
     )
     assert [run.failure for run in result.runs] == [None, None]
     assert result.record.versions.onnxruntime.startswith("1.")
@@ -67,7 +67,7 @@ def test_the_engine_as_baseline() -> None:
 def test_sizes_are_swept_on_an_engine(tmp_path: Path) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)
     result = wb.sweep(
-        path, wb.Engine("openvino", threads=1), batch=(1, 3), budget_s=1, progress=False, keep=False
+        path, wb.Engine("openvino", threads=1), batch=(1, 3), budget_s=0.2, progress=False, keep=False
     )
     frame = result.to_frame()
     assert frame.iloc[:, 0].tolist() == [1, 3]

@@ -36,7 +36,7 @@ def test_a_provider_that_keeps_nothing_is_named(model: Path) -> None:
 @needs_the_plugin[1]
 def test_a_refused_contestant_leaves_the_others(model: Path) -> None:
     compared = wb.compare(
-        model, wb.Config(), PLUGIN.replace(saved_graph="compiled"), budget_s=1, progress=False, keep=False
+        model, wb.Config(), PLUGIN.replace(saved_graph="compiled"), budget_s=0.2, progress=False, keep=False
     )
     assert compared.runs[0].failure is None
     assert "EPContext" in str(compared.runs[1].failure)
@@ -69,7 +69,7 @@ def test_a_compiled_model_is_loaded_found_again_and_measured_without(openvino_pl
             wb.prepare("digits-conv", openvino_plugin)
         return
     at_load = openvino_plugin.replace(saved_graph=None)  # of the same arithmetic, be it bfloat16
-    compared = wb.compare("digits-conv", at_load, openvino_plugin, budget_s=1, progress=False, keep=False)
+    compared = wb.compare("digits-conv", at_load, openvino_plugin, budget_s=0.2, progress=False, keep=False)
     run = compared.runs[1]
     assert run.failure is None
     assert run.providers == ("OpenVINOExecutionProvider", "CPUExecutionProvider")

@@ -16,7 +16,7 @@ def test_dynamic_int8_is_prepared_once_and_compared() -> None:
     again = wb.prepare("digits-vit", config)
     assert all(step.cached for step in again.steps)
     assert again.model.path == first.model.path
-    result = wb.compare("digits-vit", wb.Config(), config, progress=False, budget_s=1.0, keep=False)
+    result = wb.compare("digits-vit", wb.Config(), config, progress=False, budget_s=0.2, keep=False)
     assert result.verdict.kind != "outputs differ"
     assert result.runs[1].preparation == again.record or result.runs[1].preparation is not None
     assert "asked for" in str(result)

@@ -221,7 +221,7 @@ def test_twelve_thousand_nodes_are_saved_and_opened() -> None:
 @pytest.mark.real
 def test_examine_makes_the_missing_and_keeps_it(tmp_path: Path) -> None:
     model = wb.load("digits-conv")
-    result = wb.compare(model, wb.Config(level="disabled"), wb.Config(), budget_s=1.0, progress=False)
+    result = wb.compare(model, wb.Config(level="disabled"), wb.Config(), budget_s=0.2, progress=False)
     steps: list[str] = []
     assert result.examine("explanation", "memory", on_step=steps.append) is result
     begun = [step for step in steps if " took " not in step]

@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.real
 def test_each_file_has_a_verdict_or_a_reason(folder: Path, tmp_path: Path) -> None:
-    result = wb.published(folder, budget_s=1, progress=False, keep=False)
+    result = wb.published(folder, budget_s=0.2, progress=False, keep=False)
     runs = {Path(str(run.config.precision and run.config.precision.model)).name: run for run in result.runs}
     assert list(runs) == ["None", "model_fp16.onnx", "model_int8.onnx", "model_q4.onnx"]
     kinds = {verdict.label: verdict.kind for verdict in result.record.verdicts}

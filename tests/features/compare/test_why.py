@@ -17,7 +17,7 @@ from workbench.features.explain.why import why_in_words
 def test_the_difference_stands_where_the_verdict_does(tmp_path: Path) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)
     configs = wb.Config(level="disabled"), wb.Config()
-    result = wb.compare(path, *configs, budget_s=1, progress=False, keep=False)
+    result = wb.compare(path, *configs, budget_s=0.2, progress=False, keep=False)
     assert result.why == ""
     for label, config in zip("AB", configs, strict=True):
         result.add(wb.explain(path, config, keep=False), label)

@@ -97,7 +97,7 @@ def test_an_old_version_explains_and_says_what_it_lacks(old_ort: str) -> None:
     assert "did not happen" not in str(explained), "what did not fire is not known either"
     unknown = config.replace(disabled_passes=("ConvActivationFusion",))
     assert wb.explain("digits-conv", unknown, keep=False).record.optimized.nodes
-    levels = wb.levels("digits-conv", config, budget_s=1, progress=False, keep=False)
+    levels = wb.levels("digits-conv", config, budget_s=0.2, progress=False, keep=False)
     reasons = dict(zip(levels.to_frame()["level"], levels.to_frame()["reason"], strict=True))
     assert "has no ORT_ENABLE_LAYOUT" in reasons["layout"]
     with pytest.raises(wb.ConfigError, match="logs no passes"):
@@ -107,7 +107,7 @@ def test_an_old_version_explains_and_says_what_it_lacks(old_ort: str) -> None:
 @pytest.mark.real
 @pytest.mark.slow
 def test_another_version_side_by_side(openvino: str) -> None:
-    result = wb.compare_versions("digits-conv", [openvino], budget_s=1, progress=False, keep=False)
+    result = wb.compare_versions("digits-conv", [openvino], budget_s=0.2, progress=False, keep=False)
     here, there = result.record.rows
     assert here.onnxruntime == ort.__version__ != there.onnxruntime
     assert here.nodes

@@ -195,7 +195,7 @@ def test_a_provider_that_saves_no_graph_is_refused() -> None:
 
 def test_the_pass_that_makes_the_difference_is_found_and_a_comparison_asks_too() -> None:
     configs = wb.Config(level="extended"), wb.Config(level="all")
-    result = wb.compare("digits-conv", *configs, budget_s=1, progress=False, keep=False)
+    result = wb.compare("digits-conv", *configs, budget_s=0.2, progress=False, keep=False)
     found = result.first_difference(tolerance=1e-12)
     assert found.record.culprit == "NchwcTransformer"
     assert "without the pass NchwcTransformer the outputs agree" in str(found)

@@ -19,7 +19,7 @@ from workbench.features.pipelines.one_pass import examples_for, one_pass
 
 pytestmark = pytest.mark.real
 
-QUICK: dict[str, Any] = {"budget_s": 1.0, "progress": False, "keep": False}
+QUICK: dict[str, Any] = {"budget_s": 0.2, "progress": False, "keep": False}
 
 ENCODER = """
 <ir_version: 8, opset_import: ["": 17]>

@@ -65,7 +65,7 @@ class Measuring:
         self._settled: dict[str, Verdict] = {}  # by label
         self._round_s: float | None = None
         self._pace = Pace(0.0)
-        self._least_sampling_s = SAMPLING_S * len(candidates)
+        self._least_sampling_s = min(SAMPLING_S * len(candidates), self.budget_s)
 
     @property
     def elapsed_s(self) -> float:
