@@ -250,7 +250,7 @@ def test_the_code_of_a_card_finds_the_same_finding(bench: wb.Workbench) -> None:
     holding(bench, replace(examples.findings(), findings=(LARGE, double)))
     first, second = (bench.fix_code("B", finding) for finding in (LARGE, double))
     assert 'inputs = model.inputs(seed=7)\n\nfinding = wb.findings(model, config, inputs=inputs)["' in first
-    assert first.endswith("b = finding.fix.config\nfinding.try_fix(1.0)")
+    assert first.endswith("b = finding.fix.config\nfinding.try_fix(0.2)")
     assert "inputs=inputs)[1]" in second
     compile(first, "code", "exec")
 

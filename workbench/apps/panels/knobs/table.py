@@ -79,6 +79,7 @@ class KnobTable:
         self.opened: set[str] = set()  # keys of the rows whose details stand below them
         self._refreshing = threading.RLock()  # two threads do; the last one must have read the newest state
         self.state.observe(lambda _: self.refresh(), names=_FOLLOWED)
+        follow(self.state, self._forget, "model", "a", "b", "more", "refused")
         follow(self.view, self.refresh, "search", "drawer")
         follow(self.state, bench.preview_inputs, "model", "dims", "seed", "data", "result")
         self.environments = Environments(bench)
@@ -106,6 +107,11 @@ class KnobTable:
                 getattr(state, change)(label)
             case "undo" | "redo" as step:
                 getattr(state, step)()
+
+    def _forget(self) -> None:
+        """Take away what was said of an earlier model or config."""
+        if not self.state.refused:
+            self.status.value = ""
 
     def look(self, wanted: bool) -> None:
         """Ask the doctor which providers work here, once."""
@@ -189,7 +195,6 @@ class KnobTable:
             state, view = self.state, self.view
             if not state.refused:
                 self.refused = {}
-                self.status.value = ""
             configs, hits = state.configs, self.hits()
             rows = [{**self._row_json(row, configs), "inner": inner} for row, inner in self.rows()
                     if view.drawer or row.key in CHIEF or self._is_set(row, configs)]  # fmt: skip
