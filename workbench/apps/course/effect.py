@@ -18,7 +18,6 @@ from workbench.features.compare.equal_configs import EqualConfigs, equal_configs
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import Verdict
     from workbench.features.base.result import Result
-    from workbench.features.cold_start import ColdStarts
     from workbench.features.compare.result import Comparison
     from workbench.features.tune.result import Study
     from workbench.features.variants.levels import Levels
@@ -123,9 +122,9 @@ def _threads(threads: Threads) -> Size:
     return Size(times, None, None, present)
 
 
-def _saved_graph(cold: ColdStarts) -> Size:
-    before_s = [process.load_s for process in cold.record.as_asked]
-    after_s = [process.load_s for process in cold.record.saved_ahead]
+def _saved_graph(starts: Any) -> Size:
+    before_s = [process.load_s for process in starts.record.as_asked]
+    after_s = [process.load_s for process in starts.record.saved_ahead]
     if not before_s or not after_s:
         return Size()
     low, high = min(before_s) / max(after_s), max(before_s) / min(after_s)

@@ -73,8 +73,8 @@ class SettingRow:
     def shown(self, holder: Any) -> str:
         """Return what a cell shows: the words of a setting, else of the value itself."""
         value = self.value(holder)
-        said = next((words for words, held in self.settings.items() if held == value), None)
-        return self.idle(holder) or (self.words(value) if said is None else said)
+        setting = next((words for words, held in self.settings.items() if held == value), None)
+        return self.idle(holder) or (self.words(value) if setting is None else setting)
 
     def changed(self, holder: Any, text: str) -> Any:
         """Return the holder with the setting or the typed value of a text; an empty one is the default."""

@@ -68,10 +68,9 @@ def output_cards(state: BenchState) -> list[Card]:
     shown, table, result = list[Card](), state.whole_part("accuracy"), state.result
     if table is not None:
         evaluated = partial(figure_card, source="result.accuracy()", made=table, part="accuracy")
-        each = table.fidelity_frame
         shown += [
             evaluated("accuracy", method="figure", table=table.to_frame),
-            evaluated("each output", method="fidelity_frame", table=each, draw=None),
+            evaluated("each output", method="fidelity_frame", table=table.fidelity_frame, draw=None),
         ]
     if result is not None and result.agreement:
         checked = partial(frame_of, result.agreement, _CHECKED)
