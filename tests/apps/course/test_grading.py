@@ -105,6 +105,8 @@ def test_the_last_checked_answer_is_handed_in_with_guesses_and_decision(empty: P
     log = wb.course.decision(
         ablation, should="leave it out on {processor}", because="it costs {effect}", unless="it is wider"
     )
+    with pytest.raises(wb.ConfigError, match="is no decision"):
+        wb.course.hand_in("03", ablation, decision=str(log), folder=empty)  # type: ignore[arg-type]
     handed = wb.course.hand_in("03", ablation, decision=log, folder=empty)
     assert str(handed.path) in repr(handed)
     (row,) = grade(empty)

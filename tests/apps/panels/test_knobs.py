@@ -62,6 +62,25 @@ def test_both_configs_stand_beside_each_other_with_the_values_in_effect(table: K
     )
 
 
+def test_a_path_for_all_configs_stands_there_whole_and_as_it_is(
+    bench: wb.Workbench, table: KnobTable
+) -> None:
+    """The page sends the whole text back when a person edits it."""
+    path = f"/data/{'long ' * 50} two  spaces.npz"
+    table.view.drawer = True
+    bench.state.data = path
+    assert path in [cell["value"] for row in table.view.rows if row.get("shared") for cell in row["cells"]]
+
+
+def test_what_was_said_of_a_value_for_all_goes_with_a_new_result(
+    bench: wb.Workbench, table: KnobTable
+) -> None:
+    do(table, "set", label="", row="seed", value="abc")
+    assert "abc" in table.status.value
+    bench.state.result = wb.Comparison(ordinary())
+    assert table.status.value == ""
+
+
 def test_every_knob_is_in_the_table_once_it_is_set() -> None:
     covered = {row.key for row in standing_rows()} | set(MEMORY)
     state = BenchState()

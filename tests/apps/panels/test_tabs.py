@@ -263,7 +263,7 @@ def test_the_fewest_threads_that_are_enough_go_into_b() -> None:
     )
     second.click()
     assert (bench.b.intra_op_threads, bench.b.spinning) == (2, True)
-    assert "B is set. Press Compare" in status.value
+    assert "B is set: Use 2 threads, spinning in B. Press Compare" in status.value
 
 
 def test_the_newest_scaling_is_the_one_to_choose_from() -> None:

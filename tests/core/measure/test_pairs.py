@@ -83,6 +83,11 @@ def test_too_few_clean_cycles_give_no_number_but_the_whole_is_kept() -> None:
     assert pair.log_ratio_all == pytest.approx(math.log(4))
 
 
+def test_a_stranger_s_round_that_ends_within_a_cycle_is_read_as_far_as_it_goes() -> None:
+    pair = pair_of(process(1, [block(2.0)] * 3), process(1, [block(1.0)] * 4))
+    assert pair.log_ratio_all == pytest.approx(math.log(2))
+
+
 def test_swapping_the_sides_turns_the_sign() -> None:
     ours, theirs = process(1, [block(2.0), block(2.2)] * 3), process(1, [block(1.0), block(1.3)] * 3)
     there, back = pair_of(ours, theirs), pair_of(theirs, ours)

@@ -107,6 +107,8 @@ def hand_in(
             f"exercise {exercise} has no answer yet" if answer is None else f"{quoted(answer)} is no answer",
             f"run the cell with course.check({exercise!r}, answer, …) first, or give the answer too",
         )
+    if not isinstance(decision, Decision | None):
+        raise ConfigError(f"{quoted(decision)} is no decision", "make one with course.decision(result, …)")
     of_lesson = (guess for guess in progress().guesses if lesson_of(guess.name) == lesson_of(exercise))
     made = HandIn(
         exercise,

@@ -78,7 +78,8 @@ def use_button(
 
     def use() -> None:
         state.set_config(place, config())
-        status.value = note_html(f"{place} is set. Press Compare to measure it.")
+        what = f": {label}" if label else ""
+        status.value = note_html(f"{place} is set{what}. Press Compare to measure it.")
 
     return button(label or f"Use as {place}", hint, use, status)
 

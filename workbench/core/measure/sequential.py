@@ -4,7 +4,7 @@ One number per round, Student's t over the rounds (Yuen's where some are trimmed
 spent at each planned look. Where two trims are tried, each spends half of the part, and the narrower interval
 counts.
 The parts come from a simulation of independent normal rounds (`total_error` repeats it): whichever look is
-the last, the chance that the interval ever missed the truth is 5.2 % at most. they sum to 6.1 %, more than
+the last, the chance that the interval ever missed the truth is 5.2 % at most. They sum to 6.1 %, more than
 that, since a look that misses shares its rounds with others that miss. Heavy tails spend less; rounds that
 are correlated from one to the next spend more, and docs/measuring-evidence.md says what verdicts then claim.
 A final look between two planned ones spends the part of the next; measuring on from there skips that one.

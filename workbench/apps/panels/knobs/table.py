@@ -79,7 +79,7 @@ class KnobTable:
         self.opened: set[str] = set()  # keys of the rows whose details stand below them
         self._refreshing = threading.RLock()  # two threads do; the last one must have read the newest state
         self.state.observe(lambda _: self.refresh(), names=_FOLLOWED)
-        follow(self.state, self._forget, "model", "a", "b", "more", "refused")
+        follow(self.state, self._forget, "model", "a", "b", "more", "refused", "result")
         follow(self.view, self.refresh, "search", "drawer")
         follow(self.state, bench.preview_inputs, "model", "dims", "seed", "data", "result")
         self.environments = Environments(bench)
@@ -254,8 +254,9 @@ class KnobTable:
     def _cell(self, row: SettingRow, label: str, holder: Any, baseline: Any) -> dict[str, Any]:
         error = self.state.refused.get((label, row.key))
         typed = self.refused.get((label, row.key))
+        words = row.shown(holder) if error is None or typed is None else typed
         return {
-            "value": one_line(row.shown(holder) if error is None or typed is None else typed, _MOST_LETTERS),
+            "value": one_line(words, _MOST_LETTERS) if label else words,  # a path for all is edited whole
             "default": row.is_default(holder),
             "differs": row.has(holder) and row.has(baseline) and row.value(holder) != row.value(baseline),
             "error": "" if error is None else one_line(str(error)),

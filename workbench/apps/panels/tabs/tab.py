@@ -93,9 +93,9 @@ class TabPage:
         )
         self.bar = W.HBox([], classes="wbp-bar")
         self.lines: dict[str, FormLine] = {}  # by the names of kinds
-        self.tools = W.HBox([], classes="wbp-tools")
+        self.tools, self.tools_status = W.HBox([], classes="wbp-tools"), W.HTML()
         self.below = W.VBox([])  # the limits, while there is a result to ask
-        tools = [self.tools] if tab.tools else []
+        tools = [self.tools, self.tools_status] if tab.tools else []
         self.widget = W.VBox([self.bar, self.status, self.content, *tools, self.below], classes="wbp-page")
         self.cards: dict[str, CardWidget] = {}
         self.fresh = False  # the cards show the state as it is
@@ -123,8 +123,8 @@ class TabPage:
             for card in before.values():
                 card.close()
             if self.tab.tools is not None:
-                self.status.value = ""
-                W.replace(self.tools, *self.tab.tools(self.bench, self.status))
+                self.tools_status.value = ""
+                W.replace(self.tools, *self.tab.tools(self.bench, self.tools_status))
 
     def _first_title(self) -> str:
         """Return what the view begins with, where there is a card of it or nothing else is made."""
