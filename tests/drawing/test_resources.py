@@ -49,6 +49,7 @@ def test_an_output_is_a_mark_and_one_that_differs_has_the_colour_of_a_loss() -> 
     assert marks[1].look.color == LOSS
     assert marks[2].text == "not numbers"
     assert chart.axes[0].lines[0].value == 20.0
-    assert chart.sentences == ("2 of 4 outputs agree with the baseline's",)
+    assert chart.sentences == ("2 of 3 outputs agree with the baseline's; 1 not judged",)
+    assert agreement_chart(with_outputs(unknown)).sentences == ("1 output not judged",)
     assert chart_figure(agreement_chart(record)).data
     assert chart_scene(chart).shapes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from workbench.core.text import one_line
+from workbench.core.text import counted, one_line
 from workbench.drawing.chart import (
     Axis,
     Chart,
@@ -56,8 +56,10 @@ def agreement_chart(record: ComparisonRecord) -> Chart:
     least = {output.least_sqnr_db for output in record.agreement if output.least_sqnr_db is not None}
     lines = tuple(ReferenceLine(limit, f"at least {limit:g} dB") for limit in sorted(least))
     left_out = len(record.agreement) - len(rows)
-    agreeing = sum(output.agrees is True for output in record.agreement)
-    title = f"{agreeing} of {len(record.agreement)} outputs agree with the baseline's"
+    judged = [output.agrees for output in record.agreement if output.agrees is not None]
+    title = f"{judged.count(True)} of {len(judged)} outputs agree with the baseline's"
+    if unknown := len(record.agreement) - len(judged):
+        title = f"{title}; {unknown} not judged" if judged else f"{counted(unknown, 'output')} not judged"
     note = f"equal outputs stand at {EQUAL_DB:g} dB" + (f"; {left_out} more in the table" if left_out else "")
     return Chart((title,), (Axis("signal over noise (SQNR, dB)", "dot", lines),), tuple(rows), note)
 
