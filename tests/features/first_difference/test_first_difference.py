@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from onnx import ModelProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 import workbench as wb
 from tests.core.models import tiny
 from tests.core.prepare.test_optimizers import put
 from workbench.core.text import share_of
+from workbench.core.worker import computing, exposing, tensors
+from workbench.core.worker.values import write_values
 from workbench.features.first_difference.record import FirstDifferenceRecord, TensorDifference
 
 pytestmark = pytest.mark.real
@@ -117,9 +121,9 @@ def test_constants_are_no_rows(tmp_path: Path) -> None:
     assert [(row.tensor, row.error) for row in found.record.tensors] == [("y", 0.0)]
 
 
-def test_the_node_that_another_version_computes_otherwise_is_found(old_ort: str, tmp_path: Path) -> None:
-    """A dilated pool whose last window goes beyond the image has other outputs since 1.21.0."""
-    nodes = [
+def relu_pool_tanh() -> list[NodeProto]:
+    """Return nodes with a dilated pool whose last window goes beyond the image: others since 1.21.0."""
+    return [
         helper.make_node("Relu", ["x"], ["r"], "relu"),
         helper.make_node(
             "AveragePool", ["r"], ["p"], "pool",
@@ -127,10 +131,102 @@ def test_the_node_that_another_version_computes_otherwise_is_found(old_ort: str,
         ),
         helper.make_node("Tanh", ["p"], ["y"], "tanh"),
     ]  # fmt: skip
+
+
+def quantized(nodes: list[NodeProto]) -> list[NodeProto]:
+    """Return the nodes with the output of the Relu rounded to int8."""
+    relu, pool, *rest = nodes
+    pool.input[0] = "r_DequantizeLinear_Output"
+    around = ["scale", "zero"]
+    return [
+        helper.make_node("Constant", [], ["scale"], "scale", value_float=0.05),
+        helper.make_node(
+            "Constant", [], ["zero"], "zero", value=numpy_helper.from_array(np.array(0, np.int8))
+        ),
+        relu,
+        helper.make_node("QuantizeLinear", ["r", *around], ["r_QuantizeLinear_Output"], "quantize"),
+        helper.make_node(
+            "DequantizeLinear", ["r_QuantizeLinear_Output", *around], [pool.input[0]], "restore"
+        ),
+        pool,
+        *rest,
+    ]
+
+
+def image_model(nodes: list[NodeProto], path: Path) -> Path:
+    """Save a model of one image."""
     model = tiny.model(nodes, [tiny.tensor("x", [1, 4, 31, 31])], [tiny.tensor("y", None)])
-    found = wb.first_difference(tiny.save(model, tmp_path), wb.Config(runtime=old_ort), wb.Config())
+    onnx.save(model, path)
+    return path
+
+
+def test_the_node_that_another_version_computes_otherwise_is_found(old_ort: str, tmp_path: Path) -> None:
+    model = image_model(relu_pool_tanh(), tmp_path / "pool.onnx")
+    found = wb.first_difference(model, wb.Config(runtime=old_ort), wb.Config())
     assert [row.node for row in found.record.tensors] == ["relu", "pool", "tanh"]
     assert found.record.beyond[0].node == "pool"
+
+
+def test_two_versions_that_agree_have_no_first_difference(old_ort: str) -> None:
+    """The graphs that both save are compared, too, and the older environment lacks the package onnx."""
+    found = wb.first_difference("digits-conv", wb.Config(runtime=old_ort), wb.Config())
+    assert found.record.tensors
+    assert found.record.beyond == ()
+
+
+def test_the_same_rounding_in_two_versions_is_no_difference(old_ort: str, tmp_path: Path) -> None:
+    model = image_model(quantized(relu_pool_tanh()), tmp_path / "int8.onnx")
+    found = wb.first_difference(model, wb.Config(runtime=old_ort), wb.Config())
+    errors = {row.node: row.error for row in found.record.tensors}
+    assert errors["relu"] == errors["quantize"] == errors["restore"] == 0
+    assert found.record.beyond[0].node == "pool"
+
+
+@pytest.mark.parametrize("quantized_first", [False, True])
+@pytest.mark.parametrize("old", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_tensor_that_one_file_quantizes_is_compared_as_the_next_node_reads_it(
+    quantized_first: bool, old: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """The environment of each config computes the rounded tensor, too."""
+    config = wb.Config(runtime=request.getfixturevalue("old_ort")) if old else wb.Config(intra_op_threads=1)
+    nodes = (quantized(relu_pool_tanh()), relu_pool_tanh())
+    first, second = (image_model(each, tmp_path / f"{len(each)}.onnx") for each in nodes)
+    pair = (first, second) if quantized_first else (second, first)
+    found = wb.first_difference((pair[0], config), (pair[1], wb.Config()), tolerance=1e-3)
+    relu = next(row for row in found.record.tensors if row.node == "relu")
+    assert 1e-3 < relu.error < 0.1
+    assert found.record.beyond[0] == relu
+
+
+def test_another_version_computes_a_model_with_weights_beside_it(old_ort: str, tmp_path: Path) -> None:
+    path = tmp_path / "stack.onnx"
+    onnx.save(stack(), path, save_as_external_data=True, location="weights.bin", size_threshold=0)
+    found = wb.first_difference(path, wb.Config(runtime=old_ort), wb.Config())
+    assert len(found.record.tensors) == 3 * LAYERS
+    assert found.record.beyond == ()
+
+
+def test_another_environment_writes_a_file_for_each_feed_and_one_is_read_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both jobs run here, to see what the reader allocates."""
+    feeds = [{"x": np.full((4, 1000, WIDTH), at, np.float32)} for at in range(8)]
+    names = ["x", *(f"r{at}" for at in range(8))]
+    nodes = [helper.make_node("Relu", [before], [after]) for before, after in pairwise(names)]
+    ends = [tiny.tensor(name, [4, 1000, WIDTH]) for name in (names[0], names[-1])]
+    model = tiny.model(nodes, ends[:1], ends[1:])
+    file, given, target = (str(tmp_path / name) for name in ("model.onnx", "feeds", "values"))
+    onnx.save(exposing.exposed(tiny.save(model, tmp_path)), file)
+    write_values(Path(given), feeds)
+    monkeypatch.chdir(tmp_path)
+    files = computing.run(file, str(tmp_path), given, target)["files"]
+    tracemalloc.start()
+    rows = tensors.run(file, file, [given] * 2, [files] * 2)["tensors"]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert {row["name"]: row["noise"] for row in rows} == dict.fromkeys(names[1:], 0.0)
+    assert len(files) == len(feeds)
+    assert peak < sum(Path(name).stat().st_size for name in files)
 
 
 def test_a_rounding_below_the_tolerance_is_said(tmp_path: Path) -> None:

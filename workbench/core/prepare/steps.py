@@ -24,6 +24,7 @@ from workbench.core.worker.packages import versions_of
 
 _DEVICES_S = 120.0  # a first CUDA context takes tens of seconds from a cold disk
 MOST_ORT_BYTES = 2**31 - 2**20
+MOST_GRAPH_BYTES = 2**30  # with the weights inside: protobuf ends at 2 GiB, and some tools fail earlier
 _EXPLANATIONS = {
     "compiled nodes": (
         "a provider compiles parts of the graph, and ORT cannot save those",
@@ -155,7 +156,7 @@ def saved_graph(config: Config) -> Step:
                 f"ORT's own format is one file of at most 2 GiB, and this model has {in_gib(size)}",
                 "save it with saved_graph='onnx', which keeps the weights beside the graph",
             )
-        return {"plan": plan}
+        return {"plan": plan, "outside": bool(model.external) or model.graph_bytes > MOST_GRAPH_BYTES}
 
     def summarize(answer: Answer) -> Summary:
         asked = [name for name, _ in plan["providers"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,15 @@ WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
 
 def run(model: str, weights: str, feeds: str, target: str) -> dict[str, Any]:
-    """Write the outputs of each feed; `weights` is the folder of external ones."""
-    session = session_of(Path(model).read_bytes(), weights)
-    write_values(Path(target), [outputs_of(session, feed) for feed in read_values(Path(feeds))])
-    return {}
+    """Write the outputs of each feed into a file of its own; `weights` is the folder of external ones."""
+    content = Path(model).read_bytes()
+    os.chdir(weights)  # ONNX Runtime 1.20 has no entry for the folder and looks here
+    session = session_of(content, weights)
+    files = []
+    for at, feed in enumerate(read_values(Path(feeds))):
+        files.append(f"{target}.{at}")
+        write_values(Path(files[-1]), [outputs_of(session, feed)])
+    return {"files": files}
 
 
 def session_of(model: bytes, weights: str) -> ort.InferenceSession:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 
 from workbench.core.worker.computing import outputs_of, session_of
 from workbench.core.worker.exposing import exposed
@@ -17,13 +18,17 @@ MOST_OF_IT = 0.9  # of the difference: a channel with as much is the one that is
 LEAST_CHANNELS, MOST_CHANNELS = 4, 4096
 
 
-def run(first: str, second: str, feeds: list[str], computed: list[str | None]) -> dict[str, Any]:
+def run(first: str, second: str, feeds: list[str], computed: list[list[str] | None]) -> dict[str, Any]:
     """Return the energy of each tensor of the first file, that of the difference, and its channel.
 
-    `computed` are the files of tensors that other environments have computed; None: they are computed here.
+    `computed` has a file for each feed with the tensors that another environment has computed; None: they are
+    computed here. A tensor that one file alone quantizes is compared as its next node reads it: ONNX
+    Runtime's quantizer removes a Relu whose clipping QuantizeLinear does, and its input has its name.
     """
+    rounded = [_rounded(first), _rounded(second)]
+    read_as = [_only_in(*rounded), _only_in(*reversed(rounded))]
     sums: dict[str, _Energies] = {}
-    for ours, theirs in zip(*map(_tensors, (first, second), feeds, computed), strict=True):
+    for ours, theirs in zip(*map(_tensors, (first, second), feeds, computed, read_as), strict=True):
         for name, value in ours.items():
             other = theirs.get(name)
             if other is not None and other.shape == value.shape:  # a blocked layout has another one
@@ -31,18 +36,35 @@ def run(first: str, second: str, feeds: list[str], computed: list[str | None]) -
     return {"tensors": [energies.to_dict(name) for name, energies in sums.items()]}
 
 
-def _tensors(file: str, feeds: str, computed: str | None) -> Iterator[dict[str, Any]]:
-    """Yield the tensors by name for each feed."""
-    if computed is not None:
-        yield from map(_renamed, read_values(Path(computed)))
-        return
+def _rounded(file: str) -> dict[str, str | None]:
+    """Return the tensors that QuantizeLinear reads, and what DequantizeLinear makes of each."""
+    nodes = onnx.load(file, load_external_data=False).graph.node
+    restored = {node.input[0]: node.output[0] for node in nodes if node.op_type == "DequantizeLinear"}
+    return {node.input[0]: restored.get(node.output[0]) for node in nodes if node.op_type == "QuantizeLinear"}
+
+
+def _only_in(ours: dict[str, str | None], theirs: dict[str, str | None]) -> dict[str, str]:
+    return {name: rounded for name, rounded in ours.items() if rounded is not None and name not in theirs}
+
+
+def _tensors(
+    file: str, feeds: str, computed: list[str] | None, read_as: dict[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the tensors by name for each feed; `read_as` names those that stand in for others."""
+    for values in _computed_here(file, feeds) if computed is None else _computed_before(computed):
+        stand_ins = {name: values[other] for name, other in read_as.items() if other in values}
+        yield {name.removeprefix(BEFORE_CAST): value for name, value in values.items()} | values | stand_ins
+
+
+def _computed_here(file: str, feeds: str) -> Iterator[dict[str, Any]]:
     session = session_of(exposed(Path(file)).SerializeToString(), str(Path(file).parent))
     for feed in read_values(Path(feeds)):
-        yield _renamed(outputs_of(session, feed))
+        yield outputs_of(session, feed)
 
 
-def _renamed(values: dict[str, Any]) -> dict[str, Any]:
-    return {**{name.removeprefix(BEFORE_CAST): value for name, value in values.items()}, **values}
+def _computed_before(files: list[str]) -> Iterator[dict[str, Any]]:
+    for file in files:
+        yield from read_values(Path(file))
 
 
 class _Energies:

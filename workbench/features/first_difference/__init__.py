@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.display import config_in_words
@@ -36,9 +36,6 @@ from workbench.features.first_difference.record import (
     differs,
     first_difference_chart,
 )
-
-if TYPE_CHECKING:
-    from onnx import ModelProto
 
 MOST_PASSES = 24  # switched off one by one
 
@@ -133,36 +130,27 @@ class _Search:
             computed = [*map(self._computed_elsewhere, runnables, paths)]
             pair = dict(zip(("first", "second"), files, strict=True))
             answer = self._answer("tensors", {**pair, "feeds": feeds, "computed": computed})
-            errors = {row["name"]: _error(row["signal"], row["noise"]) for row in answer["tensors"]}
-            channels = {row["name"]: (row["axis"], row["channel"]) for row in answer["tensors"]}
-            if rounded := errors.keys() & quantized_tensors(runnables[1].model.structure):
-                pair = dict(zip(("baseline", "quantized"), files, strict=True))
-                after = self._answer("layer_errors", {**pair, "qdq": True, "feeds": feeds})["tensors"]
-                errors = {name: error for name, error in errors.items() if name not in rounded} | {
-                    row["tensor"]: _error(row["signal"], row["noise"])
-                    for row in after
-                    if row["tensor"] in rounded
-                }
-                channels = {name: place for name, place in channels.items() if name not in rounded}
+        rows = {
+            row["name"]: (_error(row["signal"], row["noise"]), row["axis"], row["channel"])
+            for row in answer["tensors"]
+        }
         return tuple(
-            TensorDifference(
-                name, node.name or name, node.op_type, errors[name], *channels.get(name, (None, None))
-            )
+            TensorDifference(name, node.name or name, node.op_type, *rows[name])
             for node in self.model.structure.graph.node
             for name in node.output
-            if name in errors
+            if name in rows
         )
 
-    def _computed_elsewhere(self, runnable: Runnable, feeds: Path) -> str | None:
-        """Return the file of the tensors that another environment computes; None: this one is meant."""
+    def _computed_elsewhere(self, runnable: Runnable, feeds: Path) -> list[str] | None:
+        """Return the files of the tensors that another environment computes; None: this one is meant."""
         file, python = runnable.model.path.absolute(), runnable.config.interpreter
         if python == sys.executable:
             return None
         exposed, values = str(feeds.with_suffix(".onnx")), str(feeds.with_suffix(".values"))
         self._answer("exposing", {"source": str(file), "target": exposed})
         body = {"model": exposed, "weights": str(file.parent), "feeds": str(feeds), "target": values}
-        self._answer("computing", body, python)
-        return values
+        written: list[str] = self._answer("computing", body, python)["files"]
+        return written
 
     def _answer(self, job: str, body: dict[str, Any], python: str = sys.executable) -> dict[str, Any]:
         """Return what a job says."""
@@ -190,14 +178,6 @@ class _Search:
             if rows and not any(differs(row, tolerance) for row in rows):
                 return name
         return None
-
-
-def quantized_tensors(model: ModelProto) -> set[str]:
-    """Return the tensors that QuantizeLinear reads; they are compared as the next node reads them.
-
-    ONNX Runtime's quantizer removes a Relu whose clipping QuantizeLinear does, and its input has its name.
-    """
-    return {node.input[0] for node in model.graph.node if node.op_type == "QuantizeLinear"}
 
 
 def _usual_tolerance(config: Config) -> float:
