@@ -75,8 +75,10 @@ def test_each_lesson_says_how_its_result_is_handed_in(lesson: Lesson) -> None:
     cells = {cell.id: cell.source for cell in nbformat.read(shipped_folder() / lesson.file, 4).cells}
     (call,) = re.findall(r'course\.hand_in\("(.+)", (\w+), decision=decision\)', cells["hand-in"])
     name, exercise = handed_in(call[0])
+    assert handed_in(f"{int(lesson.number):02}") == (name, exercise)
     assert name.startswith(f"{lesson.number}.")
-    assert f"decision({call[1]}, " in cells["hand-in"]
+    (subject,) = re.findall(r"course\.decision\((\w+), ", cells["hand-in"])
+    assert f"{subject} = " in "".join(cells.values())
     assert cells["rubric"] == f'course.rubric("{int(lesson.number):02}")'
     if exercise.given is None:
         assert f"{call[1]} = wb.explain(" in "".join(cells.values())

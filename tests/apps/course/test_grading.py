@@ -14,10 +14,12 @@ import pytest
 
 import workbench as wb
 from tests.apps.course import submissions
+from tests.apps.course.asked import asked
 from tests.factories import results
-from tests.factories.comparisons import drawn_run
+from tests.factories.comparisons import drawn_run, ordinary
 from workbench.apps.cli import main
-from workbench.apps.course.board import gather
+from workbench.apps.cli.notebooks import shipped_folder
+from workbench.apps.course.board import GUESSES, gather
 from workbench.apps.course.grading import grade
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError, StorageError
@@ -156,6 +158,20 @@ def test_the_board_draws_each_measurement_once_and_names_nobody(folder: Path, tm
     assert len(board.chart().rows) == 26
     assert "Student" not in page.read_text()
     assert "Student" not in str(board) + frame.to_csv()
+
+
+def test_the_number_of_a_lesson_names_the_exercise_that_its_notebook_hands_in(empty: Path) -> None:
+    wb.course.hand_in("07", asked(ordinary(), 30), "int8", folder=empty)
+    wb.course.hand_in("7.b", wb.Sensitivity(results.sensitivity()), "none", folder=empty)
+    statuses = {row.exercise: row.status for row in grade(empty, "07")}
+    assert statuses == {"7.b": "other exercise", "7.c": "right"}
+    board = gather(empty, "07")
+    assert (board.exercise, len(board.rows)) == ("7.c", 1)
+
+
+def test_each_guess_that_the_board_draws_is_asked_for_in_a_lesson() -> None:
+    books = "".join(path.read_text("utf-8") for path in shipped_folder().glob("course/*.ipynb"))
+    assert [guess for guess in GUESSES.values() if f'name=\\"{guess}\\"' not in books] == []
 
 
 def test_no_effect_is_drawn_above_a_loss(empty: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 
 from workbench.apps.course.checking import LAST_ANSWERS, CheckResult, check
 from workbench.apps.course.decision import Decision
-from workbench.apps.course.exercise import Exercise, exercises, is_number
+from workbench.apps.course.exercise import Exercise, exercises, is_number, lesson_texts
 from workbench.apps.course.progress import lesson_of, progress
 from workbench.core.bundle.atomic import write_atomically
 from workbench.core.bundle.bundle import Bundle
@@ -143,13 +143,13 @@ def read_hand_in(bundle: Bundle) -> HandIn:
 
 
 def handed_in(name: str | int) -> tuple[str, Exercise]:
-    """Return an exercise by its name, or the first of a lesson by the lesson's number."""
+    """Return an exercise by its name; by a lesson's number the one that lessons.json marks in it."""
     graded = {key: exercise for key, exercise in exercises().items() if exercise.evidence}
     wanted = str(name).lstrip("0")
-    for key, exercise in graded.items():
-        if wanted in (key, lesson_of(key)):
-            return key, exercise
-    raise ConfigError(f"{quoted(name)} is no exercise that is handed in", f"name one of {listed(graded)}")
+    wanted = lesson_texts().get(wanted, {}).get("handed_in", wanted)
+    if wanted not in graded:
+        raise ConfigError(f"{quoted(name)} is no exercise that is handed in", f"name one of {listed(graded)}")
+    return wanted, graded[wanted]
 
 
 def _scalar(text: str) -> str | int | float:
