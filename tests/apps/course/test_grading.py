@@ -161,12 +161,13 @@ def test_the_board_draws_each_measurement_once_and_names_nobody(folder: Path, tm
 
 
 def test_the_number_of_a_lesson_names_the_exercise_that_its_notebook_hands_in(empty: Path) -> None:
+    wb.course.predict("Signed against unsigned?", "slower", name="7.signed", choices=("faster", "slower"))
     wb.course.hand_in("07", asked(ordinary(), 30), "int8", folder=empty)
     wb.course.hand_in("7.b", wb.Sensitivity(results.sensitivity()), "none", folder=empty)
     statuses = {row.exercise: row.status for row in grade(empty, "07")}
     assert statuses == {"7.b": "other exercise", "7.c": "right"}
     board = gather(empty, "07")
-    assert (board.exercise, len(board.rows)) == ("7.c", 1)
+    assert (board.exercise, [row.guess for row in board.rows]) == ("7.c", ["slower"])
 
 
 def test_each_guess_that_the_board_draws_is_asked_for_in_a_lesson() -> None:

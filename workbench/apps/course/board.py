@@ -16,8 +16,10 @@ from workbench.core.text import counted, listed, one_line
 from workbench.drawing.chart import Axis, Chart, ChartRow, ReferenceLine, Value, series_look
 from workbench.features.base.drawn_table import DrawnTable, dot
 
-GUESSES = {"1.b": "1.thread", "2.c": "2.level", "3.a": "3.skip", "5.a": "5.knee", "10.a": "10.gain"}
-ON_SCALE = ("10.a",)  # the guess is a size of the effect itself
+GUESSES = {
+    "1.b": "1.thread", "2.c": "2.level", "3.a": "3.skip", "5.a": "5.knee", "7.c": "7.signed",
+    "10.a": "10.gain",
+}  # fmt: skip
 _MEASURED, _SELECTED, _GUESSED = map(series_look, range(3), ("measured", "when selected", "guessed"))
 
 
@@ -79,7 +81,7 @@ class Board(DrawnTable):
         values = [dot(row.size, effect.words(row.size), _MEASURED)]
         if row.selected is not None:
             values.append(Value(row.selected, f"{row.selected:.2f}", _SELECTED))
-        if self.exercise in ON_SCALE and isinstance(row.guess, int | float):
+        if self.exercise == "10.a" and isinstance(row.guess, int | float):  # a guess at the size itself
             values.append(Value(row.guess, f"{row.guess:g}", _GUESSED))
         guess = "no guess" if row.guess is None else f"guess: {one_line(str(row.guess), 24)}"
         return ChartRow(f"{number}, {guess}", (tuple(values),))
