@@ -47,13 +47,12 @@ class Board(DrawnTable):
 
     def __init__(self, exercise: str, effect: Effect, rows: tuple[BoardRow, ...], left_out: int) -> None:
         self.exercise, self.rows, self.left_out = exercise, rows, left_out
-        axis = Axis(effect.axis, "dot", (ReferenceLine(effect.none),))
         sentence = self._counts(effect)
         drawn = (self._drawn(number, row, effect) for number, row in enumerate(rows, 1))
         numbers = ("effect", "low", "high")
         columns = ("guess", *numbers, "present", "selected", "lucky")
         table = ((row.guess, *row.size.ends, row.size.present, row.selected, row.lucky) for row in rows)
-        chart = Chart((sentence,), (axis,), tuple(drawn))
+        chart = Chart((sentence,), (Axis(effect.axis, "dot", (ReferenceLine(effect.none),)),), tuple(drawn))
         super().__init__(sentence, chart, columns, table, (*numbers, "selected"))
 
     @property
