@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
 from tests.factories import comparisons
-from workbench.features.compare.equal_configs import MOST_NAIVE, equal_configs, naive_ratios
+from workbench.features.compare.equal_configs import MOST_NAIVE, EqualConfigs, equal_configs, naive_ratios
 from workbench.features.compare.result import Comparison
 
 
@@ -30,6 +31,13 @@ def test_the_sentence_counts_what_was_measured() -> None:
     assert f"{equal.notable} of 12 ratios differ by more than 2 %" in str(equal)
     assert "1 of 2 intervals contain 1" in str(equal)
     assert len(equal.to_frame()) == 15
+
+
+def test_a_difference_is_the_same_from_both_sides() -> None:
+    assert [EqualConfigs(naive, ()).largest_difference for naive in ((0.5, 1.25), (2.0, 0.8))] == [1, 1]
+    assert "at most by 100.0 %" in str(EqualConfigs((0.5,), ()))
+    assert EqualConfigs((0.98, 0.9805), ()).notable == 1
+    assert EqualConfigs((0.0,), ()).largest_difference == math.inf
 
 
 def test_no_interval_and_no_round_are_said() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -33,13 +34,13 @@ class EqualConfigs(DrawnTable):
 
     @property
     def largest_difference(self) -> float | None:
-        """The largest difference of two single processes, as a share; None without ratios."""
-        return max((abs(ratio - 1) for ratio in self.naive), default=None)
+        """The largest difference of two processes, as a share of the faster one; None without ratios."""
+        return max(map(_difference, self.naive), default=None)
 
     @property
     def notable(self) -> int:
-        """How many single ratios are more than 2 % from 1."""
-        return sum(abs(ratio - 1) > NOTABLE for ratio in self.naive)
+        """How many single ratios differ by more than 2 %."""
+        return sum(_difference(ratio) > NOTABLE for ratio in self.naive)
 
     def _sentence(self) -> str:
         if not self.naive:
@@ -67,6 +68,11 @@ def equal_configs(*comparisons: Comparison) -> EqualConfigs:
     """
     naive = [ratio for comparison in comparisons for ratio in naive_ratios(comparison.record)]
     return EqualConfigs(tuple(naive), tuple(comparison.verdict for comparison in comparisons))
+
+
+def _difference(ratio: float) -> float:
+    """Return by how much the slower of two processes exceeds the faster one: 1.0 of 2 and of 1/2."""
+    return max(ratio, 1 / ratio) - 1 if ratio > 0 else inf
 
 
 def naive_ratios(record: ComparisonRecord) -> list[float]:
