@@ -11,7 +11,7 @@ from workbench.core.config import Config, DynamicInt8, PreparedModel
 from workbench.core.measure.percentiles import Figure
 from workbench.core.measure.wording import sentence
 from workbench.drawing.scale import Scale
-from workbench.drawing.strips import LatencyData, Strip, config_text, latency_data
+from workbench.drawing.strips import LatencyData, Strip, config_text, density, latency_data
 
 
 def test_everything_by_equality() -> None:
@@ -116,6 +116,15 @@ def test_a_far_sample_does_not_squeeze_the_rest_and_is_counted() -> None:
     assert all(1 <= row.beyond <= 0.01 * row.measured + 1 for row in data.rows)
     assert data.rows[1].most_s == 0.5
     assert data.rows[1].samples_s[-1] == 0.5  # drawn all the same
+
+
+def test_the_density_of_a_wide_run_begins_at_0() -> None:
+    wide = [0.001 * at for at in range(1, 30)]
+    (first, height), *_ = density(wide)
+    assert first == 0.0
+    assert height > 0.1
+    assert density([1 + second for second in wide])[0][0] > 0.9
+    assert density(wide, log=True)[0][0] > 0.0
 
 
 def test_nothing_measured_at_all() -> None:

@@ -97,9 +97,10 @@ def latency_table(record: ComparisonRecord) -> pd.DataFrame:
 def _draw_density(figure: go.Figure, row: Strip, scale: Scale, color: str, middle: float) -> None:
     curve = density(row.samples_s or row.aside_s, log=scale.log)
     if curve:
+        area = ((curve[0][0], 0.0), *curve, (curve[-1][0], 0.0))  # the curve of a wide run starts high, at 0
         figure.add_scatter(
-            x=[scale.of(place) for place, _ in curve],
-            y=[round(middle + DENSITY * height, 4) for _, height in curve],
+            x=[scale.of(place) for place, _ in area],
+            y=[round(middle + DENSITY * height, 4) for _, height in area],
             mode="lines",
             line={"color": color, "width": 1.5},
             fill="toself",

@@ -194,7 +194,10 @@ def spread(count: int) -> list[float]:
 
 
 def density(samples: Sequence[float], *, log: bool = False) -> tuple[tuple[float, float], ...]:
-    """Return places and heights, at most 1, of a Gaussian kernel density; empty for few samples."""
+    """Return places and heights, at most 1, of a Gaussian kernel density; empty for few samples.
+
+    No place is below 0, since no latency is.
+    """
     import numpy as np
 
     values = np.asarray(samples, dtype=np.float64)
@@ -206,7 +209,8 @@ def density(samples: Sequence[float], *, log: bool = False) -> tuple[tuple[float
         spread = min(scaled.std(), (high - low) / 1.34) or scaled.std()
         least = NARROWEST if log else NARROWEST * abs(middle)
         width = max(BANDWIDTH * spread * len(scaled) ** -0.2, least)
-        places = np.linspace(first - 3 * width, last + 3 * width, CURVE_POINTS)
+        start = first - 3 * width
+        places = np.linspace(start if log else max(0.0, start), last + 3 * width, CURVE_POINTS)
         heights = np.exp(-0.5 * ((places[:, None] - scaled[None, :]) / width) ** 2).sum(axis=1)
         heights /= heights.max()
         places = np.exp(places) if log else places
