@@ -40,6 +40,22 @@ def test_without_a_guess_the_lesson_goes_on() -> None:
     assert course.progress().guesses == ()
 
 
+def test_no_guess_is_kept_once_the_answer_was_displayed() -> None:
+    guess = course.predict("How far apart?", name="1.noise", unit="%")
+    for _ in range(2):
+        assert "no guess" in str(guess.against(3.0))
+    again = course.predict("How far apart?", name="1.noise", unit="%")
+    with pytest.raises(ConfigError, match=r"final(.|\n)*wb\.course\.reset\('1'\)"):
+        again.keep(3)
+    assert again.value is None
+    assert again.widget().children[1].children[1].disabled
+    assert course.progress().guesses == ()
+    course.reset(1)
+    assert course.progress() == LessonProgress()
+    again.keep(3)
+    assert again.value == 3
+
+
 def test_nothing_measured_leaves_the_guess_open() -> None:
     guess = course.predict("How far apart?", 5, name="1.noise", unit="%")
     assert "stays open" in str(guess.against(None))

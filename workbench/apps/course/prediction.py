@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -70,27 +70,26 @@ class Prediction:
     def is_final(self) -> bool:
         """Whether the measured value was displayed, so that the guess cannot change."""
         guess = progress().guess(self.name)
-        return guess is not None and guess.revealed
+        return self.name in progress().displayed or (guess is not None and guess.revealed)
 
     def keep(self, value: float | str) -> None:
         """Keep a guess; a ConfigError once the measured value was displayed."""
         checked = self._checked(value)
         if self.is_final and checked != self.value:
-            raise ConfigError(
-                f"the guess {_with_unit(self.value or '', self.unit)} is final: the answer was displayed",
-                f"to guess anew, forget the lesson's guesses: wb.course.reset({lesson_of(self.name)!r})",
-            )
+            fix = f"to guess anew, forget the lesson's guesses: wb.course.reset({lesson_of(self.name)!r})"
+            raise ConfigError(self._status(), fix)
         self.own = checked
         save(progress().with_guess(Guess(self.name, checked, self.is_final)))
 
     def against(self, measured: float | str | None, source: str = "measured here") -> Predicted:
-        """Return the guess beside the measured value; final then, unless nothing was measured.
+        """Return the guess, or none, beside the measured value; final then, unless nothing was measured.
 
         `source` says where the value is from, if it is not measured: "predicted by a table".
         """
-        value = self.value
-        if value is not None and measured is not None:
-            save(progress().with_guess(Guess(self.name, value, True)))
+        value, kept = self.value, progress()
+        if measured is not None and not self.is_final:
+            unguessed = replace(kept, displayed=(*kept.displayed, self.name))
+            save(unguessed if value is None else kept.with_guess(Guess(self.name, value, True)))
         return Predicted(value, measured, self.unit, source)
 
     def widget(self) -> W.VBox:
@@ -117,10 +116,8 @@ class Prediction:
         return W.VBox([question, W.HBox([field, button]), status])
 
     def _status(self) -> str:
-        if self.value is None:
-            return "No guess yet."
-        final = " It is final: the answer was displayed." if self.is_final else ""
-        return f"Kept: {_with_unit(self.value, self.unit)}.{final}"
+        kept = "No guess yet." if self.value is None else f"Kept: {_with_unit(self.value, self.unit)}."
+        return f"{kept} This is final: the answer was displayed." if self.is_final else kept
 
     def _checked(self, value: object) -> float | str:
         if self.choices:

@@ -39,6 +39,7 @@ class LessonProgress:
 
     guesses: tuple[Guess, ...] = ()
     attempts: tuple[Attempt, ...] = ()
+    displayed: tuple[str, ...] = ()  # guesses that were not kept before their answer was displayed
 
     def guess(self, name: str) -> Guess | None:
         """Return the guess of this name, or None."""
@@ -84,7 +85,8 @@ def reset(lesson: str | int) -> None:
     kept = progress()
     guesses = (guess for guess in kept.guesses if lesson_of(guess.name) != str(lesson))
     attempts = (attempt for attempt in kept.attempts if lesson_of(attempt.name) != str(lesson))
-    save(LessonProgress(tuple(guesses), tuple(attempts)))
+    displayed = (name for name in kept.displayed if lesson_of(name) != str(lesson))
+    save(LessonProgress(tuple(guesses), tuple(attempts), tuple(displayed)))
 
 
 def save(kept: LessonProgress) -> None:
