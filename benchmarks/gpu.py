@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchmarks import gpu_parts, gpu_tensorrt
+from benchmarks.frame import table
 from benchmarks.gpu_bench import Bench
 from workbench.core.errors import Cancelled
 
@@ -43,7 +44,7 @@ PARTS: dict[str, Part] = {
     "levels": Part(gpu_parts.levels, 60),
     "arithmetic": Part(gpu_parts.arithmetic, 80),
     "options": Part(gpu_parts.options, 60),
-    "user-stream": Part(gpu_parts.user_stream, 25),
+    "streams": Part(gpu_parts.streams, 25),
     "placement": Part(gpu_parts.placement, 40),
     "profile": Part(gpu_parts.profile, 20),
     "memory": Part(gpu_parts.memory, 30),
@@ -133,9 +134,9 @@ def run_part(bench: Bench, part: Part, share_s: float, write: Callable[[str], No
 
 def summary(outcomes: list[Outcome]) -> str:
     """Return a table of how the parts ended."""
-    rows = [f"| {row.name} | {row.took_s:.0f} s | {' '.join(row.end.split())} |" for row in outcomes]
+    rows = [(row.name, f"{row.took_s:.0f} s", " ".join(row.end.split())) for row in outcomes]
     total_s = sum(row.took_s for row in outcomes)
-    return "\n".join(["| part | took | end |", "|---|---|---|", *rows, f"| all | {total_s:.0f} s | |"])
+    return table(("part", "took", "end"), [*rows, ("all", f"{total_s:.0f} s", "")])
 
 
 def _print(report: IO[str], text: Any) -> None:

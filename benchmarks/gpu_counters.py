@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 import psutil
+import pynvml  # type: ignore[import-untyped]
 
 EVERY_S = 0.02
 
@@ -22,18 +21,6 @@ class Counters:
     busy: float  # share of the time since the last reading in which something ran
     used_bytes: int
     power_w: float | None  # None: not known
-
-
-class _Utilization(ctypes.Structure):
-    """The structure nvmlUtilization_t, in percent."""
-
-    _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
-
-
-class _Memory(ctypes.Structure):
-    """The structure nvmlMemory_t."""
-
-    _fields_ = (("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong))
 
 
 class Sampling:
@@ -77,13 +64,11 @@ def reader(*, stand_in: bool) -> Iterator[Callable[[], Counters]]:
     if stand_in:
         yield processor
         return
-    nvml = ctypes.CDLL("libnvidia-ml.so.1")
-    if nvml.nvmlInit_v2():
-        raise RuntimeError("NVML does not start")
+    pynvml.nvmlInit()
     try:
-        yield nvml_reader(nvml)
+        yield nvml_reader(0)
     finally:
-        nvml.nvmlShutdown()
+        pynvml.nvmlShutdown()
 
 
 def processor() -> Counters:
@@ -91,19 +76,18 @@ def processor() -> Counters:
     return Counters(psutil.cpu_percent() / 100, psutil.virtual_memory().used, None)
 
 
-def nvml_reader(nvml: Any, index: int = 0) -> Callable[[], Counters]:
+def nvml_reader(index: int) -> Callable[[], Counters]:
     """Return the function that reads a GPU through NVIDIA's library."""
-    handle = ctypes.c_void_p()
-    if nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle)):
-        raise RuntimeError(f"NVML finds no GPU {index}")
+    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+
+    def power_w() -> float | None:
+        try:
+            return float(pynvml.nvmlDeviceGetPowerUsage(handle)) / 1e3
+        except pynvml.NVMLError:  # not every card tells it
+            return None
 
     def read() -> Counters:
-        use, memory, milliwatts = _Utilization(), _Memory(), ctypes.c_uint()
-        if nvml.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(use)):
-            raise RuntimeError("NVML does not tell the use of the GPU")
-        if nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory)):
-            raise RuntimeError("NVML does not tell the memory of the GPU")
-        has_power = nvml.nvmlDeviceGetPowerUsage(handle, ctypes.byref(milliwatts)) == 0
-        return Counters(use.gpu / 100, int(memory.used), milliwatts.value / 1e3 if has_power else None)
+        busy = pynvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100
+        return Counters(busy, int(pynvml.nvmlDeviceGetMemoryInfo(handle).used), power_w())
 
     return read

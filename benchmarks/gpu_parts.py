@@ -68,16 +68,10 @@ def options(bench: Bench) -> Iterator[str]:
         yield f"{name}: {labels}\n{bench.compare(f'options-{name}', name, base, *single.values())}"
 
 
-def user_stream(bench: Bench) -> Iterator[str]:
-    """A CUDA stream of the caller's, in one process; then the provider's own choices about streams."""
+def streams(bench: Bench) -> Iterator[str]:
+    """The provider's own choices about streams: A its defaults, B copies in another one, C one for all."""
     name = bench.image
-    answer = bench.script("user_stream", name, *(["--stand-in"] * bench.stand_in))
-    equal = "outputs equal" if answer["equal"] else "OUTPUTS DIFFER"
-    yield (
-        f"{name}: {answer['default_ms']:.3f} ms on ONNX Runtime's stream, {answer['own_ms']:.3f} ms on a "
-        f"stream of the caller's (medians of {answer['runs']}), {equal}"
-    )
-    yield "B copies in another stream, C one stream for the provider\n" + bench.compare(
+    yield bench.compare(
         f"streams-{name}",
         name,
         bench.cuda(),

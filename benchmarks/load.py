@@ -17,8 +17,8 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
+from benchmarks.frame import table
 from benchmarks.models import make
 from workbench import Config, load, load_test
 from workbench.core.worker.session_host import SessionHost
@@ -39,11 +39,12 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "overhead" in options.parts:
-            print(table([
+            rows = [
                 overhead(name, Path(folder), callers, options.bursts, options.seconds)
                 for name in options.models
                 for callers in CALLERS
-            ]))  # fmt: skip
+            ]
+            print(table(("model", "callers", "bare, time per answer", "overhead"), rows))
         if "ways" in options.parts:
             for name in options.models:
                 path = make(name, Path(folder))
@@ -64,7 +65,7 @@ def ways(path: Path, runtime: str | None, duration_s: float, max_p99_s: float) -
     return "\n".join([*lines, result.to_frame()[columns].to_string(index=False)])
 
 
-def overhead(name: str, folder: Path, callers: int, bursts: int, seconds: float) -> dict[str, Any]:
+def overhead(name: str, folder: Path, callers: int, bursts: int, seconds: float) -> tuple[str, ...]:
     """Time per answer of both loops, and the median of their differences."""
     model = load(make(name, folder))
     feeds = folder / "feeds"
@@ -80,12 +81,11 @@ def overhead(name: str, folder: Path, callers: int, bursts: int, seconds: float)
         pairs = zip(body["caller_counts"], body["caller_spans_ns"], strict=True)
         our_s.append(1e-9 / sum(count / span_ns for count, span_ns in pairs))
     differences = [ours - bare for ours, bare in zip(our_s, bare_s, strict=True)]
-    return {
-        "model": name,
-        "callers": callers,
-        "bare_s": statistics.median(bare_s),
-        "overhead_s": statistics.median(differences),
-    }
+    per_answer_s, overhead_s = statistics.median(bare_s), statistics.median(differences)
+    share = overhead_s / per_answer_s * 100
+    return (
+        name, str(callers), f"{per_answer_s * 1e6:.1f} µs", f"{overhead_s * 1e6:+.1f} µs ({share:+.1f} %)",
+    )  # fmt: skip
 
 
 def bare(host: SessionHost, callers: int, seconds: float) -> float:
@@ -110,16 +110,6 @@ def bare(host: SessionHost, callers: int, seconds: float) -> float:
     for thread in threads:
         thread.join()
     return (time.perf_counter() - began) / sum(counts)
-
-
-def table(rows: list[dict[str, Any]]) -> str:
-    lines = ["| model | callers | bare, time per answer | overhead |", "|---|---|---|---|"]
-    lines += [
-        f"| {row['model']} | {row['callers']} | {row['bare_s'] * 1e6:.1f} µs | "
-        f"{row['overhead_s'] * 1e6:+.1f} µs ({row['overhead_s'] / row['bare_s'] * 100:+.1f} %) |"
-        for row in rows
-    ]
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,12 @@
 """How fast a trace is parsed, against orjson that only decodes it: `python -m benchmarks.profile_parse`.
 
-The promise is against `orjson.loads` of the whole file, which is what a user would write. Beside it stand the
-same with the garbage collector off, and the same chunks as our reader's with the collector off, the least
-that decoding can cost. Each in a process of its own, by turns, and the best of each counts, in processor
-time: so other load changes the ratio little.
+The promise is against `orjson.loads` of the whole file, which is what a user would write. Each in a process
+of its own, by turns, and the best of each counts, in processor time: so other load changes the ratio little.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import subprocess
 import sys
@@ -17,7 +14,6 @@ import tempfile
 import time
 from pathlib import Path
 
-CHUNK_BYTES = 1 << 18
 PROMISED, PROMISED_BYTES = 1.2, 1.5e9  # of what orjson takes for the whole file; resident at the peak
 RUNS, ROUNDS = 40, 3
 
@@ -56,26 +52,6 @@ def whole(path: Path) -> int:
     return len(orjson.loads(path.read_bytes()))
 
 
-def whole_uncollected(path: Path) -> int:
-    gc.disable()
-    return whole(path)
-
-
-def chunks(path: Path) -> int:
-    import orjson
-
-    gc.disable()
-    count, rest = 0, b""
-    with path.open("rb") as file:
-        file.readline()
-        while chunk := file.read(CHUNK_BYTES):
-            buffer = rest + chunk
-            cut = buffer.rfind(b"\n")
-            count += len(orjson.loads(b"[%b]" % buffer[:cut].rstrip(b",]\n")))
-            rest = buffer[cut + 1 :]
-    return count
-
-
 def ours(path: Path) -> int:
     from workbench.features.profile.reader import read_trace
 
@@ -84,8 +60,6 @@ def ours(path: Path) -> int:
 
 WAYS = {
     "ours": ours,
-    "orjson, in chunks": chunks,
-    "orjson, whole, collector off": whole_uncollected,
     "orjson, whole": whole,
 }
 

@@ -12,8 +12,10 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import workbench as wb
+from benchmarks.frame import interval, table
 from workbench.core.bundle.comparison import Verdict
 from workbench.core.errors import WorkbenchError
 
@@ -79,10 +81,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def served(rounds: int, block_s: float) -> None:
-    print(
-        "| model | server | bare session | HTTP adds | " + " | ".join(f"{n} callers" for n in CALLERS) + " |"
-    )
-    print("|---" * (4 + len(CALLERS)) + "|")
+    """Print a row for each model behind our server and behind the naive one."""
+    rows = []
     for name in SERVED:
         with tempfile.TemporaryDirectory() as folder:
             for kind in ("ours", "naive"):
@@ -94,21 +94,24 @@ def served(rounds: int, block_s: float) -> None:
                 checked = deployment.check(
                     CALLERS, rounds=rounds, block_s=block_s, progress=False, keep=False
                 )
-                check = checked.record.check
-                assert check is not None
-                assert check.overhead_s is not None
-                assert check.bare_s is not None
-                rates = [check.throughput(callers) for callers in CALLERS]
-                cells = [f"{rate.value:.0f}/s" if rate else "-" for rate in rates]
-                added = check.overhead_s
-                interval = (
-                    "" if added.low is None else f" ({added.low * 1e3:.2f} to {(added.high or 0) * 1e3:.2f})"
-                )
-                times = f"{check.bare_s * 1e3:.2f} ms | {added.value * 1e3:.2f} ms{interval}"
-                print(f"| {name} | {kind} | {times} | {' | '.join(cells)} |", flush=True)
+                rows.append((name, kind, *cells(checked.record.check)))
+    print(table(("model", "server", "bare session", "HTTP adds", *(f"{n} callers" for n in CALLERS)), rows))
+
+
+def cells(check: Any) -> list[str]:
+    """Return what HTTP adds to a bare session, and the rate with each number of callers."""
+    added = check.overhead_s
+    ends = [None if end is None else end * 1e3 for end in (added.low, added.high)]
+    rates = [check.throughput(callers) for callers in CALLERS]
+    return [
+        f"{check.bare_s * 1e3:.2f} ms",
+        f"{added.value * 1e3:.2f} ms{interval(*ends)}",
+        *(f"{rate.value:.0f}/s" if rate else "-" for rate in rates),
+    ]
 
 
 def engines(budget_s: float, runtime: str | None) -> None:
+    """Print a row for each model on each engine that is installed."""
     candidates = {}
     if find_spec("openvino"):
         candidates["OpenVINO"] = wb.Engine("openvino")
@@ -118,33 +121,24 @@ def engines(budget_s: float, runtime: str | None) -> None:
     if not candidates:
         print("no other engine is installed: pip install openvino, or --runtime of an environment with torch")
         return
-    print(
-        "\n| model | engine | ONNX Runtime's time over the engine's (95 % CI) | verdict |\n|---|---|---|---|"
-    )
+    rows = []
     for name in COMPARED:
         try:
             result = wb.compare(
-                name,
-                wb.Config(),
-                *candidates.values(),
-                budget_s=budget_s * len(candidates),
-                progress=False,
+                name, wb.Config(), *candidates.values(), budget_s=budget_s * len(candidates), progress=False,
                 keep=False,
-            )
+            )  # fmt: skip
         except WorkbenchError as error:
-            print(f"| {name} | all | - | {error.problem} |", flush=True)
+            rows.append((name, "all", "-", error.problem))
             continue
-        for label, verdict in zip(candidates, result.verdicts, strict=True):
-            print(f"| {name} | {label} | {in_words(verdict)} | {verdict.kind} |", flush=True)
+        verdicts = zip(candidates, result.verdicts, strict=True)
+        rows += [(name, label, in_words(verdict), verdict.kind) for label, verdict in verdicts]
+    print(table(("model", "engine", "ONNX Runtime's time over the engine's (95 % CI)", "verdict"), rows))
 
 
 def in_words(verdict: Verdict) -> str:
     """Return the ratio with its interval, as far as they are known."""
-    if verdict.ratio is None:
-        return "-"
-    if verdict.low is None or verdict.high is None:
-        return f"{verdict.ratio:.2f}"
-    return f"{verdict.ratio:.2f} ({verdict.low:.2f} to {verdict.high:.2f})"
+    return "-" if verdict.ratio is None else f"{verdict.ratio:.2f}{interval(verdict.low, verdict.high)}"
 
 
 if __name__ == "__main__":

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pynvml  # type: ignore[import-untyped]
 import pytest
 
 import workbench as wb
-from benchmarks import calibration_table, gpu, user_stream
+from benchmarks import calibration_table, gpu
 from benchmarks.gpu_bench import Bench
 from benchmarks.gpu_counters import Counters, Sampling, nvml_reader
 from tests.core.models import tiny
@@ -88,57 +89,25 @@ def test_the_counters_of_a_card_are_summed_up() -> None:
     )
 
 
-def test_the_drivers_library_is_read_field_by_field() -> None:
-    class Nvml:
-        """NVIDIA's library as it fills the structures that it gets."""
+@pytest.mark.parametrize("power_w", [250.0, None])
+def test_the_drivers_library_is_read(power_w: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def power(_: Any) -> int:
+        if power_w is None:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+        return int(power_w * 1e3)
 
-        def nvmlDeviceGetHandleByIndex_v2(self, index: int, handle: Any) -> int:
-            handle._obj.value = 11 + index
-            return 0
-
-        def nvmlDeviceGetUtilizationRates(self, handle: ctypes.c_void_p, use: Any) -> int:
-            assert handle.value == 11
-            use._obj.gpu, use._obj.memory = 40, 20
-            return 0
-
-        def nvmlDeviceGetMemoryInfo(self, _: Any, memory: Any) -> int:
-            memory._obj.used = 5 << 30
-            return 0
-
-        def nvmlDeviceGetPowerUsage(self, _: Any, milliwatts: Any) -> int:
-            milliwatts._obj.value = 250_000
-            return 0
-
-    assert nvml_reader(Nvml())() == Counters(0.4, 5 << 30, 250.0)
-
-    class NoCard(Nvml):
-        def nvmlDeviceGetHandleByIndex_v2(self, *_: Any) -> int:
-            return 6
-
-    with pytest.raises(RuntimeError, match="no GPU 0"):
-        nvml_reader(NoCard())
-
-
-def test_blocks_of_both_sessions_are_run_in_turns() -> None:
-    order: list[str] = []
-    samples = user_stream.in_turns([lambda: order.append("A"), lambda: order.append("B")])
-    assert [len(own) for own in samples] == [user_stream.ROUNDS * user_stream.RUNS] * 2
-    assert "".join(order[:: user_stream.RUNS]) == "ABBA" * (user_stream.ROUNDS // 2)
-
-
-@pytest.fixture
-def feeds(tmp_path: Path) -> tuple[str, str]:
-    """A model and its inputs in files."""
-    path = tiny.save(tiny.mlp(), tmp_path)
-    np.savez(tmp_path / "feeds.npz", **dict(wb.load(path).inputs().feeds[0]))
-    return str(path), str(tmp_path / "feeds.npz")
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetHandleByIndex", lambda index: f"GPU {index}")
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetUtilizationRates", lambda _: SimpleNamespace(gpu=40))
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetMemoryInfo", lambda _: SimpleNamespace(used=5 << 30))
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetPowerUsage", power)
+    assert nvml_reader(0)() == Counters(0.4, 5 << 30, power_w)
 
 
 @pytest.mark.real
-def test_the_scripts_run_on_the_cpu(feeds: tuple[str, str], tmp_path: Path, capsys: Any) -> None:
-    assert user_stream.main([*feeds, "--stand-in"]) == 0
-    assert json.loads(capsys.readouterr().out.splitlines()[-1])["equal"] is True
-    assert calibration_table.main([*feeds, str(tmp_path)]) == 0
+def test_the_script_runs_on_the_cpu(tmp_path: Path, capsys: Any) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    np.savez(tmp_path / "feeds.npz", **dict(wb.load(path).inputs().feeds[0]))
+    assert calibration_table.main([str(path), str(tmp_path / "feeds.npz"), str(tmp_path)]) == 0
     answer = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert answer["tensors"] > 0
     assert (tmp_path / answer["table"]).stat().st_size == answer["bytes"]
