@@ -78,10 +78,6 @@ def test_model_files_are_named_and_their_settings_follow() -> None:
     assert config_text(record, replace(runs[1], config=int8)) == "wide, precision dynamic int8"
 
 
-def test_the_same_record_gives_the_same_data() -> None:
-    assert latency_data(ordinary()) == latency_data(ordinary())
-
-
 def test_disturbed_blocks_are_apart() -> None:
     row = latency_data(ordinary()).rows[1]
     assert (row.measured, row.measured_aside) == (760, 40)

@@ -17,9 +17,7 @@ from tests.core.models import tiny
 from tests.factories import records
 from tests.factories.comparisons import comparison, ordinary
 from workbench.apps.cli import main
-from workbench.apps.cli.commands import percent
 from workbench.apps.cli.showing import table
-from workbench.apps.cli.subject import read_dims
 from workbench.apps.cli.text import columns, in_full
 
 
@@ -224,22 +222,6 @@ def test_unusable_arguments_exit_as_programs_do(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
-
-
-def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    analysing = ("explain", "levels", "profile", "threads", "accuracy", "prepare", "export", "best")
-    for command in ("compare", "show", "history", "samples", "doctor", "lab", *analysing):
-        with pytest.raises(SystemExit) as ended:
-            main([command, "--help"])
-        assert ended.value.code == 0
-        text = capsys.readouterr().out
-        assert command in text
-        assert "%%" not in text
-
-
-def test_sizes_and_shares() -> None:
-    assert read_dims(["batch=8", "a=b=2"]) == {"batch": 8, "a=b": 2}
-    assert percent("1%") == percent("0.01") == 0.01
 
 
 def test_columns_stand_under_each_other() -> None:

@@ -255,18 +255,6 @@ def test_the_fastest_column_is_marked(bench: wb.Workbench, table: KnobTable) -> 
     assert not any(column["best"] for column in table.view.columns), "another config than the measured one"
 
 
-@pytest.mark.slow
-@pytest.mark.real
-def test_three_configs_are_compared(bench: wb.Workbench) -> None:
-    bench.set("level", "basic")
-    bench.state.duplicate("B")
-    bench.set("level", "disabled")
-    bench.compare(wait=True)
-    assert [run.label for run in bench.result.runs] == ["A", "B", "C"]
-    bench.run("explanation", wait=True)
-    assert {part.label for part in bench.result.parts} == {"A", "B", "C"}
-
-
 @pytest.mark.real
 def test_passes_that_fired_on_this_model_stand_first(bench: wb.Workbench) -> None:
     assert fired_in(bench.state) == {}
@@ -309,16 +297,6 @@ def test_another_model_file_is_a_column_with_a_precision_of_its_own(
 def test_a_text_that_is_no_path_is_refused_as_a_model_file(table: KnobTable, text: str) -> None:
     do(table, "set", label="B", row="file", value=text)
     assert "There is no model file" in table.status.value
-
-
-@pytest.mark.real
-def test_two_files_are_compared(bench: wb.Workbench, model: Any) -> None:
-    other = model.with_name("other.onnx")
-    other.write_bytes(model.read_bytes())
-    do(KnobTable(bench), "set", label="B", row="file", value=str(other))
-    bench.compare(wait=True)
-    assert bench.result.runs[1].failure is None
-    assert all(row.agrees for row in bench.result.agreement)
 
 
 def test_every_pass_has_its_sentence() -> None:

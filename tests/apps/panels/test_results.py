@@ -31,7 +31,6 @@ from workbench.apps.panels.tabs.history import HistoryPage
 from workbench.apps.panels.tabs.share import Share
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.core.errors import Cancelled
-from workbench.drawing.page.banner import verdict_html
 from workbench.features.base.registry import KINDS
 
 EXPLORE = "Explore"
@@ -180,17 +179,8 @@ def test_a_table_of_many_rows_is_cut_and_says_so() -> None:
     assert (len(table.rows), table.total) == (5_000, 12_000)
 
 
-def test_texts_of_strangers_are_text() -> None:
-    record = ordinary()
-    doubt = wb.Comparison(record).doubts
-    hostile = replace(record, model=replace(record.model, name=HOSTILE), verdicts=(
-        replace(record.verdicts[0], kind="unknown", ratio=None, reason=HOSTILE),))  # fmt: skip
-    html = verdict_html(hostile)
-    assert "<img" not in html
-    assert "&lt;img" in html
-    assert doubt == ()
-    bench = shown(HOSTILE)
-    assert bench.panels.results.sharing.name == file_name(HOSTILE)
+def test_the_name_of_a_strangers_model_becomes_the_name_of_a_file() -> None:
+    assert shown(HOSTILE).panels.results.sharing.name == file_name(HOSTILE)
     assert "/" not in file_name("../../etc/passwd")
 
 

@@ -14,7 +14,6 @@ from tests.core.bundle import forks
 from tests.factories.comparisons import ordinary
 from tests.factories.records import comparison
 from tests.factories.results import every_kind, further
-from workbench.apps.cli import main
 from workbench.core.bundle.display import config_in_words
 from workbench.features.base.folder import tables_of
 from workbench.features.base.history import History
@@ -90,13 +89,6 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(wb.ConfigError, match="not empty"):
         wb.Comparison(comparison()).export(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_the_command_writes_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bundle = wb.Comparison(comparison()).save(tmp_path / "c.ortbench")
-    assert main(["export", str(bundle), str(tmp_path / "out")]) == 0
-    assert capsys.readouterr().out.strip() == str(tmp_path / "out")
-    assert (tmp_path / "out/index.json").exists()
 
 
 def test_the_history_has_configs_in_columns(tmp_path: Path) -> None:

@@ -198,12 +198,6 @@ def test_equal_runs_are_both_there() -> None:
     assert list(wb.Memory.of({"A": record, "B": record}).by_label) == ["A", "B"]
 
 
-def test_a_part_is_replaced_by_one_of_its_name() -> None:
-    result = wb.Comparison(ordinary(), parts=examples.parts())
-    result.with_part(Part("memory/A", examples.parts()[2].record, None))
-    assert len(result.parts) == len(examples.parts())
-
-
 @pytest.mark.slow
 def test_twelve_thousand_nodes_are_saved_and_opened() -> None:
     from benchmarks.graphs import explained
