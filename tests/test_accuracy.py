@@ -24,12 +24,6 @@ def test_accuracy_and_errors_of_a_prepared_config(table):
     assert set(table.fidelity_frame()["output"]) == {"logits"}
 
 
-def test_a_cell_shows_words_and_a_picture_and_never_html(table):
-    data, _ = table._repr_mimebundle_()
-    assert set(data) == {"text/plain", "image/png", "application/vnd.plotly.v1+json"}
-    assert "B against A:" in data["text/plain"]
-
-
 def test_a_config_that_cannot_be_prepared_says_why():
     broken = wb.Config(precision=wb.DynamicInt8(exclude=("no such node",)))
     result = wb.accuracy("digits-conv", FLOAT, broken, FLOAT, items=2, progress=False)

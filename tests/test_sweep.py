@@ -175,12 +175,3 @@ def test_axes_of_the_command_line(
         capsys.readouterr()
         assert main([*command, "--over", *wrong]) == 2
         assert "Fix: " in capsys.readouterr().err
-
-
-@pytest.mark.real
-def test_the_command_prints_the_table(model: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["sweep", str(model.path), "--over", "batch=2", "--a", "level=basic", "--budget", "1"]
-    assert main([*arguments, "--csv", "--no-history"]) == 0
-    head, row = capsys.readouterr().out.splitlines()
-    assert head.startswith("batch_size,label,config,median_ms")
-    assert row.startswith("2,A,level basic,")

@@ -184,14 +184,3 @@ def test_a_scenario_can_be_cancelled(bench: wb.Workbench, monkeypatch: pytest.Mo
     settle(bench)
     assert isinstance(bench.state.run_error, Cancelled)
     assert bench.state.parts == {}
-
-
-@pytest.mark.slow
-@pytest.mark.real
-def test_a_real_sweep_is_kept_with_the_comparison(bench: wb.Workbench) -> None:
-    bench.state.budget_s = 0.4
-    bench.set("level", "basic")
-    bench.compare(wait=True)
-    bench.state.forms = {"sweep": {"sizes": "batch=1, 2"}}
-    bench.run("sweep", wait=True)
-    assert [point.sizes for point in bench.result.made("sweep").points] == [(("batch", 1),), (("batch", 2),)]

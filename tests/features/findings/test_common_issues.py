@@ -187,17 +187,6 @@ def test_copies_in_the_middle_of_the_graph_are_named_with_the_operator_that_caus
     assert say("copies-of-inputs", evidence(NODES, config=bound.fix.config)) == []
 
 
-@pytest.mark.real
-@pytest.mark.slow
-def test_binding_on_the_cpu_is_measured_like_any_other_config() -> None:
-    result = wb.compare(
-        "digits-conv", Config(), Config(io_binding=True), budget_s=BUDGET_S, progress=False, keep=False
-    )
-    assert [run.io for run in result.runs] == ["run", "binding"]
-    assert result.agreement[0].agrees
-    assert result.verdict.kind in VERDICTS
-
-
 # 6. Dynamic shapes
 
 

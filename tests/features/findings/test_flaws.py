@@ -9,7 +9,6 @@ import onnx
 import pytest
 
 from benchmarks import findings
-from benchmarks.flaws import speed
 from benchmarks.flaws.checking import exact_row, look_at, recall_row, sqnr_db
 from benchmarks.flaws.flaw import MODELS, Flaw
 from benchmarks.flaws.measuring import recovered
@@ -19,7 +18,6 @@ from workbench.core.config import Config
 from workbench.core.models.loading import load
 from workbench.core.worker.session import make_session
 from workbench.features.findings.registry import rules
-from workbench.features.findings.weights import scan_weights
 
 KINDS = {flaw.kind: flaw for flaw in findings.FLAWS}
 FEW = (
@@ -186,22 +184,3 @@ def test_a_sound_model_has_at_most_one_likely_finding(family: str, tmp_path: Pat
     record = look_at(findings.SOUND[family](0), tmp_path / "sound.onnx").record
     assert [finding.id for finding in record.large if finding.confidence == "sure"] == []
     assert sum(finding.confidence == "likely" for finding in record.large) <= 1
-
-
-@pytest.mark.real
-@pytest.mark.slow
-def test_the_large_model_is_written_in_pieces_and_scanned_with_the_memory_of_both_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(speed, "NODES", 4)
-    for name, value in {"WEIGHTS": 3, "ROWS": 64, "COLUMNS": 32, "ROWS_AT_ONCE": 16}.items():
-        monkeypatch.setattr(speed, name, value)
-    rows = list(speed.speed_rows(tmp_path))
-    size_bytes = 3 * 64 * 32 * 4
-    assert (tmp_path / "weights.bin").stat().st_size == size_bytes
-    names = [f"{size_bytes / 1e9:g} GB of {kind} weights" for kind in ("different", "equal")]
-    assert [row["name"] for row in rows] == ["4 nodes", *names]
-    assert all(row["peak_bytes"] > 0 for row in rows)
-    scans = [scan_weights(load(tmp_path / f"{kind}.onnx")) for kind in ("different", "equal")]
-    assert [len({weight.sha1 for weight in scan.weights}) for scan in scans] == [1, 1]
-    assert [weight.sha1 is None for scan in scans for weight in scan.weights] == 3 * [True] + 3 * [False]

@@ -13,7 +13,6 @@ import workbench as wb
 from tests.core.models import tiny
 from tests.features.explain.attention import Attention
 from workbench.features.findings.gather import gather
-from workbench.features.findings.weights import scan_weights
 
 pytestmark = pytest.mark.real
 
@@ -44,21 +43,6 @@ def convolutions(path: Path, *, scale: float = 1.0, as_inputs: bool = False) -> 
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(model, path)
     return path
-
-
-def test_the_scan_counts_what_is_there(tmp_path: Path) -> None:
-    scan = scan_weights(wb.load(convolutions(tmp_path / "net.onnx")))
-    assert [weight.name for weight in scan.weights] == ["w0", "w1", "w2"]
-    assert all(weight.denormals == weight.non_finite == 0 for weight in scan.weights)
-    denormal = scan_weights(wb.load(convolutions(tmp_path / "tiny.onnx", scale=1e-38)))
-    assert all(weight.denormal_share > 0.9 for weight in denormal.weights)
-
-
-def test_weights_in_a_file_beside_the_model_are_scanned_too(tmp_path: Path) -> None:
-    model = onnx.load(convolutions(tmp_path / "net.onnx"))
-    onnx.save(model, tmp_path / "beside.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
-    first, second = (scan_weights(wb.load(tmp_path / name)) for name in ("net.onnx", "beside.onnx"))
-    assert first == second
 
 
 def test_weights_that_are_inputs_are_found_in_a_real_model(tmp_path: Path) -> None:
@@ -127,33 +111,6 @@ def test_casts_that_round_are_left_to_the_export(tmp_path: Path) -> None:
     record = wb.findings(tmp_path / "casts.onnx")["cast-pairs"].record
     assert set(record.nodes) == {"down", "up"}
     assert (record.fix.kind, record.fix.config, record.fix.rewrite) == ("export", None, None)
-
-
-@pytest.mark.slow
-def test_weights_leave_the_inputs_when_the_fix_is_tried(tmp_path: Path) -> None:
-    findings = wb.findings(convolutions(tmp_path / "net.onnx", as_inputs=True))
-    result = findings["weights-are-inputs"].try_fix(5.0, progress=False, keep=False)
-    changed = wb.Config(rewrites=("weights-out-of-inputs",))
-    after = result.comparison.runs[1]
-    assert after.config == changed
-    assert after.preparation.steps[0].did == "weights-out-of-inputs applied 3 times"
-    assert result.comparison.agreement[0].agrees is True
-    assert result.config == (changed if result.kept else wb.Config())
-    assert result.reason
-
-
-@pytest.mark.slow
-def test_denormal_weights_become_zero_when_the_fix_is_tried(tmp_path: Path) -> None:
-    path = convolutions(tmp_path / "net.onnx")
-    model = onnx.load(path)
-    weight = numpy_helper.to_array(model.graph.initializer[1]).copy()
-    weight[::2] = 1e-39
-    model.graph.initializer[1].raw_data = weight.tobytes()
-    onnx.save(model, path)
-    result = wb.findings(path)["denormal-weights"].try_fix(5.0, progress=False, keep=False)
-    assert result.comparison.runs[1].config == wb.Config(rewrites=("denormals-to-zero",))
-    assert result.comparison.agreement[0].agrees is True
-    assert result.reason
 
 
 def test_a_fix_is_tried_and_kept_or_not_with_a_reason(tmp_path: Path) -> None:

@@ -101,14 +101,6 @@ def examined(model: Any) -> wb.Findings:
     return result.findings()
 
 
-@pytest.mark.slow
-@pytest.mark.real
-def test_a_cubic_resize_is_found_in_a_real_run(tmp_path: Path) -> None:
-    finding = examined(tiny.save(slow("Resize"), tmp_path))[RULE].record
-    assert finding.nodes == ("slow",)
-    assert any("cubic interpolation" in reason for reason in finding.evidence)
-
-
 @pytest.mark.real
 def test_a_product_of_whole_numbers_has_its_cause_by_type(tmp_path: Path) -> None:
     from workbench.features.findings.gather import gather
