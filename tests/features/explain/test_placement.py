@@ -177,14 +177,6 @@ def test_a_provider_without_a_table_is_refused() -> None:
 
 
 @pytest.mark.real
-def test_a_real_session_is_placed_wholly(explained: Explain) -> None:
-    placement = explained("light_squeezenet").placement
-    assert {node.provider for node in placement.nodes} == {CPU}
-    assert placement.partitions == 1
-    assert placement.boundaries == ()
-
-
-@pytest.mark.real
 def test_what_a_table_does_not_say_is_unknown(explained: Explain) -> None:
     prediction = predict(explained("gelu").optimized, "cuda")
     takes = {node.op_type: node.takes for node in prediction.nodes}
