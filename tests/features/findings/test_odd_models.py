@@ -16,15 +16,15 @@ from tests.features.findings.evidence import evidence
 from workbench.features.findings.look import look
 from workbench.features.findings.record import FindingsRecord
 
-MANY = 12_000
+MANY = 3_000
 
 
 def failed(record: FindingsRecord) -> list[str]:
     return [f"{entry.id}: {entry.reason}" for entry in record.not_looked if entry.reason.startswith("failed")]
 
 
-def test_twelve_thousand_nodes() -> None:
-    kinds = (
+def test_thousands_of_nodes() -> None:
+    kinds = [
         "MatMul",
         "Conv",
         "Einsum",
@@ -37,7 +37,7 @@ def test_twelve_thousand_nodes() -> None:
         "Relu",
         "Tanh",
         "Pad",
-    )
+    ]
     names = ["x", *(f"n{number}" for number in range(MANY))]
     nodes = [(names[n + 1], kinds[n % len(kinds)], (names[n], "w"), 1 + n % 7) for n in range(MANY)]
     assert failed(look(evidence(nodes, [("w", TensorProto.FLOAT)]))) == []
