@@ -6,7 +6,6 @@ import json
 import os
 import resource
 import shutil
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -122,26 +121,3 @@ def states_at_lines(action: Callable[[], Any], folder: Path, copies: Path) -> li
     os.close(resume)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     return states
-
-
-def killed_after(action: Callable[[Callable[[], None]], None], reports: int) -> int:
-    """Run `action`, which reports again and again and never ends, and kill -9 it after so many reports.
-
-    The kill comes from outside, wherever the process then is. The number of reports made in all.
-    """
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        action(lambda: os.write(writer, b".") and None)
-        os._exit(1)
-    os.close(writer)
-    made = 0
-    while made < reports:
-        made += len(os.read(reader, reports - made))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    while rest := os.read(reader, 4096):
-        made += len(rest)
-    os.close(reader)
-    return made

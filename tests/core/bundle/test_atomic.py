@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.amount import amount
 from tests.core.bundle import forks
-from tests.factories.records import bulky, names
+from tests.factories.records import names
 from workbench.core.bundle import atomic
 from workbench.core.bundle.atomic import check_place, write_atomically
-from workbench.core.bundle.bundle import pack_record, read_bundle, unpack_record
 from workbench.core.errors import BundleError
 
 OLD, NEW = (random.Random(seed).randbytes(600_000 + seed) for seed in (1, 2))
@@ -141,28 +139,6 @@ def test_killed_at_every_line_of_a_save(tmp_path: Path) -> None:
     assert path.read_bytes() == NEW
 
 
-@pytest.mark.thorough
-def test_killed_from_outside_at_many_moments(tmp_path: Path) -> None:
-    path = tmp_path / "a.ortbench"
-    records = {seed: bulky(f"id-{seed}", seed, 40_000) for seed in (1, 2)}
-    blobs = [pack_record(record, None, private=True) for record in records.values()]
-    write_atomically(path, blobs[0])
-
-    def save_for_ever(report: object) -> None:
-        while True:
-            for blob in blobs:
-                write_atomically(path, blob)
-                report()  # type: ignore[operator]
-
-    draw = random.Random(7)
-    for _ in range(amount(10, 4)):
-        forks.killed_after(save_for_ever, draw.randint(1, 6))
-        found = read_bundle(path).record
-        assert found in records.values()
-    write_atomically(path, blobs[1])
-    assert names(tmp_path) == [path.name]
-
-
 def test_the_file_of_a_living_writer_is_left_alone(tmp_path: Path) -> None:
     """Several processes saving into one folder never take each other's temporary files."""
 
@@ -179,11 +155,6 @@ def test_the_file_of_a_living_writer_is_left_alone(tmp_path: Path) -> None:
         children.append(child)
     assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0, 0]
     assert names(tmp_path) == ["one", "two"]
-
-
-def test_unpacking_what_was_packed() -> None:
-    record = bulky("x", 3)
-    assert unpack_record(pack_record(record, b"graph", private=True)).record == record
 
 
 def test_a_power_cut_leaves_the_old_file_or_the_new_one(

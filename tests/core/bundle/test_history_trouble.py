@@ -9,7 +9,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -135,34 +134,6 @@ def test_killed_at_every_line_of_an_add(path: Path, journal: str) -> None:
     assert counts == sorted(counts)
     assert {*counts} == {1, 2}, "some kills fall before the end of the transaction, some after it"
     assert journal_of(kept.path) == journal
-
-
-@pytest.mark.thorough
-def test_killed_from_outside_at_many_moments(path: Path, journal: str) -> None:
-    turns = amount(8, 4)
-    history = RecordHistory(path)
-    samples = bulky("x", 5, 4000)
-    draw = random.Random(11)
-    promised: set[str] = set()
-    for turn in range(turns):
-
-        def add_for_ever(report: Any, turn: int = turn) -> None:
-            at = 0
-            while True:
-                history.add(replace(samples, id=f"{turn}-{at}"))
-                report()
-                at += 1
-
-        made = forks.killed_after(add_for_ever, draw.randint(0, 4))
-        promised |= {f"{turn}-{at}" for at in range(made)}
-        found = {entry.id for entry in history.entries()}
-        assert promised <= found
-        assert found - promised <= {f"{turn}-{made}"}, "only the one in flight may be there unpromised"
-        promised = found
-    assert is_sound(path)
-    assert len(history) == len(promised) > turns
-    assert history.open(max(promised))
-    assert journal_of(path) == journal
 
 
 def test_killed_with_half_of_its_pages_written(path: Path, journal: str) -> None:
