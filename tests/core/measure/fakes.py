@@ -178,7 +178,7 @@ class FakeWorker:
         return Message("done", {"outputs": ["y"]})
 
     def _warm_up(self, **_: Any) -> Message:
-        return self._runs(8, {"steady": True})
+        return self._runs(8, {"steady": True, "cores": [0]})
 
     def _block(self, seconds: float, min_runs: int, **_: Any) -> Message:
         others = [worker for worker in self._world.living if worker is not self]

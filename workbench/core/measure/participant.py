@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -55,6 +55,7 @@ class Participant:
     cancel: threading.Event | None
     available: tuple[str, ...] = ()  # providers that this ORT was built with
     warmup_s: tuple[float, ...] = ()
+    cores: Sequence[int] = ()  # that its calling thread can be held to, best first
     measured: dict[str, Any] = field(default_factory=dict)  # further fields of the record
     blocks: list[Block] = field(default_factory=list)
 

@@ -37,6 +37,7 @@ class Round(ProcessRound):
     least_cycles: int = MIN_CYCLES
     awake: Participant | None = field(default=None, init=False)  # the one not frozen while all sample
     continues: bool = field(default=False, init=False)  # whether its block follows one of its own
+    core: int | None = field(default=None, init=False)  # that all calling threads are held to
 
     def run(self, candidates: Sequence[Candidate], *, with_outputs: bool) -> list[Outcome]:
         """Measure these configs together and return their outcomes."""
@@ -99,10 +100,12 @@ class Round(ProcessRound):
         )
         participant.warmup_s = seconds_of(answer.payload)
         participant.measured["steady"] = bool(answer.body["steady"])
+        participant.cores = answer.body["cores"]
 
     def _sample(self) -> None:
         """Run cycles of A B B A (order drawn anew each time) until enough are clean or time runs out."""
         began = self.surroundings.clock()
+        self.core = _shared_core([participant.cores for participant in self.alive()])
         cycles = clean = 0
         while alive := self.shuffled(self.alive()):
             cycle = alive + alive[::-1]
@@ -185,6 +188,7 @@ class Round(ProcessRound):
             pacing_s=self.pacing_s,
             slow_down=participant.candidate.slow_down,
             lead_in=int(short and not self.continues),
+            core=self.core,
         )
 
 
@@ -197,3 +201,12 @@ def _most_threads(counts: Iterable[int | None]) -> int | None:
     """Return the largest thread count of any participant; None if one is unknown."""
     known = list(counts)
     return max(count for count in known if count is not None) if None not in known else None
+
+
+def _shared_core(choices: Sequence[Sequence[int]]) -> int | None:
+    """Return the first core of the first config that all can use; None: each runs where the system puts it.
+
+    Beside a busy core one process may share it for seconds while its partner has the other to itself.
+    """
+    shared = (core for core in choices[0] if all(core in cores for cores in choices)) if choices else iter(())
+    return next(shared, None)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.worker import sampling, usage
+from workbench.core.worker.cores import cores_for_calls, hold_to
 from workbench.core.worker.values import Feed, read_values, write_values
 
 
@@ -87,7 +88,8 @@ class Host:
         return self.do_outputs(path)
 
     def do_warm_up(self, floor_s: float, bound_s: float, floor_runs: int, pacing_s: float | None) -> Any:
-        return sampling.warm_up(self._in_turn(), floor_s, bound_s, floor_runs, pacing_s)
+        body, payload = sampling.warm_up(self._in_turn(), floor_s, bound_s, floor_runs, pacing_s)
+        return body | {"cores": cores_for_calls()}, payload
 
     def do_block(
         self,
@@ -97,8 +99,11 @@ class Host:
         pacing_s: float | None,
         slow_down: float,
         lead_in: int = 0,
+        core: int | None = None,
     ) -> Any:
         """Time whole passes over the feeds, from the first: every config runs the same mixture."""
+        if core is not None:
+            hold_to(core)
         for _ in range(lead_in):  # frozen threads wake up outside of the samples
             self.calls[0].run()
         return sampling.block(
