@@ -67,6 +67,10 @@ class World:
     sessions: list[str] = field(default_factory=list)  # labels, as sessions were made
     living: list[FakeWorker] = field(default_factory=list)  # the processes of the current round
     blocks: list[tuple[str, bool]] = field(default_factory=list)  # (label, whether all others stood still)
+    cores: dict[str, list[int]] = field(
+        default_factory=dict
+    )  # by label, that a calling thread can be held to
+    held_to: set[tuple[str, int | None]] = field(default_factory=set)  # label and core of each block
     freezes: bool = True  # whether a process that is asked to stand still does
 
     def __post_init__(self) -> None:
@@ -178,9 +182,10 @@ class FakeWorker:
         return Message("done", {"outputs": ["y"]})
 
     def _warm_up(self, **_: Any) -> Message:
-        return self._runs(8, {"steady": True, "cores": [0]})
+        return self._runs(8, {"steady": True, "cores": self._world.cores.get(self._label, [])})
 
-    def _block(self, seconds: float, min_runs: int, **_: Any) -> Message:
+    def _block(self, seconds: float, min_runs: int, core: int | None, **_: Any) -> Message:
+        self._world.held_to.add((self._label, core))
         others = [worker for worker in self._world.living if worker is not self]
         self._world.blocks.append((self._label, all(worker.is_frozen for worker in others)))
         count = max(min_runs, round(seconds / self._run_s), 1)

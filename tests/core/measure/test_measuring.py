@@ -312,6 +312,19 @@ def test_a_partner_that_goes_on_is_in_the_record(tmp_path: Path) -> None:
     assert not measuring.evidence.partners_were_frozen()
 
 
+def test_all_configs_are_held_to_one_core_that_each_of_them_can_use(tmp_path: Path) -> None:
+    world = World({"A": 1e-3, "B": 1e-3}, cores={"A": [2, 0, 1], "B": [0, 1]})
+    world.compare(tmp_path, budget_s=0.2)
+    assert {core for _, core in world.held_to} <= {0, 1}
+    assert len(world.held_to) == 2 * len({core for _, core in world.held_to}), "the same core for both"
+
+
+def test_configs_that_share_no_core_run_where_the_system_puts_them(tmp_path: Path) -> None:
+    world = World({"A": 1e-3, "B": 1e-3}, cores={"A": [0], "B": [1]})
+    world.compare(tmp_path, budget_s=0.2)
+    assert world.held_to == {("A", None), ("B", None)}
+
+
 def test_orders_vary_from_cycle_to_cycle_and_each_cycle_mirrors_itself(tmp_path: Path) -> None:
     world = World({"A": 0.001, "B": 0.001, "C": 0.001})
     world.compare(tmp_path, budget_s=20.0)

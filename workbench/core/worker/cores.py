@@ -22,7 +22,8 @@ def cores_for_calls() -> list[int]:
             continue
         if bound_to < allowed:
             free -= bound_to
-    return sorted(free, key=lambda core: (core != _current_core(), core))
+    current = _current_core()
+    return sorted(free, key=lambda core: (core != current, core))
 
 
 def hold_to(core: int) -> None:
