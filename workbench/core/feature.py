@@ -59,6 +59,8 @@ class Offer:
     does: str = ""  # the first line of the call's docstring
     effort: Effort | None = None
     question: str = ""
+    title: str = ""
+    has_cards: bool = False
 
     @property
     def command(self) -> str:
@@ -104,6 +106,8 @@ class Feature(Kind):
     effort: Effort | None = None  # what it takes: seconds of its own, loads of the model, runs
     question: str = ""  # what it answers; its tabs ask it beside the answer of a comparison
     tabs: tuple[str, ...] = ()  # the tabs that offer it, its own first
+    title: str = ""  # of its first card; empty: its name
+    cards: Place = ""  # what a front end holds → its cards; empty: one with figure and table for each result
     key: str | None = None  # the column of its table that names nodes, for the linked selection
     code: str = ""  # how a comparison gets it, where `making_code` cannot know
 
@@ -113,7 +117,7 @@ class Feature(Kind):
         return Offer(
             self.name, self.button, self.hint, self.tabs, self.per, self.key, bool(self.form),
             self.side_by_side, self.public_name, _first_line(self.function) if self.call else "",
-            self.effort, self.question,
+            self.effort, self.question, self.title or self.name, bool(self.cards),
         )  # fmt: skip
 
     @property

@@ -8,8 +8,8 @@ import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
+from workbench.apps.panels.handlers import link_badges
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.card import link_badges
 from workbench.core.bundle.kinds import Part
 from workbench.features.explain.graph_view import graph_view
 from workbench.features.findings.record import badges

@@ -8,13 +8,14 @@ import workbench as wb
 from benchmarks.graphs import explained
 from tests.factories.graphs import fused
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.ort_tables import Elsewhere, islands_html, strip_html
+from workbench.apps.panels.table import PickedTable
 from workbench.features.explain.graph_view import GraphView
+from workbench.features.explain.placement.elsewhere import elsewhere, islands_html, strip_html
 from workbench.features.explain.placement.prediction import PlacementPrediction, PredictedNode
 
 
 def test_each_provider_is_a_row_and_the_first_one_is_drawn() -> None:
-    shown = Elsewhere(wb.Explanation(explained(60)), BenchState())
+    shown = PickedTable(elsewhere(wb.Explanation(explained(60))), BenchState())
     names = [row[0] for row in shown.table.rows]
     assert {"CUDA", "OpenVINO", "QNN"} <= set(names)
     _, view, _ = shown.drawer.children
@@ -27,7 +28,7 @@ def test_each_provider_is_a_row_and_the_first_one_is_drawn() -> None:
 
 
 def test_a_node_of_the_prediction_is_selected_everywhere() -> None:
-    shown = Elsewhere(wb.Explanation(fused()), BenchState())
+    shown = PickedTable(elsewhere(wb.Explanation(fused())), BenchState())
     shown.drawer.children[1].selected = ("/a/Gemm",)
     assert shown.state.selected == ("/a/Gemm",)
     shown.state.selected = ("/b/Gemm",)
@@ -35,7 +36,7 @@ def test_a_node_of_the_prediction_is_selected_everywhere() -> None:
 
 
 def test_bytes_that_cross_are_numbers_which_sort() -> None:
-    shown = Elsewhere(wb.Explanation(explained(600)), BenchState())
+    shown = PickedTable(elsewhere(wb.Explanation(explained(600))), BenchState())
     sizes = [row[[column["name"] for column in shown.table.columns].index("MB")] for row in shown.table.rows]
     assert max(sizes) == pytest.approx(170, abs=1)
 

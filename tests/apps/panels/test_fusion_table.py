@@ -10,15 +10,25 @@ import pytest
 from tests.factories.graphs import HOSTILE, fused
 from tests.features.explain.test_fusion_table import plain
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.ort_tables import FusionTable, group_html
+from workbench.apps.panels.table import PickedTable
 from workbench.core.config import Config
 from workbench.features.explain.fusions import Fusions
 from workbench.features.explain.graph_view import GraphView
+from workbench.features.explain.passes.fusion_picks import fusion_picks, group_html, remedies_text
+from workbench.features.explain.passes.fusion_table import remedy
 
 
-def table() -> FusionTable:
+def both() -> Fusions:
     disabled = replace(plain(), config=Config(disabled_passes=("BiasReluFusion",), allow_unknown=True))
-    return FusionTable(Fusions({"A": disabled, "B": fused()}), BenchState())
+    return Fusions({"A": disabled, "B": fused()})
+
+
+def shown_of(fusions: Fusions) -> PickedTable:
+    return PickedTable(fusion_picks(fusions, {}), BenchState())
+
+
+def table() -> PickedTable:
+    return shown_of(both())
 
 
 def test_the_first_row_is_chosen_and_drawn_before_and_after() -> None:
@@ -33,7 +43,7 @@ def test_the_first_row_is_chosen_and_drawn_before_and_after() -> None:
 
 
 def test_without_any_remedy_there_is_no_column_of_them() -> None:
-    shown = FusionTable(Fusions({"B": fused()}), BenchState())
+    shown = shown_of(Fusions({"B": fused()}))
     assert [column["name"] for column in shown.table.columns] == ["fusion", "could", "B", "why not"]
     assert [column["number"] for column in shown.table.columns] == [False, True, True, False]
     assert {len(row) for row in shown.table.rows} == {4}
@@ -60,21 +70,20 @@ def test_a_button_sets_the_config_that_would_fuse_it() -> None:
 
 def test_where_nothing_can_be_fused_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fusions, "rows", lambda _: ())
-    note, *_ = FusionTable(Fusions({"A": plain()}), BenchState()).children
+    note, *_ = shown_of(Fusions({"A": plain()})).children
     assert "fused nothing" in note.value
 
 
 def test_reasons_of_strangers_are_text() -> None:
-    group = table().rows["Add + MatMul → Gemm"].not_fused[0]
+    group = both().rows()[0].not_fused[0]
     html = group_html(replace(group, reason=HOSTILE, places=((HOSTILE,),)))
     assert "<img" not in html
     assert "<script" not in html
 
 
 def test_a_remedy_that_both_runs_need_stands_once() -> None:
-    shown = table()
-    row = shown.rows["Add + MatMul → Gemm"]
-    shown.fusions.explained["B"] = shown.fusions.explained["A"]
+    (row,), config = both().rows(), both().explained["A"].config
     (group,) = row.not_fused
-    both = replace(row, not_fused=(group, replace(group, label="B")))
-    assert shown._remedies_text(both) == "A, B: enable BiasReluFusion"
+    of_both = replace(row, not_fused=(group, replace(group, label="B")))
+    text = remedies_text(of_both, lambda row, group: remedy(row.pattern, group, config, {}))
+    assert text == "A, B: enable BiasReluFusion"

@@ -10,9 +10,9 @@ import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from workbench.apps.panels.jobs import wait_for
-from workbench.apps.panels.tabs.explore import EXPLORE
 from workbench.apps.panels.tabs.form import AxesField, FormLine
 from workbench.apps.panels.tabs.tab import TabPage
+from workbench.apps.panels.tabs.views import EXPLORE
 from workbench.core.errors import Cancelled
 from workbench.features.base.registry import KINDS
 

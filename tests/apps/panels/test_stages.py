@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from workbench.apps.panels.tabs.explore import EXPLORE
+from workbench.apps.panels.tabs.views import EXPLORE
 
 pytestmark = pytest.mark.real
 

@@ -16,13 +16,12 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
 from workbench.apps.panels.tabs.card import PLOTLY, titled_figure
-from workbench.apps.panels.tabs.explore import knees, thread_choice
-from workbench.apps.panels.tabs.flame import nodes_html
 from workbench.apps.panels.tabs.next_steps import ask
 from workbench.apps.panels.tabs.results import MODES
 from workbench.apps.panels.tabs.tab import BOTH, Tab, TabPage
 from workbench.drawing.chart import Axis, Chart, Value, one_value, run_look
 from workbench.drawing.chart_figure import chart_figure
+from workbench.features.profile.cards import nodes_html
 
 
 @pytest.fixture
@@ -252,33 +251,21 @@ SCALING = examples.scaling(
 
 
 def test_the_fewest_threads_that_are_enough_go_into_b() -> None:
-    assert [(point.threads, point.spinning) for point in knees(SCALING)] == [(4, False), (2, True)]
     bench = wb.Workbench()
+    assert bench.panels
     bench.state.parts = {"thread scaling/B": wb.Threads(SCALING)}
-    status = W.HTML()
-    first, second = thread_choice(bench, status)
-    assert (first.description, second.description) == (
+    explore = turned(bench, "Explore")
+    explore.choose("thread scaling")
+    settle(bench)
+    card = explore.cards["thread scaling, B"]
+    buttons = [widget for widget in tree(card.body) if isinstance(widget, W.Button)]
+    assert [button.description for button in buttons] == [
         "Use 4 threads, not spinning in B",
         "Use 2 threads, spinning in B",
-    )
-    second.click()
+    ]
+    buttons[1].click()
     assert (bench.b.intra_op_threads, bench.b.spinning) == (2, True)
-    assert "B is set: Use 2 threads, spinning in B. Press Compare" in status.value
-
-
-def test_the_newest_scaling_is_the_one_to_choose_from() -> None:
-    """Labels say nothing about time: A may have been measured after B."""
-    fast = examples.scaling(*(replace(row, threads=row.threads * 2) for row in SCALING.rows))
-    bench = wb.Workbench()
-    bench.state.parts = {
-        f"thread scaling/{label}": wb.Threads(record, replace(examples.about(), created_utc=made))
-        for label, record, made in (
-            ("A", fast, "2026-11-21T09:00:00+00:00"),
-            ("B", SCALING, "2026-11-21T08:00:00+00:00"),
-        )
-    }
-    first, *_ = thread_choice(bench, W.HTML())
-    assert first.description == "Use 8 threads, not spinning in B"
+    assert "B is set: Use 2 threads, spinning in B. Press Compare" in card.status.value
 
 
 def test_the_flame_shows_the_configs_that_were_profiled() -> None:

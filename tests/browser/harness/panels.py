@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.harness.chromium import PATIENCE_MS
 from tests.conftest import is_worker
 from workbench.apps.panels.tabs import results
-from workbench.apps.panels.tabs.explore import EXPLORE
+from workbench.apps.panels.tabs.views import EXPLORE
 
 T = TypeVar("T")
 

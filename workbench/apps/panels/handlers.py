@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from workbench.apps.panels import widgets as W
-from workbench.apps.panels.markup import bug_html, error_html, note_html
+from workbench.apps.panels.markup import bug_html, error_html
 from workbench.apps.panels.state import BenchState
-from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.form import Field
+from workbench.drawing.card import ConfigUse
+from workbench.drawing.markup import note_html
+from workbench.features.findings.record import badges
 
 _thread = threading.local()  # a person may change a widget while another thread updates the panels
 
@@ -71,17 +73,16 @@ def buttons_of(status: W.HTML, *specs: tuple[str, str, Callable[[], object]]) ->
     return {label: button(label, hint, act, status) for label, hint, act in specs}
 
 
-def use_button(
-    state: BenchState, place: str, hint: str, config: Callable[[], Config], status: W.HTML, label: str = ""
-) -> W.Button:
-    """Return a button that puts a config into a place such as B; its label says so, or what changes."""
+def use_button(state: BenchState, offer: ConfigUse, status: W.HTML) -> W.Button:
+    """Return a button that takes a config over; its label says what changes, else where it goes."""
+    place, words = offer.place, offer.words
 
     def use() -> None:
-        state.set_config(place, config())
-        what = f": {label}" if label else ""
+        state.set_config(place, offer.changed(state.configs[place]))
+        what = f": {words}" if words else ""
         status.value = note_html(f"{place} is set{what}. Press Compare to measure it.")
 
-    return button(label or f"Use as {place}", hint, use, status)
+    return button(words or f"Use as {place}", offer.hint, use, status)
 
 
 @contextmanager
@@ -131,3 +132,20 @@ def link_selection(state: BenchState, widget: Any, trait: str) -> None:
 
     follow(state, show, "selected", until=widget)
     on_change(widget, lambda names: setattr(state, "selected", tuple(names)), trait)
+
+
+def link_view(state: BenchState, view: Any) -> None:
+    """Give a view the selection that all share, and the badges of the findings on its nodes."""
+    if view.has_trait("selected"):
+        link_selection(state, view, "selected")
+    if view.has_trait("badges"):
+        link_badges(state, view)
+
+
+def link_badges(state: BenchState, view: Any) -> None:
+    """Keep the badges on the nodes of a view as the findings are."""
+
+    def show() -> None:
+        view.badges = badges(part.record for part in state.held_parts("findings").values())
+
+    follow(state, show, "result", "parts", "parts_made", until=view)

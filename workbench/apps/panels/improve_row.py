@@ -9,13 +9,13 @@ from workbench.apps.panels.actions import Action
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow, on_change, own_changes, text_field
 from workbench.apps.panels.jobs import Job
-from workbench.apps.panels.markup import text
 from workbench.apps.panels.request import Request
 from workbench.apps.panels.run_row import start_button
 from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.display import config_in_words
 from workbench.core.form import names, values_of
 from workbench.core.text import counted
+from workbench.drawing.markup import text
 from workbench.features.base.registry import KINDS
 from workbench.features.tune.space import Space
 

@@ -9,7 +9,7 @@ from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow, on_change, own_changes
 from workbench.apps.panels.improve_row import ImproveRow
 from workbench.apps.panels.knobs.table import KnobTable
-from workbench.apps.panels.markup import bug_html, text
+from workbench.apps.panels.markup import bug_html
 from workbench.apps.panels.model_row import ModelRow
 from workbench.apps.panels.run_row import STOP, RunRow
 from workbench.apps.panels.state import MODES
@@ -17,6 +17,7 @@ from workbench.apps.panels.tabs.answer_words import progress_html
 from workbench.apps.panels.tabs.results import Results
 from workbench.apps.panels.without_anywidget import notice
 from workbench.core.bundle.display import config_in_words
+from workbench.drawing.markup import text
 from workbench.drawing.page.banner import VERDICT_STYLE as VERDICT
 
 # JupyterLab's own colours, readable in its light and dark themes

@@ -1,18 +1,11 @@
-"""Texts as HTML for the panels. Everything is escaped: names, paths and messages may come from strangers."""
+"""Errors, warnings and bugs as HTML; texts as HTML are made in `drawing.markup`."""
 
 from __future__ import annotations
 
 from html import escape
 
 from workbench.core.errors import Cancelled, WorkbenchError
-from workbench.core.text import one_line
-
-_MOST_LETTERS = 2_000  # of an error; ORT's message of a failure fits, a megabyte does not
-
-
-def text(value: object, most: int = _MOST_LETTERS) -> str:
-    """Return one printable line, escaped."""
-    return escape(one_line(str(value), most))
+from workbench.drawing.markup import text
 
 
 def error_html(error: Exception) -> str:
@@ -36,8 +29,3 @@ def bug_html(report: str) -> str:
         '<div class="wbp-error" role="alert"><b>✖ This is a bug of the workbench.</b>'
         f"<pre>{escape(report[-8_000:])}</pre></div>"
     )
-
-
-def note_html(value: object) -> str:
-    """Return a note in small letters."""
-    return f'<div class="wbp-note">{text(value)}</div>'

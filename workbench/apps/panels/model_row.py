@@ -10,11 +10,12 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.files import keep
 from workbench.apps.panels.handlers import button, error_to, follow, guarded, on_change, own_changes
-from workbench.apps.panels.markup import error_html, text
+from workbench.apps.panels.markup import error_html
 from workbench.apps.server.links import LinkButton, netron_link
 from workbench.core.models.samples import card, sample_names
 from workbench.core.stored_files import expanded
 from workbench.core.text import bytes_text, one_line
+from workbench.drawing.markup import text
 
 _MOST_LETTERS = 40  # of a model's name
 MOST_OFFERED = 40  # paths that complete a typed one

@@ -10,8 +10,9 @@ import anywidget
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.handlers import button, error_to
-from workbench.apps.panels.markup import note_html, warning_html
+from workbench.apps.panels.markup import warning_html
 from workbench.apps.panels.task_thread import TaskThread
+from workbench.drawing.markup import note_html
 
 _ACTS = {  # of a person in the page: the name of a clicked point, ±1 of an arrow of a projector or 0 of
     # Escape, the path that Enter was pressed behind, the names of dropped files

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow
-from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.next_steps import rounded, slowest_s
+from workbench.drawing.markup import note_html
 
 COMPARE, STOP = "Compare", "Stop here"
 _HINT = "Measure all configs side by side and say which is faster"

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import traitlets as t
 
 from workbench.apps.panels import widgets as W
-from workbench.apps.panels.handlers import on_change, own_changes
+from workbench.apps.panels.handlers import link_view, on_change, own_changes, use_button
+from workbench.apps.panels.state import BenchState
 from workbench.core.text import one_line
+from workbench.drawing.card import ConfigUse, PickTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,6 +128,44 @@ class WithDrawer(W.HBox):
         """Close the drawer too, which is not shown while nothing is picked."""
         W.close(self.table, self.drawer)
         super().close()
+
+
+class PickedTable(WithDrawer):
+    """A table to pick from, whose first row is picked at first."""
+
+    def __init__(self, picks: PickTable, state: BenchState) -> None:
+        self.picks, self.state = picks, state
+        names = [*map(str, picks.frame.columns)]
+        table = TableWidget.of_frame(picks.frame, picks.caption, names[0])
+        table.under = -1 if picks.under is None else names.index(picks.under)
+        super().__init__(table, self._details, below=picks.below)
+        if not table.rows:
+            self.children = [W.HTML(picks.empty)]
+            return
+        self.pick_first()
+        if picks.nodes is not None:
+            on_change(table, self._select, "chosen", status=self.status)
+
+    def _details(self, name: str) -> list[W.Widget]:
+        return [widget_of(self.state, self.status, detail) for detail in self.picks.details(name)]
+
+    def _select(self, chosen: list[str]) -> None:
+        """Select the nodes of the picked row in every view."""
+        assert self.picks.nodes is not None
+        if chosen:
+            self.state.selected = tuple(self.picks.nodes(chosen[-1]))
+
+
+def widget_of(state: BenchState, status: W.HTML, detail: Any) -> W.Widget:
+    """Return the widget of a detail: HTML, a config to take over, a view, or several in a row."""
+    if isinstance(detail, str):
+        return W.HTML(detail)
+    if isinstance(detail, ConfigUse):
+        return use_button(state, detail, status)
+    if isinstance(detail, list):
+        return W.HBox([widget_of(state, status, part) for part in detail], classes="wbp-fusion")
+    link_view(state, detail)
+    return detail
 
 
 def with_keys(rows: list[list[Any]], at: int, names: Iterable[object]) -> dict[str, str]:

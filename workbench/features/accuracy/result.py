@@ -105,6 +105,7 @@ FEATURE = Feature(
     call="workbench.features.accuracy.call:accuracy",
     fact="accuracy",
     takes=("data", "calibration", "seed", "progress", "keep"),
+    cards="workbench.features.accuracy.cards:cards",
     button="Measure accuracy",
     hint="A and B on the same examples: accuracy where there are labels, every output's error",
     step="evaluating",

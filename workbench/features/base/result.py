@@ -35,6 +35,7 @@ from workbench.features.base.history import History
 from workbench.features.base.registry import KINDS
 
 if TYPE_CHECKING:
+    from workbench.drawing.card import ConfigUse
     from workbench.drawing.chart import Chart
     from workbench.drawing.scene import Scene
 
@@ -120,6 +121,10 @@ class Result(Exportable):
         draw = self.feature.picture
         scene: Scene = function_at(draw)(self._drawn) if draw else super().still()
         return scene
+
+    def uses(self) -> tuple[ConfigUse, ...]:
+        """Return the configs that it proposes; most results propose none."""
+        return ()
 
     def to_frame(self) -> Any:
         """Return the result as the table that its record makes."""

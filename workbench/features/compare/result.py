@@ -194,4 +194,5 @@ FEATURE = Feature(
     "comparison", ComparisonRecord, check_comparison, about_comparison, result=Comparison,
     per="runs",
     call="workbench.features.compare.call:compare",
+    cards="workbench.features.compare.cards:cards",
 )  # fmt: skip

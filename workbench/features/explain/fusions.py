@@ -78,6 +78,18 @@ class Fusions(Exportable):
         return fusions_chart(statistics, str(self))
 
     @property
+    def fused_words(self) -> str:
+        """How many of the patterns that could be fused were: "6 of 6 patterns fused in A, 0 in B"."""
+        rows = self.rows()
+        could = sum(row.could for row in rows)
+        if not could:
+            return "no pattern that ORT could fuse"
+        first, *others = [
+            f"{sum(dict(row.fused)[label] for row in rows):,} in {label}" for label in self.explained
+        ]
+        return ", ".join([first.replace(" in ", f" of {could:,} patterns fused in ", 1), *others])
+
+    @property
     def subject(self) -> str:
         """The name of its model."""
         return next(iter(self.explained.values())).model_name

@@ -29,6 +29,7 @@ from workbench.features.profile.sharing import Sharing, sharing_of
 
 if TYPE_CHECKING:
     from workbench.drawing.chart import Chart
+    from workbench.features.explain.explanation import Explained
     from workbench.features.profile.flame.view import FlameView, Way
 
 
@@ -69,6 +70,12 @@ class Profile(Data, Result):
         from workbench.features.profile.flame.view import flame_view
 
         return flame_view(self, way=way)
+
+    def times_in(self, explained: Explained) -> dict[str, float]:
+        """Return the seconds of a run by node of an explained graph."""
+        from workbench.features.profile.difference.joining import in_the_names_of
+
+        return in_the_names_of(explained, self).node_times_s()
 
     def sharing(self) -> Sharing:
         """Return how evenly the thread pool shared each node."""
@@ -137,6 +144,8 @@ FEATURE = Feature(
     call="workbench.features.profile.calls:profile",
     takes=("inputs", "seed", "calibration", "keep"),
     examine=examine,
+    title="flame",
+    cards="workbench.features.profile.cards:cards",
     button="Profile A and B",
     hint="Where the time goes, with ORT's profiler on; never used for latency",
     effort=(1.0, 4, 60),

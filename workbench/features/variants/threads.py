@@ -17,6 +17,7 @@ from workbench.core.feature import Feature
 from workbench.core.measure.limits import Progress
 from workbench.core.models import Model
 from workbench.core.text import counted, in_ms
+from workbench.drawing.card import ConfigUse
 from workbench.drawing.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look, time_value
 from workbench.features.base.measured import Stoppable
 from workbench.features.base.running import Feeds, kept
@@ -148,6 +149,22 @@ class Threads(Stoppable):
     """Latency and processor time against thread counts. Made by `wb.threads`."""
 
     record: ThreadScalingRecord
+
+    def uses(self) -> tuple[ConfigUse, ...]:
+        """Return the fewest threads that are enough, with and without spinning, the fastest first."""
+        knees = [self.record.knee(spinning=spinning) for spinning in (True, False)]
+        known = sorted(filter(None, knees), key=lambda point: point.latency_s or 0.0)
+        return tuple(map(_use, known))
+
+
+def _use(point: ThreadPoint) -> ConfigUse:
+    threads, spinning = point.threads, point.spinning
+    words = f"Use {counted(threads, 'thread')}, {_how(spinning)} in B"
+
+    def changed(config: Config) -> Config:
+        return config.replace(intra_op_threads=threads, spinning=spinning)
+
+    return ConfigUse("B", words, "Put this thread count into B", changed)
 
 
 def threads(

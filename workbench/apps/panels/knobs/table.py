@@ -19,13 +19,13 @@ from workbench.apps.panels.knobs.provider_words import do_not_work, lines_about,
 from workbench.apps.panels.knobs.row import SettingRow
 from workbench.apps.panels.knobs.rows import found_rows, standing_rows
 from workbench.apps.panels.knobs.shared_row import named_dimensions, preview_line, shared_rows
-from workbench.apps.panels.markup import note_html, text
 from workbench.apps.panels.presets import PRESETS
 from workbench.apps.panels.request import LABELS
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config, Provider, catalogue
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted, one_line, quoted
+from workbench.drawing.markup import note_html, text
 
 _NAMES = {"A": "A baseline", "B": "B candidate"}
 CHIEF = ("level", "precision", "providers", "intra_op_threads")  # in view in the line of each config

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow
-from workbench.apps.panels.markup import error_html, note_html, text
+from workbench.apps.panels.markup import error_html
 from workbench.apps.panels.tabs.answer_words import (
     REPLACING,
     doing_words,
@@ -25,6 +25,7 @@ from workbench.apps.panels.tabs.answer_words import (
 from workbench.apps.panels.tabs.next_steps import Turn, next_steps, view_steps
 from workbench.core.errors import Cancelled
 from workbench.core.text import one_line
+from workbench.drawing.markup import note_html, text
 from workbench.drawing.page.banner import verdict_html
 
 if TYPE_CHECKING:

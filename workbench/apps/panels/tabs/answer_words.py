@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from workbench.apps.panels.answers import Answer
 from workbench.apps.panels.jobs import JobView
-from workbench.apps.panels.markup import error_html, text
+from workbench.apps.panels.markup import error_html
 from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.display import config_in_words
 from workbench.core.measure.bar import in_words
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import in_digits, one_line
+from workbench.drawing.markup import text
 from workbench.drawing.page.banner import axis_html, tiles_html
 from workbench.drawing.verdict_picture import ABSENT, TAIL, Tile, axis_of, speed_so_far
 

@@ -1,86 +1,27 @@
-"""A card: a figure, a view or a table, with a menu to pin it, to save it, and to copy its code."""
+"""A card on the screen, with a menu to pin it, to save it, and to copy its code."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import button, follow, link_selection
-from workbench.apps.panels.markup import error_html, note_html
-from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.table import TableWidget, WithDrawer
+from workbench.apps.panels.handlers import button, link_selection, link_view, use_button
+from workbench.apps.panels.markup import error_html
+from workbench.apps.panels.table import PickedTable, TableWidget, WithDrawer, widget_of
 from workbench.core.bundle.display import csv_of
-from workbench.core.feature import Offer
+from workbench.drawing.card import Card, PickTable
 from workbench.drawing.lettering import text_width
+from workbench.drawing.markup import note_html
 from workbench.drawing.page.caption import caption_html
 from workbench.drawing.titles import take_title, title_of
-from workbench.features.base.registry import KINDS
-from workbench.features.findings.record import badges
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _NOTHING = "There is nothing to draw."
 PLOTLY = "application/vnd.plotly.v1+json"
 LABEL, MOST_BESIDE = 13, 110.0  # pixels of a letter and of the labels beside a figure that fits everywhere
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A figure and its table, made when they are first shown; `code` gives the figure from a `result`."""
-
-    title: str
-    code: str
-    summary: str  # one sentence of numbers
-    draw: Callable[[], Any] | None = None  # a plotly figure, or a view
-    table: Callable[[], pd.DataFrame] | None = None
-    key: str | None = None  # the table's column of node names, for the linked selection
-    draw_alone: Callable[[], Any] | None = None  # the figure without the banner above it
-    part: str = ""  # the part of the result that it shows, such as "levels/B"; empty: the comparison itself
-    below: Callable[[], str] | None = None  # HTML under the figure
-    label: str = ""  # the config that it is about; cards of one title and several labels share a switch
-    heading: str = ""  # its sentence, where the figure has none
-    details: Callable[[str], str] | None = None  # HTML about a row of the table, by its key
-
-    @property
-    def name(self) -> str:
-        """The title with the label."""
-        return f"{self.title}, {self.label}" if self.label else self.title
-
-    @property
-    def kind(self) -> str:
-        """The kind of result that it shows; empty: the comparison itself."""
-        return self.part.partition("/")[0]
-
-
-def figure_card(
-    title: str, source: str, made: Any, method: str, table: Callable[[], Any] | None = None, **fields: Any
-) -> Card:
-    """Return the card of the figure that a method of a result draws; `source` is what gives the result."""
-    card = Card(title, f"{source}.{method}()", str(made), getattr(made, method), table)
-    return replace(card, **fields)
-
-
-def part_card(kind: str, label: str, made: Any, code: str = "", **fields: Any) -> Card:
-    """Return the card of a further result with its figure and its table; `code` is what gives the result."""
-    part, names = (f"{kind}/{label}", f'"{kind}", "{label}"') if label else (kind, f'"{kind}"')
-    source = code or f"result.made({names})"
-    return figure_card(kind, source, made, "figure", made.to_frame, part=part, label=label, **fields)
-
-
-def joined_cards(state: BenchState, kind: Offer) -> list[Card]:
-    """Return a card with the results of a kind of all configs on one axis, if there are any."""
-    by_label = state.held_parts(kind.name)
-    if not by_label:
-        return []
-    joined: Any = KINDS.named(kind.name).result
-    both = joined.of({label: part.record for label, part in by_label.items()})
-    code, part = f"result.{kind.method}()", f"{kind.name}/{max(by_label)}"
-    return [Card(kind.name, code, str(both), both.figure, both.to_frame, "node", part=part)]
 
 
 class CardWidget:
@@ -163,7 +104,11 @@ class CardWidget:
         title, figure = titled_figure(drawn, self.card.summary)
         if title and not self.card.heading:
             self.title.value = title
-        return figure if self.card.below is None else W.VBox([figure, W.HTML(self.card.below())])
+        uses = [use_button(self.bench.state, use, self.status) for use in self.card.uses()]
+        further = [W.HBox(uses, classes="wbp-tools")] if uses else []
+        if self.card.below is not None:
+            further.insert(0, W.HTML(self.card.below()))
+        return W.VBox([figure, *further]) if further else figure
 
     def _drawn(self) -> Any:
         if self.drawn is not None:
@@ -172,10 +117,10 @@ class CardWidget:
         drawn = self.card.draw()
         if self.closed:
             return drawn
-        if isinstance(drawn, W.Widget) and drawn.has_trait("selected"):
-            link_selection(self.bench.state, drawn, "selected")
-        if isinstance(drawn, W.Widget) and drawn.has_trait("badges"):
-            link_badges(self.bench.state, drawn)
+        if isinstance(drawn, PickTable):
+            drawn = PickedTable(drawn, self.bench.state)
+        elif isinstance(drawn, W.Widget):
+            link_view(self.bench.state, drawn)
         self.drawn = drawn
         return drawn
 
@@ -185,7 +130,10 @@ class CardWidget:
         if table.key >= 0:
             link_selection(self.bench.state, table, "chosen")
         details = self.card.details
-        return table if details is None else WithDrawer(table, lambda key: [W.HTML(details(key))])
+        if details is None:
+            return table
+        make = partial(widget_of, self.bench.state, self.status)
+        return WithDrawer(table, lambda key: list(map(make, details(key))))
 
     def _turn(self) -> None:
         self.as_table = not self.as_table
@@ -205,15 +153,6 @@ class CardWidget:
         self.bench.page.download_made(
             name, "text/csv", lambda: csv_of(table()).encode("utf-8", "replace"), self.status
         )
-
-
-def link_badges(state: BenchState, view: Any) -> None:
-    """Keep the badges on the nodes of a view as the findings are."""
-
-    def show() -> None:
-        view.badges = badges(part.record for part in state.held_parts("findings").values())
-
-    follow(state, show, "result", "parts", "parts_made", until=view)
 
 
 def still_bundle(view: Any) -> dict[str, Any]:

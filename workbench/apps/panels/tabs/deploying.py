@@ -12,12 +12,12 @@ from workbench.apps.panels.code import config_code, inputs_lines
 from workbench.apps.panels.files import file_name
 from workbench.apps.panels.handlers import buttons_of, error_to, follow
 from workbench.apps.panels.jobs import Job
-from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.request import Subject
 from workbench.core.config import Config
 from workbench.core.config.literals import literal, text_literal
 from workbench.core.errors import ConfigError
 from workbench.core.stored_files import folder_to_write
+from workbench.drawing.markup import note_html
 
 PROVEN = "improved"  # the config that an improvement proved
 _KINDS = ("python", "triton")

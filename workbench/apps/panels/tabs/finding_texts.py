@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.apps.panels.markup import note_html, text
 from workbench.core.bundle.display import config_in_words
 from workbench.core.text import counted, factor, in_digits, in_ms
+from workbench.drawing.markup import note_html, text
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 from workbench.features.improve.record import ImprovementRecord, Trial
 

@@ -25,6 +25,7 @@ from workbench.apps.panels.tabs.finding_texts import (
 from workbench.apps.panels.tabs.form import FormLine
 from workbench.core.config import Config
 from workbench.core.text import counted, one_line
+from workbench.drawing.card import ConfigUse
 from workbench.drawing.page.banner import verdict_html
 from workbench.features.base.registry import KINDS
 from workbench.features.findings.record import FindingRecord, FindingsRecord
@@ -65,7 +66,9 @@ class FindingsList:
     def _tried(self, label: str, record: ImprovementRecord) -> W.Widget:
         """Return the widgets of a config that was improved: the answer, what to do with it, the fixes."""
         status = W.HTML()
-        use = use_button(self.state, "B", "Put the proven config into B", lambda: record.config, status)
+        use = use_button(
+            self.state, ConfigUse("B", "", "Put the proven config into B", lambda _: record.config), status
+        )
         copy = self.bench.page.copy_button("Copy code", "The code that does the same", self._code, status)
         row = W.HBox([use, copy] if record.config != record.start else [copy])
         row.add_class("wbp-tools")
@@ -102,9 +105,8 @@ class FindingCard:
         hint = "Measure this fix against the config, check the outputs, and say whether it is worth keeping"
         self.try_it = button("Try it", hint, partial(bench.try_fix, label, finding), self.status)
         self.cancel = button("Cancel", "Stop trying this fix", bench.cancel, self.status)
-        self.use = use_button(
-            self.state, "B", "Put the config with this fix into B", self._config, self.status
-        )
+        fixed = ConfigUse("B", "", "Put the config with this fix into B", self._config)
+        self.use = use_button(self.state, fixed, self.status)
         code = partial(bench.fix_code, label, finding)
         hint = "The code that finds this and tries it"
         self.copy = bench.page.copy_button("Copy code", hint, code, self.status)
@@ -134,7 +136,7 @@ class FindingCard:
         tried = self.state.tried.get(self.key)
         return self.finding.fix.config or (tried.config if tried is not None and tried.kept else None)
 
-    def _config(self) -> Config:
+    def _config(self, _: Config) -> Config:
         fixed = self._fixed()
         assert fixed is not None
         return fixed

@@ -12,7 +12,6 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.handlers import button, follow, on_change, own_changes, text_field
-from workbench.apps.panels.markup import text
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.next_steps import time_words
 from workbench.core.config import KNOBS, kinds
@@ -20,6 +19,7 @@ from workbench.core.config.fields import BY_FIELD
 from workbench.core.feature import Offer
 from workbench.core.form import Field
 from workbench.core.models.sizes import is_batch
+from workbench.drawing.markup import text
 from workbench.features.base.registry import KINDS
 from workbench.features.grid.axes import KNOB_NAMES, free_names
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import follow, shown_in, use_button
-from workbench.apps.panels.markup import text
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.card import titled_figure
 from workbench.apps.panels.tabs.findings import FindingsList
 from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
+from workbench.drawing.card import ConfigUse
+from workbench.drawing.markup import text
 from workbench.drawing.words import plain
 from workbench.features.tune.result import Study
 
@@ -71,10 +72,8 @@ class SearchedConfigs:
         figure = study.figure()
         figure.update_layout(clickmode="event+select")  # a point that is clicked stands out
         title, drawn = titled_figure(figure, study.record.headline)
-        self.uses = [
-            use_button(self.state, place, f"Put it into {place}", lambda: self._picked()[1], self.status)
-            for place in "AB"
-        ]
+        offers = (ConfigUse(place, "", f"Put it into {place}", lambda _: self._picked()[1]) for place in "AB")
+        self.uses = [use_button(self.state, offer, self.status) for offer in offers]
         name = W.HTML(classes="wbp-sentence")
         follow(self.table, lambda: self._tell(name), "picked")
         row = W.HBox([*self.uses, name], classes="wbp-tools")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import shown_in, text_field
-from workbench.apps.panels.markup import note_html, text
 from workbench.core.config.literals import call, literal
 from workbench.core.form import values_of
 from workbench.core.goal_fields import GOAL_FIELDS
+from workbench.drawing.markup import note_html, text
 
 if TYPE_CHECKING:
     from workbench.features.grid.best import Best

@@ -11,18 +11,14 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import follow, on_change
 from workbench.apps.panels.tabs.answer import AnswerPlace
-from workbench.apps.panels.tabs.explore import EXPLORE
-from workbench.apps.panels.tabs.flame import WHERE_TIME_GOES
 from workbench.apps.panels.tabs.next_steps import is_cheap
-from workbench.apps.panels.tabs.ort import WHAT_ORT_DID
 from workbench.apps.panels.tabs.share import Share
 from workbench.apps.panels.tabs.tab import TabPage
-from workbench.apps.panels.tabs.timing import MEMORY_AND_START, OUTPUTS, TIMING
+from workbench.apps.panels.tabs.views import EXPLORE, OUTPUTS, TIMING, VIEWS
 from workbench.core.feature import function_at
 from workbench.features.base.registry import KINDS
 
 MARK = " •"  # behind the title of a view with something new
-VIEWS = (TIMING, WHERE_TIME_GOES, WHAT_ORT_DID, OUTPUTS, MEMORY_AND_START)
 MODES = {"Improve": "improve", "Explore": "explore", "Results": "results"}  # title of a page: the mode
 
 

@@ -19,12 +19,12 @@ from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.code import notebook_cells
 from workbench.apps.panels.files import content_of, file_name
 from workbench.apps.panels.handlers import button, error_to, follow, shown_in
-from workbench.apps.panels.markup import note_html
 from workbench.apps.panels.state import SUBJECT
 from workbench.apps.panels.tabs.card import still_bundle
 from workbench.apps.panels.tabs.deploying import Deploying
 from workbench.core.config.literals import text_literal
 from workbench.core.errors import WorkbenchError
+from workbench.drawing.markup import note_html
 
 _GROUPS = (  # name, then items: key, label, tooltip
     ("Look", (

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow, on_change, own_changes
-from workbench.apps.panels.markup import text
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.card import Card, CardWidget, joined_cards, part_card
+from workbench.apps.panels.tabs.card import CardWidget
 from workbench.apps.panels.tabs.form import FormLine
 from workbench.apps.panels.tabs.limits import LimitsLine
 from workbench.apps.panels.task_thread import import_shared
-from workbench.core.feature import Offer
+from workbench.core.feature import Offer, function_at
+from workbench.drawing.card import Card, part_card
+from workbench.drawing.markup import text
 from workbench.features.base.registry import KINDS
 
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A view, whose further figures come from the registry of result kinds.
-
-    `cards` reads the state and returns at once; it covers the kinds in `own`, each with the title under which
-    it stands.
-    """
+    """A view, whose figures come from the features that name it."""
 
     title: str
     empty: str = ""  # what stands here before anything was made, besides what its kinds of results say
-    cards: Callable[[BenchState], Sequence[Card]] | None = None
-    own: Mapping[str, str] = field(default_factory=dict)
     tools: Callable[[Bench, W.HTML], Sequence[W.Widget]] | None = None  # below the cards, made anew with them
     has_limits: bool = False  # below the cards, of the part of the result that they show
     needs_room: bool = False  # the answer folds to one line above it
@@ -39,32 +35,41 @@ class Tab:
     opens_with: str = ""  # the kind that is made when a person turns to the view, where that takes seconds
 
     def all_cards(self, state: BenchState) -> list[Card]:
-        """Return the cards of the view itself, then those of the other kinds whose first view it is."""
-        plain = [
-            card for offer in self.offers if offer.name not in self.own for card in part_cards(state, offer)
-        ]
-        return [*(self.cards(state) if self.cards is not None else ()), *plain]
+        """Return the cards that features make, those of the comparison, then one of each other result."""
+        made = [offer for offer in self.offers if held(state, offer)]
+        own = [card for offer in made if offer.has_cards
+               for card in function_at(KINDS.named(offer.name).cards)(state)]  # fmt: skip
+        plain = [card for offer in made if not offer.has_cards for card in plain_cards(state, offer)]
+        return [*own, *self._compared(state), *plain]
+
+    def _compared(self, state: BenchState) -> Iterator[Card]:
+        if state.result is not None:
+            cards: Sequence[Card] = function_at(state.result.feature.cards)(state)
+            yield from (card for card in cards if card.view == self.title)
 
     @property
     def offers(self) -> list[Offer]:
         """What is made in this view."""
         return [offer for offer in KINDS.offered(self.title) if offer.tabs[0] == self.title]
 
-    def title_of(self, kind: str) -> str:
-        """Return the title under which a kind of result stands."""
-        return self.own.get(kind, kind)
+
+def held(state: BenchState, kind: Offer) -> dict[str, Any]:
+    """Return the results of a kind by label; one about all runs has none."""
+    if kind.per != "runs":
+        return state.held_parts(kind.name)
+    whole = state.whole_part(kind.name)
+    return {} if whole is None else {"": whole}
 
 
-def part_cards(state: BenchState, kind: Offer) -> list[Card]:
-    """Return a card with the figure and the table of each result of a kind."""
-    if kind.side_by_side:
-        return joined_cards(state, kind)
-    if kind.per == "runs":
-        whole = state.whole_part(kind.name)
-        return [] if whole is None else [part_card(kind.name, "", whole)]
-    return [
-        part_card(kind.name, label, part, key=kind.key) for label, part in state.held_parts(kind.name).items()
-    ]
+def plain_cards(state: BenchState, kind: Offer) -> list[Card]:
+    """Return a card with the figure and the table of each result of a kind, or of all on one axis."""
+    parts = held(state, kind)
+    if not kind.side_by_side:
+        return [part_card(kind.name, label, part, key=kind.key) for label, part in parts.items()]
+    joined: Any = KINDS.named(kind.name).result
+    both = joined.of({label: part.record for label, part in parts.items()})
+    code, part = f"result.{kind.method}()", f"{kind.name}/{max(parts)}"
+    return [Card(kind.name, code, str(both), both.figure, both.to_frame, "node", part=part)]
 
 
 BOTH = "both"
@@ -79,7 +84,7 @@ class TabPage:
         self.status, self.untitled = W.HTML(), W.HTML()
         self.hint = W.HTML(f'<div class="wbp-empty">{text(tab.empty)}</div>')
         self.content = W.VBox([], classes="wbp-cards")
-        self.kinds = {tab.title_of(offer.name): offer.name for offer in tab.offers}  # by their titles
+        self.kinds = {offer.title: offer.name for offer in tab.offers}  # by their titles
         self.title = ""  # of the figure that is shown
         self.which = W.ToggleButtons(options=[], classes="wbp-pills")  # the first titles
         self.more = W.Dropdown(options=[MORE], classes="wbp-more", tooltip="Further figures")  # the others

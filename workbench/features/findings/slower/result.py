@@ -29,6 +29,7 @@ FEATURE = Feature(
     call="workbench.features.findings.slower.call:why_slower",
     takes=("progress",),
     needs=("comparison",),
+    cards="workbench.features.findings.slower.cards:cards",
     heading="Why B is slower",
     button="Why B is slower",
     hint="What costs B its time against A, with a fix for each cause: both run again under ORT's profiler",

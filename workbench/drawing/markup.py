@@ -1,0 +1,19 @@
+"""Texts as HTML. Everything is escaped: names, paths and messages may come from strangers."""
+
+from __future__ import annotations
+
+from html import escape
+
+from workbench.core.text import one_line
+
+_MOST_LETTERS = 2_000  # of an error; ORT's message of a failure fits, a megabyte does not
+
+
+def text(value: object, most: int = _MOST_LETTERS) -> str:
+    """Return one printable line, escaped."""
+    return escape(one_line(str(value), most))
+
+
+def note_html(value: object) -> str:
+    """Return a note in small letters."""
+    return f'<div class="wbp-note">{text(value)}</div>'

@@ -1,0 +1,17 @@
+"""The cards of an evaluation: accuracy with the error of all outputs, and each output."""
+
+from __future__ import annotations
+
+from workbench.drawing.card import Card, Held, figure_card
+
+
+def cards(held: Held) -> list[Card]:
+    """Return the figure and the two tables."""
+    made, source = held.whole_part("accuracy"), "result.accuracy()"
+    assert made is not None
+    return [
+        figure_card("accuracy", source, made, "figure", made.to_frame, part="accuracy"),
+        figure_card(
+            "each output", source, made, "fidelity_frame", made.fidelity_frame, draw=None, part="accuracy"
+        ),
+    ]
