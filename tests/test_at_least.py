@@ -16,11 +16,11 @@ from tests.factories.comparisons import comparison, drawn_run, ordinary
 from workbench.apps.cli import main
 from workbench.apps.course.effect import EFFECTS
 from workbench.apps.panels.tabs.answer_words import verdict_in_words
-from workbench.apps.panels.tabs.history_rows import SHOWN_COLUMNS, row_of
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.measure.measured_again import contradiction
 from workbench.features.base.history import History
+from workbench.features.base.history_rows import SHOWN_COLUMNS, row_of
 from workbench.features.grid.acceptance import speed
 from workbench.features.grid.winner import Winner, winner_of
 from workbench.features.tune.result import Study

@@ -16,15 +16,16 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import HOSTILE
 from workbench.apps.panels.code import kind_code
-from workbench.apps.panels.tabs.finding_texts import gain_html, outcome_html, steps_html
 from workbench.apps.panels.tabs.findings import MOST_LINKS, FindingsList, short
 from workbench.apps.panels.tabs.form import FormLine
 from workbench.apps.panels.tabs.improve import ImprovePage
 from workbench.core.errors import Cancelled
 from workbench.features.base.registry import KINDS
 from workbench.features.findings.fix_result import FixResult
+from workbench.features.findings.html import gain_html, outcome_html
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
 from workbench.features.findings.result import Finding, FixTarget
+from workbench.features.improve.html import steps_html
 from workbench.features.improve.record import ImprovementStep
 
 LARGE = examples.findings().large[0]

@@ -12,9 +12,9 @@ import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.factories.comparisons import ordinary
 from workbench.apps.panels.tabs.history import PAGE, HistoryPage
-from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, ago, nested, row_of
 from workbench.core.bundle.database import writing
 from workbench.core.bundle.entries import Entry
+from workbench.features.base.history_rows import PIN, SHOWN_COLUMNS, ago, nested, row_of
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
-from workbench.apps.panels.tabs.limits import LimitsLine, answer_html
+from workbench.apps.panels.tabs.limits import LimitsLine
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.features.grid.best import Best, Contender
 
@@ -146,7 +146,7 @@ def test_other_scenarios_have_no_line(shown: wb.Workbench) -> None:
 
 def test_names_are_text_and_many_reasons_are_folded() -> None:
     contenders = [Contender(HOSTILE, f"at {n}", HOSTILE, HOSTILE, None, None, ()) for n in range(7)]
-    html = answer_html(Best(tuple(contenders)))
+    html = Best(tuple(contenders)).html
     assert "<img" not in html
     assert "<summary>each of 7</summary>" in html
-    assert "<details>" not in answer_html(Best(tuple(contenders[:6])))
+    assert "<details>" not in Best(tuple(contenders[:6])).html

@@ -12,18 +12,15 @@ from workbench.apps.panels.jobs import Job
 from workbench.apps.panels.request import Request
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config
-from workbench.core.config.fields import BY_FIELD
 from workbench.core.errors import ConfigError, WorkbenchError
 from workbench.core.feature import Feature
 from workbench.core.measure.limits import Progress
 from workbench.features.base.registry import KINDS
+from workbench.features.compare.reason import explain_why, why_is_cheap
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
 
-MOMENT_S = 1.0  # of loading; explaining a run loads it again and again
-LOADS_TO_EXPLAIN = 6
-_OF_GRAPH = ("graph", "precision", "providers")  # groups of knobs that change what runs
 MORE_S = 30.0  # further seconds of a comparison, if the panels set no budget
 
 
@@ -52,6 +49,10 @@ def compare(request: Request, job: Job) -> Comparison:
         compare as compare_configs,  # loads slowly, like what it measures with
     )
 
+    def show_step(step: str) -> None:
+        last = job.progress or Progress(step, 0, 0.0, 0.0, None, None)
+        job.tell(replace(last, doing=f"finding out why, {step}", remaining_s=None))
+
     subject = request.subject
     job.step("making inputs")
     comparison = compare_configs(
@@ -61,35 +62,8 @@ def compare(request: Request, job: Job) -> Comparison:
     if request.clock == "wall":  # processor time is that of one thread, the parts are of the configs as set
         keep_parts(comparison, request.parts)
         if why_is_cheap(comparison) and not job.cancel.is_set():
-            explain_why(comparison, job)
+            explain_why(comparison, job.cancel, show_step)
     return comparison
-
-
-def why_is_cheap(comparison: Comparison) -> bool:
-    """Return whether the graphs of A and B may differ, and explaining both takes a moment."""
-    runs = comparison.runs
-    if comparison.why or any(run.failure is not None for run in runs):
-        return False
-    if any(run.config.engine is not None or run.config.runtime is not None for run in runs):
-        return False  # what ran is no graph of this ONNX Runtime
-    changed = {change.field for change in runs[0].config.diff(runs[1].config).changes}
-    loads_s = [run.load_s for run in runs]
-    if None in loads_s or not any(BY_FIELD[field].group in _OF_GRAPH for field in changed):
-        return False
-    return len(runs) * LOADS_TO_EXPLAIN * max(filter(None, loads_s), default=0.0) <= MOMENT_S
-
-
-def explain_why(comparison: Comparison, job: Job) -> None:
-    """Explain the runs, so that the answer has its reason; without one it stands, too."""
-
-    def show_step(step: str) -> None:
-        last = job.progress or Progress(step, 0, 0.0, 0.0, None, None)
-        job.tell(replace(last, doing=f"finding out why, {step}", remaining_s=None))
-
-    try:
-        comparison.examine("explanation", cancel=job.cancel, on_step=show_step)
-    except WorkbenchError:  # stopped, or this model cannot be explained, which the view says when asked
-        return
 
 
 def show_comparison(state: BenchState, request: Request, comparison: Comparison) -> None:

@@ -53,11 +53,19 @@ def error_to(status: W.HTML) -> Callable[[Exception], None]:
 
 
 def button(
-    label: str, hint: str, act: Callable[[], object], status: W.HTML, *, classes: str = "wbp-small"
+    label: str,
+    hint: str,
+    act: Callable[[], object],
+    status: W.HTML,
+    *,
+    classes: str = "wbp-small",
+    idle: BenchState | None = None,
 ) -> W.Button:
-    """Return a button that runs `act` and shows its errors in `status`."""
+    """Return a button that runs `act` and shows its errors in `status`; it waits until a bench is `idle`."""
     made = W.Button(description=label, tooltip=hint, classes=classes)
     made.on_click(guarded(lambda _: act(), status))
+    if idle is not None:
+        follow(idle, lambda: setattr(made, "disabled", idle.job is not None), "job")
     return made
 
 

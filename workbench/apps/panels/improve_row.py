@@ -100,16 +100,12 @@ class MayVary:
     def __init__(self, bench: Bench, status: W.HTML) -> None:
         self.state = bench.state
         hint = "Find the settings that may pay for this model here, to leave some out"
-        self.find = button("What may vary", hint, lambda: bench.start(FIND_SPACE), status)
+        self.find = button("What may vary", hint, lambda: bench.start(FIND_SPACE), status, idle=self.state)
         self.size, self.axes = W.HTML(), W.HBox([], classes="wbp-tools")
         self.checks: dict[str, W.Checkbox] = {}
         self.widget = W.VBox([W.HBox([self.find, self.size], classes="wbp-tools"), self.axes])
         follow(self.state, self._offer, "space")
-        follow(self.state, self._enable, "job")
         self.state.observe(lambda _: setattr(self.state, "space", None), names="model")
-
-    def _enable(self) -> None:
-        self.find.disabled = self.state.job is not None
 
     def _offer(self) -> None:
         """Show a check box for each axis; what was left out stays so."""

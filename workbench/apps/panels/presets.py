@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from workbench.apps.panels.knobs.provider_words import do_not_work
 from workbench.core.config import Config, DynamicInt8, Provider, StaticInt8
 from workbench.core.config.defaults import family
 from workbench.core.cpu import usable_cores
 from workbench.core.home import cache_folder
+from workbench.features.doctor.provider_words import do_not_work
 
 SMALL_BYTES = 2_000_000  # of the file; it fits the caches, and a run takes less than a millisecond
 LATENCY_THREADS = 4  # more threads seldom help a single request, and synchronizing them costs time

@@ -13,6 +13,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.errors import ConfigError
 from workbench.core.measure.percentiles import Figure, percentiles, throughput
 from workbench.core.text import in_mib, in_ms, one_line, printable, shorten
+from workbench.drawing.markup import text
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.grid.acceptance import Check, drop_check
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Answer = Literal["yes", "no", "not settled"]
+_MOST_OPEN = 6  # reasons; more are folded
 NO_ACCURACY = "the accuracy was not measured: result.accuracy(data) measures it"
 
 
@@ -117,8 +119,8 @@ class Best:
     def headline(self, group: str) -> str:
         """Return the answer of a group with its best config, in words."""
         winner = self.winner(group)
-        text = f": {winner.name} ({shorten(winner.config)})" if winner is not None else ""
-        return f"{shorten(group)}: {self.answer_of(group)}{text}"
+        named = f": {winner.name} ({shorten(winner.config)})" if winner is not None else ""
+        return f"{shorten(group)}: {self.answer_of(group)}{named}"
 
     def reasons(self, group: str) -> tuple[str, ...]:
         """Return in words how far each config of a group keeps each limit, with the intervals."""
@@ -133,6 +135,19 @@ class Best:
         for group in self.groups:
             lines += [self.headline(group), *(f"  {reason}" for reason in self.reasons(group))]
         return printable("\n".join(lines), keep="\n")
+
+    @property
+    def html(self) -> str:
+        """The answer for each model, and how far each config keeps each limit; many reasons are folded."""
+        answers = ""
+        for group in self.groups:
+            reasons = self.reasons(group)
+            rows = f"<ul>{''.join(f'<li>{text(reason)}</li>' for reason in reasons)}</ul>"
+            if len(reasons) > _MOST_OPEN:
+                rows = f"<details><summary>each of {len(reasons)}</summary>{rows}</details>"
+            head = f"<b>{text(self.headline(group))}</b>"
+            answers += f'<div class="wbp-limits" role="status">{head}{rows}</div>'
+        return answers
 
     def _repr_html_(self) -> str:
         from workbench.core.bundle.display import to_table

@@ -96,7 +96,12 @@ def preview_line(state: BenchState) -> list[dict[str, Any]]:
         return []
     texts = [f"{name} {kind}" for name, kind in preview.shapes] + list(preview.guesses)
     words = "; ".join(texts) if preview.error is None else str(preview.error)
-    return [{"key": "preview", "label": "inputs", "help": "", "group": "inputs", "line": words, "cells": []}]
+    return [line("preview", "inputs", "inputs", words)]
+
+
+def line(key: str, label: str, group: str, words: str, **further: Any) -> dict[str, Any]:
+    """Return a row of words alone, as the page draws it."""
+    return {"key": key, "label": label, "help": "", "group": group, "line": words, "cells": [], **further}
 
 
 def named_dimensions(model: Any) -> list[str]:

@@ -15,10 +15,9 @@ from workbench.apps.panels.environments import Environments
 from workbench.apps.panels.handlers import follow, guarded
 from workbench.apps.panels.knobs.details import detail_rows, fired_in
 from workbench.apps.panels.knobs.option_row import entries_have_rows, found_options
-from workbench.apps.panels.knobs.provider_words import do_not_work, lines_about, plugins
 from workbench.apps.panels.knobs.row import SettingRow
 from workbench.apps.panels.knobs.rows import found_rows, standing_rows
-from workbench.apps.panels.knobs.shared_row import named_dimensions, preview_line, shared_rows
+from workbench.apps.panels.knobs.shared_row import line, named_dimensions, preview_line, shared_rows
 from workbench.apps.panels.presets import PRESETS
 from workbench.apps.panels.request import LABELS
 from workbench.apps.panels.state import BenchState
@@ -26,6 +25,7 @@ from workbench.core.config import Config, Provider, catalogue
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted, one_line, quoted
 from workbench.drawing.markup import note_html, text
+from workbench.features.doctor.provider_words import about_providers, do_not_work, plugins
 
 _NAMES = {"A": "A baseline", "B": "B candidate"}
 CHIEF = ("level", "precision", "providers", "intra_op_threads")  # in view in the line of each config
@@ -202,7 +202,9 @@ class KnobTable:
                 shared = {"shared": True, "chips": False}
                 rows += [{**self._row_json(row, {"": state}), **shared} for row in shared_rows(state)]
                 rows += preview_line(state)
-                rows += lines_about(state.doctor) if "providers" in self.opened else []
+                about = about_providers(state.doctor) if "providers" in self.opened else {}
+                rows += [line(f"about/{name}", name, "providers", words, inner=True)
+                         for name, words in about.items()]  # fmt: skip
             view.undoes, view.redoes = bool(state.past), bool(state.future)
             view.rows = in_groups(rows)
             view.columns = [self._column(label) for label in configs]

@@ -13,22 +13,22 @@ from workbench.apps.panels.fixes import fix_name
 from workbench.apps.panels.handlers import button, link_selection, use_button
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import progress_html
-from workbench.apps.panels.tabs.finding_texts import (
-    body_html,
-    fix_html,
-    gain_html,
-    head_html,
-    outcome_html,
-    rest_html,
-    steps_html,
-)
 from workbench.apps.panels.tabs.form import FormLine
 from workbench.core.config import Config
 from workbench.core.text import counted, one_line
 from workbench.drawing.card import ConfigUse
 from workbench.drawing.page.banner import verdict_html
 from workbench.features.base.registry import KINDS
+from workbench.features.findings.html import (
+    body_html,
+    fix_html,
+    gain_html,
+    head_html,
+    outcome_html,
+    rest_html,
+)
 from workbench.features.findings.record import FindingRecord, FindingsRecord
+from workbench.features.improve.html import steps_html
 from workbench.features.improve.record import ImprovementRecord
 
 MOST_LINKS = 3  # nodes with a link of their own; further ones stand in a table

@@ -39,7 +39,8 @@ class FormLine:
         self.bench, self.state, self.kind = bench, bench.state, kind
         self.status = W.HTML()
         self.words = W.HTML(f'<div class="wbp-say">{text(f"{kind.hint}.")}</div>')
-        self.run = button(kind.button, kind.hint, partial(bench.run, kind.name), self.status)
+        run = partial(bench.run, kind.name)
+        self.run = button(kind.button, kind.hint, run, self.status, idle=self.state)
         self.copy = bench.page.copy_button(
             "Code", "Copy the code that makes this", self._code, self.status, "wbp-quiet-link"
         )
@@ -47,7 +48,6 @@ class FormLine:
         self.fields = {field.argument: self._field(field) for field in self.form}
         row = W.HBox([*self.fields.values(), self.run, self.copy], classes="wbp-tools")
         self.widget = W.VBox([self.words, row, self.status], classes="wbp-forms")
-        follow(self.state, self._enable, "job")
         follow(self.state, self.show, "forms", "result", "parts_made", "took_s", "model")
 
     def show(self) -> None:
@@ -59,9 +59,6 @@ class FormLine:
         with own_changes():
             for field in self.form:
                 self.fields[field.argument].value = texts.get(field.argument, field.text)
-
-    def _enable(self) -> None:
-        self.run.disabled = self.state.job is not None
 
     def _field(self, field: Field) -> W.TextField | AxesField:
         set_text = partial(self.state.set_form, self.kind.name, field.argument)

@@ -20,13 +20,13 @@ from workbench.apps.panels.handlers import (
 )
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import clock_text
-from workbench.apps.panels.tabs.history_rows import PIN, SHOWN_COLUMNS, read_words, rows_of, split_note
 from workbench.apps.panels.task_thread import import_shared
 from workbench.core.bundle.entries import Entry
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted
 from workbench.drawing.markup import note_html
 from workbench.features.base.history import History
+from workbench.features.base.history_rows import PIN, SHOWN_COLUMNS, read_words, rows_of, split_note
 from workbench.features.compare.call import history
 from workbench.features.compare.result import Comparison
 

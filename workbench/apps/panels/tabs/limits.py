@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
@@ -10,15 +10,11 @@ from workbench.apps.panels.handlers import shown_in, text_field
 from workbench.core.config.literals import call, literal
 from workbench.core.form import values_of
 from workbench.core.goal_fields import GOAL_FIELDS
-from workbench.drawing.markup import note_html, text
-
-if TYPE_CHECKING:
-    from workbench.features.grid.best import Best
+from workbench.drawing.markup import note_html
 
 ACCURACY = "max_accuracy_drop"
 _NAMES = ("max_p99_s", ACCURACY, "max_memory_bytes", "max_file_bytes")
 ASKED = tuple(field for name in _NAMES for field in GOAL_FIELDS if field.argument == name)
-_MOST_OPEN = 6  # reasons; more are folded
 
 
 class LimitsLine:
@@ -67,17 +63,4 @@ class LimitsLine:
         W.set_shown(self.copy, bool(limits))
         if limits:
             result: Any = self.state.whole_part(self.part) if self.part else self.state.result
-            self.answer.value = answer_html(result.best(**limits)) + note_html(self.code)
-
-
-def answer_html(best: Best) -> str:
-    """Return the answer for each model, and how far each config keeps each limit."""
-    answers = ""
-    for group in best.groups:
-        reasons = best.reasons(group)
-        rows = f"<ul>{''.join(f'<li>{text(reason)}</li>' for reason in reasons)}</ul>"
-        if len(reasons) > _MOST_OPEN:
-            rows = f"<details><summary>each of {len(reasons)}</summary>{rows}</details>"
-        head = f"<b>{text(best.headline(group))}</b>"
-        answers += f'<div class="wbp-limits" role="status">{head}{rows}</div>'
-    return answers
+            self.answer.value = result.best(**limits).html + note_html(self.code)

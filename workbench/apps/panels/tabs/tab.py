@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import button, follow, on_change, own_changes
+from workbench.apps.panels.handlers import button, on_change, own_changes
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.card import CardWidget
 from workbench.apps.panels.tabs.form import FormLine
@@ -94,7 +94,12 @@ class TabPage:
         on_change(self.more, self.choose)
         on_change(self.side, lambda _: self._turn())
         self.again = button(
-            "Again", "Make this once more", self._again, self.status, classes="wbp-quiet-link"
+            "Again",
+            "Make this once more",
+            self._again,
+            self.status,
+            classes="wbp-quiet-link",
+            idle=self.state,
         )
         self.bar = W.HBox([], classes="wbp-bar")
         self.lines: dict[str, FormLine] = {}  # by the names of kinds
@@ -105,11 +110,7 @@ class TabPage:
         self.cards: dict[str, CardWidget] = {}
         self.fresh = False  # the cards show the state as it is
         self.is_shown = False
-        follow(self.state, self._enable, "job")
         self._fill_bar(())
-
-    def _enable(self) -> None:
-        self.again.disabled = self.state.job is not None
 
     def show(self) -> None:
         """Fill the view, with the cards that were shown last if there still are any of their title."""

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from workbench.core.config import Provider, catalogue
 from workbench.core.config.provider import CPU, LIBRARY
-
-if TYPE_CHECKING:
-    from workbench.features.doctor import Doctor
+from workbench.features.doctor.records import Doctor
 
 
 def do_not_work(doctor: Doctor | None) -> dict[str, str]:
@@ -37,16 +33,14 @@ def plugins(doctor: Doctor | None) -> dict[str, tuple[Provider]]:
             for package, name, what in devices}  # fmt: skip
 
 
-def lines_about(doctor: Doctor | None) -> list[dict[str, Any]]:
-    """Return a line for each provider: what it is for, whether it works here, and what to do if not."""
+def about_providers(doctor: Doctor | None) -> dict[str, str]:
+    """Return of each provider what it is for, whether it works here, and what to do if not."""
     checks = {check.name: check for check in doctor.survey.providers} if doctor is not None else {}
-    lines = []
+    words = {}
     for card in catalogue().providers:
         check = checks.get(card.name)
         state = "not checked yet" if doctor is None else check.state if check else "not in this ONNX Runtime"
         fix = f" Fix: {check.fix}" if check is not None and check.state != "works" else ""
         sentence = f"{card.hardware} {card.strengths} {card.limits} From: {card.wheel}"
-        words = f"{state[:1].upper()}{state[1:]}.{fix} {sentence}"
-        lines.append({"key": f"about/{card.alias}", "label": card.alias, "line": words, "help": "",
-                      "group": "providers", "cells": [], "inner": True})  # fmt: skip
-    return lines
+        words[card.alias] = f"{state[:1].upper()}{state[1:]}.{fix} {sentence}"
+    return words
