@@ -93,13 +93,9 @@ class TabPage:
         on_change(self.which, self.choose)
         on_change(self.more, self.choose)
         on_change(self.side, lambda _: self._turn())
+        hint = "Make this once more"
         self.again = button(
-            "Again",
-            "Make this once more",
-            self._again,
-            self.status,
-            classes="wbp-quiet-link",
-            idle=self.state,
+            "Again", hint, self._again, self.status, classes="wbp-quiet-link", idle=self.state
         )
         self.bar = W.HBox([], classes="wbp-bar")
         self.lines: dict[str, FormLine] = {}  # by the names of kinds
