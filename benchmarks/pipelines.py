@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Any
 
 import workbench as wb
-from workbench.features.pipelines.measuring import pipeline_pairs
+from workbench.features.pipelines.sessions import pipeline_pairs
 
 LONG_S = 0.004
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.features.findings.registry import FAMILIES, AdvisorRule, rules
+from workbench.features.findings.rule import FAMILIES, AdvisorRule, rules
 
 PAGE = Path(__file__).with_suffix(".md")
 HEAD = """# Findings

@@ -15,8 +15,17 @@ from workbench.core.errors import RunFailed, WorkerError
 from workbench.core.measure import providers
 from workbench.core.measure.providers import loader_words, missing_libraries, remedy, try_provider
 from workbench.core.worker.probe import mismatched
-from workbench.features.doctor import Advice, Device, Doctor, ProviderState, Survey, doctor, environment
-from workbench.features.doctor.advice import advise, for_more
+from workbench.features import doctor as doctoring
+from workbench.features.doctor import (
+    Advice,
+    Device,
+    Doctor,
+    ProviderState,
+    Survey,
+    advise,
+    doctor,
+    for_more,
+)
 
 XEON = Machine(
     cpu="Xeon",
@@ -205,8 +214,8 @@ def test_without_an_ort_that_starts_no_provider_works(monkeypatch: pytest.Monkey
 
 
 def test_an_ort_that_does_not_start_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "call_job", answering(WorkerError("ended during start", "…")))
-    surveyed = environment.survey(XEON)
+    monkeypatch.setattr(doctoring, "call_job", answering(WorkerError("ended during start", "…")))
+    surveyed = doctoring.survey(XEON)
     assert surveyed.onnxruntime is None
     assert surveyed.problem == "ended during start"
     assert "reinstall" in text(XEON, "onnxruntime", surveyed)

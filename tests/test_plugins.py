@@ -19,7 +19,7 @@ from tests.core.worker.harness import interpreter
 from workbench.core.errors import StorageError
 from workbench.core.plugin_packages import plugin_packages
 from workbench.drawing.palette import style_of_provider
-from workbench.features.doctor.environment import survey
+from workbench.features.doctor import survey
 
 HAS_WHEEL = (sys.platform, platform.machine()) == ("linux", "x86_64")
 pytestmark = [
@@ -126,7 +126,7 @@ def test_a_full_disk_is_a_plugins_reason_in_doctor(monkeypatch: pytest.MonkeyPat
     def full(*_: object) -> tuple[str, ...]:
         raise StorageError("the disk is full", "free some space")
 
-    monkeypatch.setattr("workbench.features.doctor.environment.plugin_devices", full)
+    monkeypatch.setattr("workbench.features.doctor.plugin_devices", full)
     problems = {plugin.problem for plugin in wb.doctor().survey.plugins}
     assert problems == {"the disk is full"}
 

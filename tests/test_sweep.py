@@ -19,7 +19,7 @@ from workbench.apps.cli import main
 from workbench.core.errors import ConfigError, InputError, RunFailed
 from workbench.core.measure.gates import OPEN
 from workbench.core.measure.limits import Progress
-from workbench.features.base.in_turn import Turn, measured_in_turn
+from workbench.features.base.running import Turn, measured_in_turn
 from workbench.features.grid import calls
 from workbench.features.grid.axes import axes_of, free_names
 

@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from tests.core.models import tiny
 from workbench.core.thread_variables import thread_origins
-from workbench.features.deploy.server_process import Server
+from workbench.features.deploy.processes import Server
 from workbench.features.deploy.session_file import session_file
 
 INTRA, INTER = "ORT_INTRA_OP_NUM_THREADS", "ORT_INTER_OP_NUM_THREADS"

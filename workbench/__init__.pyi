@@ -4,10 +4,10 @@
 from workbench._version import __version__ as __version__
 from workbench.apps import course as course
 from workbench.features.compare.call import history as history, open as open
-from workbench.features.deploy.call import deploy as deploy
+from workbench.features.deploy.result import deploy as deploy
 from workbench.features.accuracy.layers_call import exclude_for as exclude_for
 from workbench.features.profile.calls import read_profile as read_profile
-from workbench.features.base.storage_calls import export_html as export_html, storage as storage
+from workbench.features.base.storage import export_html as export_html, storage as storage
 from workbench.features.tune.call import default_space as default_space
 from workbench.core.config import (
     Config as Config,
@@ -64,8 +64,8 @@ from workbench.features.base.storage import Storage as Storage
 # Of each feature, its call and its result: written by `python -m workbench.features.base.written`.
 from workbench.features.compare.call import compare as compare
 from workbench.features.compare.result import Comparison as Comparison
-from workbench.features.measure.call import measure as measure
-from workbench.features.measure.result import Measurement as Measurement
+from workbench.features.measure import measure as measure
+from workbench.features.measure import Measurement as Measurement
 from workbench.features.grid.calls import sweep as sweep
 from workbench.features.grid.sweep import Sweep as Sweep
 from workbench.features.grid.calls import matrix as matrix
@@ -81,7 +81,7 @@ from workbench.features.variants.worth import ablate as ablate
 from workbench.features.variants.worth import Ablation as Ablation
 from workbench.features.versions import compare_versions as compare_versions
 from workbench.features.versions import Versions as Versions
-from workbench.features.accuracy.call import accuracy as accuracy
+from workbench.features.accuracy.result import accuracy as accuracy
 from workbench.features.accuracy.result import AccuracyTable as AccuracyTable
 from workbench.features.findings.slower.call import why_slower as why_slower
 from workbench.features.findings.slower.result import WhySlower as WhySlower
@@ -111,9 +111,9 @@ from workbench.features.pipelines.call import measure_pipelines as measure_pipel
 from workbench.features.pipelines.result import Pipelines as Pipelines
 from workbench.features.profile.calls import peaks as peaks
 from workbench.features.profile.roofline.peaks_result import Peaks as Peaks
-from workbench.features.findings.calls import findings as findings
+from workbench.features.findings.result import findings as findings
 from workbench.features.findings.result import Findings as Findings
-from workbench.features.improve.call import improve as improve
+from workbench.features.improve.result import improve as improve
 from workbench.features.improve.result import Improvement as Improvement
 from workbench.features.deploy.result import Deployment as Deployment
 from workbench.features.tune.call import tune as tune

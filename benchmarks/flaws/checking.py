@@ -22,9 +22,9 @@ from workbench.features.compare.call import compare
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.gather import gather, known_accuracy
 from workbench.features.findings.known import Known
-from workbench.features.findings.look import look
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 from workbench.features.findings.result import Finding, FixTarget
+from workbench.features.findings.rule import look
 from workbench.features.profile.calls import memory
 
 NAMED_SHARE = 0.5  # of the flaw's nodes that a finding must name (it lists at most 40)

@@ -11,7 +11,7 @@ from benchmarks.flaws.checking import Looked
 from workbench.core.config import Config, PreparedModel
 from workbench.features.compare.call import compare
 from workbench.features.findings.result import Finding
-from workbench.features.improve.call import improve
+from workbench.features.improve.result import improve
 
 SEED = 1_000  # of the fresh measurement; the choice was made with others
 IMPROVE_BUDGETS = 12.0  # of one measurement; with less than 30 s left, improving tries nothing more

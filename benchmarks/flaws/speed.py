@@ -23,7 +23,7 @@ from workbench.core.models.loading import load
 from workbench.core.worker.usage import peak_rss_bytes
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.gather import gather
-from workbench.features.findings.look import look
+from workbench.features.findings.rule import look
 from workbench.features.findings.weights import scan_weights
 
 Answer = TypeVar("Answer")

@@ -75,7 +75,7 @@ def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab,
 
 
 LIMITED = """import workbench as wb
-import workbench.features.improve.call as calling
+import workbench.features.improve.result as calling
 asked = []
 def improve(model, config, **options):
     asked.append(options["limits"])

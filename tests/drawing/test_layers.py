@@ -2,15 +2,15 @@
 
 from workbench.drawing.chart_figure import chart_figure
 from workbench.drawing.chart_scene import chart_scene
-from workbench.features.accuracy.layers_chart import (
+from workbench.features.accuracy.layers_record import LayerError, LayerErrorsRecord
+from workbench.features.accuracy.layers_result import (
     MOST_ROWS,
     layer_errors_chart,
     sensitivity_chart,
 )
-from workbench.features.accuracy.layers_record import LayerError, LayerErrorsRecord
 from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
 from workbench.features.findings.record import FindingRecord, Fix, Gain
-from workbench.features.findings.slower.record import WhySlowerRecord
+from workbench.features.findings.slower.result import WhySlowerRecord
 
 NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
 

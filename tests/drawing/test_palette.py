@@ -26,7 +26,7 @@ from workbench.drawing.palette import (
     style_of_provider,
 )
 from workbench.features.explain.graph_view.payload import FATES
-from workbench.features.profile.flame.payload import GAIN, LOSS
+from workbench.features.profile.flame.frames import GAIN, LOSS
 
 WHITE, DARK = "#ffffff", "#111111"
 JUPYTERLAB_DARK = "#212121"

@@ -12,12 +12,12 @@ from tests.factories import results
 from tests.features.profile.traces import chain, node, trace_of, write
 from workbench.core.bundle.estimate import Estimate
 from workbench.drawing.chart_figure import chart_figure
-from workbench.features.cold_start.chart import cold_start_chart
+from workbench.features.cold_start import cold_start_chart
 from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
 from workbench.features.memory.by_node import memory_of
 from workbench.features.memory.chart import memory_figure
 from workbench.features.profile.calls import read_profile
-from workbench.features.profile.chart import op_type_chart
+from workbench.features.profile.result import op_type_chart
 from workbench.features.profile.roofline.chart import roofline_figure
 from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.features.profile.roofline.peaks import PeakRow

@@ -33,7 +33,7 @@ from workbench.features.deploy.record import (
 )
 from workbench.features.explain.explanation import Explained
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
-from workbench.features.findings.slower.record import WhySlowerRecord
+from workbench.features.findings.slower.result import WhySlowerRecord
 from workbench.features.first_difference.record import FirstDifferenceRecord, TensorDifference
 from workbench.features.grid.matrix import MatrixRecord
 from workbench.features.grid.record import GridAxis, Place, Series
@@ -51,8 +51,7 @@ from workbench.features.profile.session_profile import Overhead, SessionProfile
 from workbench.features.replay.record import ReplayRecord, ReplayRun, SizeSeen
 from workbench.features.tune.record import StudyCandidate, StudyRecord
 from workbench.features.tune.space import Space
-from workbench.features.variants.level_steps import LevelRow
-from workbench.features.variants.levels import LevelsRecord
+from workbench.features.variants.levels import LevelRow, LevelsRecord
 from workbench.features.variants.memory_settings import MemorySetting, MemorySettingsRecord
 from workbench.features.variants.threads import ThreadPoint, ThreadScalingRecord
 from workbench.features.variants.worth import Worth, WorthRecord

@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from tests.features.profile.traces import chain
 from workbench.core.errors import BundleError
-from workbench.features.cold_start.chart import cold_start_chart
+from workbench.features.cold_start import cold_start_chart
 from workbench.features.cold_start.record import ColdStartRecord, GraphInCache, ProcessStart, check_starts
 from workbench.features.cold_start.starts import FEWEST, REPEATS, are_close
 

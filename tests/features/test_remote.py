@@ -27,9 +27,9 @@ from workbench.core.bundle.bundle import unpack_record
 from workbench.features.base.registry import KINDS
 from workbench.features.base.result import packed
 from workbench.features.remote import calls
+from workbench.features.remote.calls import check_address, check_answer
 from workbench.features.remote.fleet import FleetAnswer, FleetAnswers
 from workbench.features.remote.task import RemoteTask, watch_s
-from workbench.features.remote.trusted import check_address, check_answer
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

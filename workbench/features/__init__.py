@@ -2,7 +2,7 @@
 
 FEATURES = {  # in the order of sections and buttons
     "comparison": "workbench.features.compare.result",
-    "measurement": "workbench.features.measure.result",
+    "measurement": "workbench.features.measure",
     "sweep": "workbench.features.grid.sweep",
     "matrix": "workbench.features.grid.matrix",
     "model files": "workbench.features.explain.model_files",

@@ -29,8 +29,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         received.update(options)
         return wb.Improvement(examples.improvement(), examples.about())
 
-    monkeypatch.setattr("workbench.features.findings.calls.findings", findings)
-    monkeypatch.setattr("workbench.features.improve.call.improve", improve)
+    monkeypatch.setattr("workbench.features.findings.result.findings", findings)
+    monkeypatch.setattr("workbench.features.improve.result.improve", improve)
     return received
 
 

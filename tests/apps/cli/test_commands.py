@@ -275,7 +275,7 @@ def test_a_deployment_whose_outputs_differ_is_saved_too(
     checked = wb.Deployment(
         replace(record, check=replace(record.check, agreement=(differs,))), examples.about()
     )
-    monkeypatch.setattr("workbench.features.deploy.call.deploy", lambda *_, **__: checked)
+    monkeypatch.setattr("workbench.features.deploy.result.deploy", lambda *_, **__: checked)
     path = tmp_path / "check.ortbench"
     assert main(["deploy", model, str(tmp_path / "out"), "-o", str(path)]) == 1
     assert wb.open(path).record == checked.record

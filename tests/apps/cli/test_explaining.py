@@ -42,7 +42,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         "workbench.features.variants.levels.levels",
         "workbench.features.profile.calls.profile",
         "workbench.features.variants.threads.threads",
-        "workbench.features.accuracy.call.accuracy",
+        "workbench.features.accuracy.result.accuracy",
         "workbench.core.prepare.preparing.prepare",
     ):
         module, _, name = place.rpartition(".")

@@ -25,7 +25,7 @@ from workbench.core.measure.apart import interval_apart
 from workbench.core.measure.gates import FINE, OPEN, WORSE, Gate, exit_code, of_comparison
 from workbench.features.base.registry import KINDS
 from workbench.features.compare.result import Comparison
-from workbench.features.grid.gates import gates_of_grid
+from workbench.features.grid.record import gates_of_grid
 
 
 def judged(kind: Kind) -> ComparisonRecord:

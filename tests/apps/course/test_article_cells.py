@@ -15,8 +15,8 @@ from workbench.features.doctor.records import Doctor, ProviderState, Survey
 from workbench.features.explain.graph import read_graph
 from workbench.features.explain.placement.prediction import predict_all
 from workbench.features.findings.record import NotLooked
-from workbench.features.findings.registry import rules
 from workbench.features.findings.result import Findings
+from workbench.features.findings.rule import rules
 from workbench.features.variants.levels import Levels
 
 STATIC = Config(precision=StaticInt8())

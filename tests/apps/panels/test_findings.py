@@ -316,7 +316,7 @@ def test_try_all_may_lose_as_much_accuracy_as_the_boxes_say(
         asked.append(options)
         return wb.Improvement(examples.improvement())
 
-    monkeypatch.setattr("workbench.features.improve.call.improve", improve)
+    monkeypatch.setattr("workbench.features.improve.result.improve", improve)
     line = FormLine(bench, KINDS.named("improvement").offer)
     drop, seconds = (line.fields[name] for name in ("max_accuracy_drop", "budget_s"))
     drop.value, seconds.value = "1", "60"

@@ -17,10 +17,10 @@ from workbench.apps.panels.tabs.card import PLOTLY
 from workbench.apps.panels.tabs.deploying import PROVEN, Deploying
 from workbench.apps.panels.tabs.improve import ImprovePage, SearchedConfigs
 from workbench.features.base.registry import KINDS
-from workbench.features.improve.form import LIMITS
+from workbench.features.improve.result import LIMITS
 
 SPACE = wb.Space.of(level=("basic",), intra_op_threads=(1, 2))
-IMPROVE = "workbench.features.improve.call.improve"
+IMPROVE = "workbench.features.improve.result.improve"
 
 
 @pytest.fixture

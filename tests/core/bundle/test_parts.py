@@ -20,7 +20,7 @@ from workbench.core.bundle.bundle import pack_record, unpack_record
 from workbench.core.bundle.kinds import COMPARISONS, Part
 from workbench.core.errors import BundleError
 from workbench.features.base.registry import KINDS
-from workbench.features.explain.graph.model import TensorInfo
+from workbench.features.explain.graph import TensorInfo
 
 PARTS = examples.parts()
 

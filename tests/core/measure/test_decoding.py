@@ -16,9 +16,9 @@ import workbench as wb
 from tests.core.models import tiny
 from tests.core.models.decoders import VOCABULARY, decoder, grouped
 from tests.factories import results as examples
-from workbench.features.decode.chart import decoding_chart, decoding_figure
 from workbench.features.decode.points import decode_frame, decode_pairs, figures_of, in_words, positions_frame
 from workbench.features.decode.record import DecodeCase, check_decoding
+from workbench.features.decode.result import decoding_chart, decoding_figure
 
 RECORD = examples.decoding()
 

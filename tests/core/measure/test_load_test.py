@@ -17,8 +17,7 @@ from tests.core.models import tiny
 from tests.factories import results as examples
 from workbench.core.measure.agreement import OWN_CHANGES
 from workbench.features.load.points import in_words, knee, load_frame, load_pairs, summaries
-from workbench.features.load.record import LoadPoint, LoadRun, check_load_test
-from workbench.features.load.request import Sessions
+from workbench.features.load.record import LoadPoint, LoadRun, Sessions, check_load_test
 
 RECORD = examples.load_test()
 

@@ -8,8 +8,13 @@ from tests.drawing.test_accuracy import fidelity
 from tests.drawing.test_accuracy import record as accuracy_record
 from tests.factories.records import comparison
 from workbench.core.measure.percentiles import percentiles
-from workbench.features.compare.precision_chart import precision_figure
-from workbench.features.compare.side_by_side import EVALUATED, TIMED, precision_frame, standings
+from workbench.features.compare.side_by_side import (
+    EVALUATED,
+    TIMED,
+    precision_figure,
+    precision_frame,
+    standings,
+)
 
 NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
 

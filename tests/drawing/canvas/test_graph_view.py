@@ -15,8 +15,8 @@ from workbench.features.explain.graph import TensorInfo
 from workbench.features.explain.graph_view import graph_view
 from workbench.features.explain.graph_view.making import links_of_two, optimized_pane
 from workbench.features.explain.graph_view.pane import GraphRow, TensorErrors, Wire, shape_text
+from workbench.features.explain.graph_view.payload import parts_strip
 from workbench.features.explain.graph_view.scopes import paths_of
-from workbench.features.explain.graph_view.words import parts_strip
 from workbench.features.explain.placement.prediction import predict
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.drawing.canvas.test_graph_view import explained_of
 from tests.factories.graphs import fused, graph, node
-from workbench.features.explain.graph_view.matched import matched_view
+from workbench.features.explain.graph_view.view import matched_view
 
 
 def test_the_nodes_of_a_fusion_stand_beside_what_they_became() -> None:

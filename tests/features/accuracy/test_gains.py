@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.features.profile.traces import event, node, write
-from workbench.features.accuracy.gains import gains
-from workbench.features.accuracy.layer_groups import REST, LayerGroup
+from workbench.features.accuracy.layers_call import gains
+from workbench.features.accuracy.quantization_step import REST, LayerGroup
 from workbench.features.accuracy.sensitivity import measured_gain, with_measured_cost
 from workbench.features.accuracy.sensitivity_record import ProposalRecord
 from workbench.features.profile.profiled_config import ProfiledConfig, profiled_config

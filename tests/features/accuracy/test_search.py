@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.features.accuracy.search import search
-from workbench.features.accuracy.sensitivity_record import LayerSensitivity
+from workbench.features.accuracy.sensitivity_record import LayerSensitivity, search
 
 SIZES = st.lists(st.floats(1e-4, 1.0), min_size=1, max_size=10)
 

@@ -13,8 +13,8 @@ from tests.factories.results import about
 from tests.features.profile.traces import chain, event, node, write
 from workbench.core.bundle.kinds import Part
 from workbench.features.explain.graph import read_graph
-from workbench.features.profile.chart import op_type_chart
 from workbench.features.profile.reader import read_trace
+from workbench.features.profile.result import op_type_chart
 from workbench.features.profile.roofline.node_limits import roofline
 from workbench.features.profile.roofline.peaks import PeakRow
 from workbench.features.profile.saved import record_of

@@ -18,7 +18,7 @@ from workbench.core.bundle.kinds import Part
 from workbench.core.errors import ConfigError, WorkbenchError
 from workbench.drawing.shapes import TextLine
 from workbench.drawing.template import MORE_MARK
-from workbench.features.base.per_run import PerRun
+from workbench.features.base.measured import PerRun
 from workbench.features.base.registry import KINDS
 from workbench.features.memory.by_node import MemoryRecord, NodeMemory, memory_of
 

@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.core.models import tiny
-from workbench.features.explain.why import why_in_words
+from workbench.features.explain.explanation import why_in_words
 
 
 @pytest.mark.real

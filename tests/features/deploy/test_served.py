@@ -23,7 +23,7 @@ import workbench as wb
 from tests.core.models import tiny
 from workbench.apps.cli import main
 from workbench.core.worker.folder import WorkerFolder
-from workbench.features.deploy.server_process import Server
+from workbench.features.deploy.processes import Server
 
 pytestmark = pytest.mark.real
 

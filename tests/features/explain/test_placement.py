@@ -12,9 +12,8 @@ from tests.features.explain.graphs import Draft, drafts, node
 from workbench.core.errors import ConfigError
 from workbench.features.explain.graph import Graph, TensorInfo
 from workbench.features.explain.observe import Observation, Snapshot
-from workbench.features.explain.placement.partitions import boundaries, partitions
 from workbench.features.explain.placement.prediction import predict
-from workbench.features.explain.placement.records import Placement
+from workbench.features.explain.placement.records import Placement, boundaries, partitions
 from workbench.features.explain.placement.resolve import place
 from workbench.features.explain.placement.support import support_tables
 from workbench.features.explain.provenance.account import account, steps_of

@@ -16,9 +16,8 @@ from tests.features.explain.graphs import Draft, drafts, node
 from workbench.core.errors import ConfigError
 from workbench.features.explain.graph import Graph, TensorInfo
 from workbench.features.explain.placement.comparing import compare_prediction
-from workbench.features.explain.placement.partitions import units
 from workbench.features.explain.placement.prediction import predict, predict_all, recorded_checks
-from workbench.features.explain.placement.records import PlacedNode, Placement
+from workbench.features.explain.placement.records import PlacedNode, Placement, units
 from workbench.features.explain.placement.support import NAMES, SupportTable, support_tables
 
 CPU, NPU, OPENVINO = "CPUExecutionProvider", "NpuExecutionProvider", "OpenVINOExecutionProvider"

@@ -14,9 +14,8 @@ from tests.features.profile import traces
 from workbench.core.errors import ProfileError
 from workbench.features.explain.calls import explain
 from workbench.features.explain.graph import Graph
-from workbench.features.explain.placement.partitions import Boundary
-from workbench.features.explain.placement.records import CompiledPart, PlacedNode, Placement
-from workbench.features.explain.placement.timing import with_profile
+from workbench.features.explain.placement.records import Boundary, CompiledPart, PlacedNode, Placement
+from workbench.features.explain.placement.resolve import with_profile
 from workbench.features.profile.calls import read_profile
 from workbench.features.profile.session_profile import SessionProfile
 

@@ -15,14 +15,14 @@ from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.config import Config
 from workbench.drawing.chart import GREY
 from workbench.drawing.chart_figure import chart_figure
-from workbench.features.explain.explanation import Explained
-from workbench.features.explain.observe import Observation
-from workbench.features.explain.operators_chart import (
+from workbench.features.explain.charts import (
     OTHERS,
     explanation_chart,
+    flow_data,
     operators_chart,
 )
-from workbench.features.explain.provenance_chart import flow_data
+from workbench.features.explain.explanation import Explained
+from workbench.features.explain.observe import Observation
 from workbench.features.variants import levels, worth
 from workbench.features.variants.levels import levels_chart
 from workbench.features.variants.worth import worth_chart

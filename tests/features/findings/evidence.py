@@ -8,7 +8,7 @@ from tests.factories.profiled_configs import machine, model, profiled
 from workbench.core.config import Config
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.record import FindingRecord
-from workbench.features.findings.registry import rules
+from workbench.features.findings.rule import rules
 
 
 def evidence(nodes: Any, constants: Any = (), *, config: Config | None = None, **facts: Any) -> Evidence:

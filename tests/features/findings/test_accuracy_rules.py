@@ -16,7 +16,7 @@ from tests.features.findings.test_rules import weight
 from workbench.core.bundle.preparation import CalibrationRecord, Preparation
 from workbench.core.config import Config, DynamicInt8, StaticInt8
 from workbench.features.accuracy.layers_record import LayerError, TensorError
-from workbench.features.findings.look import look
+from workbench.features.findings.rule import look
 from workbench.features.findings.weights import WeightScan
 
 NODES = [("m", "MatMul", ("x", "w"), 90), ("g", "Conv", ("m", "v"), 10)]

@@ -17,7 +17,7 @@ from benchmarks.frame import rows_of
 from workbench.core.config import Config
 from workbench.core.models.loading import load
 from workbench.core.worker.session import make_session
-from workbench.features.findings.registry import rules
+from workbench.features.findings.rule import rules
 
 KINDS = {flaw.kind: flaw for flaw in findings.FLAWS}
 FEW = (

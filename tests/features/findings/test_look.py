@@ -16,7 +16,6 @@ from workbench.core.config import Config
 from workbench.core.errors import BundleError
 from workbench.features.base.registry import KINDS
 from workbench.features.findings.evidence import Evidence
-from workbench.features.findings.look import look
 from workbench.features.findings.record import (
     FindingRecord,
     FindingsRecord,
@@ -25,7 +24,7 @@ from workbench.features.findings.record import (
     Subject,
     check_findings,
 )
-from workbench.features.findings.registry import FAMILIES, rules
+from workbench.features.findings.rule import FAMILIES, look, rules
 
 NODES = [
     ("m", "MatMul", ("x", "w"), 60),

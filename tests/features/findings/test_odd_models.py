@@ -13,8 +13,8 @@ import workbench as wb
 from benchmarks.flaws.in_operators import loop
 from benchmarks.flaws.nets import images
 from tests.features.findings.evidence import evidence
-from workbench.features.findings.look import look
 from workbench.features.findings.record import FindingsRecord
+from workbench.features.findings.rule import look
 
 MANY = 3_000
 

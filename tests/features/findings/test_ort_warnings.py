@@ -10,7 +10,7 @@ from workbench.core.bundle.run import LogLine
 from workbench.core.config import Config
 from workbench.features.findings.gather import gather
 from workbench.features.findings.known import Known
-from workbench.features.findings.look import look
+from workbench.features.findings.rule import look
 
 NODES = [("m", "MatMul", ("x", "w"), 90)]
 MESSAGES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from docs.findings import PAGE, page
-from workbench.features.findings.registry import rules
+from workbench.features.findings.rule import rules
 
 COMMON = PAGE.with_name("common-issues.md")
 

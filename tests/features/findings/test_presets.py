@@ -10,7 +10,7 @@ from tests.factories.comparisons import ordinary
 from tests.features.findings.evidence import evidence
 from workbench.apps.panels.presets import PRESETS, Preset
 from workbench.core.config import Config
-from workbench.features.findings.look import look
+from workbench.features.findings.rule import look
 
 FLOAT = [("c", "Conv", ("x", "w"), 100), ("r", "Relu", ("c",), 10)]
 INTEGER = [("d", "DynamicQuantizeLinear", ("x",), 5), ("c", "MatMulInteger", ("d", "w"), 100)]

@@ -69,7 +69,7 @@ def test_others_are_no_finding(node: NodeLimit) -> None:
 
 
 def test_without_a_roofline_the_rule_does_not_look() -> None:
-    from workbench.features.findings.look import look
+    from workbench.features.findings.rule import look
 
     record = look(evidence(CHAIN))
     (missing,) = [row for row in record.not_looked if row.id == RULE]

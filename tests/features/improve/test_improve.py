@@ -21,15 +21,14 @@ from workbench.core.config import Config, DynamicInt8
 from workbench.core.errors import Cancelled, ConfigError
 from workbench.features.compare.result import Comparison
 from workbench.features.findings.fix_result import FixResult
-from workbench.features.findings.look import look
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 from workbench.features.findings.result import Finding
-from workbench.features.improve import allowed, improving
-from workbench.features.improve import call as calling
+from workbench.features.findings.rule import look
+from workbench.features.improve import improving
 from workbench.features.improve import request as requesting
-from workbench.features.improve.call import improve
+from workbench.features.improve import result as calling
 from workbench.features.improve.judging import in_time, with_accuracy, within
-from workbench.features.improve.result import Improvement
+from workbench.features.improve.result import Improvement, improve
 from workbench.features.tune.record import StudyRecord
 from workbench.features.tune.request import StudyRequest
 from workbench.features.tune.space import Space
@@ -122,7 +121,7 @@ def improved(monkeypatch: pytest.MonkeyPatch, spent: list[float], searches: list
         )
         monkeypatch.setattr(requesting, "look", looked)
         monkeypatch.setattr(requesting, "compare", measure_again)
-        monkeypatch.setattr(allowed, "default_space", lambda *_, **__: space)
+        monkeypatch.setattr(requesting, "default_space", lambda *_, **__: space)
         monkeypatch.setattr(improving, "run_study", searched)
         monkeypatch.setattr(Comparison, "measure_more", measure_again)
         monkeypatch.setattr(improving.time, "monotonic", lambda: sum(spent))

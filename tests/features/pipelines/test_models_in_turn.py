@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 import workbench as wb
 from benchmarks.zoo import files
 from tests.features.pipelines import ocr_steps, steps
-from workbench.features.pipelines.one_pass import examples_for, one_pass
+from workbench.features.pipelines.call import examples_for, one_pass
 
 pytestmark = pytest.mark.real
 

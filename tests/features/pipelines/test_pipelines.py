@@ -21,7 +21,7 @@ from tests.features.pipelines import steps
 from workbench.apps.cli import main
 from workbench.core.form import values_of
 from workbench.features.base.registry import KINDS
-from workbench.features.pipelines.one_pass import examples_for
+from workbench.features.pipelines.call import examples_for
 from workbench.features.pipelines.record import PipelineRun, PipelineSlice, StageRecord
 
 PIXELS = {"pixels": np.random.default_rng(0).random((1, 1, 64, 64)).astype(np.float32)}

@@ -13,10 +13,9 @@ from workbench.core.config import Config
 from workbench.features.profile.calls import read_profile
 from workbench.features.profile.flame.merged import DEEPEST_BOX
 from workbench.features.profile.flame.view import flame_view
-from workbench.features.profile.naming import named_model
-from workbench.features.profile.running import Execution, profile_execution
-from workbench.features.profile.scopes import scopes_of
+from workbench.features.profile.running import Execution, named_model, profile_execution
 from workbench.features.profile.session_profile import SessionProfile
+from workbench.features.profile.tables import scopes_of
 
 
 def run_of(start: float, *nodes: tuple[str, str, float]) -> list[dict[str, object]]:

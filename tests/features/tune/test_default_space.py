@@ -14,7 +14,7 @@ import workbench as wb
 from tests.core.models import tiny
 from tests.factories.results import study
 from tests.test_doctor import CPU_ONLY
-from workbench.features.doctor.advice import advise
+from workbench.features.doctor import advise
 from workbench.features.tune import default_space as spaces
 from workbench.features.tune.space import Space
 

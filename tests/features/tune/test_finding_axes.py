@@ -13,7 +13,7 @@ from benchmarks.flaws import in_operators
 from tests.core.models import tiny
 from workbench.features.findings.finding import Forecast, finding
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, Subject
-from workbench.features.tune import finding_axes as axes_of
+from workbench.features.tune import axes as axes_of
 
 BASE = wb.Config(level="all", rewrites=("batch-norm-folded",))
 

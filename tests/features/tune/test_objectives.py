@@ -18,14 +18,14 @@ from tests.features.tune.test_study import PlanWorld, asked, studied
 from tests.features.tune.worlds import SPACE, World
 from workbench.core.config import Config, DynamicInt8
 from workbench.features.load.record import LoadVerdict
+from workbench.features.tune import objectives as objectives_module
 from workbench.features.tune import study as studying
-from workbench.features.tune import under_load
+from workbench.features.tune.entries import Gains
 from workbench.features.tune.objectives import objective_pairs
 from workbench.features.tune.optuna_trials import Sampler
 from workbench.features.tune.pareto import points_of
 from workbench.features.tune.record import ObjectiveRatio, RoundRate, StudyRecord, check_study
 from workbench.features.tune.selection import Selection
-from workbench.features.tune.standings import Gains
 
 
 class TwoWorld(World):
@@ -137,7 +137,7 @@ def studied_verdict(gain: float) -> Any:
 
 def test_throughput_with_callers_is_an_objective(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured = loads({None: 100.0, 1: 80.0, 2: 300.0, 3: 100.0})
-    monkeypatch.setattr(under_load, "load_of", measured)
+    monkeypatch.setattr(objectives_module, "load_of", measured)
     monkeypatch.setattr(studying, "load_of", measured)
     record = studied(asked(tmp_path, objective="throughput", further=("latency",), callers=8))
     assert record.best_config == wb.Config(intra_op_threads=2)

@@ -18,8 +18,8 @@ from workbench.core.config import Config
 from workbench.core.models.fit import check_fit
 from workbench.core.models.model import Model
 from workbench.features.tune import default_space as spaces
+from workbench.features.tune.axes import CUDA, OPENVINO, TENSORRT
 from workbench.features.tune.optuna_trials import config_of, params_of
-from workbench.features.tune.provider_axes import CUDA, OPENVINO, TENSORRT
 from workbench.features.tune.space import Space, changes_of, combined, merged
 
 GUARDED = wb.Goal(max_accuracy_drop=0.02)

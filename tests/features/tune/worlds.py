@@ -10,10 +10,10 @@ from functools import cache
 from workbench.core.config import Config, DynamicInt8, StaticInt8
 from workbench.core.measure.pairs import Pair
 from workbench.core.measure.verdict import Criteria, is_enough, judge
+from workbench.features.tune.entries import BASELINE, Gains
 from workbench.features.tune.record import Stage
 from workbench.features.tune.selection import Selection
 from workbench.features.tune.space import Space
-from workbench.features.tune.standings import BASELINE, Gains
 
 Truth = Callable[[Config], float]  # the share of the default's time that a run takes
 

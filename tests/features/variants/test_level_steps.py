@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from tests.factories import results
 from workbench.core.bundle.estimate import Estimate
-from workbench.features.variants.level_steps import LevelRow, LevelSteps
-from workbench.features.variants.levels import Levels, LevelsRecord
+from workbench.features.variants.levels import LevelRow, Levels, LevelsRecord, LevelSteps
 
 
 def row(

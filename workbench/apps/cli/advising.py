@@ -19,7 +19,7 @@ def add_to(commands: Commands) -> None:
 
 def run_findings(arguments: argparse.Namespace) -> int:
     """Check every rule and print the findings."""
-    from workbench.features.findings.calls import findings
+    from workbench.features.findings.result import findings
 
     model, config, inputs = subject_of(arguments)
     result = findings(model, config, inputs=inputs, data=arguments.data, calibration=arguments.calibration)

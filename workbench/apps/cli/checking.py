@@ -103,7 +103,7 @@ def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]:
     from workbench.core.measure.continuing import check_same_machine, check_same_software
     from workbench.core.models import load
     from workbench.features.compare.call import open as open_bundle
-    from workbench.features.measure.call import measure
+    from workbench.features.measure import measure
 
     if arguments.max_error is not None:
         raise InputError(

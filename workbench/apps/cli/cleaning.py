@@ -25,7 +25,7 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List the files, or remove them and print the freed space."""
-    from workbench.features.base.storage_calls import storage
+    from workbench.features.base.storage import storage
 
     kept = storage()
     if not arguments.name:

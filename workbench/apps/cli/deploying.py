@@ -30,7 +30,7 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the deployment, check it if asked, and print both."""
-    from workbench.features.deploy.call import deploy
+    from workbench.features.deploy.result import deploy
 
     model, config, inputs = subject_of(arguments)
     result = deploy(

@@ -36,7 +36,7 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate the configs; one that could not be evaluated leaves it open."""
     from workbench.core.measure.compare_request import check_seed
-    from workbench.features.accuracy.call import accuracy
+    from workbench.features.accuracy.result import accuracy
 
     check_seed(arguments.seed)
     result = accuracy(

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure every cell and print the table."""
     from workbench.core.bundle.run import labels_of
     from workbench.features.grid.calls import matrix
-    from workbench.features.grid.gates import gates_of_grid
+    from workbench.features.grid.record import gates_of_grid
 
     configs = read_candidates(arguments)
     label = arguments.sort

@@ -11,7 +11,7 @@ from workbench.apps.cli.commands import Commands, add, add_command, add_subject
 from workbench.apps.cli.subject import common, save, subject_of
 
 if TYPE_CHECKING:
-    from workbench.features.measure.result import Measurement
+    from workbench.features.measure import Measurement
 
 _EXAMPLE = "workbench measure bert-base --a level=all --percentile 99 --until settled"
 
@@ -37,7 +37,7 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure the config and print its figures."""
     from workbench.apps.cli.showing import table
-    from workbench.features.measure.call import PERCENTILES, measure
+    from workbench.features.measure import PERCENTILES, measure
 
     model, config, inputs = subject_of(arguments)
     result = measure(

@@ -33,7 +33,7 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the script, then measure each of its sessions, with its config as B and the defaults as A."""
-    from workbench.features.caught.script import run_script
+    from workbench.features.caught.record import run_script
 
     sessions = run_script(arguments.script, arguments.rest)
     if not sessions:
@@ -70,7 +70,7 @@ def _result(arguments: argparse.Namespace, session: CaughtSession, gates: list[G
     from workbench.apps.cli.text import in_full
     from workbench.core.config import Config
     from workbench.features.compare.call import compare
-    from workbench.features.measure.call import measure
+    from workbench.features.measure import measure
 
     if session.model is None:
         raise InputError("This session's model is not known", "see the notes on it")

@@ -9,7 +9,7 @@ from workbench.core.bundle.display import frame_of
 from workbench.core.config.catalogue import catalogue
 from workbench.core.config.provider import full_name
 from workbench.core.text import in_mib, in_ms
-from workbench.features.grid.speed_and_accuracy import PrecisionRow
+from workbench.features.grid.matrix import PrecisionRow
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, did_you_mean, listed, one_line
 from workbench.drawing.chart import percent
-from workbench.features.base.drawn_table import DrawnTable, dots
+from workbench.features.base.exportable import DrawnTable, dots
 from workbench.features.compare.equal_configs import EqualConfigs, equal_configs
 
 if TYPE_CHECKING:

@@ -90,7 +90,7 @@ def loads_faster(*comparisons: Comparison) -> str | None:
 @exercise("9.c")
 def valid_warm_up(answer: Any, *, model: Any, sizes: Mapping[str, int]) -> str | None:
     """Check warm-up inputs: every input in its type, of these sizes, and accepted by a run."""
-    from workbench.features.measure.call import measure
+    from workbench.features.measure import measure
 
     if not isinstance(answer, Mapping):
         return wrong("9.c", "no dict")

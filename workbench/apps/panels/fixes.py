@@ -91,7 +91,7 @@ def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord)
 def _examples(subject: Subject, findings: FindingsRecord) -> str | None:
     """Return where the labelled examples are if the findings know an accuracy on them, else None."""
     from workbench.core.models.examples import trained_sample
-    from workbench.features.findings.registry import rules  # loads slowly, like the model's module
+    from workbench.features.findings.rule import rules  # loads slowly, like the model's module
 
     if not any(rule.id in findings.looked for rule in rules() if "accuracy" in rule.needs):
         return None

@@ -7,7 +7,7 @@ from functools import lru_cache
 from html import escape
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.core.text import one_line
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from workbench.core.config import Config
+
+    DataFrame: TypeAlias = pd.DataFrame
+else:
+    DataFrame = Any  # pandas is imported when there is a table to make
 
 _LONGEST = 200  # characters in a cell: a name can be a megabyte
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet computes: OWASP, "CSV Injection"

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from workbench.core.measure.limits import OnProgress, Progress
+from workbench.core.measure.limits import OnProgress, Progress, ShowProgress
 from workbench.core.text import counted, factor, factor_ends
 
 OnStep: TypeAlias = Callable[[str], None]
@@ -20,7 +20,7 @@ EVERY_S = 0.1  # the fastest redraw of a fraction in a notebook
 
 
 @contextmanager
-def bar(progress: bool | Callable[[Progress], None]) -> Iterator[OnProgress]:
+def bar(progress: ShowProgress) -> Iterator[OnProgress]:
     """Yield the progress callback, which shows the spent budget, the current step and the verdict so far."""
     if callable(progress):
         yield progress

@@ -45,3 +45,4 @@ class Progress:
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]
+ShowProgress: TypeAlias = bool | OnProgress  # whether a bar shows it, or what is told of it

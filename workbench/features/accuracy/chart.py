@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement
 from workbench.core.text import counted, one_line
 from workbench.drawing.chart import (
     Axis,
@@ -18,10 +18,7 @@ from workbench.drawing.chart import (
     run_look,
 )
 from workbench.drawing.palette import LOSS
-
-if TYPE_CHECKING:
-    from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement
-    from workbench.features.accuracy.record import AccuracyRecord, Mean
+from workbench.features.accuracy.record import AccuracyRecord, Mean
 
 MOST_SENTENCE, MOST_ROWS = 400, 40
 EQUAL_DB = 160.0  # drawn for outputs that are equal to the last bit: beyond the precision of float32

@@ -15,9 +15,8 @@ from workbench.core.models.model import Model
 from workbench.core.prepare.runnable import cast_feeds
 from workbench.core.worker.launch import WorkerFolder, call_job
 from workbench.core.worker.values import write_values
-from workbench.features.accuracy.layer_groups import LAYERS
 from workbench.features.accuracy.layers_record import LayerError, LayerErrorsRecord, TensorError, WeightError
-from workbench.features.accuracy.quantization_step import as_qdq, before_and_after, step_reporter
+from workbench.features.accuracy.quantization_step import LAYERS, as_qdq, before_and_after, step_reporter
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

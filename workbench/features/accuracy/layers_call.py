@@ -3,30 +3,110 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.display import values_of
 from workbench.core.config import Config
 from workbench.core.measure.bar import bar
-from workbench.core.measure.limits import Limits
+from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model, load
 from workbench.core.prepare.real_data import data_from
 from workbench.core.prepare.replayed import replayed
-from workbench.features.accuracy import gains as of_profiles
 from workbench.features.accuracy import sensitivity as studying
-from workbench.features.accuracy.layer_groups import By
+from workbench.features.accuracy.intervals import MIN_ITEMS, RESAMPLES
 from workbench.features.accuracy.layers import LAYER_ITEMS, debug
 from workbench.features.accuracy.layers_result import LayerErrors
+from workbench.features.accuracy.quantization_step import REST, By, LayerGroup
+from workbench.features.accuracy.sensitivity import LayerGain
 from workbench.features.accuracy.sensitivity_record import Mode, SensitivityRecord
-from workbench.features.accuracy.sensitivity_result import OnProgress, Proposal, Sensitivity, check_budget
+from workbench.features.accuracy.sensitivity_result import Proposal, Sensitivity, check_budget
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import finding_inputs, sized_as
 from workbench.features.compare.call import compare
 from workbench.features.explain import explanation
-from workbench.features.profile.profiled_config import profile_config
+from workbench.features.explain.provenance.account import Account
+from workbench.features.profile.profiled_config import ProfiledConfig, profile_config
+
+HOW = "estimated from profiles"
+Seconds: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def gains(
+    groups: Sequence[LayerGroup],
+    float_profile: tuple[ProfiledConfig, Account],
+    quantized_profile: tuple[ProfiledConfig, Account],
+) -> dict[str, LayerGain]:
+    """Return the time of the executed nodes that compute a group, before minus after, by the group's name.
+
+    A node that computes layers of several groups counts for each in equal parts; a node that computes none of
+    them, the Q and DQ nodes too, counts for all other operators together. Times are shares of profiled runs
+    times the unprofiled latency, so that no group saves more than the model takes.
+    """
+    owner = {node: group.name for group in groups if group.name != REST for node in group.nodes}
+    before, after = (
+        _Estimate(profiled, _shares(profiled, account, owner))
+        for profiled, account in (float_profile, quantized_profile)
+    )
+    return {group.name: _gain(before, after, group.name) for group in groups}
+
+
+class _Estimate:
+    """Seconds of each group of one config, and the same from resampled runs."""
+
+    def __init__(self, profiled: ProfiledConfig, shares: Mapping[str, Seconds]) -> None:
+        self._run_s, self._shares = profiled.run_s, shares
+        self._samples_s = np.asarray(profiled.samples_s)
+        self.runs = min([len(self._samples_s), *(len(row) for row in shares.values())])
+
+    def seconds(self, group: str) -> float:
+        return float(np.median(self._shares[group])) * self._run_s if group in self._shares else 0.0
+
+    def resampled(self, group: str) -> Seconds:
+        """Return medians over resampled profiled runs times medians over resampled unprofiled runs."""
+        if group not in self._shares:
+            return np.zeros(RESAMPLES)
+        return _medians(self._shares[group], seed=0) * _medians(self._samples_s, seed=1)
+
+
+def _gain(before: _Estimate, after: _Estimate, group: str) -> LayerGain:
+    value_s = before.seconds(group) - after.seconds(group)
+    if min(before.runs, after.runs) < MIN_ITEMS:
+        return LayerGain(value_s)
+    low_s, high_s = np.percentile(before.resampled(group) - after.resampled(group), (2.5, 97.5))
+    return LayerGain(value_s, min(value_s, float(low_s)), max(value_s, float(high_s)))
+
+
+def _medians(values: Seconds, seed: int) -> Seconds:
+    """Return the medians of resampled values; the same values give the same medians."""
+    rows = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
+    return np.asarray(np.median(values[rows], axis=1))
+
+
+def _shares(profiled: ProfiledConfig, account: Account, owner: Mapping[str, str]) -> dict[str, Seconds]:
+    """Return the share of each profiled run that a group's nodes take."""
+    sources = {row.node: row.sources for row in account.optimized}
+    shares: dict[str, Seconds] = {}
+    for run in profiled.nodes:
+        owners = sorted(
+            {name for key in sources.get(run.node, ()) if (name := _owner(key, owner)) is not None}
+        )
+        for name in owners or [REST]:
+            part = np.asarray(run.shares) / max(1, len(owners))
+            shares[name] = shares[name] + part if name in shares else part
+    return shares
+
+
+def _owner(source: str, owner: Mapping[str, str]) -> str | None:
+    """Return the group of a node; pre-processing renames what it fuses: "fc" to "fc/MatMulAddFusion"."""
+    if source in owner:
+        return owner[source]
+    return next((name for node, name in owner.items() if node.startswith(f"{source}/")), None)
+
 
 Latency = Literal["profile", "measured"]
 
@@ -40,7 +120,7 @@ def layer_errors(
     calibration: Any = None,
     items: int = LAYER_ITEMS,
     seed: int = 0,
-    progress: OnProgress = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> LayerErrors:
@@ -73,7 +153,7 @@ def sensitivity(
     items: int = studying.ITEMS,
     seed: int = 0,
     budget_s: float | None = None,
-    progress: OnProgress = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> Sensitivity:
@@ -97,7 +177,7 @@ def sensitivity(
         gains: Mapping[str, studying.LayerGain] = {}
         if latency == "profile":
             gains = _gains_of_profiles(variants)
-        record = studying.sensitivity(variants, mode, gains, of_profiles.HOW)
+        record = studying.sensitivity(variants, mode, gains, HOW)
     if latency == "measured":
         record = _with_measured(record, variants, budget_s, progress, seed)
     return Sensitivity(record, origin_of(loaded, config, cancel=cancel)).with_model(
@@ -117,7 +197,7 @@ def exclude_for(
     remeasure: bool = True,
     seed: int = 0,
     budget_s: float | None = None,
-    progress: OnProgress = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> Proposal:
@@ -147,14 +227,14 @@ def _gains_of_profiles(variants: studying.LayerVariants) -> dict[str, studying.L
             variants.model, config, calibration=variants.calibration, cancel=variants.cancel
         )
         sides.append((side, explained.provenance.account))
-    return of_profiles.gains(variants.groups, sides[0], sides[1])
+    return gains(variants.groups, sides[0], sides[1])
 
 
 def _with_measured(
     record: SensitivityRecord,
     variants: studying.LayerVariants,
     budget_s: float | None,
-    progress: OnProgress,
+    progress: ShowProgress,
     seed: int,
 ) -> SensitivityRecord:
     """Measure each group left out against all quantized; the longer time is what quantizing it saves."""

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from html import escape
-from typing import TYPE_CHECKING
 
-from workbench.core.bundle.display import frame_of, to_table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from workbench.core.bundle.display import DataFrame, frame_of, to_table
 
 _MOST_ROWS = 15
 
@@ -78,16 +74,16 @@ class LayerErrorsRecord:
         """Return layers by their own error, then by their output's; layers with unknown errors last."""
         return tuple(sorted(self.layers, key=_badness))
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per layer, the worst first."""
         decibels = ("weakest_db", "weight_db", "input_db", "output_db", "outlier_ratio")
         return frame_of(self.worst, ("node", "op_type", *decibels), decibels)
 
-    def tensors_frame(self) -> pd.DataFrame:
+    def tensors_frame(self) -> DataFrame:
         """Return one row per activation, in the order of the graph."""
         return frame_of(self.tensors, [field.name for field in fields(TensorError)])
 
-    def weights_frame(self) -> pd.DataFrame:
+    def weights_frame(self) -> DataFrame:
         """Return one row per weight."""
         return frame_of(self.weights, [field.name for field in fields(WeightError)])
 

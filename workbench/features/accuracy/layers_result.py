@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from workbench.core.bundle.display import DataFrame
 from workbench.core.feature import Feature
+from workbench.drawing.chart import (
+    Axis,
+    Chart,
+    ChartRow,
+    Look,
+    ReferenceLine,
+    Value,
+    percent,
+    rows_left_out,
+    series_look,
+)
+from workbench.drawing.palette import LOSS
 from workbench.features.accuracy.layers_record import LayerErrorsRecord
+from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
 from workbench.features.base.result import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class LayerErrors(Result):
@@ -17,11 +26,11 @@ class LayerErrors(Result):
 
     record: LayerErrorsRecord
 
-    def tensors_frame(self) -> pd.DataFrame:
+    def tensors_frame(self) -> DataFrame:
         """Return one row per activation: its error so far, its own rounding, its range and outliers."""
         return self.record.tensors_frame()
 
-    def weights_frame(self) -> pd.DataFrame:
+    def weights_frame(self) -> DataFrame:
         """Return one row per weight: its error, its range and outliers."""
         return self.record.weights_frame()
 
@@ -29,11 +38,64 @@ class LayerErrors(Result):
         return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
 
 
+MOST_ROWS = 40
+_ERRORS = (
+    (series_look(0, "weights"), "weight_db"),
+    (series_look(1, "rounding of its input"), "input_db"),
+    (series_look(2, "output so far"), "output_db"),
+)
+_ERROR, _SAVED = Look(LOSS), series_look(0)
+
+
+def layer_errors_chart(record: LayerErrorsRecord) -> Chart:
+    """Return a row for each layer, the worst first; further left is worse."""
+    layers = record.worst[:MOST_ROWS]
+    rows = []
+    for layer in layers:
+        ratios = [(look, getattr(layer, field)) for look, field in _ERRORS]
+        values = (
+            Value(ratio, f"{ratio:.1f} dB", look, detail=layer.op_type)
+            for look, ratio in ratios
+            if ratio is not None
+        )
+        rows.append(ChartRow(layer.node, (tuple(values),)))
+    more = len(record.layers) - len(layers)
+    note = f"{record.how}; {record.item_count} items of {record.made_by}"
+    note += f"; {more} better layers are not drawn" if more > 0 else ""
+    axis = Axis("signal over noise (dB), further left is worse", "dot")
+    return Chart((str(record),), (axis,), tuple(rows), note)
+
+
+def sensitivity_chart(record: SensitivityRecord) -> Chart:
+    """Return a row for each layer: its error, and the time that quantizing it saves."""
+    layers = record.worst[:MOST_ROWS]
+    whole = () if record.whole_error is None else (ReferenceLine(record.whole_error * 100, "all quantized"),)
+    axes = [Axis(f"error, {'alone' if record.mode == 'alone' else 'without it'} (%)", lines=whole)]
+    note = f"{record.item_count} items of {record.made_by}"
+    if any(layer.gain_s is not None for layer in layers):
+        axes.append(Axis("saved (µs a run)"))
+        note += f"; time saved by quantizing it: {record.latency_how}"
+    rows = (ChartRow(layer.name, (_error(layer), _saved(layer))[: len(axes)]) for layer in layers)
+    more = rows_left_out(len(record.worst), len(layers), "layers")
+    return Chart((str(record),), tuple(axes), tuple(rows), "; ".join(filter(None, (note, more))), columns=2)
+
+
+def _error(layer: LayerSensitivity) -> tuple[Value, ...]:
+    text = "not known" if layer.error is None else f"{layer.error * 100:.3g} %"
+    return (Value(percent(layer.error), text, _ERROR, detail=layer.problem or ""),)
+
+
+def _saved(layer: LayerSensitivity) -> tuple[Value, ...]:
+    ends = (layer.gain_s, layer.gain_low_s, layer.gain_high_s)
+    gain, low, high = (None if seconds is None else seconds * 1e6 for seconds in ends)
+    return (Value(gain, "not known" if gain is None else f"{gain:+.3g} µs", _SAVED, low, high),)
+
+
 FEATURE = Feature(
     "layer errors",
     LayerErrorsRecord,
     result=LayerErrors,
-    chart="workbench.features.accuracy.layers_chart:layer_errors_chart",
+    chart="workbench.features.accuracy.layers_result:layer_errors_chart",
     per="run",
     call="workbench.features.accuracy.layers_call:layer_errors",
     fact="layers",

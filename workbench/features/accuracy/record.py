@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
-from workbench.core.bundle.display import data_frame, values_of
+from workbench.core.bundle.display import DataFrame, data_frame, values_of
 from workbench.core.errors import BundleError
 from workbench.core.text import in_brackets
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +141,7 @@ class AccuracyRecord:
         known = [error for row in rows for error in (row.rms_error, row.part_error) if error is not None]
         return max(known) if known else None
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per config: its accuracy with the interval, and the error of its worst output."""
         rows = []
         for label, config in zip(self.labels, self.configs, strict=True):
@@ -168,7 +164,7 @@ class AccuracyRecord:
         numbers = [name for name in frame.columns if name not in ("label", "config", "problem")]
         return frame.astype(dict.fromkeys(numbers, "float64"))
 
-    def fidelity_frame(self) -> pd.DataFrame:
+    def fidelity_frame(self) -> DataFrame:
         """Return one row per output of a candidate."""
         rows = []
         for fidelity in self.fidelity:

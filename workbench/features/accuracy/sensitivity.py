@@ -18,19 +18,23 @@ from workbench.core.models.model import Model
 from workbench.core.text import listed
 from workbench.features.accuracy.accuracy import batch_of, evaluated_config
 from workbench.features.accuracy.evaluate import EvaluatedConfig, evaluate
-from workbench.features.accuracy.layer_groups import By, LayerGroup, layer_groups, operator_groups
 from workbench.features.accuracy.quantization_step import (
+    By,
+    LayerGroup,
     before_and_after,
     check_precision,
     float_field,
+    layer_groups,
+    operator_groups,
 )
 from workbench.features.accuracy.record import AccuracyRecord
-from workbench.features.accuracy.search import SearchResult, search
 from workbench.features.accuracy.sensitivity_record import (
     LayerSensitivity,
     Mode,
     ProposalRecord,
+    SearchResult,
     SensitivityRecord,
+    search,
 )
 
 ITEMS = 16

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from workbench.core.bounds import check_number
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.core.feature import Feature
 from workbench.core.measure.bar import bar
-from workbench.core.measure.limits import Progress
+from workbench.core.measure.limits import ShowProgress
 from workbench.core.text import in_ms, printable
 from workbench.features.accuracy.sensitivity import LayerVariants, propose, with_measured_cost
 from workbench.features.accuracy.sensitivity_record import ProposalRecord, SensitivityRecord
 from workbench.features.base.result import Result
 from workbench.features.compare.result import Comparison
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-OnProgress = bool | Callable[[Progress], None]
 
 
 class Sensitivity(Result):
@@ -43,7 +36,7 @@ class Sensitivity(Result):
 
     def propose(
         self, *, max_error: float, remeasure: bool = True, budget_s: float | None = None,
-        progress: OnProgress | None = None,
+        progress: ShowProgress | None = None,
     ) -> Proposal:  # fmt: skip
         """Propose what to leave in float so that the error is at most `max_error` (0.01: 1 % of the output).
 
@@ -101,7 +94,7 @@ class Proposal:
         """The measured error of the proposal."""
         return self.record.error
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per set that was tried: how many layers it leaves out, and the error."""
         rows = [
             (len(attempt.excluded), "; ".join(attempt.excluded), attempt.error)
@@ -136,7 +129,7 @@ FEATURE = Feature(
     "sensitivity",
     SensitivityRecord,
     result=Sensitivity,
-    chart="workbench.features.accuracy.layers_chart:sensitivity_chart",
+    chart="workbench.features.accuracy.layers_result:sensitivity_chart",
     call="workbench.features.accuracy.layers_call:sensitivity",
     fact="sensitivity",
     takes=("data", "calibration", "seed", "progress"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,7 +12,7 @@ from workbench.core.measure.bar import bar
 from workbench.core.measure.compare import compare
 from workbench.core.measure.continuing import request_to_continue
 from workbench.core.measure.goal import PrecisionGoal
-from workbench.core.measure.limits import Limits, Progress
+from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.prepare.real_data import inputs_from
 from workbench.drawing.latency_scene import latency_scene
@@ -76,7 +75,7 @@ class Continued(Result):
         self,
         *,
         budget_s: float = 30.0,
-        progress: bool | Callable[[Progress], None] = True,
+        progress: ShowProgress = True,
         cancel: threading.Event | None = None,
         limits: Limits | None = None,
         keep: bool = True,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.core.bundle.atomic import write_atomically
+from workbench.core.bundle.display import DataFrame, data_frame
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.text import one_line, printable
 from workbench.drawing.cell import as_cell
+from workbench.drawing.chart import Axis, Chart, Look, ReferenceLine, Value, one_value, series_look
 from workbench.drawing.chart_scene import chart_scene
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, figured, paragraph, stop_if_asked, stopped_by
@@ -18,7 +22,6 @@ from workbench.drawing.page.pieces import MOST_NODES, figured, paragraph, stop_i
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.drawing.chart import Chart
     from workbench.drawing.scene import Scene
 
 
@@ -91,3 +94,47 @@ class Exportable:
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Numbers in words, a picture that survives sharing, a live figure; never HTML."""
         return as_cell(str(self), self.still(), self.figure())
+
+
+class DrawnTable(Exportable):
+    """A sentence with its table and its chart. Columns in `numbers` hold numbers or nothing."""
+
+    def __init__(
+        self,
+        sentence: str,
+        chart: Chart,
+        columns: Sequence[str],
+        rows: Iterable[tuple[object, ...]],
+        numbers: Sequence[str] = (),
+    ) -> None:
+        self.sentence, self._chart = sentence, chart
+        self._columns, self._rows, self._numbers = columns, list(rows), numbers
+
+    def to_frame(self) -> DataFrame:
+        """Return a row for each row of the chart."""
+        frame = data_frame(self._rows, columns=list(self._columns))
+        return frame.astype(dict.fromkeys(self._numbers, "float64"))
+
+    def _in_words(self) -> str:
+        return self.sentence
+
+    def chart(self) -> Chart:
+        """Return what the figure and the picture draw."""
+        return self._chart
+
+
+def dots(
+    title: Sequence[str], axis: str, sizes: Iterable[tuple[str, str, Estimate, str]], none: float = 1.0
+) -> Chart:
+    """Return a chart with a dot for each (label, series, size, text), and a line at no effect."""
+    looks: dict[str, Look] = {}
+    rows = []
+    for label, series, size, text in sizes:
+        look = looks.setdefault(series, series_look(len(looks), series))
+        rows.append(one_value(label, dot(size, text, look)))
+    return Chart(tuple(title), (Axis(axis, "dot", (ReferenceLine(none),)),), tuple(rows))
+
+
+def dot(size: Estimate, text: str, look: Look) -> Value:
+    """Return a size with its interval as a chart draws it."""
+    return Value(size.value, text, look, size.low, size.high)

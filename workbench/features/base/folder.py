@@ -8,17 +8,14 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord, InputsRecord
-from workbench.core.bundle.display import csv_of, data_frame
+from workbench.core.bundle.display import DataFrame, csv_of, data_frame
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError, StorageError, WorkbenchError
 from workbench.core.text import printable
 from workbench.features.base.registry import KINDS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _UNITS = {  # by the end of a column's name, before which of an interval's ends it is
     "_s": "seconds",
@@ -58,7 +55,7 @@ def export_folder(result: Any, folder: Path) -> Path:
     return folder
 
 
-def tables_of(result: Any) -> Iterator[tuple[str, pd.DataFrame]]:
+def tables_of(result: Any) -> Iterator[tuple[str, DataFrame]]:
     """Yield each table of a result and of its parts, by name."""
     yield "result", result.to_frame()
     measured = measured_record(result.saved)
@@ -94,7 +91,7 @@ def measured_record(record: Any) -> ComparisonRecord | None:
     return None
 
 
-def samples_frame(record: ComparisonRecord) -> pd.DataFrame:
+def samples_frame(record: ComparisonRecord) -> DataFrame:
     """Return one row per sample, in the order measured; `counts` is False where its block is excluded."""
     columns = ["label", "round", "block", "block_start_s", "latency_s", "counts"]
     rows = [

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import config_in_words, data_frame
+from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
 from workbench.core.bundle.run import Run
 from workbench.core.measure.percentiles import percentiles_frame
 from workbench.core.text import counted, in_digits, in_gib, one_line
@@ -21,9 +20,6 @@ from workbench.drawing.page.pieces import absent, facts, paragraph, plot, table
 from workbench.drawing.timeline import timeline_figure, timeline_table
 from workbench.features.accuracy.chart import agreement_chart
 from workbench.features.memory.resources_chart import resources_chart
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_LOGGED = 200  # lines of a run's log
 
@@ -108,6 +104,6 @@ def _outputs(record: ComparisonRecord) -> str:
         return absent("No outputs were compared.")
     columns = ["label", "output", "agrees", "reason", "max_abs_error", "relative_error", "sqnr_db"]
     rows = [[getattr(output, name) for name in columns] for output in record.agreement]
-    frame: pd.DataFrame = data_frame(rows, columns=columns)
+    frame: DataFrame = data_frame(rows, columns=columns)
     drawn = plot(chart_figure(agreement_chart(record)), "How near each output is to the baseline's")
     return drawn + table(frame, "Each output against the baseline's", opened=len(frame) <= 8)

@@ -5,16 +5,30 @@ Modules are imported when their feature is asked for.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, cast
 
 from workbench.core.bundle.bundle import Bundle
 from workbench.core.bundle.kinds import Kinds, Part
 from workbench.core.feature import Feature, Offer
 from workbench.features import FEATURES
-from workbench.features.base.offers import written_offers
+
+OFFERS_FILE = Path(__file__).with_name("offers.json")
+
+
+@cache
+def written_offers() -> dict[str, Offer]:
+    """Return the offers in the file by their names."""
+    rows = json.loads(OFFERS_FILE.read_text("utf-8"))
+    return {row["name"]: Offer(**{name: _as_declared(item) for name, item in row.items()}) for row in rows}
+
+
+def _as_declared(item: Any) -> Any:
+    return tuple(item) if isinstance(item, list) else item
 
 
 class Registry(Kinds):

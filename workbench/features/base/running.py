@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -12,13 +14,13 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 from workbench.core.background import in_background
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.config import Config
-from workbench.core.errors import ConfigError
+from workbench.core.errors import Cancelled, ConfigError, StorageError, WorkbenchError
 from workbench.core.measure.bar import bar
 from workbench.core.measure.compare import compare
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.finding_inputs import with_running_inputs
 from workbench.core.measure.goal import PrecisionGoal
-from workbench.core.measure.limits import Limits, OnProgress, Progress
+from workbench.core.measure.limits import Limits, OnProgress, Progress, ShowProgress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.models.fit import check_fit
 from workbench.core.prepare.calibration import real_inputs
@@ -26,6 +28,58 @@ from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
 from workbench.features.base.result import Result
+
+_LEAST_BUDGET_S = 0.1  # a measurement that nothing of the budget is left for still has one round
+
+Measure: TypeAlias = Callable[[OnProgress, float | None], ComparisonRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One of several measurements: its name for the progress bar, and the call that makes it."""
+
+    name: str
+    measure: Measure
+
+
+def measured_in_turn(
+    parts: Sequence[Turn],
+    on_progress: OnProgress,
+    budget_s: float | None,
+) -> Iterator[tuple[ComparisonRecord | None, str | None]]:
+    """Yield each measurement, or None and the reason why nothing of it could run."""
+    began = time.perf_counter()
+    for index, part in enumerate(parts):
+        share_s = None
+        if budget_s is not None:
+            left_s = budget_s - (time.perf_counter() - began)
+            share_s = max(left_s / (len(parts) - index), _LEAST_BUDGET_S)
+        tell = partial_progress(on_progress, part.name, index, len(parts), began)
+        try:
+            yield part.measure(tell, share_s), None
+        except (Cancelled, ConfigError, StorageError):
+            raise
+        except WorkbenchError as error:
+            yield None, error.problem
+
+
+def partial_progress(on_progress: OnProgress, name: str, index: int, count: int, began: float) -> OnProgress:
+    """Return a callback that reports the progress of one of several measurements as a part of all."""
+
+    def tell(progress: Progress) -> None:
+        on_progress(
+            replace(
+                progress,
+                doing=f"{name} ({index + 1} of {count}): {progress.doing}",
+                elapsed_s=time.perf_counter() - began,
+                fraction=(index + (progress.fraction or 0.0)) / count,
+                remaining_s=None,
+                samples=(),
+            )
+        )
+
+    return tell
+
 
 Feeds: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
 
@@ -107,7 +161,7 @@ def request_for(
     configs: Sequence[Config],
     inputs: Inputs,
     *,
-    progress: bool | Callable[[Progress], None],
+    progress: ShowProgress,
     cancel: threading.Event | None,
     limits: Limits | None,
     **options: Any,

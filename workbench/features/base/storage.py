@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from workbench.core import home
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.errors import ConfigError
 from workbench.core.prepare import cache
 from workbench.core.stored_files import StoredFile, stored_files
 from workbench.core.text import bytes_text, counted, did_you_mean
+from workbench.features.base.exportable import Exportable
 from workbench.features.base.history import History
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DAY_S = 24 * 3600.0
 _AGAIN = "made again when needed"
@@ -106,7 +106,7 @@ class Storage:
                     STORES[name].remove(entry)
         return before - sum(row.size_bytes for row in self.rows)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per kind of files: name, entries, bytes, oldest, newest, what."""
         rows = [
             (row.name, row.entry_count, row.size_bytes, _utc(row.oldest_s), _utc(row.newest_s), row.what)
@@ -175,3 +175,23 @@ def _utc(seconds: float | None) -> str | None:
 def _days_ago(seconds: float) -> str:
     days = int((time.time() - seconds) / DAY_S)
     return "today" if days <= 0 else f"{counted(days, 'day')} ago"
+
+
+def export_html(
+    result: Exportable, path: str | os.PathLike[str], *, cancel: threading.Event | None = None
+) -> Path:
+    """Write a result as one HTML file that opens offline and asks for nothing, in light and in dark.
+
+    `cancel` ends it with a Cancelled; a file that stood at `path` is left as it was.
+    """
+    return result.export_html(path, cancel=cancel)
+
+
+def storage() -> Storage:
+    """List what the workbench keeps on disk: how much, how old, and `.remove(…)`.
+
+    >>> import workbench as wb
+    >>> [row.name for row in wb.storage().rows][:2]
+    ['samples', 'downloads']
+    """
+    return Storage()

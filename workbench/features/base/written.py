@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from workbench.features.base.offers import OFFERS_FILE as OFFERS
 from workbench.features.base.registry import KINDS
+from workbench.features.base.registry import OFFERS_FILE as OFFERS
 
 PUBLIC = Path(__file__).parents[2] / "__init__.pyi"
 _METHODS = Path(__file__).parents[1] / "compare" / "each_run.pyi"

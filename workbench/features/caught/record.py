@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+import os
+import runpy
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
@@ -12,10 +17,11 @@ from typing import Any
 from workbench.core import home
 from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
-from workbench.core.errors import WorkbenchError
-from workbench.core.stored_files import StoredFile, trim
-from workbench.core.text import counted, listed, shorten
-from workbench.features.caught.catching import Catcher, Feed, SeenSession
+from workbench.core.errors import InputError, RunFailed, WorkbenchError
+from workbench.core.stored_files import StoredFile, expanded, trim
+from workbench.core.text import counted, listed, path_text, shorten
+from workbench.core.worker.folder import WorkerFolder
+from workbench.features.caught.catching import Catcher, Feed, SeenSession, catching
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +107,39 @@ def _kept_feeds(feeds: Mapping[str, Feed]) -> str:
                 raise
         trim(store)
     return str(folder)
+
+
+def run_script(script: str | os.PathLike[str], arguments: Sequence[str] = ()) -> tuple[CaughtSession, ...]:
+    """Run the script to its end, with what it prints on standard error, and return its sessions."""
+    path = expanded(script)
+    if not path.is_file():
+        raise InputError(f"{path_text(path)} is no file", "give the path of a Python script")
+    with WorkerFolder() as folder:
+        answer = folder / "sessions.json"
+        command = [sys.executable, "-m", __name__, str(answer), str(path), *arguments]
+        code = subprocess.run(command, stdout=2, check=False).returncode
+        if code:
+            raise RunFailed(
+                f"{path_text(path)} ended with exit code {code}",
+                "see what it printed above: it must run by itself in the workbench's environment",
+            )
+        return tuple(map(CaughtSession.from_json, json.loads(answer.read_text("utf-8"))))
+
+
+def main(answer: str, script: str, *arguments: str) -> None:
+    """Run the script as a program, then write what was caught."""
+    own_path, sys.argv = list(sys.path), [script, *arguments]
+    sys.path[0] = str(Path(script).absolute().parent)
+    with catching() as catcher:
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except SystemExit as end:
+            if end.code:
+                raise
+        finally:
+            sys.path[:] = own_path
+    Path(answer).write_text(json.dumps([session.to_json() for session in caught_sessions(catcher)]), "utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

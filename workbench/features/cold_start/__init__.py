@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from workbench.core.bundle.run import labels_of
@@ -12,13 +14,96 @@ from workbench.core.measure.limits import Limits
 from workbench.core.models import Model
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
+from workbench.core.text import in_mib, in_ms
+from workbench.drawing.chart import Axis, Chart, ChartRow, Value, mebibytes, milliseconds, series_look
 from workbench.features.base.examining import ExaminedRun
-from workbench.features.base.per_run import PerRun
+from workbench.features.base.measured import PerRun
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs, opened_with
-from workbench.features.cold_start.chart import cold_start_chart
-from workbench.features.cold_start.record import ColdStartRecord, check_starts
+from workbench.features.cold_start.record import ColdStartRecord, Way, check_starts
 from workbench.features.cold_start.starts import measure_starts
+
+_STEADY = "steady run"
+# Without a saved graph, `load` of the memory is what `read` of the time is with one.
+_LOOKS = {
+    step: series_look(index, name)
+    for step, index, name in (
+        ("process start", 0, "process start"), ("import", 1, "import"), ("read", 2, "read or load"),
+        ("load", 2, "read or load"), ("optimize", 3, "optimize"), ("prepack", 4, "prepack"),
+        ("first run", 5, "first run"), (_STEADY, 6, _STEADY),
+    )
+}  # fmt: skip
+_LOADED_WHOLE = (  # loading is one step then
+    ("process start", "process_s"),
+    ("import", "import_s"),
+    ("read", "load_s"),
+    ("first run", "first_run_s"),
+)
+
+
+def cold_start_chart(by_label: Mapping[str, ColdStartRecord]) -> Chart:
+    """Return a row for each config, and one more with its graph pre-optimized, or without its saved graph."""
+    starts, rows = by_label.values(), []
+    for start in starts:
+        name = start.label if start.saved is None else f"{start.label}, {start.saved.words}"
+        rows.append(_row(name, _timed_steps(start), start.resident()))
+        others: tuple[tuple[str, Way], ...] = (
+            ("pre-optimized", "saved_ahead"),
+            ("saved graph left out", "without_saving"),
+        )
+        for words, way in others:
+            if runs := getattr(start, way):
+                steps = {step: median(getattr(run, field) for run in runs) for step, field in _LOADED_WHOLE}
+                rows.append(_row(f"{start.label}, {words}", steps, start.resident(way)))
+    axes = [Axis("time since the process was asked for (ms)", "stack")]
+    if any(value.value is not None for row in rows for value in row.values[1]):
+        axes.append(Axis("resident memory, what each stage added (MiB)", "stack"))
+    rows = [ChartRow(row.label, row.values[: len(axes)], row.totals[: len(axes)]) for row in rows]
+    steady = " and ".join(str(in_ms(dict(start.steps)[_STEADY] or 0.0)) for start in starts)
+    firsts = ", ".join(f"{start.label} {in_ms(start.until_first_answer_s, 3)}" for start in starts)
+    sentences = (f"Cold start to the first answer: {firsts}", *map(str, starts))
+    return Chart(sentences, tuple(axes), tuple(rows), f"once steady, a run takes {steady}")
+
+
+def _timed_steps(start: ColdStartRecord) -> dict[str, float | None]:
+    """Return the steps of a start; where its graph cannot be saved, loading less prepacking is one step."""
+    steps = dict(start.steps)
+    if steps["read"] is None:
+        loaded_s = max(0.0, start.load_s - start.prepack_s)
+        steps = {
+            ("load" if step == "read" else step): loaded_s if step == "read" else seconds
+            for step, seconds in steps.items()
+            if step != "optimize"
+        }
+    return steps
+
+
+def _row(
+    label: str, steps: dict[str, float | None] | dict[str, float], resident: Sequence[tuple[str, int | None]]
+) -> ChartRow:
+    """Return times and memory of a start; the steady run is no part of starting."""
+    times = tuple(
+        Value(milliseconds(seconds), f"{step}: {in_ms(seconds) or 'not known'}", _LOOKS[step])
+        for step, seconds in steps.items()
+        if step != _STEADY
+    )
+    sizes = tuple(
+        Value(mebibytes(size), f"{stage}: {in_mib(size) or 'not known'}", _LOOKS[stage])
+        for stage, size in _added(resident)
+    )
+    whole_s = sum(seconds or 0.0 for step, seconds in steps.items() if step != _STEADY)
+    largest = max((size for _, size in resident if size is not None), default=None)
+    return ChartRow(label, (times, sizes), (in_ms(whole_s) or "", in_mib(largest) or "not known"))
+
+
+def _added(resident: Sequence[tuple[str, int | None]]) -> list[tuple[str, int | None]]:
+    """Return what each stage added; memory that a stage gave back counts as nothing added."""
+    added: list[tuple[str, int | None]] = []
+    before = 0
+    for stage, size in resident:
+        added.append((stage, None if size is None else max(0, size - before)))
+        before = max(before, size or 0)
+    return added
 
 
 class ColdStarts(PerRun):

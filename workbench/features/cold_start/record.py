@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.errors import BundleError
 from workbench.core.text import in_ms
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Way = Literal["as_asked", "without_prepacking", "saved_ahead", "without_saving"]
 WAYS: tuple[Way, ...] = ("as_asked", "without_prepacking", "saved_ahead", "without_saving")
@@ -166,7 +163,7 @@ class ColdStartRecord:
             return "makes no difference beyond the noise of the starts"
         return f"{'saves' if saves_s > 0 else 'costs'} {in_ms(abs(saves_s))} of a start"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per way of starting: medians of the steps and of resident memory after them.
 
         `saved_graph` is "hit" or "miss" where the config loads a graph of the cache, `saves_s` what it saves.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 from workbench.core.bundle.bundle import read_bundle
@@ -14,15 +13,14 @@ from workbench.core.config import Config, PreparedModel
 from workbench.core.errors import ConfigError, WorkbenchError, warn_user
 from workbench.core.measure.agreement import TOLERANCE
 from workbench.core.measure.compare_request import check_seed
-from workbench.core.measure.limits import Limits, Progress
+from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.measure.pairs import Clock
 from workbench.core.measure.processor_time import at_one_thread
 from workbench.core.models import Model
 from workbench.core.models.fit import check_fit
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
-from workbench.features.base.folder_history import FolderHistory
-from workbench.features.base.history import History
+from workbench.features.base.history import FolderHistory, History
 from workbench.features.base.registry import KINDS
 from workbench.features.base.running import Feeds, finding_inputs, inputs_of, measure_runs
 from workbench.features.base.subjects import Outputs, subjects_of
@@ -38,7 +36,7 @@ def compare(
     budget_s: float | None = None,
     smallest_effect: float = 0.01,
     pacing_s: float | None = None,
-    progress: bool | Callable[[Progress], None] = True,
+    progress: ShowProgress = True,
     tolerance: float = TOLERANCE,
     least_sqnr_db: float | None = None,
     calibration: Any = None,

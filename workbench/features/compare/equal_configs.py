@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.text import counted
-from workbench.features.base.drawn_table import DrawnTable, dots
+from workbench.features.base.exportable import DrawnTable, dots
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, Verdict

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partialmethod
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.kinds import Part
 from workbench.core.measure.providers import asked_for
 from workbench.core.prepare.preparing import prepare
+from workbench.features import FEATURES
 from workbench.features.base.continued import Continued
 from workbench.features.base.examining import missing_model, missing_part
-from workbench.features.base.registry import KINDS
+from workbench.features.base.registry import KINDS, written_offers
 from workbench.features.base.result import Result, origin_of, run_of
-from workbench.features.compare.each_run import EachRun
 from workbench.features.compare.side_by_side import precision_frame
+from workbench.features.explain.explanation import why_in_words
 from workbench.features.explain.fusions import Fusions
 from workbench.features.explain.model_files import ModelFiles
 from workbench.features.explain.result import Explanation
-from workbench.features.explain.why import why_in_words
 from workbench.features.findings.record import badges
 from workbench.features.grid.best import BestLimits, ConfigChoice, Contender, contenders_of
 from workbench.features.profile.difference.files import file_difference
-from workbench.features.profile.difference.joining import in_the_names_of
+from workbench.features.profile.difference.matching import in_the_names_of
 from workbench.features.profile.result import Profile
 
 if TYPE_CHECKING:
-    import pandas as pd
     import plotly.graph_objects as go
 
     from workbench.features.explain.explanation import Explained
@@ -34,6 +35,23 @@ if TYPE_CHECKING:
     from workbench.features.explain.graph_view.pane import TensorErrors
     from workbench.features.explain.graph_view.view import ColorBy
     from workbench.features.profile.flame.view import FlameView, Way
+
+
+class EachRun:
+    """A result about several runs, of which each may have a record of such a feature."""
+
+    def each(self, kind: str) -> Any:
+        """Return the results of a kind of all runs as one."""
+        raise NotImplementedError
+
+
+def _each(self: EachRun, kind: str) -> Any:
+    return self.each(kind)
+
+
+for offer in written_offers().values():
+    if offer.side_by_side and offer.name in FEATURES:
+        setattr(EachRun, offer.method, partialmethod(_each, offer.name))
 
 
 class ResultWithParts(ConfigChoice, EachRun, Continued):
@@ -173,7 +191,7 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
     def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
         return contenders_of(self.record, limits, self._kept_accuracy())
 
-    def precision_frame(self) -> pd.DataFrame:
+    def precision_frame(self) -> DataFrame:
         """Return one row per config: latency and speed-up with intervals, file, memory, accuracy, error.
 
         Accuracy and error are those that `accuracy()` kept; without it the error is of the timed inputs, and
@@ -183,7 +201,7 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
 
     def precision_figure(self) -> go.Figure:
         """Draw speed against accuracy, or against the error where there is no accuracy."""
-        from workbench.features.compare.precision_chart import precision_figure
+        from workbench.features.compare.side_by_side import precision_figure
 
         return precision_figure(self.record, self._kept_accuracy())
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement, Verdict
+from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.kinds import Part, about_comparison, check_comparison
 from workbench.core.bundle.run import Run
 from workbench.core.feature import Feature
 from workbench.core.measure.bar import bar, steps
-from workbench.core.measure.limits import Progress
+from workbench.core.measure.limits import ShowProgress
 from workbench.core.measure.percentiles import percentiles_frame
 from workbench.core.measure.wording import report, sentence
 from workbench.core.prepare.real_data import data_from
@@ -27,7 +28,6 @@ from workbench.features.findings.result import Findings, FixTarget
 from workbench.features.memory.resources_chart import resources_chart
 
 if TYPE_CHECKING:
-    import pandas as pd
     import plotly.graph_objects as go
 
 
@@ -117,7 +117,7 @@ class Comparison(ResultWithParts):
         scores: Mapping[str, bool] | None = None,
         items: int | None = None,
         batch: int | None = None,
-        progress: bool | Callable[[Progress], None] | None = None,
+        progress: ShowProgress | None = None,
         cancel: threading.Event | None = None,
     ) -> AccuracyTable:
         """Return accuracy with labels, and the error of every output, of every config; see `wb.accuracy`.
@@ -153,7 +153,7 @@ class Comparison(ResultWithParts):
             self._records("findings"), None, FixTarget(self._model, inputs, self._calibration)
         )
 
-    def percentiles(self) -> pd.DataFrame:
+    def percentiles(self) -> DataFrame:
         """Return latency percentiles and throughput of each run, with intervals over processes."""
         return percentiles_frame(self.runs)
 

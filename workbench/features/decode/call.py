@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -12,7 +12,7 @@ from workbench.core.config import Config
 from workbench.core.errors import ConfigError, InputError
 from workbench.core.measure.agreement import TOLERANCE
 from workbench.core.measure.compare_request import check_seed
-from workbench.core.measure.limits import Limits, Progress
+from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model
 from workbench.core.models.decoding import DecodingNames, check_length, decoding_dims, decoding_names
 from workbench.core.models.generate import random_inputs
@@ -45,7 +45,7 @@ def decode(
     calibration: Any = None,
     smallest_effect: float = 0.01,
     tolerance: float = TOLERANCE,
-    progress: bool | Callable[[Progress], None] = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
     keep: bool = True,

@@ -23,7 +23,7 @@ from workbench.core.models.decoding import DecodingNames, cache_feeds, is_in_pla
 from workbench.core.worker.values import read_values, write_values
 from workbench.features.decode.points import WHATS, decode_pairs
 from workbench.features.decode.record import DecodeCase, DecodePass, DecodeRun, DecodeVerdict, DecodingRecord
-from workbench.features.profile.roofline.machine_peaks import kept_peaks
+from workbench.features.profile.roofline.peaks import kept_peaks
 
 PASSES = 2  # of each config in a round; one where a pass is long
 LONG_PASS_S = 1.0

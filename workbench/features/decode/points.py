@@ -6,18 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import verdict_cells
-from workbench.core.bundle.display import config_in_words, data_frame
+from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
 from workbench.core.measure.pairs import LEAST_S, Pair, typical_s
 from workbench.core.measure.percentiles import Figure, mean_of
 from workbench.core.measure.wording import headline
 from workbench.core.text import bytes_text, counted, in_digits, in_mib, in_ms
 from workbench.features.decode.record import DecodeCase, DecodePass, DecodeRun, DecodingRecord, What
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WHATS: tuple[What, ...] = ("first token", "next tokens")
 
@@ -87,7 +83,7 @@ def decode_pairs(baseline: DecodeRun, candidate: DecodeRun, what: What) -> tuple
     return tuple(pairs)
 
 
-def decode_frame(record: DecodingRecord) -> pd.DataFrame:
+def decode_frame(record: DecodingRecord) -> DataFrame:
     """Return one row per config, prompt and batch; units stand in the names."""
     verdicts = {
         (case.name, row.verdict.label, row.what): row.verdict
@@ -127,7 +123,7 @@ def decode_frame(record: DecodingRecord) -> pd.DataFrame:
     )
 
 
-def positions_frame(record: DecodingRecord) -> pd.DataFrame:
+def positions_frame(record: DecodingRecord) -> DataFrame:
     """Return one row per config, step and sequence: how long it took, and which token was picked."""
     rows = []
     for figures in figures_of(record):

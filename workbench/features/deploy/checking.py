@@ -22,9 +22,8 @@ from workbench.core.prepare.preparing import Prepared
 from workbench.core.worker.launch import Worker, WorkerFolder
 from workbench.core.worker.packages import packages_of
 from workbench.core.worker.values import read_values, write_values
-from workbench.features.deploy.client_process import ClientProcess
+from workbench.features.deploy.processes import ClientProcess, Server
 from workbench.features.deploy.record import DeploymentCheck, ServedRound
-from workbench.features.deploy.server_process import Server
 from workbench.features.deploy.texts import EXTRA, SERVER_PACKAGES
 
 CALLERS = (1, 4)

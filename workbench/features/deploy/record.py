@@ -6,19 +6,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from workbench.core.bundle.comparison import OutputAgreement
-from workbench.core.bundle.display import data_frame, frame_of
+from workbench.core.bundle.display import DataFrame, data_frame, frame_of
 from workbench.core.bundle.kinds import check_seconds
 from workbench.core.bundle.run import median_of
 from workbench.core.config.config import Config
 from workbench.core.measure.pairs import LEAST_S
 from workbench.core.measure.sequential import student_t
 from workbench.core.text import counted, in_digits, in_mib, in_ms, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _LEAST_ROUNDS = 3  # for an interval
 NO_INTERVAL = f"no interval from fewer than {_LEAST_ROUNDS} rounds"
@@ -127,7 +124,7 @@ class DeploymentRecord:
     notes: tuple[str, ...]
     check: DeploymentCheck | None
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per way to call: latencies in seconds, requests a second; files if nothing was timed."""
         if self.check is None or not self.check.rounds:
             return frame_of(self.files, ("path", "size_bytes", "sha256"), names={"path": "file"})

@@ -6,15 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.bundle.machine import Machine
 from workbench.core.measure.providers import ProviderState
 from workbench.core.text import aligned, in_digits, in_gib
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COLUMN = 32  # the longest name of a provider, and room
 
@@ -86,7 +82,7 @@ class Doctor:
     others_cores: float | None  # cores that other programs kept busy meanwhile; None: not known
     advice: tuple[Advice, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return a table with a row a fact; columns topic, item, value."""
         return data_frame(list(self._rows()), columns=["topic", "item", "value"])
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.config import Config
+from workbench.core.errors import BundleError
 from workbench.core.models import Model
+from workbench.core.text import counted, quoted, shorten
 from workbench.features.explain.graph import Graph
 from workbench.features.explain.observe import SNAPSHOTS_S, Follow, Observation, observe
 from workbench.features.explain.passes.fired import Passes, passes_of
 from workbench.features.explain.placement.records import Placement
-from workbench.features.explain.placement.resolve import place
-from workbench.features.explain.placement.timing import with_profile
+from workbench.features.explain.placement.resolve import place, with_profile
 from workbench.features.explain.provenance.account import FATES, Account, account, steps_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from workbench.features.profile.session_profile import SessionProfile
+from workbench.features.profile.session_profile import SessionProfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +44,11 @@ class Provenance:
         fates = ", ".join(f"{count:,} {fate}" for fate in FATES if (count := self.account.count(fate)))
         return f"<Provenance: {len(self.account.sources):,} source nodes: {fates or 'none'}>"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row a source node: node, op_type, fate, into, passes."""
         return frame_of(self.account.sources, ("node", "op_type", "fate", "into", "passes"))
 
-    def optimized_frame(self) -> pd.DataFrame:
+    def optimized_frame(self) -> DataFrame:
         """One row an optimized node: node, op_type, sources, inserted, passes."""
         return frame_of(self.account.optimized, ("node", "op_type", "sources", "inserted", "passes"))
 
@@ -116,3 +113,64 @@ def conclude(model_name: str, config: Config, observation: Observation) -> Expla
         passes=passes_of(observation, whole, steps),
         load_s=observation.load_s,
     )
+
+
+def check_explanation(explained: Explained, fix: str) -> None:
+    """Refuse an explanation that names a node outside of its graph."""
+    for name in ("source", "prepared", "basic", "optimized"):
+        keys = [node.key for node in getattr(explained, name).nodes]
+        if len(set(keys)) != len(keys):
+            raise BundleError(f"{name}: two nodes have one key.", fix)
+    source = [node.key for node in explained.source.nodes]
+    prepared = [node.key for node in explained.prepared.nodes]
+    optimized = [node.key for node in explained.optimized.nodes]
+    of_source, of_prepared, of_optimized = frozenset(source), frozenset(prepared), frozenset(optimized)
+    account = explained.provenance.account
+    _equal([row.node for row in account.sources], source, "provenance.account.sources", fix)
+    _equal([row.node for row in account.optimized], optimized, "provenance.account.optimized", fix)
+    _equal([row.node for row in explained.placement.nodes], optimized, "placement.nodes", fix)
+    _within((key for row in account.sources for key in row.into), of_optimized, "sources[…].into", fix)
+    _within((key for row in account.optimized for key in row.sources), of_source, "optimized[…].sources", fix)
+    _within((key for key, _ in explained.placement.sources), of_source, "placement.sources", fix)
+    _within(
+        (row.producer for row in explained.placement.boundaries), of_optimized, "placement.boundaries", fix
+    )
+    for row in explained.passes.missed:
+        _within(row.nodes, of_prepared, "passes.missed[…].nodes", fix)
+        _within(row.stopped_at, of_optimized, "passes.missed[…].stopped_at", fix)
+
+
+def _equal(keys: list[str], expected: list[str], place: str, fix: str) -> None:
+    if keys != expected:
+        raise BundleError(f"{place}: not the nodes of its graph, in their order.", fix)
+
+
+def _within(keys: Iterable[str], known: frozenset[str], place: str, fix: str) -> None:
+    for key in keys:
+        if key not in known:
+            raise BundleError(f"{place}: {quoted(key)} is not in its graph.", fix)
+
+
+_MOST_PASSES = 1  # named in the sentence
+
+
+def why_in_words(label: str, before: Explained, after: Explained) -> str:
+    """Return the difference in nodes and passes; `label` is that of the second config."""
+    fired, others = after.passes.names, before.passes.names
+    own = [name for name in fired if name not in others]
+    missing = [name for name in others if name not in fired]
+    count, base = (len(explained.optimized.nodes) for explained in (after, before))
+    if count == base and not own and not missing:
+        return f"ONNX Runtime made the same {counted(count, 'node')} of both: they differ in how they run"
+    parts = [f"{label} runs {counted(count, 'node')} where A runs {base:,}"]
+    if own:
+        parts.append(f"{_named(own)} changed the graph of {label} alone")
+    if missing:
+        parts.append(f"{_named(missing)} changed that of A alone")
+    return "; ".join(parts)
+
+
+def _named(passes: Sequence[str]) -> str:
+    more = len(passes) - _MOST_PASSES
+    named = ", ".join(map(shorten, passes[:_MOST_PASSES]))
+    return f"{named} and {counted(more, 'other pass', 'other passes')}" if more > 0 else named

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.display import data_frame
 from workbench.features.base.exportable import Exportable
+from workbench.features.explain.charts import fusions_chart
 from workbench.features.explain.explanation import Explained
-from workbench.features.explain.operators_chart import fusions_chart
 from workbench.features.explain.passes.fusion_table import FusionRow, fusion_rows
 
 if TYPE_CHECKING:

@@ -15,6 +15,6 @@ class ModelFiles(Result):
 
 FEATURE = Feature(
     "model files", FileDifference, check_files, result=ModelFiles,
-    chart="workbench.features.explain.operators_chart:files_chart", per="run",
+    chart="workbench.features.explain.charts:files_chart", per="run",
     heading="What differs between the model files",
 )  # fmt: skip

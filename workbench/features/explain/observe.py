@@ -25,7 +25,7 @@ from workbench.features.explain.graph import (
     unnamed,
     with_branch_constants,
 )
-from workbench.features.explain.provenance.same import same_graph
+from workbench.features.explain.provenance.account import same_graph
 from workbench.features.explain.weightless import with_shapes, write_weightless
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
+from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.kinds import Part
 from workbench.core.errors import ProfileError
 from workbench.core.feature import Feature
@@ -13,9 +14,9 @@ from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, attempt, paragraph, plot, table
 from workbench.features.base.examining import ExaminedRun
 from workbench.features.base.result import Result
-from workbench.features.explain.explanation import Explained, Provenance, explain
+from workbench.features.explain.charts import explanation_chart, passes_chart
+from workbench.features.explain.explanation import Explained, Provenance, check_explanation, explain
 from workbench.features.explain.fusions import Fusions
-from workbench.features.explain.operators_chart import explanation_chart, passes_chart
 from workbench.features.explain.passes.fired import Passes
 from workbench.features.explain.placement.comparing import PredictionCheck, compare_prediction
 from workbench.features.explain.placement.prediction import (
@@ -25,8 +26,7 @@ from workbench.features.explain.placement.prediction import (
     predict_all,
 )
 from workbench.features.explain.placement.records import Placement, placed_in_words
-from workbench.features.explain.placement.timing import sizes_of
-from workbench.features.explain.record_checks import check_explanation
+from workbench.features.explain.placement.resolve import sizes_of
 from workbench.features.memory.result import Memory
 from workbench.features.profile.result import Profile
 from workbench.features.profile.roofline.result import Roofline
@@ -34,7 +34,6 @@ from workbench.features.profile.saved import record_of
 from workbench.features.profile.session_profile import SessionProfile as Data
 
 if TYPE_CHECKING:
-    import pandas as pd
     import plotly.graph_objects as go
 
     from workbench.drawing.chart import Chart
@@ -133,7 +132,7 @@ class Explanation(Result):
         """Return what was fused into what, counted by pattern."""
         return Fusions({"optimized": self.record})
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per source node: what happened to it."""
         return self.provenance.to_frame()
 
@@ -153,7 +152,7 @@ class Explanation(Result):
 
     def flow_figure(self) -> go.Figure:
         """Draw what source operators became."""
-        from workbench.features.explain.provenance_chart import flow_figure
+        from workbench.features.explain.charts import flow_figure
 
         return flow_figure(self.record)
 

@@ -19,7 +19,7 @@ from workbench.core.errors import RunFailed, WorkerError
 from workbench.core.models.structure import tensors
 from workbench.core.models.wire import KEEP_BYTES
 from workbench.core.worker.launch import WorkerFolder, call_job
-from workbench.features.explain.graph.model import ELEMENT_BYTES
+from workbench.features.explain.graph import ELEMENT_BYTES
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from workbench.drawing.chart import (
     Axis,
@@ -15,10 +14,8 @@ from workbench.drawing.chart import (
     time_value,
 )
 from workbench.drawing.palette import LOSS
-
-if TYPE_CHECKING:
-    from workbench.features.findings.record import FindingRecord, FindingsRecord
-    from workbench.features.findings.slower.record import WhySlowerRecord
+from workbench.features.findings.record import FindingRecord, FindingsRecord
+from workbench.features.findings.slower.result import WhySlowerRecord
 
 _MOST_ROWS = 12
 LOST = Look(LOSS)

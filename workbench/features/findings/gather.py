@@ -22,7 +22,7 @@ from workbench.features.explain.explanation import explain
 from workbench.features.findings.evidence import Evidence, is_quantized
 from workbench.features.findings.known import Known
 from workbench.features.findings.weights import scan_weights
-from workbench.features.profile.difference.joining import in_the_names_of
+from workbench.features.profile.difference.matching import in_the_names_of
 from workbench.features.profile.profiled_config import profiled_config
 from workbench.features.profile.running import Execution, profile_execution
 from workbench.features.profile.sharing import sharing_of

@@ -6,15 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from workbench.core.bundle.display import frame_of, to_table
+from workbench.core.bundle.display import DataFrame, frame_of, to_table
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
 from workbench.core.text import counted, factor, factor_ends, in_ms, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Confidence = Literal["sure", "likely", "maybe"]
 Subject = Literal["time", "memory", "load", "accuracy", "correctness"]
@@ -219,7 +216,7 @@ class FindingsRecord:
             return f"{self.model_name}: {ALL_FINE[0].lower()}{ALL_FINE[1:]}: {self.looked_text}"
         return f"{self.model_name}: {count} finding{'s' * (count > 1)} worth a try ({self.looked_text})"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per finding: id, title, confidence, subject, saved, low, high, share, fix, nodes."""
         attributes = (
             *("id", "title", "confidence", "gain.subject"),

@@ -12,19 +12,26 @@ from workbench.core.bundle.origin import Origin
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.feature import Feature
-from workbench.core.measure.limits import Progress
-from workbench.core.models import Inputs, Model
+from workbench.core.measure.bar import steps as shown_steps
+from workbench.core.measure.limits import ShowProgress
+from workbench.core.models import Inputs, Model, load
+from workbench.core.models.examples import examples
+from workbench.core.prepare.calibration import source_of
 from workbench.core.prepare.preparing import prepare
+from workbench.core.prepare.real_data import data_from, inputs_from
+from workbench.core.prepare.replayed import replayed
 from workbench.core.text import printable
 from workbench.features.accuracy.sensitivity import searching_mode
 from workbench.features.base.examining import ExaminedRun
-from workbench.features.base.per_run import PerRun
+from workbench.features.base.measured import PerRun
 from workbench.features.base.registry import KINDS
+from workbench.features.base.result import origin_of
+from workbench.features.base.running import finding_inputs
 from workbench.features.findings.fix_result import FixResult, decide
-from workbench.features.findings.gather import gather
+from workbench.features.findings.gather import gather, known_accuracy
 from workbench.features.findings.known import Known
-from workbench.features.findings.look import look
 from workbench.features.findings.record import FindingRecord, FindingsRecord, check_findings
+from workbench.features.findings.rule import look
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -59,7 +66,7 @@ class Finding:
         self,
         budget_s: float | None = None,
         *,
-        progress: bool | Callable[[Progress], None] = True,
+        progress: ShowProgress = True,
         cancel: threading.Event | None = None,
         keep: bool = True,
     ) -> FixResult:
@@ -99,7 +106,7 @@ class Finding:
     def _searched(
         self,
         subject: FixTarget,
-        progress: bool | Callable[[Progress], None],
+        progress: ShowProgress,
         cancel: threading.Event | None,
     ) -> Config:
         """Return the config with the fewest layers in float that meets the error; refuse if none does."""
@@ -123,7 +130,7 @@ class Finding:
         subject: FixTarget,
         changed: Config,
         comparison: Any,
-        progress: bool | Callable[[Progress], None],
+        progress: ShowProgress,
         cancel: threading.Event | None,
     ) -> tuple[bool, str]:
         """Whether the fix brings the outputs nearer to those of float32, and the errors."""
@@ -211,6 +218,51 @@ def examine(run: ExaminedRun) -> FindingsRecord:
     return look(evidence)
 
 
+@finding_inputs
+def findings(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Inputs | Any = None,
+    data: Any = None,
+    seed: int = 0,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    on_step: Callable[[str], None] | None = None,
+) -> Findings:
+    """Look for lost time, memory and accuracy, each with its evidence, its fix and the predicted gain.
+
+    The model is explained, profiled for a moment and its weights are read once; nothing is measured against
+    anything yet: `finding.try_fix()` does that, and `wb.improve` for all of them.
+
+    `data`: labelled examples, as `wb.accuracy` takes them, for the findings about accuracy. `on_step` is told
+    each step that begins; by default a bar shows them.
+    """
+    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    data = data_from(loaded, data, None)
+    check_examples(loaded, data, calibration)
+    fed = inputs_from(loaded, inputs, seed=seed)
+    loaded = loaded.with_inputs(fed)
+    known = None
+    with shown_steps(on_step) as report:
+        if data is not None:
+            report("accuracy")
+            known = known_accuracy(loaded, chosen, data, calibration=calibration, cancel=cancel)
+        evidence = gather(
+            loaded, chosen, fed, known=known, calibration=calibration, cancel=cancel, on_step=report
+        )
+    about = origin_of(loaded, chosen, fed, cancel=cancel)
+    return Findings.made({"A": look(evidence)}, about, FixTarget(loaded, fed, calibration))
+
+
+def check_examples(model: Model, data: Any, calibration: Any) -> None:
+    """Refuse a file of labelled examples or of calibration data that cannot be read."""
+    if isinstance(data, str | Path):
+        examples(model, data)
+    if isinstance(calibration, str | Path):
+        source_of(model, calibration, 1)
+
+
 FEATURE = Feature(
     "findings",
     FindingsRecord,
@@ -218,7 +270,7 @@ FEATURE = Feature(
     result=Findings,
     chart="workbench.features.findings.chart:findings_chart",
     per="run",
-    call="workbench.features.findings.calls:findings",
+    call="workbench.features.findings.result:findings",
     takes=("inputs", "seed", "calibration", "on_step"),
     examine=examine,
     heading="Findings",

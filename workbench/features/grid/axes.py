@@ -1,8 +1,9 @@
-"""The axes of a grid: free dimensions of the model by name, or knobs of the config."""
+"""The axes of a grid, free dimensions of the model or knobs of the config, and a first try of each size."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias
@@ -11,11 +12,16 @@ from workbench.core.bounds import check_number
 from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
 from workbench.core.config.fields import BY_FIELD
-from workbench.core.errors import ConfigError
+from workbench.core.errors import ConfigError, InputError, RunFailed, WorkerError
+from workbench.core.measure.candidates import worker_plan
+from workbench.core.measure.limits import Limits
 from workbench.core.models import Model
 from workbench.core.models.declared import declared_inputs
 from workbench.core.models.sizes import free_dims, is_batch
+from workbench.core.prepare.runnable import cast_feeds, make_runnable
 from workbench.core.text import did_you_mean, listed, quoted, shorten
+from workbench.core.worker.launch import Worker, WorkerFolder
+from workbench.core.worker.values import Feed, write_values
 from workbench.features.grid.record import GridAxis, Series
 
 KNOB_NAMES = {"threads": "intra_op_threads"}  # shorter names of knobs
@@ -157,3 +163,48 @@ def _series(
 def _in_words(field: str, value: Any) -> str:
     knob = BY_FIELD[field]
     return knob.words(knob.canonical(value))
+
+
+def check_sizes(
+    model: Model,
+    config: Config,
+    points: Iterable[tuple[str, Sequence[Feed]]],
+    *,
+    limits: Limits,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Run the feeds of each named point once in one worker; raise InputError where one is refused.
+
+    A session of ONNX Runtime is made once; another engine may be built for the shapes of its feeds.
+    """
+    runnable = make_runnable(model, config, (), calibration=calibration, cancel=cancel, on_step=on_step)
+    with WorkerFolder() as folder:
+        worker = Worker(
+            folder,
+            name="sizes",
+            python=config.interpreter,
+            memory_bytes=limits.memory_bytes,
+            engine=None if config.engine is None else config.engine.KIND,
+        )
+        with worker:
+            worker.hello(timeout_s=limits.start_s, cancel=cancel)
+            path, loaded = folder / "feeds", None
+            for name, feeds in points:
+                on_step(f"trying {name}")
+                plan = worker_plan(config, runnable.config, runnable.model, feeds)
+                if plan != loaded:
+                    loaded, session = plan, {"model": str(runnable.model.path), "plan": plan}
+                    worker.request("load", session, stage="load", timeout_s=limits.load_s, cancel=cancel)
+                write_values(path, cast_feeds(feeds, runnable.model))
+                body = {"feeds": str(path)}
+                try:
+                    worker.request(
+                        "first_run", body, stage="first run", timeout_s=limits.run_s, cancel=cancel
+                    )
+                except (RunFailed, WorkerError) as error:
+                    raise InputError(
+                        f"{shorten(model.name)} cannot run at {name}: {error.problem}",
+                        f"leave these sizes out, or give sizes that belong together; {error.fix}",
+                    ) from error

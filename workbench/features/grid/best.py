@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import config_in_words, data_frame
+from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
 from workbench.core.bundle.run import Run
 from workbench.core.errors import ConfigError
 from workbench.core.measure.percentiles import Figure, percentiles, throughput
@@ -16,9 +16,6 @@ from workbench.core.text import in_mib, in_ms, one_line, printable, shorten
 from workbench.drawing.markup import text
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.grid.acceptance import Check, drop_check
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Answer = Literal["yes", "no", "not settled"]
 _MOST_OPEN = 6  # reasons; more are folded
@@ -105,7 +102,7 @@ class Best:
         winner = self.winner()
         return None if winner is None else winner.label
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per contender and limit: passed (None: not settled), reason, best."""
         best = [self.winner(group) for group in self.groups]
         rows = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path, PurePath
@@ -18,29 +18,29 @@ from workbench.core.errors import ConfigError, InputError, RunFailed, WorkbenchE
 from workbench.core.measure.bar import bar
 from workbench.core.measure.compare_request import check_seed
 from workbench.core.measure.finding_inputs import with_running_inputs
-from workbench.core.measure.limits import Limits, OnProgress, Progress
+from workbench.core.measure.limits import Limits, OnProgress, Progress, ShowProgress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.models.fit import check_fit
 from workbench.core.models.generate import random_inputs
 from workbench.core.prepare.replayed import replayed
 from workbench.core.stored_files import expanded
 from workbench.core.text import one_line, path_text, public_address, quoted
-from workbench.features.base.in_turn import Turn, measured_in_turn
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import (
     Feeds,
+    Turn,
     check_configs,
     finding_inputs,
     inputs_of,
     kept,
     measure_runs,
+    measured_in_turn,
     opened_for,
 )
 from workbench.features.compare.call import open as open_bundle
-from workbench.features.grid.axes import Sizes, axes_of
+from workbench.features.grid.axes import Sizes, axes_of, check_sizes
 from workbench.features.grid.matrix import Matrix, MatrixRecord
 from workbench.features.grid.record import Place, Series, size_text
-from workbench.features.grid.size_check import check_sizes
 from workbench.features.grid.sweep import Sweep, SweepRecord
 
 _EXAMPLE = "wb.sweep(model, wb.Config(…), batch=(1, 8, 32))"
@@ -58,7 +58,7 @@ def sweep(
     calibration: Any = None,
     seed: int = 0,
     allow_fallback: bool = False,
-    progress: bool | Callable[[Progress], None] = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
     keep: bool = True,
@@ -134,7 +134,7 @@ def matrix(
     pacing_s: float | None = None,
     seed: int = 0,
     allow_fallback: bool = False,
-    progress: bool | Callable[[Progress], None] = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
     keep: bool = True,

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict, verdict_cells
-from workbench.core.bundle.display import data_frame, typed
+from workbench.core.bundle.display import DataFrame, data_frame, typed
 from workbench.core.bundle.kinds import check_measured_runs
 from workbench.core.bundle.run import Run, labels_of
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
+from workbench.core.measure.gates import FINE, OPEN, Gate, of_comparison, was_measured
 from workbench.core.measure.percentiles import Figure, percentiles, throughput
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.models.sizes import is_batch
 from workbench.core.text import in_ms, one_line, shorten
 from workbench.features.grid.winner import Winner, winner_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +166,7 @@ def size_text(sizes: tuple[tuple[str, int], ...]) -> str:
     return ", ".join(f"{shorten(name)} {size}" for name, size in sizes) or "the default sizes"
 
 
-def grid_frame(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+def grid_frame(rows: Sequence[Mapping[str, object]]) -> DataFrame:
     """Return the table of these rows."""
     return typed(data_frame(rows))
 
@@ -188,3 +186,23 @@ def check_grid(record: GridRecord, fix: str) -> None:
             if tuple(run.label for run in place.measured.runs) != record.labels:
                 names = ", ".join(map(shorten, record.labels[:3]))
                 raise BundleError(f"places[{at}].measured.runs: expected the runs {names}….", fix)
+
+
+def gates_of_grid(record: GridRecord, fail_if: Collection[str]) -> Iterator[Gate]:
+    """Yield the checks of each size, or of each model."""
+    for place in record.places:
+        yield from _gates_of_place(record.name_of(place), place, fail_if)
+
+
+def _gates_of_place(name: str, place: Place, fail_if: Collection[str]) -> Iterator[Gate]:
+    """Yield the checks of one comparison, or of one config alone."""
+    measured = place.measured
+    if measured is None:
+        yield Gate(name, OPEN, f"not measured: {one_line(place.problem or '')}")
+    elif len(measured.runs) < 2:
+        latency = in_ms(measured.runs[0].latency.median_s)
+        code = FINE if was_measured(measured, measured.runs[0].label) else OPEN
+        yield Gate(name, code, f"median {latency or 'not measured'}")
+    else:
+        for check in of_comparison(measured, fail_if):
+            yield Gate(f"{name}: {check.name}", check.code, check.text)

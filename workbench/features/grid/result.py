@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -12,7 +12,7 @@ from workbench.core.bundle.kinds import Part
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError, WorkbenchError
 from workbench.core.measure.bar import bar
-from workbench.core.measure.limits import Progress
+from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Model
 from workbench.core.text import listed, shorten
 from workbench.drawing.page.document import Document
@@ -100,7 +100,7 @@ class Grid(ConfigChoice, Result):
         self,
         name: str,
         data: Any,
-        progress: bool | Callable[[Progress], None],
+        progress: ShowProgress,
         cancel: threading.Event | None,
         **options: Any,
     ) -> AccuracyTable:

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.display import DataFrame
 from workbench.core.errors import ConfigError
 from workbench.core.feature import Feature
 from workbench.core.form import Field, axes
-from workbench.core.measure.limits import Progress
+from workbench.core.measure.limits import ShowProgress
 from workbench.core.measure.measurement import in_words
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.models.sizes import is_batch
 from workbench.core.text import counted, factor, factor_ends, in_ms, one_line, shorten
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.compare.result import Comparison
-from workbench.features.grid.gates import gates_of_grid
-from workbench.features.grid.record import GridAxis, GridRecord, Place, check_grid, grid_frame
+from workbench.features.grid.record import GridAxis, GridRecord, Place, check_grid, gates_of_grid, grid_frame
 from workbench.features.grid.result import Grid
 from workbench.features.grid.winner import Winner
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +91,7 @@ class SweepRecord(GridRecord):
         most = in_words(best.rate()).removeprefix("throughput ").replace("runs/s", f"{self.unit}/s")
         return f"{swept}; most {most} at {best.place.size}{by}"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per point and config: sizes, latency, items a second, memory, verdict, failure."""
         return grid_frame(
             [
@@ -200,7 +197,7 @@ class Sweep(Grid):
         self,
         data: Any = None,
         *,
-        progress: bool | Callable[[Progress], None] = True,
+        progress: ShowProgress = True,
         cancel: threading.Event | None = None,
         **options: Any,
     ) -> AccuracyTable:

@@ -14,15 +14,21 @@ from workbench.features.compare.result import Comparison
 from workbench.features.findings.fix_result import FixResult
 from workbench.features.findings.record import FindingRecord
 from workbench.features.findings.result import Finding, Findings
-from workbench.features.improve.allowed import space_around, why_not_tried
-from workbench.features.improve.judging import judged, outputs_beyond
-from workbench.features.improve.limits import Kept
-from workbench.features.improve.proof import Proof, beyond_limits, limits_in_words, proven_steps, why_unproven
+from workbench.features.improve.judging import (
+    Kept,
+    Proof,
+    beyond_limits,
+    judged,
+    limits_in_words,
+    outputs_beyond,
+    proven_steps,
+    why_unproven,
+)
 from workbench.features.improve.record import ImprovementRecord, ImprovementStep
-from workbench.features.improve.request import ImproveRequest
+from workbench.features.improve.request import ImproveRequest, space_around, why_not_tried
+from workbench.features.tune.entries import BASELINE
 from workbench.features.tune.record import StudyRecord
 from workbench.features.tune.request import StudyRequest
-from workbench.features.tune.standings import BASELINE
 from workbench.features.tune.study import run_study
 
 STEP_S = 15.0  # the most that one fix may take

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import config_in_words, frame_of
+from workbench.core.bundle.display import DataFrame, config_in_words, frame_of
 from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.kinds import check_comparison
 from workbench.core.config import Config
@@ -14,9 +14,6 @@ from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import bounded, counted, factor, factor_ends
 from workbench.features.findings.record import FindingRecord
 from workbench.features.tune.record import StudyCandidate, StudyRecord, check_study
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_SEARCHED = 8  # configs of the search in the printed text
 
@@ -150,7 +147,7 @@ class ImprovementRecord:
         speed_up = f"{factor(verdict.ratio, verdict.low, verdict.high)}{interval} as fast as before"
         return f"{self.model_name}: {verdict.kind}, {speed_up} ({tried})"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per trial: way, finding, title, kept, predicted, measured, low, high, reason."""
         attributes = ("way", "finding", "title", "kept", "predicted", "ratio", "low", "high", "reason")
         numbers = ("predicted", "measured", "low", "high")

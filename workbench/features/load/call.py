@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from workbench.core.bounds import check_number
@@ -11,7 +11,7 @@ from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.core.measure.agreement import TOLERANCE
 from workbench.core.measure.compare_request import check_seed
-from workbench.core.measure.limits import Limits, Progress
+from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model
 from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
@@ -21,8 +21,7 @@ from workbench.features.base.running import Feeds, finding_inputs, kept, opened_
 from workbench.features.deploy.checking import ROUNDS
 from workbench.features.deploy.result import Deployment
 from workbench.features.load.load_test import LoadRounds
-from workbench.features.load.record import LoadPoint
-from workbench.features.load.request import LoadRequest, Sessions, check_load
+from workbench.features.load.record import LoadPoint, LoadRequest, Sessions, check_load
 from workbench.features.load.result import LoadTest
 
 DURATION_S = 2.0
@@ -45,7 +44,7 @@ def load_test(
     smallest_effect: float = 0.01,
     tolerance: float = TOLERANCE,
     least_sqnr_db: float | None = None,
-    progress: bool | Callable[[Progress], None] = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
     keep: bool = True,

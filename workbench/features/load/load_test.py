@@ -14,8 +14,16 @@ from workbench.core.measure.participant import Participant
 from workbench.core.measure.rounds import seconds_of
 from workbench.core.measure.task_rounds import TaskRounds
 from workbench.features.load.points import load_notes, load_pairs
-from workbench.features.load.record import LoadPoint, LoadRun, LoadSlice, LoadTestRecord, LoadVerdict
-from workbench.features.load.request import MOST_REQUESTS, LoadRequest, Sessions
+from workbench.features.load.record import (
+    MOST_REQUESTS,
+    LoadPoint,
+    LoadRequest,
+    LoadRun,
+    LoadSlice,
+    LoadTestRecord,
+    LoadVerdict,
+    Sessions,
+)
 
 
 class LoadRounds(TaskRounds[LoadTestRecord]):

@@ -6,19 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.core.bundle.comparison import Verdict, verdict_cells
-from workbench.core.bundle.display import config_in_words, data_frame
+from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
 from workbench.core.measure.pairs import LEAST_S, Pair, typical_s
 from workbench.core.measure.percentiles import Figure, mean_of, percentile_of
 from workbench.core.measure.wording import headline, thread_notes
 from workbench.core.text import in_digits, in_ms, listed
-from workbench.features.load.record import LoadPoint, LoadRun, LoadSlice, LoadTestRecord
-from workbench.features.load.request import MOST_REQUESTS
-
-if TYPE_CHECKING:
-    import pandas as pd
+from workbench.features.load.record import MOST_REQUESTS, LoadPoint, LoadRun, LoadSlice, LoadTestRecord
 
 _CLOSE = 0.05  # of the best throughput: more callers than at the knee gain less than this
 REACHED = 0.95  # of the asked rate: Poisson arrivals of a few hundred requests scatter by this much
@@ -110,7 +106,7 @@ def load_notes(
     return tuple(notes)
 
 
-def load_frame(record: LoadTestRecord) -> pd.DataFrame:
+def load_frame(record: LoadTestRecord) -> DataFrame:
     """Return one row per config and amount of load; units stand in the names."""
     rows = summaries(record)
     knees = knees_of(rows, record)

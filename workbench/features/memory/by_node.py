@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from workbench.core.bundle.codec import TABLE
-from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.rewrites.graphs import bodies
 from workbench.core.text import in_mib
 from workbench.features.profile.flops.shapes import profiled_shapes, stored_shapes
 from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.trace import SIGNED, EventKind, node_name
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 MEMORY_BUDGET_S = 0.1  # every run allocates alike
 
@@ -53,7 +49,7 @@ class MemoryRecord:
     arena_peak_bytes: int | None = field(metadata=SIGNED)
     arena_held_bytes: int | None = field(metadata=SIGNED)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per node, in the order of execution."""
         names = (
             *("position", "node", "op_type", "allocated_bytes", "temporary_bytes", "in_use_bytes"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.drawing.chart import (
     Axis,
     Chart,
@@ -15,10 +15,7 @@ from workbench.drawing.chart import (
     time_value,
 )
 from workbench.drawing.strips import config_text
-
-if TYPE_CHECKING:
-    from workbench.core.bundle.comparison import ComparisonRecord
-    from workbench.features.memory.by_node import MemoryRecord
+from workbench.features.memory.by_node import MemoryRecord
 
 _TOTALS = (
     ("weights", "weights_bytes"),

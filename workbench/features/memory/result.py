@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.core.feature import Feature
 from workbench.features.base.examining import ExaminedRun
-from workbench.features.base.per_run import PerRun
+from workbench.features.base.measured import PerRun
 from workbench.features.memory.by_node import MEMORY_BUDGET_S, MemoryRecord, memory_as_asked
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,119 @@ import numpy as np
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.comparison import InputsRecord
+from workbench.core.config import Config, StaticInt8
 from workbench.core.errors import ConfigError, InputError
 from workbench.core.measure.agreement import TOLERANCE
 from workbench.core.measure.bar import bar
-from workbench.core.measure.compare_request import check_seed
-from workbench.core.measure.limits import Limits, OnProgress, Progress
+from workbench.core.measure.compare_request import CompareRequest, check_seed
+from workbench.core.measure.interleaved import TaskAnswer
+from workbench.core.measure.limits import Limits, OnProgress, ShowProgress
 from workbench.core.models import Inputs
 from workbench.core.models.inputs import read_npz
 from workbench.core.text import quoted
-from workbench.core.worker.values import Feed
+from workbench.core.worker.values import Feed, read_values
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, kept
-from workbench.features.pipelines.measuring import PipelineRounds
-from workbench.features.pipelines.one_pass import examples_for, pipelines_request
 from workbench.features.pipelines.pipeline import Pipeline
 from workbench.features.pipelines.result import Pipelines
-from workbench.features.pipelines.sessions import StageExamples
+from workbench.features.pipelines.sessions import PipelineRounds, PipelineSessions, StageExamples
+
+
+@dataclass(frozen=True, slots=True)
+class OnePass:
+    """What a pass over each set of inputs gave."""
+
+    outputs: Sequence[Feed]
+    taken: tuple[Sequence[Feed], ...]  # of each stage
+
+
+class OnePassRounds(PipelineSessions[OnePass]):
+    """A pipeline that is run once."""
+
+    def run(self) -> None:
+        """Connect the stages, which runs them."""
+        self.connect()
+
+    def taken_path(self) -> str | None:
+        return str(self.surroundings.folder / "taken")
+
+    def record(self) -> OnePass:
+        """Return what was given and taken."""
+        (gathered,), (pipeline,) = self.gathered.values(), self.pipelines.values()
+        assert gathered.outputs is not None
+        taken = (read_values(self.surroundings.folder / f"taken.{n}") for n in range(len(pipeline.stages)))
+        return OnePass(read_values(gathered.outputs), tuple(taken))
+
+    def take(self, answer: TaskAnswer) -> None:
+        """Keep nothing: a pass has no tasks."""
+
+    def fraction(self, number: int, elapsed_s: float) -> float | None:
+        """Return that nothing is known: a pass has one round."""
+        del number, elapsed_s
+        return None
+
+
+def one_pass(
+    pipeline: Pipeline,
+    feeds: Sequence[Feed],
+    calibration: StageExamples,
+    *,
+    limits: Limits | None = None,
+    on_progress: OnProgress = lambda _: None,
+    cancel: threading.Event | None = None,
+) -> OnePass:
+    """Run a pipeline once on each set of inputs, in a process of its own."""
+    compared = pipelines_request((pipeline,), feeds, allow_fallback=True, limits=limits or Limits())
+    return OnePassRounds((pipeline,), (calibration,), compared, 1.0, on_progress).measure(cancel)
+
+
+def examples_for(
+    pipeline: Pipeline,
+    feeds: Sequence[Feed],
+    calibration: Sequence[Feed] | None,
+    *,
+    limits: Limits | None = None,
+    on_progress: OnProgress = lambda _: None,
+    cancel: threading.Event | None = None,
+) -> StageExamples:
+    """Return what each static int8 model of a pipeline is calibrated on: what arrives at it in float.
+
+    The pipeline runs on `calibration`; without it on the inputs, and its first stage has the usual data.
+    """
+    first = 0 if calibration is not None else 1
+    wanted = {
+        number: stage.config.arithmetic.samples
+        for number, stage in enumerate(pipeline.stages)
+        if number >= first and isinstance(stage.config.arithmetic, StaticInt8)
+    }
+    if not wanted:
+        return {}
+    counts = [samples for samples in wanted.values() if samples is not None]
+    most = max(counts) if len(counts) == len(wanted) else None  # a model that takes all of them
+    given = (feeds if calibration is None else calibration)[:most]
+    arrived = one_pass(
+        pipeline.in_float(), given, {}, limits=limits, on_progress=on_progress, cancel=cancel
+    ).taken
+    return {number: arrived[number][:samples] for number, samples in wanted.items()}
+
+
+def pipelines_request(pipelines: Sequence[Pipeline], feeds: Sequence[Feed], **options: Any) -> CompareRequest:
+    """Return the request that rounds of pipelines read; `options` are further fields of it."""
+    first = pipelines[0].models[0].model
+    assert first is not None
+    return CompareRequest(
+        **{
+            "model": first.path,
+            "model_name": pipelines[0].name,
+            "model_bytes": first.file_bytes,
+            "model_record": first.record,
+            "configs": (Config(),) * len(pipelines),
+            "feeds": feeds,
+            "inputs": InputsRecord("given", None, (), ()),
+            **options,
+        }
+    )
+
 
 BUDGET_S = 30.0
 MOST_PIPELINES = 26  # labels of one letter
@@ -41,7 +139,7 @@ def measure_pipelines(
     calibration: Feeds = None,
     smallest_effect: float = 0.01,
     tolerance: float = TOLERANCE,
-    progress: bool | Callable[[Progress], None] = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
     keep: bool = True,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import OutputAgreement, Verdict
-from workbench.core.bundle.display import config_in_words, data_frame, typed
+from workbench.core.bundle.display import DataFrame, config_in_words, data_frame, typed
 from workbench.core.bundle.kinds import check_ratios, check_seconds
 from workbench.core.bundle.run import Failure
 from workbench.core.config import Config
@@ -17,9 +16,6 @@ from workbench.core.measure.pairs import LEAST_S, TYPICAL_SHARE, typical_s
 from workbench.core.measure.percentiles import Figure, mean_of
 from workbench.core.measure.wording import headline
 from workbench.core.text import in_digits, in_ms, quoted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +134,7 @@ class PipelinesRecord:
         lines = [line for run in self.runs for line in _sentences(run)]
         return "\n".join([*lines, *map(headline, self.verdicts)])
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row for each stage of each pipeline."""
         rows = []
         for run in self.runs:

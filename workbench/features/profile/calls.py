@@ -22,8 +22,7 @@ from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_as_asked
 from workbench.features.memory.result import Memory
 from workbench.features.profile.reader import read_trace
 from workbench.features.profile.result import Profile
-from workbench.features.profile.roofline.machine_peaks import keep_peaks
-from workbench.features.profile.roofline.peaks import PeakRow, measure_peaks
+from workbench.features.profile.roofline.peaks import PeakRow, keep_peaks, measure_peaks
 from workbench.features.profile.roofline.peaks_result import Peaks
 from workbench.features.profile.roofline.result import Roofline
 from workbench.features.profile.running import Execution, profile_execution

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from workbench.core.prepare.runnable import make_runnable
 from workbench.core.worker.values import Feed
 from workbench.features.explain.graph import Graph, read_graph
 from workbench.features.profile.running import Execution, profile_execution
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.tables import seconds_by_run
-
-if TYPE_CHECKING:
-    from workbench.features.profile.session_profile import SessionProfile
 
 # By what MLAS computes in integers, and ORT's fused forms of it.
 INTEGER_OPERATORS = frozenset(

@@ -17,8 +17,18 @@ import orjson
 
 from workbench.core.errors import ProfileError
 from workbench.features.profile.chunks import ReadDamage, batches
-from workbench.features.profile.interning import Interning, call_row, number, packed
-from workbench.features.profile.trace import NO_CODE, SCALARS, SHAPES, ArenaState, Scheduling, Trace
+from workbench.features.profile.trace import (
+    NO_CODE,
+    SCALARS,
+    SHAPES,
+    ArenaState,
+    Interning,
+    Scheduling,
+    Trace,
+    call_row,
+    number,
+    packed,
+)
 
 MAX_EVENTS = 8_000_000  # eight times ORT's own cap; about 600 MB of columns
 TRUNCATED = "profile_truncated"

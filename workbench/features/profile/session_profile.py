@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Self
 
+from workbench.core.bundle.display import DataFrame
 from workbench.core.text import counted, in_ms, in_time
 from workbench.features.profile.tables import (
     CountedEvents,
@@ -30,7 +31,6 @@ from workbench.features.profile.tree import EventTree, build_tree
 from workbench.features.profile.writing import save_trace
 
 if TYPE_CHECKING:
-    import pandas as pd
     from onnx import ModelProto
 
 _STEADY = 0.75  # as in judge.pairs
@@ -168,7 +168,7 @@ class SessionProfile:
         counted_runs = list(self.tree.runs[self.warmup_runs :])
         return tuple((self.trace.duration_us[counted_runs] / 1e6).tolist())
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return a row per executed node: op_type, provider, scope, calls and times of one run, share."""
         return node_table(self.steady)
 
@@ -177,15 +177,15 @@ class SessionProfile:
         table = node_table(self.steady)
         return {str(node): float(own_s) for node, own_s in zip(table["node"], table["self_s"], strict=True)}
 
-    def by(self, group: Grouping) -> pd.DataFrame:
+    def by(self, group: Grouping) -> DataFrame:
         """Return a row per op_type, node, scope, provider or thread; gaps are rows, so shares sum to one."""
         return group_table(self.steady, group)
 
-    def variation(self, group: Grouping = "node") -> pd.DataFrame:
+    def variation(self, group: Grouping = "node") -> DataFrame:
         """Over the counted runs, what varies most first: lowest, quartiles, highest of each group."""
         return variation_table(self.measured, group)
 
-    def spans(self) -> pd.DataFrame:
+    def spans(self) -> DataFrame:
         """A row an event with its parent: the tree as flame views draw it."""
         return span_table(self.trace, self.tree)
 

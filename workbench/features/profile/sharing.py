@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.trace import Scheduling, node_name
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WAITING = 0.10  # of a node's time: more means that the calling thread finished well before the others
 HANDING_OUT = 0.10
@@ -57,7 +53,7 @@ class Sharing:
 
     nodes: tuple[NodeSharing, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per node, with its `words`."""
         return frame_of(self.nodes, (*NodeSharing.__dataclass_fields__, "words"))
 

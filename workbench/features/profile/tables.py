@@ -5,20 +5,58 @@ Times are those of one run, profiled times multiplied by `Measured.scale`: the l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from workbench.core.bundle.display import data_frame
-from workbench.features.profile.interning import Interning
-from workbench.features.profile.scopes import scope_of
-from workbench.features.profile.trace import NO_CODE, Codes, EventKind, Trace, node_name
+from workbench.core.bundle.display import DataFrame, data_frame
+from workbench.core.rewrites.graphs import with_bodies
+from workbench.features.explain.graph import dotted, module_of
+from workbench.features.profile.trace import NO_CODE, Codes, EventKind, Interning, Trace, node_name
 from workbench.features.profile.tree import NO_PARENT, EventTree
 
-if TYPE_CHECKING:
-    import pandas as pd
+_ADDED = ("_nchwc", "_nhwc", "_reorder", "_output_0")  # by ORT and exporters, to the name of a tensor
+
+
+def scope_of(name: str) -> str:
+    """Return the module path that exporters put before the last slash; "" where there is none."""
+    return name.rpartition("/")[0]
+
+
+def scopes_of(optimized: Any, source: Any) -> dict[str, str]:
+    """Return modules by node of the optimized model, for nodes whose own name does not hold one."""
+    known = dict(_told(source))
+    scopes: dict[str, str] = {}
+    for node in (node for graph in with_bodies(optimized.graph) for node in graph.node):
+        if scope_of(node.name):
+            continue
+        for name in (*node.output, node.name):
+            scope = next(
+                (known[spelling] for spelling in _spellings(name) if spelling in known), None
+            ) or scope_of(name)
+            if scope:
+                scopes[node.name] = scope
+                break
+    return scopes
+
+
+def _told(model: Any) -> Iterator[tuple[str, str]]:
+    """Yield modules from metadata, by the names of nodes and of their outputs."""
+    for node in (node for graph in with_bodies(model.graph) for node in graph.node):
+        scope = "/".join(dotted(module_of(node)))
+        if scope:
+            for name in (node.name, *node.output):
+                yield name, scope
+
+
+def _spellings(name: str) -> Iterator[str]:
+    yield name
+    for ending in _ADDED:
+        name = name.removesuffix(ending)
+        yield name
+
 
 Grouping: TypeAlias = Literal["node", "op_type", "scope", "provider", "thread"]
 BETWEEN_NODES = "(between nodes)"
@@ -88,7 +126,7 @@ def measured(
     return CountedEvents(trace, tree, events.astype(np.int32), run[events], tuple(runs), scopes, scale)
 
 
-def node_table(runs: CountedEvents) -> pd.DataFrame:
+def node_table(runs: CountedEvents) -> DataFrame:
     """Return a row per executed node: calls and times of one run, and its share of the run."""
     is_node = runs.tree.kind[runs.events] == EventKind.NODE
     events = runs.events[is_node]
@@ -123,7 +161,7 @@ def node_table(runs: CountedEvents) -> pd.DataFrame:
     return result.sort_values("self_s", ascending=False, ignore_index=True)
 
 
-def group_table(runs: CountedEvents, by: Grouping) -> pd.DataFrame:
+def group_table(runs: CountedEvents, by: Grouping) -> DataFrame:
     """Return a row per group: calls and times of one run, share of it. The shares sum to one."""
     counts = runs.tree.kind[runs.events] == EventKind.NODE
     rows = data_frame(
@@ -145,7 +183,7 @@ def group_table(runs: CountedEvents, by: Grouping) -> pd.DataFrame:
     return table.reset_index().sort_values("self_s", ascending=False, ignore_index=True)
 
 
-def variation_table(runs: CountedEvents, by: Grouping = "node") -> pd.DataFrame:
+def variation_table(runs: CountedEvents, by: Grouping = "node") -> DataFrame:
     """How each group's time a run varies: lowest, quartiles, highest; spread is (q75 - q25) / median.
 
     p90_s is given from 64 runs on: fewer cannot tell it.
@@ -179,7 +217,7 @@ def mean_seconds(runs: CountedEvents) -> float:
     return float((runs.trace.duration_us[events] / 1e6).mean()) if events else 0.0
 
 
-def span_table(trace: Trace, tree: EventTree) -> pd.DataFrame:
+def span_table(trace: Trace, tree: EventTree) -> DataFrame:
     """A row an event of the tree: what flame views draw. Starts count from the first event."""
     taking = np.flatnonzero(~np.isnan(tree.self_us))
     calls = [trace.call_of(int(event)) for event in taking]

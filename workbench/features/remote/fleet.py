@@ -8,18 +8,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.bundle.entries import entry_of
 from workbench.core.errors import Cancelled, ConfigError, WorkbenchError
 from workbench.core.measure.bar import bar
-from workbench.core.measure.limits import Progress
+from workbench.core.measure.limits import Progress, ShowProgress
 from workbench.core.models import load
 from workbench.core.text import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_CALLS = 1_000  # each waits in a thread of its own
 _COLUMNS = ("cpu", "kind", "verdict", "ratio", "low", "high")  # of a history's entry
@@ -50,7 +47,7 @@ class FleetAnswers:
                 return answer.result
         raise ConfigError(f"{pair!r} was not asked for", "give a pair of to_frame(): model, target")
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per pair. A ratio is that of one machine's own comparison."""
         rows = []
         for answer in self.answers:
@@ -92,7 +89,7 @@ class Fleet:
         self,
         name: str,
         *arguments: Any,
-        progress: bool | Callable[[Progress], None] = True,
+        progress: ShowProgress = True,
         cancel: threading.Event | None = None,
         **options: Any,
     ) -> FleetAnswers:

@@ -15,7 +15,7 @@ from workbench.core.measure.candidates import make_candidate
 from workbench.core.models.fit import check_fit
 from workbench.features.accuracy.accuracy import accuracy
 from workbench.features.explain.observe import observe
-from workbench.features.explain.provenance.same import graph_signature
+from workbench.features.explain.provenance.account import graph_signature
 from workbench.features.grid.acceptance import Budget, accuracy_checks
 from workbench.features.grid.best import file_check
 from workbench.features.tune.entries import Accuracy, StudyEntry

@@ -20,13 +20,17 @@ from workbench.core.measure.rounds import Round
 from workbench.core.measure.surroundings import Surroundings
 from workbench.core.worker.values import write_values
 from workbench.features.tune.admission import Admission
-from workbench.features.tune.entries import StudyEntry, StudyTally, entries_of, measured_before
-from workbench.features.tune.file_watch import FileWatch
-from workbench.features.tune.objectives import Sides, limit_checks
+from workbench.features.tune.entries import (
+    BASELINE,
+    Gains,
+    StudyEntry,
+    StudyTally,
+    entries_of,
+    measured_before,
+)
+from workbench.features.tune.objectives import Sides, limit_checks, round_of
 from workbench.features.tune.record import Stage, State, StudyCandidate, StudyRecord
-from workbench.features.tune.request import StudyRequest
-from workbench.features.tune.standings import BASELINE, Gains
-from workbench.features.tune.under_load import round_of
+from workbench.features.tune.request import FileWatch, StudyRequest
 
 SELECTION_SHARE = 0.7  # of the budget; the rest confirms
 _FIRST = 3  # candidates that are measured even if little time is left for more

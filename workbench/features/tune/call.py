@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.core.bundle.goal import Goal, Objective, check_objectives
 from workbench.core.config import Config
 from workbench.core.measure.bar import bar
-from workbench.core.measure.limits import Limits, Progress
+from workbench.core.measure.limits import Limits, Progress, ShowProgress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.prepare.real_data import data_from
 from workbench.core.prepare.replayed import replayed
@@ -18,9 +18,7 @@ from workbench.features.tune.default_space import default_space as space_of
 from workbench.features.tune.request import StudyRequest
 from workbench.features.tune.result import Study
 from workbench.features.tune.space import Space
-
-if TYPE_CHECKING:
-    from workbench.features.variants.worth import Ablation
+from workbench.features.variants.worth import Ablation
 
 
 @finding_inputs
@@ -39,7 +37,7 @@ def tune(
     smallest_effect: float = 0.01,
     pacing_s: float | None = None,
     seed: int = 0,
-    progress: bool | Callable[[Progress], None] = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     worker_limits: Limits | None = None,
     keep: bool = True,

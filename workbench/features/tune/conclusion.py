@@ -13,9 +13,9 @@ from workbench.core.measure.percentiles import NEEDED
 from workbench.core.text import counted, factor
 from workbench.features.grid.acceptance import Check
 from workbench.features.tune.bench import LocalBench
+from workbench.features.tune.entries import BASELINE
 from workbench.features.tune.objectives import TOO_FEW, limit_checks, objective_pairs
 from workbench.features.tune.request import StudyRequest
-from workbench.features.tune.standings import BASELINE
 
 CONFIRM_P99 = 6  # gains in the 99th percentile, each of as many rounds as it takes
 MOST_BEYOND = 3  # configs beyond a limit that are timed, to say what the goal would cost

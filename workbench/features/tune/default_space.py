@@ -25,8 +25,7 @@ from workbench.core.prepare.int8 import suited_int8
 from workbench.features.explain.observe import Observation, observe
 from workbench.features.findings.gather import measured_sizes
 from workbench.features.findings.record import FindingRecord
-from workbench.features.tune.finding_axes import axes_of, finding_axes
-from workbench.features.tune.provider_axes import ProviderAxes
+from workbench.features.tune.axes import ProviderAxes, axes_of, finding_axes
 from workbench.features.tune.space import Dimension, Space
 
 SLOW_ON_CPU = "SkipLayerNormFusion"  # its kernel took 3.4 to 7.2 times as long as the parts it replaces

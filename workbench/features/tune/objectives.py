@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from workbench.core.bundle.comparison import ComparisonRecord, Kind, Verdict
 from workbench.core.bundle.goal import OF_OUTPUTS, Goal, Objective
 from workbench.core.bundle.run import ProcessRecord, Run
+from workbench.core.config import Config
 from workbench.core.measure.pairs import Pair, pairs_of
 from workbench.core.measure.percentiles import NEEDED, over_processes, percentile_of, percentiles, throughput
 from workbench.core.measure.regime import MIN_ROUNDS
+from workbench.core.measure.surroundings import StartWorker
 from workbench.core.measure.verdict import Criteria, judge
 from workbench.features.grid.acceptance import Check
 from workbench.features.grid.best import file_check, memory_check, rate_check, time_check
-from workbench.features.load.record import LoadTestRecord
+from workbench.features.load.load_test import LoadRounds
+from workbench.features.load.record import LoadPoint, LoadRequest, LoadTestRecord, Sessions
+from workbench.features.tune.request import StudyRequest
 
 MOST_LOSS = 20.0  # an error without end, as a number that a record can hold
 TOO_FEW = "a gain in the 99th percentile needs {:,} samples of either config: give a longer budget_s"
@@ -168,3 +174,46 @@ def _p99(processes: Iterable[ProcessRecord]) -> float | None:
 
     times_s = ([time_s for block in process.blocks for time_s in block.samples_s] for process in processes)
     return percentile_of([np.array(group) for group in times_s if group], 99.0).value
+
+
+SLICE_S = 0.4  # of each config in each round
+
+
+def load_of(
+    request: StudyRequest,
+    configs: Sequence[Config],
+    *,
+    rounds: int,
+    seed: int,
+    cancel: threading.Event | None = None,
+    start_worker: StartWorker,
+) -> LoadTestRecord:
+    """Measure the configs with the callers of the study; the first one is the baseline."""
+    point = LoadPoint(request.callers)
+    asked = LoadRequest(
+        compared=replace(request.comparison(*configs), seed=seed),
+        sessions=(Sessions(),) * len(configs),
+        points=(point,),
+        duration_s=SLICE_S * rounds,
+        rounds=rounds,
+    )
+    return LoadRounds(asked).measure(cancel, start_worker)
+
+
+def round_of(
+    request: StudyRequest,
+    configs: Mapping[str, Config],
+    *,
+    seed: int,
+    cancel: threading.Event | None,
+    start_worker: StartWorker,
+) -> dict[str, float]:
+    """Return the answers a second of each config in one round, by label; a config that failed has none."""
+    record = load_of(
+        request, [*configs.values()], rounds=1, seed=seed, cancel=cancel, start_worker=start_worker
+    )
+    return {
+        label: fmean(rates)
+        for label, run in zip(configs, record.runs, strict=True)
+        if (rates := [part.throughput_hz for part in run.slices if part.throughput_hz > 0])
+    }

@@ -18,9 +18,9 @@ from workbench.core import home
 from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
 from workbench.core.errors import StorageError
+from workbench.features.tune.entries import Gains
 from workbench.features.tune.record import StudyCandidate, StudyRecord
 from workbench.features.tune.space import Dimension, Space, extended, merged
-from workbench.features.tune.standings import Gains
 
 if TYPE_CHECKING:
     import optuna

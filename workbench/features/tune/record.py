@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
-from workbench.core.bundle.display import config_in_words, data_frame, typed, values_of
+from workbench.core.bundle.display import DataFrame, config_in_words, data_frame, typed, values_of
 from workbench.core.bundle.goal import OBJECTIVES, Goal, Objective
 from workbench.core.bundle.kinds import check_comparison
 from workbench.core.bundle.origin import Origin, check_id
@@ -19,9 +19,6 @@ from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import bounded, counted, factor, factor_ends, quoted
 from workbench.features.load.record import LoadTestRecord, check_load_test
 from workbench.features.tune.space import Space
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Stage = Literal["default", "one change", "combined", "on the leader", "sampled"]
 State = Literal["measured", "same", "refused", "failed", "outputs differ", "limit", "not tried"]
@@ -181,7 +178,7 @@ class StudyRecord:
         interval = factor_ends(proof.low, proof.high, f"{proof.confidence_text} CI ")
         return f"{factor(proof.ratio, proof.low, proof.high)} better{interval}"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per candidate, the best first."""
         rows = []
         has_rates = any(candidate.rates for candidate in self.candidates)

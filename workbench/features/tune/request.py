@@ -8,14 +8,39 @@ from typing import Any
 from workbench.core.bundle.goal import Goal, Objective, check_objectives
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
-from workbench.core.errors import ConfigError
+from workbench.core.errors import ConfigError, ModelError
 from workbench.core.measure.agreement import TOLERANCE
 from workbench.core.measure.compare_request import CompareRequest, check_seed
 from workbench.core.measure.limits import Limits
 from workbench.core.models import Inputs, Model
-from workbench.core.text import quoted
+from workbench.core.text import quoted, shorten
 from workbench.features.tune.record import StudyRecord
 from workbench.features.tune.space import Space
+
+
+class FileWatch:
+    """The size and the time of each file of a model, as they were at the start."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._files = (model.path, *(model.path.parent / file.name for file in model.external))
+        self._before = self._state()
+
+    def check(self) -> None:
+        """Raise ModelError if a file changed or is gone."""
+        if self._state() != self._before:
+            raise ModelError(
+                f"{shorten(self._model.name)} changed while it was tuned",
+                "start again with the file as it is now; the rounds measured before are in the history",
+            )
+
+    def _state(self) -> tuple[tuple[int, int], ...] | None:
+        try:
+            states = [file.stat() for file in self._files]
+        except OSError:
+            return None
+        return tuple((state.st_size, state.st_mtime_ns) for state in states)
+
 
 _LEAST_BUDGET_S = 5.0
 _PATIENCE = 20.0  # times the default's own time, after which a candidate counts as hanging

@@ -6,30 +6,26 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import config_in_words, data_frame
+from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError, warn_user
 from workbench.core.feature import Feature
 from workbench.core.measure.bar import bar
-from workbench.core.measure.limits import Limits, Progress
+from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model, load
 from workbench.core.prepare.real_data import inputs_from
-from workbench.features.base.drawn_table import DrawnTable
 from workbench.features.base.examining import check_same, inputs_again, missing_model
+from workbench.features.base.exportable import DrawnTable
 from workbench.features.base.history import History
 from workbench.features.base.measured import Measured
 from workbench.features.compare.result import Comparison
-from workbench.features.tune.pareto import points_of
-from workbench.features.tune.proof import proof
+from workbench.features.tune.pareto import points_of, proof
 from workbench.features.tune.record import StudyRecord, about_study, check_study
 from workbench.features.tune.request import StudyRequest
 from workbench.features.tune.study import run_study
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Study(Measured):
@@ -64,7 +60,7 @@ class Study(Measured):
         """Return the winner's ratio on the rounds that selected it beside the one on fresh rounds."""
         return proof(self.record)
 
-    def pareto(self) -> pd.DataFrame:
+    def pareto(self) -> DataFrame:
         """Return the configs that no other beats in everything: the front, with the knee.
 
         It is that of the objectives; with one objective, also of memory, load time, file size and error. A
@@ -133,7 +129,7 @@ class Study(Measured):
         self,
         budget_s: float = 300.0,
         *,
-        progress: bool | Callable[[Progress], None] = True,
+        progress: ShowProgress = True,
         cancel: threading.Event | None = None,
         limits: Limits | None = None,
         keep: bool = True,
@@ -154,7 +150,7 @@ class Study(Measured):
         cls,
         request: StudyRequest,
         *,
-        progress: bool | Callable[[Progress], None] = True,
+        progress: ShowProgress = True,
         cancel: threading.Event | None = None,
         keep: bool = True,
         on_round: Callable[[Study], None] = lambda _: None,

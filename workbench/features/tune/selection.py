@@ -10,15 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from workbench.core.config import Config
+from workbench.features.tune.bench import LocalBench
+from workbench.features.tune.entries import BASELINE, Gains, Standings
 from workbench.features.tune.record import Stage
 from workbench.features.tune.space import Space, changes_of, combined, merged, parts_of
-from workbench.features.tune.standings import BASELINE, Gains, Standings
-
-if TYPE_CHECKING:
-    from workbench.features.tune.bench import LocalBench
 
 ENUMERATED = 12  # configs: a space up to this size is tried as a whole
 MOST_A_ROUND = 8  # candidates that race in one round

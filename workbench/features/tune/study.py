@@ -21,13 +21,12 @@ from workbench.core.measure.verdict import Criteria, judge
 from workbench.features.load.record import LoadTestRecord
 from workbench.features.tune.bench import LocalBench
 from workbench.features.tune.conclusion import check_tried, conclusion_of, is_open
-from workbench.features.tune.objectives import verdict_on
+from workbench.features.tune.entries import BASELINE
+from workbench.features.tune.objectives import load_of, verdict_on
 from workbench.features.tune.optuna_trials import LARGE, Sampler
 from workbench.features.tune.record import StudyRecord
 from workbench.features.tune.request import StudyRequest
 from workbench.features.tune.selection import Selection
-from workbench.features.tune.standings import BASELINE
-from workbench.features.tune.under_load import load_of
 
 CONFIRM_LOADS = 6  # rounds of a load test: an interval needs 3
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -13,7 +12,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
 from workbench.core.feature import Feature
-from workbench.core.measure.limits import Progress
+from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Model
 from workbench.core.prepare.runnable import make_runnable
 from workbench.core.text import in_mib, in_ms
@@ -168,7 +167,7 @@ def memory_settings(
     inputs: Feeds = None,
     seed: int = 0,
     calibration: Any = None,
-    progress: bool | Callable[[Progress], None] = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
 ) -> MemorySettings:
     """Toggle memory pattern, arena and prepacking, one at a time, in one comparison: latency and memory."""

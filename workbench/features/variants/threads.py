@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.cpu import usable_cores
 from workbench.core.feature import Feature
-from workbench.core.measure.limits import Progress
+from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Model
 from workbench.core.text import counted, in_ms
 from workbench.drawing.card import ConfigUse
@@ -23,9 +23,6 @@ from workbench.features.base.measured import Stoppable
 from workbench.features.base.running import Feeds, kept
 from workbench.features.compare.call import compare
 from workbench.features.variants.variant import Variant, VariantsRecord, gates_of_variants
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 THREADS_BUDGET_S = 30.0
 _MOST_THREADS = 4096  # 13 counts, each with and without spinning
@@ -69,7 +66,7 @@ class ThreadScalingRecord(VariantsRecord):
         """Return the seconds of a run by the number of threads that spin, where one was measured."""
         return {row.threads: row.latency_s for row in self.rows if row.spinning and row.latency_s}
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per point: threads, spinning, latency_s, cpu_s, busy_threads, knee, failure."""
         knees = (self.knee(spinning=True), self.knee(spinning=False))
         frame = VariantsRecord.to_frame(self)
@@ -176,7 +173,7 @@ def threads(
     inputs: Feeds = None,
     seed: int = 0,
     calibration: Any = None,
-    progress: bool | Callable[[Progress], None] = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     keep: bool = True,
 ) -> Threads:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import frame_of, typed
+from workbench.core.bundle.display import DataFrame, frame_of, typed
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.kinds import check_comparison
 from workbench.core.bundle.run import Run
 from workbench.core.measure.gates import OPEN, Gate, code_of
 from workbench.core.text import factor_ends, in_ms
 from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value, one_value, time_value
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,7 @@ class VariantsRecord:
     model_name: str
     rows: tuple[Variant, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per variant."""
         columns = (text.partition("=") for text in self.columns.split())
         names = {path or name: name for name, _, path in columns}

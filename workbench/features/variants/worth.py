@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
+from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.kinds import about_comparison
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.core.feature import Feature
-from workbench.core.measure.limits import Progress
+from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Model, load
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import counted, one_line, shorten
@@ -26,9 +26,6 @@ from workbench.features.compare.call import compare
 from workbench.features.explain.explanation import explain
 from workbench.features.explain.passes.fired import FiredPass, Passes
 from workbench.features.variants.variant import ComparedRecord, Variant, check_compared
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Effect = Literal["helps", "hurts", "no effect", "unknown"]
 _MOST_LETTERS = 120  # of names in the note
@@ -80,7 +77,7 @@ class WorthRecord(ComparedRecord):
     config: Config
     control: Worth
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per pass, and the control last; shares of time, not percent."""
         return ComparedRecord.to_frame(replace(self, rows=(*self.rows, self.control)))
 
@@ -225,7 +222,7 @@ def ablate(
     inputs: Feeds = None,
     smallest_effect: float = 0.01,
     calibration: Any = None,
-    progress: bool | Callable[[Progress], None] = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     keep: bool = True,
 ) -> Ablation:

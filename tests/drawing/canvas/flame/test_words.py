@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.features.profile.difference.changes import ChangeKind, Difference, NodeChange
 from workbench.features.profile.flame.frames import Boxes, FlamePane, FrameKind, Picture
 from workbench.features.profile.flame.pictures import heading
-from workbench.features.profile.flame.still import _title
+from workbench.features.profile.flame.view import _title
 
 
 def change(kind: ChangeKind, a_s: float, b_s: float) -> NodeChange:

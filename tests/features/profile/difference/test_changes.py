@@ -10,9 +10,9 @@ import pytest
 import workbench as wb
 from workbench.features.explain.graph import read_graph
 from workbench.features.profile.difference.changes import Difference, difference
-from workbench.features.profile.difference.joining import in_the_names_of, same_nodes
-from workbench.features.profile.flame.differing import change_by_node, differing
+from workbench.features.profile.difference.matching import in_the_names_of, same_nodes
 from workbench.features.profile.flame.merged import merged
+from workbench.features.profile.flame.pictures import change_by_node, differing
 
 pytestmark = pytest.mark.real
 

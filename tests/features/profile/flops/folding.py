@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workbench.features.profile.flops.cost import Operand
-from workbench.features.profile.flops.shapes import declared_shapes, stored_shapes
+from workbench.features.profile.flops.shapes import Operand, declared_shapes, stored_shapes
 
 MOST_PASSES = 12  # every pass takes shapes through another Reshape with a computed shape
 MOST_ELEMENTS = 4096  # shapes, masks' axes, positions; never activations

@@ -11,8 +11,8 @@ from onnx import TensorProto, helper
 from sample_models import SKELETONS
 from tests.features.profile.flops.folding import inferred_shapes
 from tests.features.profile.traces import chain
-from workbench.features.profile.flops.cost import Cost, Operand, Work
 from workbench.features.profile.flops.counting import Costs, cost_of, costs_of
+from workbench.features.profile.flops.shapes import Cost, Operand, Work
 
 
 def tensor_info(name: str, dims: list[int]) -> onnx.ValueInfoProto:

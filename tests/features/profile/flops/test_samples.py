@@ -18,8 +18,7 @@ from sample_models.rehydrate import rehydrate
 from workbench.core.models.structure import read_structure
 from workbench.features.explain.weightless import write_weightless
 from workbench.features.profile.flops.counting import STANDARD, WITH_BODIES
-from workbench.features.profile.flops.elements import KNOWN
-from workbench.features.profile.flops.products import PRODUCTS
+from workbench.features.profile.flops.products import KNOWN, PRODUCTS
 
 COUNTED = frozenset((*PRODUCTS, *WITH_BODIES, *KNOWN))  # bodies of control flow are counted node by node
 LEVELS = ("ORT_DISABLE_ALL", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL")

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.features.profile.roofline.conv_kinds import OTHERS, grouped, kinds_of
-from workbench.features.profile.roofline.node_limits import NodeLimit
+from workbench.features.profile.roofline.node_limits import OTHERS, NodeLimit, grouped, kinds_of
 
 NODES = (
     NodeLimit("wide", "Conv", 1.0, 0.003, 8_000_000, 1000, 0.002, "compute"),

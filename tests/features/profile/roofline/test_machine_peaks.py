@@ -9,9 +9,8 @@ import pytest
 
 import workbench as wb
 from workbench.core.home import cache_folder
-from workbench.features.profile.roofline import machine_peaks as module
-from workbench.features.profile.roofline.machine_peaks import machine_peaks
-from workbench.features.profile.roofline.peaks import PeakRow, PeakTable
+from workbench.features.profile.roofline import peaks as module
+from workbench.features.profile.roofline.peaks import PeakRow, PeakTable, machine_peaks
 
 pytestmark = pytest.mark.usefixtures("own_home")
 

@@ -11,7 +11,7 @@ from tests.features.profile.traces import chain, trace_of
 from workbench.core.config import Config
 from workbench.core.errors import ProfileError
 from workbench.features.profile.calls import read_profile
-from workbench.features.profile.flops.cost import Cost
+from workbench.features.profile.flops.shapes import Cost
 from workbench.features.profile.roofline import node_limits
 from workbench.features.profile.roofline.node_limits import (
     NodeLimit,

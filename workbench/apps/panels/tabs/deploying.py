@@ -82,7 +82,7 @@ class Deploying:
         options = self._options(config, subject)
 
         def work(job: Job) -> Any:
-            from workbench.features.deploy.call import deploy
+            from workbench.features.deploy.result import deploy
 
             job.step("writing the server")
             inputs = subject.inputs()

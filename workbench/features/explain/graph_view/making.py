@@ -11,8 +11,7 @@ from workbench.features.explain.graph import Graph, Node
 from workbench.features.explain.graph_view.pane import GraphRow, Pane, TensorErrors, pane_of, shape_text
 from workbench.features.explain.graph_view.scopes import common_path, paths_of
 from workbench.features.explain.placement.prediction import PlacementPrediction
-from workbench.features.explain.provenance.account import Account, account
-from workbench.features.explain.provenance.same import same_graph
+from workbench.features.explain.provenance.account import Account, account, same_graph
 
 CPU = "CPUExecutionProvider"
 Links = tuple[tuple[int, int], ...]

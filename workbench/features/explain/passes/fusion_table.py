@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from workbench.core.config import Config, TransformerFusion
 from workbench.core.errors import ConfigError
+from workbench.features.explain.explanation import Explained
 from workbench.features.explain.observe import REQUIRED, TOGETHER
 from workbench.features.explain.passes.missed import is_fused, why_absent
 from workbench.features.explain.passes.patterns import occurrences
-
-if TYPE_CHECKING:
-    from workbench.features.explain.explanation import Explained
 
 Place = tuple[str, ...]  # keys of nodes
 Fused = dict[str, list[tuple[Place, tuple[str, ...]]]]  # pattern → (source nodes, passes) of each fused place

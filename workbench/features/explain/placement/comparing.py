@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from workbench.core.bundle.codec import TABLE
-from workbench.core.bundle.display import frame_of, to_table
+from workbench.core.bundle.display import DataFrame, frame_of, to_table
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted
 from workbench.features.explain.graph import Graph
 from workbench.features.explain.placement.prediction import CPU, predict
 from workbench.features.explain.placement.records import Placement
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_ROWS = 20
 
@@ -51,7 +47,7 @@ class PredictionCheck:
     def wrong(self) -> tuple[CheckedNode, ...]:
         return tuple(node for node in self.nodes if not node.right)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row a node: node, op_type, predicted, actual, right, condition."""
         return frame_of(self.nodes, ("node", "op_type", "predicted", "actual", "right", "condition"))
 

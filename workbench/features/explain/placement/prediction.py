@@ -12,17 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from workbench.core.bundle.codec import TABLE
-from workbench.core.bundle.display import data_frame, to_table
+from workbench.core.bundle.display import DataFrame, data_frame, to_table
 from workbench.core.errors import ConfigError
 from workbench.core.plugin_packages import plugin_packages
 from workbench.drawing.chart import Axis, Chart, Value, one_value, series_look
-from workbench.features.base.drawn_table import DrawnTable
+from workbench.features.base.exportable import DrawnTable
 from workbench.features.explain.graph import Graph
 from workbench.features.explain.observe import KERNELS
-from workbench.features.explain.placement.partitions import (
+from workbench.features.explain.placement.records import (
     Boundary,
     boundaries,
     partitions,
@@ -31,9 +30,6 @@ from workbench.features.explain.placement.partitions import (
     with_sizes,
 )
 from workbench.features.explain.placement.support import SupportTable, support_tables
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CPU = "CPUExecutionProvider"
 PREFERRED = "MLProgram"  # of CoreML's two formats, the newer one
@@ -121,7 +117,7 @@ class PlacementPrediction:
         """Bytes copied in a run; None where the size of any tensor is not known."""
         return total_bytes(self.boundaries)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row a node; `prediction` says in every row that it is one."""
         words = {
             True: "prediction: would run there",
@@ -154,7 +150,7 @@ class Predictions:
     def __repr__(self) -> str:
         return f"<{self}>"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row a provider, the one that would take most first."""
         ordered = sorted(
             self.all, key=lambda prediction: (-prediction.taken, prediction.unknown, prediction.name)

@@ -3,17 +3,98 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from workbench.core.bundle.codec import TABLE
-from workbench.core.bundle.display import data_frame, frame_of
+from workbench.core.bundle.display import DataFrame, data_frame, frame_of
 from workbench.core.text import counted
-from workbench.features.explain.placement.partitions import Boundary, total_bytes
+from workbench.features.explain.graph import Graph
 
-if TYPE_CHECKING:
-    import pandas as pd
+
+def partitions(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, int]:
+    """Number the partitions from 0 in the order of the graph; neighbours on one provider share a number."""
+    parent = {node.key: node.key for node in graph.nodes}
+
+    def root(key: str) -> str:
+        while parent[key] != key:
+            parent[key] = parent[parent[key]]
+            key = parent[key]
+        return key
+
+    for node in graph.nodes:
+        for maker in graph.makers_of(node):
+            if providers[maker.key] == providers[node.key]:
+                parent[root(maker.key)] = root(node.key)
+    numbers: dict[str, int] = {}
+    return {node.key: numbers.setdefault(root(node.key), len(numbers)) for node in graph.nodes}
+
+
+def units(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, int]:
+    """Number the parts of providers that compile: no part waits for another that waits for it.
+
+    Where a value leaves a provider and comes back, what is before and what is after cannot be one unit.
+    """
+    stage: dict[str, int] = {}
+    for node in graph.nodes:
+        stages = (
+            stage.get(maker.key, 0) + (providers[maker.key] != providers[node.key])
+            for maker in graph.makers_of(node)
+        )
+        stage[node.key] = max(stages, default=0)
+    return partitions(graph, {key: f"{providers[key]} {number}" for key, number in stage.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """One tensor into one other partition; `size_bytes` is None where its shape or type is not known."""
+
+    tensor: str
+    producer: str
+    from_provider: str | None
+    to_provider: str | None
+    from_partition: int
+    to_partition: int
+    size_bytes: int | None
+
+
+def total_bytes(crossing: Iterable[Boundary]) -> int | None:
+    """Return the bytes of all these tensors; None where the size of any is not known."""
+    sizes = [boundary.size_bytes for boundary in crossing]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def with_sizes(crossing: Iterable[Boundary], sizes: Mapping[str, int]) -> tuple[Boundary, ...]:
+    """Return the boundaries with the sizes that a profile saw, by tensor, where it saw them."""
+    return tuple(
+        replace(boundary, size_bytes=sizes.get(boundary.tensor, boundary.size_bytes)) for boundary in crossing
+    )
+
+
+def boundaries(
+    graph: Graph, providers: Mapping[str, str | None], partition: Mapping[str, int]
+) -> tuple[Boundary, ...]:
+    """Return each tensor once for each partition that reads it from another."""
+    crossing: dict[tuple[str, int], Boundary] = {}
+    for node in graph.nodes:
+        for name in node.reads:
+            maker = graph.producers.get(name)
+            if maker is None or partition[maker.key] == partition[node.key]:
+                continue
+            info = graph.info(name)
+            crossing.setdefault(
+                (name, partition[node.key]),
+                Boundary(
+                    tensor=name,
+                    producer=maker.key,
+                    from_provider=providers[maker.key],
+                    to_provider=providers[node.key],
+                    from_partition=partition[maker.key],
+                    to_partition=partition[node.key],
+                    size_bytes=info.size_bytes if info else None,
+                ),
+            )
+    return tuple(crossing.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +171,7 @@ class Placement:
     def _timed(self) -> tuple[PlacedNode | CompiledPart | UnmatchedTime, ...]:
         return (*self.nodes, *self.compiled, *self.unplaced)
 
-    def providers_frame(self) -> pd.DataFrame:
+    def providers_frame(self) -> DataFrame:
         """One row a provider: its nodes, partitions and time with their shares, and what crosses to it."""
         rows = []
         for provider, count in self.counts():
@@ -113,7 +194,7 @@ class Placement:
         floats = dict.fromkeys(("time_s", "time_share"), "float64")
         return data_frame(rows, columns=columns).astype({**floats, "bytes_in": "Int64"})
 
-    def partitions_frame(self) -> pd.DataFrame:
+    def partitions_frame(self) -> DataFrame:
         """One row a partition, in the order of the graph: its provider, nodes and time."""
         parts = {part.nodes[0]: part.time_s for part in self.compiled if part.nodes}
         nodes_of: dict[int, list[PlacedNode]] = {}
@@ -128,12 +209,12 @@ class Placement:
         columns = ["partition", "provider", "nodes", "time_s", "operators"]
         return data_frame(rows, columns=columns).astype({"time_s": "float64"})
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row an optimized node: node, op_type, provider, partition, inserted, time_s, reason."""
         names = ("node", "op_type", "provider", "partition", "inserted", "time_s", "reason")
         return frame_of(self.nodes, names, floats=("time_s",))
 
-    def boundaries_frame(self) -> pd.DataFrame:
+    def boundaries_frame(self) -> DataFrame:
         """One row a tensor that crosses."""
         return frame_of(self.boundaries, Boundary.__dataclass_fields__).astype({"size_bytes": "Int64"})
 

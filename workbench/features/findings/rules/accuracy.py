@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from workbench.core.config import DynamicInt8, Float16, PreparedModel, StaticInt8, WeightOnly, defaults
 from workbench.core.rewrites.graphs import with_bodies
-from workbench.features.findings.config_fixes import precision_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import precision_fix, rule
 from workbench.features.findings.weights import Weight
 
 if TYPE_CHECKING:

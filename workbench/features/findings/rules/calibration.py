@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from workbench.core.config import StaticInt8
-from workbench.features.findings.config_fixes import precision_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import precision_fix, rule
 
 FEW_EXAMPLES = 100  # of calibration, as in preparation
 OUTLIER_RATIO = 8.0  # the largest value over the 99.9th percentile: 3 of 8 bits serve a thousandth of them

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.features.explain.graph import Graph, Node
-from workbench.features.findings.config_fixes import rewrite_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import rewrite_fix, rule
 
 _VOCABULARY = 10_000
 LOGITS_SHARE = 0.10

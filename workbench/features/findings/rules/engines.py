@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.core.models.declared import Dim, TensorType, declared_inputs
-from workbench.features.findings.config_fixes import options_fix, provider_of
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix, Gain
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import options_fix, provider_of, rule
 from workbench.features.findings.rules.providers import TENSORRT
 
 ENGINE_LOAD_S = 5.0

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from workbench.core.config import TransformerFusion
 from workbench.features.explain.passes.missed import Missed
-from workbench.features.findings.config_fixes import config_fix, without_passes
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Confidence, Fix, Gain
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import config_fix, rule, without_passes
 
 FUSION_SAVED = 0.3
 SKIP_SHARE = 0.03

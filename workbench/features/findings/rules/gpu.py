@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from workbench.core.config import Float16
 from workbench.core.text import counted
-from workbench.features.findings.config_fixes import config_fix, options_fix, provider_of
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Gain
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import config_fix, options_fix, provider_of, rule
 from workbench.features.findings.rules.providers import COPIES, CPU, CUDA
 
 CONVOLUTION_SHARE = 0.3

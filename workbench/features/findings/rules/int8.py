@@ -8,11 +8,10 @@ from workbench.core.config import DynamicInt8, StaticInt8
 from workbench.core.cpu import int8_flags
 from workbench.core.models.scope import integer
 from workbench.core.text import counted
-from workbench.features.findings.config_fixes import config_fix, without_passes
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import config_fix, rule, without_passes
 
 OPPORTUNITY_SHARE = 0.30
 STATIC_FASTER = 2.5

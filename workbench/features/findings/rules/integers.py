@@ -10,11 +10,10 @@ from workbench.core.config import DynamicInt8, StaticInt8, WeightOnly
 from workbench.core.cpu import ARM_INT8, X86_INT8, lacks_int8
 from workbench.core.text import counted
 from workbench.features.explain.graph import Node
-from workbench.features.findings.config_fixes import config_fix, precision_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import config_fix, precision_fix, rule
 from workbench.features.findings.rules.int8 import MATRIX_PRODUCTS
 from workbench.features.profile.profiled_config import FLOAT_PRODUCTS, INTEGER_OPERATORS
 

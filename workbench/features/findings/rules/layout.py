@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from workbench.features.explain.graph import Node
-from workbench.features.findings.config_fixes import config_fix, rewrite_fix, without_passes
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import config_fix, rewrite_fix, rule, without_passes
 
 NCHWC = "com.microsoft.nchwc"
 REORDERS = ("ReorderInput", "ReorderOutput")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.features.findings.config_fixes import config_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix, Gain
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import config_fix, rule
 
 SLOW_LOAD_S = 1.0
 LOAD_RUNS = 100

@@ -8,13 +8,11 @@ from onnx import TensorProto
 
 from workbench.core.rewrites.scopes import CONSTANTS_IR_VERSION, is_of_adapter
 from workbench.core.text import shorten
-from workbench.features.explain.graph import Node
-from workbench.features.explain.graph.model import ELEMENT_BYTES
-from workbench.features.findings.config_fixes import rewrite_fix
+from workbench.features.explain.graph import ELEMENT_BYTES, Node
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import rewrite_fix, rule
 from workbench.features.findings.weights import Weight
 
 DENORMAL_SHARE = 0.001

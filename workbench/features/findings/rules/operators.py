@@ -9,11 +9,10 @@ from onnx import TensorProto, numpy_helper
 
 from workbench.core.rewrites.products import product_of
 from workbench.features.explain.graph import Node
-from workbench.features.findings.config_fixes import rewrite_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import rewrite_fix, rule
 from workbench.features.profile.profiled_config import NodeRun
 
 if TYPE_CHECKING:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from workbench.features.findings.config_fixes import config_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix, Gain
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import config_fix, rule
 
 _SMALL = Gain("time", 0.0, 0.0, 0.0, 0.0)  # a warning without a known cost is a small thing
 _AFFINITY = re.compile(r"pthread_setaffinity_np failed")

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from workbench.features.explain.graph import Node
 from workbench.features.explain.passes.missed import Missed
-from workbench.features.findings.config_fixes import rewrite_fix, without_passes
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import rewrite_fix, rule, without_passes
 from workbench.features.findings.rules.operators import constant
 
 GELU_SAVED = 0.6

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from workbench.features.explain.observe import KERNELS
-from workbench.features.findings.config_fixes import config_fix, options_fix, provider_of, rewrite_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import config_fix, options_fix, provider_of, rewrite_fix, rule
 
 CPU = "CPUExecutionProvider"
 CUDA = "CUDAExecutionProvider"

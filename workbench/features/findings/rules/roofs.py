@@ -10,7 +10,7 @@ from workbench.core.text import counted, in_ms
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import rule
 from workbench.features.findings.rules.layout import NCHWC
 from workbench.features.profile.roofline.node_limits import NodeLimit
 

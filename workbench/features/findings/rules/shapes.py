@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 from workbench.core.models.declared import TensorType, declared_inputs
-from workbench.features.findings.config_fixes import config_fix, without_passes
 from workbench.features.findings.evidence import DISPATCH_S, Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import config_fix, rule, without_passes
 
 SHAPE_OPERATORS = ("Shape", "Gather", "Unsqueeze", "Squeeze", "Concat", "Slice", "Cast", "Range", "Expand")
 SHAPE_NODE_SHARE = 0.25

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from workbench.features.explain.graph import Graph
-from workbench.features.findings.config_fixes import config_fix
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Gain
-from workbench.features.findings.registry import rule
+from workbench.features.findings.rule import config_fix, rule
 
 PARALLEL_WIDTH = 2.0
 BUSY_TIMES = 1.5

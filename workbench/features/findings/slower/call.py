@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
-from workbench.core.measure.limits import Limits
+from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
-from workbench.features.accuracy.sensitivity_result import OnProgress
 from workbench.features.base.examining import check_same, inputs_again
 from workbench.features.base.result import origin_of
 from workbench.features.compare.call import compare
@@ -28,9 +28,6 @@ from workbench.features.profile.profiled_config import profiled_config
 from workbench.features.profile.running import Execution, profile_execution
 from workbench.features.profile.sharing import sharing_of
 
-if TYPE_CHECKING:
-    from workbench.core.bundle.run import Run
-
 
 def why_slower(
     subject: Comparison | Model | Any,
@@ -43,7 +40,7 @@ def why_slower(
     calibration: Any = None,
     seed: int = 0,
     budget_s: float | None = None,
-    progress: OnProgress = True,
+    progress: ShowProgress = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> WhySlower:

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.text import in_time
 from workbench.features.explain.explanation import Explained
-from workbench.features.profile.difference.joining import ancestors, as_nodes_of_a, in_the_names_of, inserted
-from workbench.features.profile.difference.matching import Match, match
+from workbench.features.profile.difference.matching import (
+    Match,
+    ancestors,
+    as_nodes_of_a,
+    in_the_names_of,
+    inserted,
+    match,
+)
 from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.tables import (
     BETWEEN_NODES,
@@ -23,9 +29,6 @@ from workbench.features.profile.tables import (
     node_table,
 )
 from workbench.features.profile.trace import EventKind, node_name
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ChangeKind: TypeAlias = Literal["same", "replaced", "module", "inserted", "only in A", "only in B", "gap"]
 CHANGE_KINDS: dict[ChangeKind, str] = {
@@ -106,7 +109,7 @@ class Difference:
     def lost_s(self) -> float:
         return fsum(row.difference_s for row in self.rows if row.difference_s > 0)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per group, the largest gain first."""
         rows = sorted(self.rows, key=lambda row: row.difference_s)
         names = ("kind", "label", "module", "a_nodes", "b_nodes", "a_s", "b_s", "difference_s")

@@ -7,12 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from workbench.features.profile.flame.frames import NO_FRAME, Boxes, FlamePane, FrameKind, Frames
-from workbench.features.profile.kernels import queues
 from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.tables import BETWEEN_NODES, SCHEDULING
 from workbench.features.profile.trace import NO_CODE, node_name
 from workbench.features.profile.trace import EventKind as Event
-from workbench.features.profile.tree import NO_PARENT
+from workbench.features.profile.tree import NO_PARENT, queues
 
 MOST_SPANS = 100_000  # of a picture: what stays fluent without a GPU
 SHORTEST_GAP_S = 0.5e-6  # times are whole microseconds

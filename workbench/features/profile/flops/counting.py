@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.rewrites.graphs import bodies
-from workbench.features.profile.flops.cost import Cost, Operand, Unknown, Work
-from workbench.features.profile.flops.elements import VIEW_OPS, operations
-from workbench.features.profile.flops.products import PRODUCTS
-from workbench.features.profile.flops.shapes import own_shapes
-
-if TYPE_CHECKING:
-    import pandas as pd
+from workbench.features.profile.flops.products import PRODUCTS, VIEW_OPS, operations
+from workbench.features.profile.flops.shapes import Cost, Operand, Unknown, Work, own_shapes
 
 STANDARD = ("", "ai.onnx", "com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc")
 WITH_BODIES = ("If", "Loop", "Scan")  # their bodies are counted node by node
@@ -51,7 +46,7 @@ class Costs:
         """Nodes whose operations are not known: no formula, or no shape."""
         return tuple(node for node in self.nodes if node.cost.flops is None)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per node: node, op_type, macs, flops, bytes_moved, intensity (operations a byte)."""
         attributes = ("node", "op_type", "cost.macs", "cost.flops", "cost.bytes_moved")
         whole = dict.fromkeys(("macs", "flops", "bytes_moved"), "Int64")

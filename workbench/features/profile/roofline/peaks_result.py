@@ -39,7 +39,7 @@ FEATURE = Feature(
     PeakTable,
     check_peak_table,
     result=Peaks,
-    chart="workbench.features.profile.roofline.limits_chart:peaks_chart",
+    chart="workbench.features.profile.roofline.result:peaks_chart",
     call="workbench.features.profile.calls:peaks",
     hint="What this machine can do through ONNX Runtime",
 )

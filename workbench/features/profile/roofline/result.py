@@ -7,12 +7,12 @@ from typing import Self
 
 from workbench.core.errors import BundleError
 from workbench.core.feature import Feature
-from workbench.core.text import quoted
+from workbench.core.text import counted, in_ms, quoted
+from workbench.drawing.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look, time_value
 from workbench.features.base.examining import ExaminedRun
-from workbench.features.base.per_run import PerRun
-from workbench.features.profile.roofline.machine_peaks import machine_peaks
-from workbench.features.profile.roofline.node_limits import RooflineRecord, measured_roofline
-from workbench.features.profile.roofline.peaks import check_peaks
+from workbench.features.base.measured import PerRun
+from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord, measured_roofline
+from workbench.features.profile.roofline.peaks import PeakTable, check_peaks, machine_peaks
 
 
 class Roofline(PerRun):
@@ -45,12 +45,58 @@ def examine(run: ExaminedRun) -> RooflineRecord:
     )
 
 
+_MOST_NODES = 12
+_TIME, _LIMIT = series_look(0, "time of a run"), series_look(1, "at the machine's peaks")
+_RATES = (
+    (series_look(0, "float32 (GFLOP/s)"), "float32_flops"),
+    (series_look(1, "int8 (GOP/s)"), "int8_flops"),
+    (series_look(2, "memory (GB/s)"), "bytes_per_s"),
+)
+
+
+def roofline_chart(by_label: Mapping[str, RooflineRecord]) -> Chart:
+    """Return a row for each of the slowest nodes: its time, and the least that the peaks allow."""
+    rows, several = [], len(by_label) > 1
+    for label, roofline in by_label.items():
+        slowest = sorted(roofline.nodes, key=lambda node: -node.time_s)[
+            : max(1, _MOST_NODES // len(by_label))
+        ]
+        rows += [_node_row(node, f"{node.node} ({label})" if several else node.node) for node in slowest]
+    lines = [f"{label}: {roofline}" if several else str(roofline) for label, roofline in by_label.items()]
+    count = sum(len(roofline.nodes) for roofline in by_label.values())
+    note = "" if len(rows) == count else f"the slowest {len(rows)} of {count:,} nodes"
+    title = f"The slowest nodes and their limits; {'; '.join(lines)}"
+    return Chart((title,), (Axis("time of a run (ms)"),), tuple(rows), note)
+
+
+def peaks_chart(table: PeakTable) -> Chart:
+    """Return a row for each thread count: the rates that ORT reached on this machine."""
+    rows = []
+    for row in table.rows:
+        rates = [(look, getattr(row, field)) for look, field in _RATES]
+        bars = (
+            Value(None, "not measured", look)
+            if rate is None
+            else Value(rate / 1e9, f"{rate / 1e9:,.1f}", look)
+            for look, rate in rates
+        )
+        rows.append(ChartRow(counted(row.threads, "thread"), (tuple(bars),)))
+    title = "The best that ONNX Runtime reaches on this machine"
+    return Chart((title,), (Axis("billions a second"),), tuple(rows))
+
+
+def _node_row(node: NodeLimit, label: str) -> ChartRow:
+    limit = "limit not known" if node.limit_s is None else f"{in_ms(node.limit_s, 3)}, bound by {node.bound}"
+    time = time_value(node.time_s, _TIME, "", digits=3)
+    return ChartRow(label, ((time, Value(milliseconds(node.limit_s), limit, _LIMIT)),))
+
+
 FEATURE = Feature(
     "roofline",
     RooflineRecord,
     check_roofline,
     result=Roofline,
-    chart="workbench.features.profile.roofline.limits_chart:roofline_chart",
+    chart="workbench.features.profile.roofline.result:roofline_chart",
     figure="workbench.features.profile.roofline.chart:roofline_figure",
     per="run",
     side_by_side=True,
