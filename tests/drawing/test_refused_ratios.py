@@ -11,8 +11,8 @@ from tests.factories import results as examples
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.text import factor_ends
 from workbench.drawing.chart import Chart
-from workbench.features.improve.chart import improvement_chart
 from workbench.features.improve.html import steps_html
+from workbench.features.improve.result import improvement_chart
 from workbench.features.variants.levels import levels_chart
 from workbench.features.variants.worth import worth_chart
 from workbench.features.versions.record import versions_chart

@@ -12,16 +12,14 @@ from workbench.core.cpu import usable_cores
 from workbench.core.feature import Feature
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, attempt, figured, paragraph, plot, table
-from workbench.features.base.drawn_table import DrawnTable
 from workbench.features.base.examining import ExaminedRun
+from workbench.features.base.exportable import DrawnTable
 from workbench.features.base.result import Result
 from workbench.features.memory.by_node import memory_of
 from workbench.features.memory.result import Memory
-from workbench.features.profile.chart import op_type_chart
-from workbench.features.profile.roofline.conv_kinds import grouped, kinds_of
-from workbench.features.profile.roofline.machine_peaks import machine_peaks
-from workbench.features.profile.roofline.node_limits import measured_roofline, roofline
-from workbench.features.profile.roofline.peaks import PeakRow
+from workbench.features.profile.result import op_type_chart
+from workbench.features.profile.roofline.node_limits import grouped, kinds_of, measured_roofline, roofline
+from workbench.features.profile.roofline.peaks import PeakRow, machine_peaks
 from workbench.features.profile.roofline.result import Roofline
 from workbench.features.profile.saved import ProfileRecord, check, profile_of, record_of
 from workbench.features.profile.session_profile import SessionProfile as Data
@@ -73,7 +71,7 @@ class Profile(Data, Result):
 
     def times_in(self, explained: Explained) -> dict[str, float]:
         """Return the seconds of a run by node of an explained graph."""
-        from workbench.features.profile.difference.joining import in_the_names_of
+        from workbench.features.profile.difference.matching import in_the_names_of
 
         return in_the_names_of(explained, self).node_times_s()
 

@@ -81,7 +81,7 @@ def group_html(group: NotFused) -> str:
 
 def _drawing(fusions: Fusions, row: FusionRow) -> list[Any]:
     """Return the nodes of one place before and after: a fused one, else one that was left."""
-    from workbench.features.explain.graph_view.matched import matched_view
+    from workbench.features.explain.graph_view.view import matched_view
 
     left = [(group.label, place) for group in row.not_fused for place in group.places]
     for label, place in [*row.places[-1:], *left[:1]]:
