@@ -10,25 +10,51 @@ from typing import TYPE_CHECKING, Any
 from workbench.core.bundle.origin import Origin
 from workbench.core.cpu import usable_cores
 from workbench.core.feature import Feature
+from workbench.core.text import in_ms
+from workbench.drawing.chart import GREY, Axis, Chart, Look, Value, one_value, rows_left_out
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, attempt, figured, paragraph, plot, table
+from workbench.drawing.palette import style_of_op_type
 from workbench.features.base.examining import ExaminedRun
 from workbench.features.base.exportable import DrawnTable
 from workbench.features.base.result import Result
 from workbench.features.memory.by_node import memory_of
 from workbench.features.memory.result import Memory
-from workbench.features.profile.result import op_type_chart
 from workbench.features.profile.roofline.node_limits import grouped, kinds_of, measured_roofline, roofline
 from workbench.features.profile.roofline.peaks import PeakRow, machine_peaks
 from workbench.features.profile.roofline.result import Roofline
 from workbench.features.profile.saved import ProfileRecord, check, profile_of, record_of
+from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.session_profile import SessionProfile as Data
 from workbench.features.profile.sharing import Sharing, sharing_of
+from workbench.features.profile.tables import BETWEEN_NODES, SCHEDULING
 
 if TYPE_CHECKING:
-    from workbench.drawing.chart import Chart
     from workbench.features.explain.explanation import Explained
     from workbench.features.profile.flame.view import FlameView, Way
+
+
+_MOST_OPS = 15
+
+
+def op_type_chart(profile: SessionProfile) -> Chart:
+    """Return a row for each op type: its own time in a run. Time of no node has grey rows."""
+    table = profile.by("op_type")
+    rows = []
+    columns = (table[name].tolist() for name in ("op_type", "self_s", "share", "calls"))
+    for name, own_s, share, calls in list(zip(*columns, strict=True))[:_MOST_OPS]:
+        style = style_of_op_type(str(name))
+        look = GREY if name in (BETWEEN_NODES, SCHEDULING) else Look(style.color, style.pattern)
+        text = (
+            f"{in_ms(own_s, 3)} ({share * 100:.1f} %)"
+            if share is not None and share == share
+            else "not known"
+        )
+        value = Value(own_s * 1e3, text, look, detail=f"{calls:.4g} calls a run")
+        rows.append(one_value(str(name), value))
+    axis = Axis("own time a run (ms)")
+    title = f"Where the time of a run goes, by op type; shares of {profile.time_words}; {profile}"
+    return Chart((title,), (axis,), tuple(rows), rows_left_out(len(table), len(rows), "op types"))
 
 
 class Profile(Data, Result):
