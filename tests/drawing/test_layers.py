@@ -9,6 +9,7 @@ from workbench.features.accuracy.layers_result import (
     sensitivity_chart,
 )
 from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
+from workbench.features.findings.chart import why_slower_chart
 from workbench.features.findings.record import FindingRecord, Fix, Gain
 from workbench.features.findings.slower.result import WhySlowerRecord
 
@@ -32,6 +33,25 @@ def why():
     fix = Fix("note", "a fix")
     reason = FindingRecord("casts", NASTY, (), (NASTY,), "sure", Gain.unknown("time"), fix, cost_s=1e-3)
     return WhySlowerRecord(NASTY, "A", "B", 1e-3, 2e-3, "verdict: slower", 0, 0.0, 3, (reason,), NASTY, None)
+
+
+def test_names_are_escaped_everywhere():
+    drawn = (
+        chart_figure(layer_errors_chart(errors())),
+        chart_figure(sensitivity_chart(sensitivity())),
+        chart_figure(why_slower_chart(why())),
+    )
+    for figure in drawn:
+        assert "<b onmouseover" not in figure.to_json()
+    for scene in (
+        chart_scene(layer_errors_chart(errors())),
+        chart_scene(sensitivity_chart(sensitivity())),
+        chart_scene(why_slower_chart(why())),
+    ):
+        assert "<b onmouseover" not in scene.to_svg()
+        assert scene.to_png()[:4] == b"\x89PNG"
+    for record in (errors(), sensitivity(), why()):
+        assert "<b onmouseover" not in record._repr_html_()
 
 
 def test_very_many_layers_are_bounded_and_said():

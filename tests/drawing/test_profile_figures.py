@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.factories import results
-from tests.features.profile.traces import chain, node, trace_of, write
+from tests.features.profile.traces import chain, event, node, trace_of, write
 from workbench.core.bundle.estimate import Estimate
 from workbench.drawing.chart_figure import chart_figure
 from workbench.features.cold_start import cold_start_chart
@@ -39,6 +39,17 @@ def test_bars_by_op_type_add_up_to_a_run(profile: SessionProfile) -> None:
     assert sum(bars.x) == pytest.approx(1e3 * sum(profile.runs_s) / len(profile.runs_s))
     assert set(figure.layout.yaxis.ticktext) == {"MatMul", "Sigmoid", "(between nodes)", "(scheduling)"}
     assert "(ms)" in figure.layout.xaxis.title.text
+
+
+def test_strangers_names_are_text(tmp_path: Path) -> None:
+    events = [node("<b>n</b>", 0, 5, "<i>op</i>"), event("model_run", 0, 6, "Session")]
+    stranger = read_profile(write(tmp_path, events))
+    for figure in (
+        chart_figure(op_type_chart(stranger)),
+        memory_figure(memory_of(stranger)),
+    ):
+        assert "<i>op" not in figure.to_json()
+        assert "<b>n" not in figure.to_json()
 
 
 def test_an_empty_profile_draws(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.factories.comparisons import comparison, drawn_run, failed, ordinary, run
+from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
 from workbench.drawing.scale import Scale
 from workbench.drawing.timeline import (
     BlockPoint,
@@ -72,6 +72,11 @@ def test_the_table_holds_every_block() -> None:
     assert len(table) == 80
     assert table["at_s"].is_monotonic_increasing
     assert (table["set_aside_because"] != "").sum() == 2
+
+
+def test_a_strangers_reason_stays_text() -> None:
+    figure = timeline_figure(comparison(drawn_run("A", 0.001), failed("B", HOSTILE), model=HOSTILE))
+    assert "<img" not in figure.to_json().replace("\\u003c", "<")
 
 
 def test_far_apart_means_logarithmic() -> None:
