@@ -29,7 +29,9 @@ def test_writes_and_replaces(tmp_path: Path) -> None:
     path = tmp_path / "a.ortbench"
     assert write_atomically(path, OLD) == path
     path.chmod(0o640)
-    write_atomically(str(path), NEW)
+    with path.open("rb") as reader:
+        write_atomically(str(path), NEW)
+        assert reader.read() == OLD, "who reads the old file meanwhile sees no byte of the new one"
     assert path.read_bytes() == NEW
     assert path.stat().st_mode & 0o777 == 0o640
     assert names(tmp_path) == ["a.ortbench"]

@@ -277,6 +277,7 @@ def test_an_arena_that_holds_too_much() -> None:
     held = MemoryRecord((), None, None, 30 << 20, 90 << 20)
     (finding,) = say("arena-holds-memory", evidence(nodes, memory=held))
     assert finding.gain.saved == 60 << 20
+    assert finding.fix.config == Config(cpu_arena=False)
     assert say("arena-holds-memory", evidence(nodes, memory=replace(held, arena_held_bytes=40 << 20))) == []
 
 
