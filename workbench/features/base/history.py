@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from workbench.core import home
 from workbench.core.bundle.bundle import Bundle, read_bundle
 from workbench.core.bundle.database import reading, writing
-from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.display import DataFrame, config_in_words
 from workbench.core.bundle.entries import COLUMNS, Entry, entry_of
 from workbench.core.bundle.history import RecordHistory
 from workbench.core.config import Config
@@ -24,10 +24,6 @@ from workbench.core.stored_files import expanded
 from workbench.core.text import one_line, path_text
 from workbench.features.base.folder import configs_of
 from workbench.features.base.registry import KINDS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _FLOATS = ("ratio", "low", "high")
 
@@ -46,7 +42,7 @@ class History(RecordHistory):
         *,
         most: int | None = None,
         configs: bool = False,
-    ) -> pd.DataFrame:
+    ) -> DataFrame:
         """Return one row per result, newest first, at most `most`, filtered like `entries`.
 
         With `configs`, a column for each run says its config, `config_A`, `config_B`…; that opens every

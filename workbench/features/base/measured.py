@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.kinds import Part
 from workbench.core.bundle.origin import Origin
 from workbench.core.errors import WorkbenchError
+from workbench.drawing.chart import Chart
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import figured, paragraph, table
 from workbench.features.base.result import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from workbench.drawing.chart import Chart
 
 
 class Stoppable(Result):
@@ -124,7 +121,7 @@ class PerRun(Result):
     def _drawn(self) -> dict[str, Any]:
         return self.by_label
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return the tables of all runs as one, with a column `label`."""
         import pandas as pd
 
@@ -133,7 +130,7 @@ class PerRun(Result):
             frame = record.to_frame().drop(columns="label", errors="ignore")
             frame.insert(0, "label", label)
             frames.append(frame)
-        table: pd.DataFrame = pd.concat(frames, ignore_index=True)
+        table: DataFrame = pd.concat(frames, ignore_index=True)
         return table
 
     def _in_words(self) -> str:

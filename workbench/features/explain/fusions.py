@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
+from workbench.drawing.chart import Chart
 from workbench.features.base.exportable import Exportable
 from workbench.features.explain.charts import fusions_chart
 from workbench.features.explain.explanation import Explained
 from workbench.features.explain.passes.fusion_table import FusionRow, fusion_rows
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from workbench.drawing.chart import Chart
 
 
 class Fusions(Exportable):
@@ -23,7 +19,7 @@ class Fusions(Exportable):
     def __init__(self, explained: Mapping[str, Explained]) -> None:
         self.explained = dict(explained)  # by the label of the run
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per pattern: source operators, what they became, passes, the count in each run."""
         rows: dict[tuple[str, str], dict[str, Any]] = {}
         for label, explained in self.explained.items():
@@ -38,7 +34,7 @@ class Fusions(Exportable):
         columns = ["pattern", "into", "passes", *self.explained]
         return data_frame(list(rows.values()), columns=columns)
 
-    def ops_frame(self) -> pd.DataFrame:
+    def ops_frame(self) -> DataFrame:
         """Return one row per operator: how many nodes the source and each run have."""
         rows: dict[str, dict[str, Any]] = {}
         for label, explained in self.explained.items():
@@ -55,7 +51,7 @@ class Fusions(Exportable):
         """Return a row per pattern: the places, those that were fused, and why not the others."""
         return fusion_rows(self.explained)
 
-    def patterns_frame(self) -> pd.DataFrame:
+    def patterns_frame(self) -> DataFrame:
         """Return the same as a table: pattern, could, the count in each run, why_not, passes."""
         rows = [
             (row.pattern, row.could, *dict(row.fused).values(), why_not(row), ", ".join(row.passes))
@@ -63,7 +59,7 @@ class Fusions(Exportable):
         ]
         return data_frame(rows, columns=["pattern", "could", *self.explained, "why_not", "passes"])
 
-    def missed_frame(self) -> pd.DataFrame:
+    def missed_frame(self) -> DataFrame:
         """Return one row per expected fusion that did not happen, with the label of its run."""
         import pandas as pd
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from workbench.core.bundle.display import DataFrame
 from workbench.core.errors import BundleError
 from workbench.core.models.declared import element_name
 from workbench.core.models.model import Model
 from workbench.core.text import bytes_text, counted, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_NAMED = 5
 
@@ -45,7 +43,7 @@ class FileDifference:
     operators: tuple[OperatorCounts, ...]
     weights: tuple[WeightChange, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per difference; columns what, name, before, after."""
         import pandas as pd
 
