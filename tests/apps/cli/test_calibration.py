@@ -21,12 +21,12 @@ COMMANDS = (
 CALLS = {  # a command, where MODEL is a file → the functions that it calls
     "compare MODEL --b level=basic": ("compare.call.compare",),
     "check MODEL --against MODEL": ("compare.call.compare",),
-    "measure MODEL": ("measure.call.measure",),
+    "measure MODEL": ("measure.measure",),
     "sweep MODEL --over batch=1,2": ("grid.calls.sweep",),
     "load-test MODEL": ("load.call.load_test",),
     "decode MODEL": ("decode.call.decode",),
     "compare-versions MODEL --environment /old": ("versions.compare_versions",),
-    "deploy MODEL folder": ("deploy.call.deploy",),
+    "deploy MODEL folder": ("deploy.result.deploy",),
     "tune MODEL": ("tune.call.default_space", "tune.call.tune"),
 }
 
