@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from workbench.core.config import Config
+    from workbench.core.bundle.display import DataFrame
+from workbench.core.config import Config
 
 
 class Held(Protocol):
@@ -40,7 +39,7 @@ class PickTable:
     Details are HTML, views, configs to take over, or several of these in a row.
     """
 
-    frame: pd.DataFrame
+    frame: DataFrame
     caption: str
     details: Callable[[str], Sequence[Any]]  # by the text in the first column
     below: bool = False
@@ -57,7 +56,7 @@ class Card:
     code: str
     summary: str  # one sentence of numbers
     draw: Callable[[], Any] | None = None  # a plotly figure, a view, or a PickTable
-    table: Callable[[], pd.DataFrame] | None = None
+    table: Callable[[], DataFrame] | None = None
     key: str | None = None  # the table's column of node names, for the linked selection
     draw_alone: Callable[[], Any] | None = None  # the figure without the banner above it
     part: str = ""  # the part of the result that it shows, such as "levels/B"; empty: the comparison itself

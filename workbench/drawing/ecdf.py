@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.measure.percentiles import NEEDED, percentiles
 from workbench.drawing.chart import milliseconds, run_look
 from workbench.drawing.scale import Scale, scale_of
@@ -16,9 +15,6 @@ from workbench.drawing.strips import failure, near_view, span
 from workbench.drawing.template import latency_axis, new_figure, set_title
 from workbench.drawing.thinning import MOST_POINTS, drawn_note, evenly, fair_shares
 from workbench.drawing.words import plain
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _HEIGHT = 380
 
@@ -94,7 +90,7 @@ def ecdf_figure(record: ComparisonRecord) -> go.Figure:
     )
 
 
-def ecdf_table(record: ComparisonRecord) -> pd.DataFrame:
+def ecdf_table(record: ComparisonRecord) -> DataFrame:
     """Return percentiles with intervals over processes; `note` says why a cell is empty."""
     rows = [
         (run.label, percent, *map(milliseconds, (estimate.value, estimate.low, estimate.high)), estimate.note)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import plotly.graph_objects as go
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.measure.percentiles import Figure
 from workbench.drawing.chart import Look, run_look
 from workbench.drawing.palette import TEXT
@@ -28,9 +26,6 @@ from workbench.drawing.strips import (
 )
 from workbench.drawing.template import latency_axis, new_figure, set_title
 from workbench.drawing.words import plain, plain_lines
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _DIGITS = 3
 LABEL_COLUMNS, MOST_CONFIG = 17, 44  # letters of a line beside a row, and of a config there
@@ -80,7 +75,7 @@ def _explain_absent(figure: go.Figure, row: Strip, height: float) -> None:
     )  # fmt: skip
 
 
-def latency_table(record: ComparisonRecord) -> pd.DataFrame:
+def latency_table(record: ComparisonRecord) -> DataFrame:
     """Return a row for each run; `note` says why a cell is empty."""
     rows = []
     for row in latency_data(record).rows:

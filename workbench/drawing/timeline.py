@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.bundle.run import Run
 from workbench.drawing.chart import run_look
 from workbench.drawing.palette import TEXT
@@ -18,9 +17,6 @@ from workbench.drawing.strips import failure, span
 from workbench.drawing.template import latency_axis, new_figure, set_title
 from workbench.drawing.thinning import MOST_POINTS, drawn_note, evenly, fair_shares
 from workbench.drawing.words import plain
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _HEIGHT = 380
 _MOST_REASON = 90
@@ -101,7 +97,7 @@ def timeline_figure(record: ComparisonRecord) -> go.Figure:
     )
 
 
-def timeline_table(record: ComparisonRecord) -> pd.DataFrame:
+def timeline_table(record: ComparisonRecord) -> DataFrame:
     """Return a row for every block in the order measured."""
     rows = [
         (m.at_s, run.label, m.round, m.median_s * 1e3, m.samples, "; ".join(m.reasons))

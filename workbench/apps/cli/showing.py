@@ -9,11 +9,10 @@ import sys
 import textwrap
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pandas as pd
 from workbench.apps.cli.commands import Commands, add, add_command
+from workbench.core.bundle.display import DataFrame
 from workbench.core.text import shorten
 
 _MOST_CHARACTERS = 120  # characters of a text in the history: a model's name may be a megabyte
@@ -77,13 +76,13 @@ def to_json(result: Any) -> dict[str, Any]:
     }
 
 
-def rows_json(frame: pd.DataFrame) -> str:
+def rows_json(frame: DataFrame) -> str:
     """Return the rows of a table as a JSON list of objects."""
     text: str = frame.to_json(orient="records", double_precision=15)
     return text
 
 
-def print_sentences(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame | None = None) -> None:
+def print_sentences(arguments: argparse.Namespace, result: Any, frame: DataFrame | None = None) -> None:
     """Print the sentences of a result, or as the user asked: its table (or `frame`) as CSV, or JSON."""
     from workbench.core.bundle.display import csv_of
 
@@ -95,7 +94,7 @@ def print_sentences(arguments: argparse.Namespace, result: Any, frame: pd.DataFr
         print(result)
 
 
-def print_result(arguments: argparse.Namespace, result: Any, frame: pd.DataFrame) -> None:
+def print_result(arguments: argparse.Namespace, result: Any, frame: DataFrame) -> None:
     """Print the sentences of a result and the first rows of a table of it, or the whole table as CSV."""
     print_sentences(arguments, result, frame)
     if arguments.csv or arguments.json:
@@ -162,7 +161,7 @@ def run_doctor(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def history_table(frame: pd.DataFrame) -> str:
+def history_table(frame: DataFrame) -> str:
     """Return the entries as a table, with short texts and no ratio where outputs differ."""
     rows = frame.copy()
     rows.loc[rows["verdict"] == "outputs differ", ["ratio", "low", "high"]] = float("nan")
@@ -173,7 +172,7 @@ def _shortened(value: Any) -> Any:
     return shorten(value, _MOST_CHARACTERS) if isinstance(value, str) else value
 
 
-def table(frame: pd.DataFrame) -> str:
+def table(frame: DataFrame) -> str:
     """Return all columns, at any terminal width: absent values as a dash, texts printable."""
     present = frame.astype(object).where(frame.notna(), "-").map(_shortened).rename(columns=_shortened)
     return present.to_string(index=False, float_format=lambda value: f"{value:.3g}")

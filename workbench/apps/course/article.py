@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from workbench.core.bundle.display import data_frame, to_table
+from workbench.core.bundle.display import DataFrame, data_frame, to_table
 from workbench.core.errors import ConfigError
 from workbench.core.text import did_you_mean, listed, one_line
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NOT_RECORDED = "no recorded run"
 LONGEST = 1_000  # characters of a claim or a caption
@@ -76,7 +73,7 @@ class ArticleTable:
         printed = f"{cell}: {_cell(self.cells()[cell])}"
         return ArticleRow(printed, self.recorded.get(cell, NOT_RECORDED), _own(value, needs))
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return the table as the article prints it."""
         return data_frame(list(self.rows), columns=list(self.columns))
 
@@ -105,7 +102,7 @@ class ArticleComparison:
     missing: tuple[str, ...]
     rows: tuple[ArticleRow, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row a figure; columns article, recorded, own."""
         return data_frame(list(self.rows), columns=ArticleRow._fields)
 

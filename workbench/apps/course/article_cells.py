@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.apps.course.article import article_table
-from workbench.core.bundle.display import frame_of
+from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.config.catalogue import catalogue
 from workbench.core.config.provider import full_name
 from workbench.core.text import in_mib, in_ms
 from workbench.features.grid.matrix import PrecisionRow
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from workbench.features.accuracy.result import AccuracyTable
     from workbench.features.compare.result import Comparison
     from workbench.features.doctor.records import Doctor
@@ -80,7 +78,7 @@ def provider_cells(doctor: Doctor, predictions: Predictions) -> Cells:
     return cells
 
 
-def option_defaults(provider: str) -> pd.DataFrame:
+def option_defaults(provider: str) -> DataFrame:
     """Return the options of a provider with their defaults, as ONNX Runtime has them.
 
     >>> from workbench import course

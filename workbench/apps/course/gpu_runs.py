@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sample_models import FOLDER
-from workbench.core.bundle.display import frame_of, to_table
+from workbench.core.bundle.display import DataFrame, frame_of, to_table
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted, one_line
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from workbench.features.base.result import Result
 
 SHIPPED = FOLDER / "recorded"
@@ -55,7 +53,7 @@ class GpuRuns:
     folder: str
     runs: tuple[RecordedRun, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row a bundle; columns file, text, ran_on, gpu."""
         return frame_of(self.runs, ("file", "text", "ran_on", "gpu"))
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import traitlets as t
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.handlers import link_view, on_change, own_changes, use_button
 from workbench.apps.panels.state import BenchState
+from workbench.core.bundle.display import DataFrame
 from workbench.core.text import one_line
 from workbench.drawing.card import ConfigUse, PickTable
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_ROWS = 5_000  # that are sent to the page; the CSV has them all
 _MOST_LETTERS = 300  # of a cell
@@ -42,7 +40,7 @@ class TableWidget(W.PageWidget):
     whole: t.Dict[str, str] = t.Dict(help="key → the name, where they differ")
 
     @classmethod
-    def of_frame(cls, frame: pd.DataFrame, caption: str, key: str | None = None) -> TableWidget:
+    def of_frame(cls, frame: DataFrame, caption: str, key: str | None = None) -> TableWidget:
         """Return the table of a DataFrame, cut to what a page can hold."""
         cut = frame.head(_MOST_ROWS)
         names = [str(name) for name in cut.columns]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from workbench.core.bundle.display import config_in_words, data_frame, typed
+from workbench.core.bundle.display import DataFrame, config_in_words, data_frame, typed
 from workbench.core.bundle.machine import Machine, SoftwareVersions
 from workbench.core.bundle.run import Run, runs_to_html
 from workbench.core.errors import ConfigError
 from workbench.core.text import bounded, factor, factor_ends
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Kind = Literal["faster", "slower", "tie", "outputs differ", "unknown"]
 
@@ -185,7 +182,7 @@ class ComparisonRecord:
         """That a person stopped it and what is kept, in words; empty: it ran to its end."""
         return next((doubt.evidence for doubt in self.doubts if doubt.kind == STOPPED), "")
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per run: its config in words, key figures with units, and its verdict."""
         verdicts = {verdict.label: verdict for verdict in self.verdicts}
         rows = [

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
 
-from workbench.core.bundle.display import frame_of, to_table
+from workbench.core.bundle.display import DataFrame, frame_of, to_table
 from workbench.core.text import in_mib
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +51,7 @@ class Preparation:
     sha256: str | None  # hash of that file; None: the original model
     notes: tuple[str, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per step."""
         sizes = ("before_bytes", "after_bytes")
         attributes = ("name", "did", "duration_s", "cached", *sizes, "statistics_text", "notes")

@@ -9,15 +9,12 @@ from functools import cached_property
 from html import escape
 from itertools import chain
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from workbench.core.bundle.display import config_in_words, data_frame, to_table
+from workbench.core.bundle.display import DataFrame, config_in_words, data_frame, to_table
 from workbench.core.bundle.preparation import Preparation
 from workbench.core.config import Config
 from workbench.core.text import in_mib, in_ms
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Population = Literal["undisturbed", "all"]
 Stage = Literal["prepare", "start", "load", "provider", "first run", "warm-up", "run", "outputs"]
@@ -106,7 +103,7 @@ class LatencySamples:
         """The median; None if nothing was measured."""
         return median_of(self.samples_s)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per sample; columns label, latency_s."""
         frame = data_frame({"label": self.label, "latency_s": self.samples_s})
         return frame.astype({"label": "str", "latency_s": "float64"})
@@ -171,7 +168,7 @@ class Run:
         peak = median_of(peak for peak in peaks if peak is not None)
         return None if peak is None else int(peak)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per sample; columns label, round, block, order, latency_s, disturbed."""
         rows = [
             (self.label, process.round, number, block.order, sample, "; ".join(block.disturbed))

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
-from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import config_in_words, data_frame
+from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
 from workbench.core.bundle.run import Run
 from workbench.core.measure.goal import PrecisionGoal
 from workbench.core.measure.percentiles import Figure, mean, over_processes, percentiles, throughput
 from workbench.core.measure.wording import fallback_in_words, report
 from workbench.core.text import in_digits, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 UNITS = {"throughput": ("runs/s", 1.0), "peak memory": ("MiB", 1.0 / (1 << 20))}
 MILLISECONDS = ("ms", 1e3)
@@ -57,7 +53,7 @@ class MeasurementRecord:
         note = f"failed at {failure.stage}: {failure.problem}"
         return tuple(row if row.value is not None else replace(row, note=note) for row in estimates)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per figure: figure, value, low, high, unit, note."""
         rows = []
         for estimate in self.estimates():

@@ -13,7 +13,7 @@ from dataclasses import astuple, dataclass
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.bundle.run import Run
 from workbench.core.measure.pairs import LEAST_S
 from workbench.core.measure.regime import CONFIDENCE
@@ -22,7 +22,6 @@ from workbench.core.text import counted
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
 
     Samples: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -77,7 +76,7 @@ def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Figu
     return tuple(percentile_of(groups, percent) for percent in wanted)
 
 
-def percentiles_frame(runs: Sequence[Run]) -> pd.DataFrame:
+def percentiles_frame(runs: Sequence[Run]) -> DataFrame:
     """Return one row per percentile in milliseconds and per throughput of each run."""
     rows: list[tuple[object, ...]] = []
     for run in runs:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.models.declared import Declared, declared_inputs, declared_outputs
 from workbench.core.models.external import ExternalFile
 from workbench.core.models.family import Family, guess_family
@@ -14,7 +14,6 @@ from workbench.core.models.operators import CONTROL_FLOW, count_operators, count
 from workbench.core.text import aligned, bytes_text, count_text, counted, shorten
 
 if TYPE_CHECKING:
-    import pandas as pd
     from onnx import ModelProto
 
 MAX_IR = 13  # onnxruntime 1.31
@@ -99,7 +98,7 @@ class Description:
             *(("problem", problem) for problem in self.problems),
         )
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per fact; columns field, value. `.operators` holds all operators."""
         return data_frame(self.rows(), columns=["field", "value"])
 

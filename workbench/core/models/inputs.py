@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.core.bundle.comparison import InputsRecord
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.errors import InputError
 from workbench.core.models.checking import check_feed, check_values
 from workbench.core.models.declared import declared_inputs
@@ -23,7 +23,6 @@ from workbench.core.stored_files import check_regular, expanded
 from workbench.core.text import bytes_text, path_text, shorten
 
 if TYPE_CHECKING:
-    import pandas as pd
     from onnx import ModelProto
 
 MAX_FEEDS = 64  # limit for an iterable: enough to vary the data, few enough for memory
@@ -58,7 +57,7 @@ class Inputs:
         """Travel to a worker of a cluster: read-only views cannot be pickled."""
         return make_inputs, (tuple(map(dict, self.feeds)), self.made_by, self.seed, self.guesses)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per input of the first feed; columns input, value."""
         return data_frame(self.shapes, columns=["input", "value"])
 

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 from sample_models import CARDS, SKELETONS
 from sample_models.cards import SampleCard, read_card
 from workbench.core import home
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.errors import ModelError
 from workbench.core.text import did_you_mean, quoted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from sample_models.evaluation import EvaluationSet
     from sample_models.rehydrate import Progress
 
@@ -37,7 +35,7 @@ def card(name: str) -> SampleCard:
     return read_card(CARDS / f"{name}.json")
 
 
-def samples() -> pd.DataFrame:
+def samples() -> DataFrame:
     """Return one row per sample: name, family, kind, parameters, bytes, teaches.
 
     >>> import workbench as wb

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.preparation import CalibrationRecord, Preparation, StepRecord
 from workbench.core.config import Config, DynamicInt8, Precision, PreparedModel, StaticInt8, WeightOnly
 from workbench.core.config.foreign import check_trusted
@@ -27,9 +28,6 @@ from workbench.core.prepare.step import MODEL, RANGES, Answer, Step, key_of
 from workbench.core.prepare.steps import steps_of
 from workbench.core.stored_files import expanded
 from workbench.core.worker.launch import WorkerFolder, call_job
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _TIMEOUT_S = 3600.0
 OnStep = Callable[[str], None]
@@ -72,7 +70,7 @@ class Prepared:
         """The data on which the ranges were measured."""
         return self.record.calibration
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return a table with one row per step."""
         return self.record.to_frame()
 

@@ -10,13 +10,13 @@ from contextvars import ContextVar
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.core.bundle.display import DataFrame
 from workbench.core.errors import Cancelled, WorkbenchError
 from workbench.core.text import in_digits, one_line
 from workbench.drawing.page.caption import caption_html
 from workbench.drawing.titles import take_title
 
 if TYPE_CHECKING:
-    import pandas as pd
     import plotly.graph_objects as go
 
     from workbench.drawing.scene import Scene
@@ -35,7 +35,7 @@ class Drawn(Protocol):
 
     def figure(self) -> go.Figure | None: ...
     def still(self) -> Scene: ...
-    def to_frame(self) -> pd.DataFrame: ...
+    def to_frame(self) -> DataFrame: ...
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def facts(rows: Iterable[tuple[str, object]]) -> str:
     return f"<dl>{rows_html}</dl>"
 
 
-def table(frame: pd.DataFrame, caption: str, *, most: int = _MOST_ROWS, opened: bool = False) -> str:
+def table(frame: DataFrame, caption: str, *, most: int = _MOST_ROWS, opened: bool = False) -> str:
     """Return a table that opens at its caption; a long table is cut, and a sentence says so."""
     stop_if_asked()
     rows = frame.head(most)
