@@ -19,6 +19,7 @@ from tests.core.prepare.test_optimizers import put
 from workbench.core.text import share_of
 from workbench.core.worker import computing, exposing, tensors
 from workbench.core.worker.values import write_values
+from workbench.features.first_difference import POINTS, bisected
 from workbench.features.first_difference.record import FirstDifferenceRecord, TensorDifference
 
 pytestmark = pytest.mark.real
@@ -221,7 +222,7 @@ def test_another_environment_writes_a_file_for_each_feed_and_one_is_read_at_a_ti
     monkeypatch.chdir(tmp_path)
     files = computing.run(file, str(tmp_path), given, target)["files"]
     tracemalloc.start()
-    rows = tensors.run(file, file, [given] * 2, [files] * 2)["tensors"]
+    rows = tensors.run(file, file, [given] * 2, [files] * 2, None)["tensors"]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert {row["name"]: row["noise"] for row in rows} == dict.fromkeys(names[1:], 0.0)
@@ -256,6 +257,49 @@ def test_in_a_thousand_nodes_the_origin_is_found_at_the_usual_tolerance(
     origin = wb.first_difference(right, wrong).record.origin
     assert origin is not None
     assert origin.node == node
+
+
+@pytest.mark.parametrize(
+    ("plant", "node", "tolerance"),
+    [(cast, f"tanh{AT}", 1e-3), (one_channel, f"product{AT}", None), (not_a_number, f"product{AT}", None)],
+)
+def test_a_large_model_is_searched_by_bisection_with_few_tensors_in_view(
+    plant: Plant, node: str, tolerance: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Models of 1,000 nodes, which stand for large ones, with one difference in their 22nd to 24th."""
+    right, wrong = tmp_path / "right.onnx", tmp_path / "wrong.onnx"
+    onnx.save(stack(333), right)
+    model = stack(333)
+    plant(model)
+    onnx.save(model, wrong)
+    whole = wb.first_difference(right, wrong, tolerance=tolerance).record
+    monkeypatch.setattr("workbench.features.first_difference.MOST_FILE_BYTES", 1000)
+    found = wb.first_difference(right, wrong, tolerance=tolerance)
+    record = found.record
+    assert record.origin is not None
+    assert record.origin == whole.origin
+    assert record.origin.node == node
+    assert record.beyond[:1] == whole.beyond[:1]
+    assert len(record.tensors) <= 5 * POINTS < len(whole.tensors) == 999
+    assert f"by bisection: {len(record.tensors)} of 999 tensors in view" in str(found)
+
+
+@pytest.mark.parametrize("at", [0, 1, 15, 16, 17, 499, 998])
+def test_a_step_of_the_bisection_has_a_bounded_number_of_tensors_in_view(at: int) -> None:
+    names, steps = [f"t{place}" for place in range(999)], list[int]()
+
+    def seen(chosen: list[str]) -> list[TensorDifference]:
+        steps.append(len(chosen))
+        places = {name: int(name[1:]) for name in chosen}
+        return [TensorDifference(name, name, "Add", 0.1 * (place >= at)) for name, place in places.items()]
+
+    rows = bisected(names, seen, 1e-3)
+    assert next(row.tensor for row in rows if row.error) == f"t{at}"
+    assert max(steps) <= POINTS + 1
+    assert len(steps) <= 3
+    steps.clear()
+    assert len(bisected(names, lambda chosen: [row for row in seen(chosen) if False], 1e-3)) == 0
+    assert len(steps) == 1, "nothing could be compared, so there is nothing between"
 
 
 def test_an_error_that_grows_is_traced_to_where_it_jumps() -> None:

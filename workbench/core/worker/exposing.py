@@ -1,24 +1,45 @@
-"""Job: write a file whose outputs are the tensors of all nodes, for an environment that may lack onnx."""
+"""Job: write a file whose outputs are tensors of its nodes, for an environment that may lack onnx."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import onnx
 
+from workbench.core.worker.protocol import BEFORE_CAST
 
-def run(source: str, target: str) -> dict[str, Any]:
+
+def run(source: str, target: str, names: list[str] | None) -> dict[str, Any]:
     """Write the file; external weights stay where they are."""
-    onnx.save(exposed(Path(source)), target)
+    onnx.save(exposed(Path(source), names), target)
     return {}
 
 
-def exposed(path: Path) -> onnx.ModelProto:
-    """Return the model with the outputs of all nodes but constants as its outputs; ORT infers their types."""
+def exposed(path: Path, chosen: Collection[str] | None = None) -> onnx.ModelProto:
+    """Return the model with outputs of its nodes as its outputs; ORT infers their types.
+
+    Those `chosen` come with what they are called before a cast, and what they are rounded to; without, the
+    outputs of all nodes but constants. An output of the model that was not chosen is none of the result.
+    """
     model = onnx.load(path, load_external_data=False)
+    nodes = [node for node in model.graph.node if node.op_type != "Constant"]
+    made = [name for node in nodes for name in node.output if name]
+    if chosen is not None:
+        rounded = roundings(nodes)
+        wanted = {*chosen, *(BEFORE_CAST + name for name in chosen), *map(rounded.get, chosen)}
+        made = [name for name in made if name in wanted]
+        left = [value for value in model.graph.output if value.name in wanted]
+        del model.graph.output[:]
+        model.graph.output.extend(left)
     there = {value.name for value in model.graph.output}
-    nodes = (node for node in model.graph.node if node.op_type != "Constant")
-    names = (name for node in nodes for name in node.output if name and name not in there)
-    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in made if name not in there)
     return model
+
+
+def roundings(nodes: Iterable[onnx.NodeProto]) -> dict[str, str | None]:
+    """Return the tensors that QuantizeLinear reads, and what DequantizeLinear makes of each."""
+    nodes = list(nodes)
+    restored = {node.input[0]: node.output[0] for node in nodes if node.op_type == "DequantizeLinear"}
+    return {node.input[0]: restored.get(node.output[0]) for node in nodes if node.op_type == "QuantizeLinear"}

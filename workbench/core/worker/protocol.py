@@ -14,6 +14,7 @@ from typing import IO, Any
 _SIZES = struct.Struct("<II")
 _MAX_JSON_BYTES = 64 << 20
 MAX_PAYLOAD_BYTES = 256 << 20
+BEFORE_CAST = "InsertedPrecisionFreeCast_"  # ORT renames an output that it computes in float32 for float16
 
 # Modules of workbench.core.worker that a "call" message can name.
 JOBS = (

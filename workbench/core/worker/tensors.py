@@ -1,4 +1,4 @@
-"""Job: run two files with every tensor in view, and sum up how far the tensors of one name are apart."""
+"""Job: run two files with their tensors in view, and sum up how far the tensors of one name are apart."""
 
 from __future__ import annotations
 
@@ -10,25 +10,31 @@ import numpy as np
 import onnx
 
 from workbench.core.worker.computing import outputs_of, session_of
-from workbench.core.worker.exposing import exposed
+from workbench.core.worker.exposing import exposed, roundings
+from workbench.core.worker.protocol import BEFORE_CAST
 from workbench.core.worker.values import read_values
 
-BEFORE_CAST = "InsertedPrecisionFreeCast_"  # ORT renames an output that it computes in float32 for float16
 MOST_OF_IT = 0.9  # of the difference: a channel with as much is the one that is wrong
 LEAST_CHANNELS, MOST_CHANNELS = 4, 4096
 
 
-def run(first: str, second: str, feeds: list[str], computed: list[list[str] | None]) -> dict[str, Any]:
-    """Return the energy of each tensor of the first file, that of the difference, and its channel.
+def run(
+    first: str, second: str, feeds: list[str], computed: list[list[str] | None], names: list[str] | None
+) -> dict[str, Any]:
+    """Return the energy of tensors of the first file, that of the difference, and its channel.
 
+    `names` are those to compare; None: all that both compute.
     `computed` has a file for each feed with the tensors that another environment has computed; None: they are
     computed here. A tensor that one file alone quantizes is compared as its next node reads it: ONNX
     Runtime's quantizer removes a Relu whose clipping QuantizeLinear does, and its input has its name.
     """
-    rounded = [_rounded(first), _rounded(second)]
+    graphs = [onnx.load(file, load_external_data=False).graph for file in (first, second)]
+    rounded = [roundings(graph.node) for graph in graphs]
+    del graphs  # a file of gigabytes may hold its weights
     read_as = [_only_in(*rounded), _only_in(*reversed(rounded))]
+    shown = [_tensors(*pair, names) for pair in zip((first, second), feeds, computed, read_as, strict=True)]
     sums: dict[str, _Energies] = {}
-    for ours, theirs in zip(*map(_tensors, (first, second), feeds, computed, read_as), strict=True):
+    for ours, theirs in zip(*shown, strict=True):
         for name, value in ours.items():
             other = theirs.get(name)
             if other is not None and other.shape == value.shape:  # a blocked layout has another one
@@ -36,28 +42,21 @@ def run(first: str, second: str, feeds: list[str], computed: list[list[str] | No
     return {"tensors": [energies.to_dict(name) for name, energies in sums.items()]}
 
 
-def _rounded(file: str) -> dict[str, str | None]:
-    """Return the tensors that QuantizeLinear reads, and what DequantizeLinear makes of each."""
-    nodes = onnx.load(file, load_external_data=False).graph.node
-    restored = {node.input[0]: node.output[0] for node in nodes if node.op_type == "DequantizeLinear"}
-    return {node.input[0]: restored.get(node.output[0]) for node in nodes if node.op_type == "QuantizeLinear"}
-
-
 def _only_in(ours: dict[str, str | None], theirs: dict[str, str | None]) -> dict[str, str]:
     return {name: rounded for name, rounded in ours.items() if rounded is not None and name not in theirs}
 
 
 def _tensors(
-    file: str, feeds: str, computed: list[str] | None, read_as: dict[str, str]
+    file: str, feeds: str, computed: list[str] | None, read_as: dict[str, str], names: list[str] | None
 ) -> Iterator[dict[str, Any]]:
     """Yield the tensors by name for each feed; `read_as` names those that stand in for others."""
-    for values in _computed_here(file, feeds) if computed is None else _computed_before(computed):
+    for values in _computed_here(file, feeds, names) if computed is None else _computed_before(computed):
         stand_ins = {name: values[other] for name, other in read_as.items() if other in values}
         yield {name.removeprefix(BEFORE_CAST): value for name, value in values.items()} | values | stand_ins
 
 
-def _computed_here(file: str, feeds: str) -> Iterator[dict[str, Any]]:
-    session = session_of(exposed(Path(file)).SerializeToString(), str(Path(file).parent))
+def _computed_here(file: str, feeds: str, names: list[str] | None) -> Iterator[dict[str, Any]]:
+    session = session_of(exposed(Path(file), names).SerializeToString(), str(Path(file).parent))
     for feed in read_values(Path(feeds)):
         yield outputs_of(session, feed)
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from workbench.core.bounds import check_number
@@ -18,12 +16,11 @@ from workbench.core.errors import ConfigError
 from workbench.core.feature import Feature
 from workbench.core.measure.agreement import TOLERANCE
 from workbench.core.measure.limits import Limits
+from workbench.core.measure.tensor_pair import TensorPair
 from workbench.core.models import Model
 from workbench.core.prepare.replayed import replayed
-from workbench.core.prepare.runnable import Runnable, make_runnable
+from workbench.core.prepare.runnable import make_runnable
 from workbench.core.text import counted
-from workbench.core.worker.launch import WorkerFolder, call_job
-from workbench.core.worker.values import write_values
 from workbench.features.base.result import Result, origin_of
 from workbench.features.base.running import Feeds, finding_inputs, inputs_of
 from workbench.features.base.subjects import subjects_of
@@ -35,9 +32,13 @@ from workbench.features.first_difference.record import (
     check_first_difference,
     differs,
     first_difference_chart,
+    jump_of,
 )
 
 MOST_PASSES = 24  # switched off one by one
+MOST_FILE_BYTES = 256 << 20  # with weights; a larger model is searched by bisection
+MOST_TENSOR_BYTES = 1 << 30  # of all tensors at once, each taken to be as large as the largest input
+POINTS = 16  # tensors that a step of the bisection puts in view
 
 
 class FirstDifference(Result):
@@ -73,7 +74,7 @@ def first_difference(
     calibration = replayed(calibration)
     feeds = inputs_of(loaded, inputs, seed, (first, second), calibration).feeds
     notes = [f"{counted(len(more), 'further config')} left out: A and B are compared"] if more else []
-    search = _Search(loaded, first, feeds, calibration, limits or Limits(), cancel)
+    search = _Search(loaded, first, feeds, calibration, limits or Limits(), cancel, tolerance, [])
     tensors: tuple[TensorDifference, ...] = ()
     if passes_of(first) == passes_of(second):  # without them every node is in view
         bare = search.without_passes()
@@ -92,10 +93,10 @@ def first_difference(
         tensors=tensors,
         node_count=len(loaded.structure.graph.node),
         culprit=None,
-        notes=tuple(notes),
+        notes=(*notes, *dict.fromkeys(search.notes)),
     )
     if any(row.tensor in outputs for row in record.beyond):
-        record = replace(record, culprit=search.culprit(second, outputs, tolerance))
+        record = replace(record, culprit=search.culprit(second, outputs))
     return FirstDifference(record, origin_of(loaded, cancel=cancel))
 
 
@@ -109,62 +110,43 @@ class _Search:
     calibration: Any
     limits: Limits
     cancel: threading.Event | None
+    tolerance: float
+    notes: list[str]
 
     def without_passes(self) -> _Search:
         """Return the same search in graphs that ONNX Runtime does not optimize."""
         return replace(self, first=unoptimized(self.first))
 
-    def tensors(self, second: Config) -> tuple[TensorDifference, ...]:
-        """Return the tensors that both graphs compute, in the order of the source graph."""
-        runnables = [
+    def tensors(self, second: Config, names: Sequence[str] | None = None) -> tuple[TensorDifference, ...]:
+        """Return the tensors that both graphs compute, in the order of the source graph, or those of `names`.
+
+        Of a large model they are a few along the graph, and all just before the first difference.
+        """
+        first, other = (
             make_runnable(
                 self.model, as_saved(config), self.feeds, calibration=self.calibration, cancel=self.cancel
             )
             for config in (self.first, second)
-        ]
-        with WorkerFolder() as folder:
-            paths = [folder / label for label in "AB"]
-            for path, runnable in zip(paths, runnables, strict=True):
-                write_values(path, runnable.feeds)
-            files, feeds = [str(runnable.model.path) for runnable in runnables], [str(path) for path in paths]
-            computed = [*map(self._computed_elsewhere, runnables, paths)]
-            pair = dict(zip(("first", "second"), files, strict=True))
-            answer = self._answer("tensors", {**pair, "feeds": feeds, "computed": computed})
-        rows = {
-            row["name"]: (_error(row["signal"], row["noise"]), row["axis"], row["channel"])
-            for row in answer["tensors"]
-        }
-        return tuple(
-            TensorDifference(name, node.name or name, node.op_type, *rows[name])
-            for node in self.model.structure.graph.node
-            for name in node.output
-            if name in rows
         )
+        pair = TensorPair(first, other, self.limits, self.cancel)
+        nodes, shared = self.model.structure.graph.node, pair.names
+        made_by = {name: node for node in nodes for name in node.output if name in shared}
 
-    def _computed_elsewhere(self, runnable: Runnable, feeds: Path) -> list[str] | None:
-        """Return the files of the tensors that another environment computes; None: this one is meant."""
-        file, python = runnable.model.path.absolute(), runnable.config.interpreter
-        if python == sys.executable:
-            return None
-        exposed, values = str(feeds.with_suffix(".onnx")), str(feeds.with_suffix(".values"))
-        self._answer("exposing", {"source": str(file), "target": exposed})
-        body = {"model": exposed, "weights": str(file.parent), "feeds": str(feeds), "target": values}
-        written: list[str] = self._answer("computing", body, python)["files"]
-        return written
+        def seen(chosen: Sequence[str] | None) -> Iterator[TensorDifference]:
+            for row in pair.differences(chosen):
+                if (node := made_by.get(row["name"])) is not None:
+                    error = _error(row["signal"], row["noise"])
+                    place = row["name"], node.name or row["name"], node.op_type
+                    yield TensorDifference(*place, error, row["axis"], row["channel"])
 
-    def _answer(self, job: str, body: dict[str, Any], python: str = sys.executable) -> dict[str, Any]:
-        """Return what a job says."""
-        return call_job(
-            job,
-            body,
-            timeout_s=self.limits.load_s + self.limits.run_s * len(self.feeds),
-            cancel=self.cancel,
-            python=python,
-            memory_bytes=self.limits.memory_bytes,
-            custom_ops=self.first.custom_ops,
-        )
+        if names is None and is_large(pair, len(made_by)):
+            rows = bisected(list(made_by), seen, self.tolerance)
+            self.notes.append(f"by bisection: {len(rows):,} of {counted(len(made_by), 'tensor')} in view")
+            return rows
+        order = {name: at for at, name in enumerate(made_by)}
+        return tuple(sorted(seen(names), key=lambda row: order[row.tensor]))
 
-    def culprit(self, second: Config, outputs: Sequence[str], tolerance: float) -> str | None:
+    def culprit(self, second: Config, outputs: Sequence[str]) -> str | None:
         """Return the pass without which the outputs agree, where the configs differ in level or passes."""
         if passes_of(self.first) == passes_of(second):
             return None
@@ -174,10 +156,39 @@ class _Search:
         )
         for name in [name for name in fired if name not in base][:MOST_PASSES]:
             without = second.replace(disabled_passes=(*second.disabled_passes, name))
-            rows = [row for row in self.tensors(without) if row.tensor in outputs]
-            if rows and not any(differs(row, tolerance) for row in rows):
+            rows = self.tensors(without, outputs)
+            if rows and not any(differs(row, self.tolerance) for row in rows):
                 return name
         return None
+
+
+def is_large(pair: TensorPair, tensors: int) -> bool:
+    """Return whether all tensors at once might not fit in memory, or take long."""
+    return pair.file_bytes > MOST_FILE_BYTES or pair.input_bytes * tensors > MOST_TENSOR_BYTES
+
+
+def bisected(
+    names: list[str], seen: Callable[[list[str]], Iterable[TensorDifference]], tolerance: float
+) -> tuple[TensorDifference, ...]:
+    """Return the tensors that were put in view: a few along the graph, then between two of them.
+
+    An error that is gone before the next tensor in view is not found.
+    """
+    rows: dict[str, TensorDifference] = {}
+    unseen, tried = names, set[str]()
+    while unseen:
+        step = math.ceil(len(unseen) / POINTS)
+        chosen = [*unseen[step - 1 : -1 : step], unseen[-1]]
+        tried.update(chosen)
+        rows |= {row.tensor: row for row in seen(chosen)}
+        ordered = [rows[name] for name in names if name in rows]
+        beyond = next((row for row in ordered if differs(row, tolerance)), None)
+        unseen = []
+        for suspect in filter(None, (beyond, jump_of(ordered, tolerance))):  # the origin is looked for last
+            end = names.index(suspect.tensor)
+            start = max((at for at, name in enumerate(names[:end]) if name in rows), default=-1)
+            unseen = [name for name in names[start + 1 : end] if name not in tried] or unseen
+    return tuple(rows[name] for name in names if name in rows)
 
 
 def _usual_tolerance(config: Config) -> float:

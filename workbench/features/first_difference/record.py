@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,22 @@ def differs(row: TensorDifference, tolerance: float) -> bool:
     return row.error is None or row.error > tolerance
 
 
+def jump_of(rows: Iterable[TensorDifference], tolerance: float) -> TensorDifference | None:
+    """Return the tensor where the error jumps most, up to the first difference. None: it grows step by step.
+
+    A rounding may stay below the tolerance where it happens and grow beyond it many nodes later.
+    """
+    largest, jump, origin = _ROUNDING, _JUMP, None
+    for row in rows:
+        error = MOST_ERROR if row.error is None else row.error
+        if error >= jump * largest:
+            jump, origin = error / largest, row
+        largest = max(largest, error)
+        if differs(row, tolerance):
+            break
+    return origin
+
+
 @dataclass(frozen=True, slots=True)
 class FirstDifferenceRecord:
     """The tensors that could be joined, in the order of the source graph."""
@@ -75,19 +92,8 @@ class FirstDifferenceRecord:
 
     @property
     def origin(self) -> TensorDifference | None:
-        """Return where the first difference comes from: the error jumps there. None: it grows step by step.
-
-        A rounding may stay below the tolerance where it happens and grow beyond it many nodes later.
-        """
-        largest, jump, origin = _ROUNDING, _JUMP, None
-        for row in self.tensors:
-            error = MOST_ERROR if row.error is None else row.error
-            if error >= jump * largest:
-                jump, origin = error / largest, row
-            largest = max(largest, error)
-            if differs(row, self.tolerance):
-                break
-        return origin
+        """Return where the first difference comes from; None: the error grows step by step."""
+        return jump_of(self.tensors, self.tolerance)
 
     @property
     def tensor_errors(self) -> TensorErrors:
