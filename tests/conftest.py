@@ -19,6 +19,7 @@ import pytest
 from tests.amount import amount
 from tests.executed import executed as executed  # a fixture
 from workbench.core.cpu import usable_cores
+from workbench.core.home import cache_folder
 from workbench.core.worker.forking import ForkServer
 from workbench.core.worker.launch import Worker
 
@@ -116,9 +117,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Histories and caches of the tests never meet the user's."""
+    """Histories and caches of the tests never meet the user's.
+
+    Versions of ONNX Runtime by number are kept in the folder of WORKBENCH_VERSIONS, where it is set.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("home")))
+        if kept := os.environ.get("WORKBENCH_VERSIONS"):
+            Path(kept).mkdir(parents=True, exist_ok=True)
+            (cache_folder() / "versions").symlink_to(Path(kept).absolute(), target_is_directory=True)
         yield
 
 

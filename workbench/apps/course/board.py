@@ -34,7 +34,7 @@ class BoardRow:
     @property
     def place(self) -> float:
         """The effect or, of a large one, the end that is known; 0 where nothing is."""
-        return next((end for end in self.size.ends if end is not None), 0.0)
+        return self.size.known or 0.0
 
     @property
     def lucky(self) -> bool:

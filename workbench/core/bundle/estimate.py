@@ -32,6 +32,11 @@ class Estimate:
         """Return the figure and its ends."""
         return self.value, self.low, self.high
 
+    @property
+    def known(self) -> float | None:
+        """Return the figure or, of a large effect whose size is open, the end that is known alone."""
+        return next((end for end in self.ends if end is not None), None)
+
     def falling(self, function: Callable[[float], float | None]) -> Estimate:
         """Return a function of the figure that falls where the figure grows: its ends change places."""
         value, low, high = (None if end is None else function(end) for end in self.ends)

@@ -11,6 +11,7 @@ from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.kinds import Part
 from workbench.core.bundle.origin import Origin
 from workbench.core.errors import WorkbenchError
+from workbench.core.measure.wording import headline
 from workbench.drawing.chart import Chart
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import figured, paragraph, table
@@ -65,6 +66,13 @@ class Measured(Stoppable):
         add_measured(page, self.measured)
         add_protocol(page, self.measured)
         return page
+
+
+class Judged(Measured):
+    """A measured result that ends with each verdict in words."""
+
+    def _in_words(self) -> str:
+        return "\n".join([super()._in_words(), *map(headline, self.measured.verdicts)])
 
 
 _FIRST = "A"  # the label of a main record that holds none

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import TypeAlias
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
 from workbench.core.bundle.run import Run
+from workbench.core.markdown import markdown_section, without_markup
 from workbench.core.measure.percentiles import percentiles_frame
 from workbench.core.text import counted, in_digits, in_gib, one_line
 from workbench.drawing.chart_figure import chart_figure
@@ -21,7 +23,11 @@ from workbench.drawing.timeline import timeline_figure, timeline_table
 from workbench.features.accuracy.chart import agreement_chart
 from workbench.features.memory.resources_chart import resources_chart
 
+Heads: TypeAlias = Sequence[str]
+Rows: TypeAlias = Sequence[Sequence[object]]
+
 _MOST_LOGGED = 200  # lines of a run's log
+_OUTPUT = ("config", "output", "agrees", "largest error", "share of its largest value")
 
 
 def lead(record: ComparisonRecord, shares: Mapping[str, float] | None = None) -> str:
@@ -77,6 +83,21 @@ def protocol_facts(record: ComparisonRecord) -> list[tuple[str, object]]:
         ("time spent", f"{elapsed} s, {sampling} s of them sampling"),
         ("smallest effect of interest", f"{protocol.smallest_effect * 100:.2f} %"),
     ]
+
+
+def in_markdown(
+    record: ComparisonRecord, title: str, sentences: Iterable[str], *tables: tuple[str, Heads, Rows]
+) -> str:
+    """Return a comparison as Markdown to paste: sentences, how it was measured, outputs, further tables."""
+    protocol = (f"{name}: {fact}" for name, fact in protocol_facts(record) if fact is not None)
+    outputs = [(r.label, r.output, r.agrees, r.max_abs_error, r.relative_error) for r in record.agreement]
+    sections = (("Outputs beside those of A", _OUTPUT, outputs), *tables)
+    return "\n".join([
+        f"# {without_markup(f'{record.model.name}: {title}')}", "",
+        *(f"- {without_markup(sentence)}" for sentence in (*sentences, *protocol)),
+        *(line for section in sections for line in markdown_section(*section)),
+        "",
+    ])  # fmt: skip
 
 
 def _log(run: Run) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.run import Run
 from workbench.core.measure.percentiles import percentiles
 from workbench.core.text import factor, factor_ends, in_brackets, in_mib, in_ms
@@ -51,8 +52,7 @@ class Standing:
     @property
     def bound(self) -> float | None:
         """Return the speed-up or, of a large effect whose size is open, the end that is known."""
-        ends = (self.speedup, self.speedup_low, self.speedup_high)
-        return next((end for end in ends if end is not None), None)
+        return Estimate(self.speedup, self.speedup_low, self.speedup_high).known
 
     @property
     def is_told(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -96,6 +97,11 @@ class Graph:
                 if name:
                     readers.setdefault(name, []).append(node)
         return {name: tuple(nodes) for name, nodes in readers.items()}
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """The number of nodes of each operator."""
+        return Counter(node.kind for node in self.nodes)
 
     def makers_of(self, node: Node) -> list[Node]:
         """Return the nodes that make what a node reads, one for each tensor read."""

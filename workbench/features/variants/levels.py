@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -75,7 +74,7 @@ class LevelStep:
     @property
     def bound(self) -> float:
         """Return the times or, of a large effect, the end that is known; 0 where nothing is."""
-        return next((end for end in self.times.ends if end), 0.0)
+        return self.times.known or 0.0
 
     def sentence(self) -> str:
         """Return the step in words."""
@@ -194,7 +193,7 @@ def levels_of(model_name: str, observation: Observation, record: ComparisonRecor
     for number, (name, run) in enumerate(zip(LEVELS, record.runs, strict=True)):  # ORT counts levels so
         graphs = [shot.graph for shot in observation.chain if shot.level <= number][-1:]
         nodes = len(graphs[0].nodes) if graphs else None
-        ops = tuple(Counter(node.kind for graph in graphs for node in graph.nodes).most_common())
+        ops = tuple(graphs[0].kinds.most_common()) if graphs else ()
         rows.append(LevelRow.of(name, run, record, nodes=nodes, ops=ops, providers=run.providers))
     return LevelsRecord(model_name, tuple(rows), record)
 

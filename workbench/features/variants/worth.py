@@ -49,9 +49,9 @@ class Worth(Variant):
     @property
     def share(self) -> Estimate:
         """Return the share by which a run takes longer without the pass: 0.3 is 30 %."""
-        value, low, high = self.ratio.ends  # of a large effect one end is known, and no value
-        known = next((end for end in (value, low, high) if end is not None), None)
-        return Estimate(known, low, high).falling(lambda ratio: 1 / ratio - 1 if ratio else None)
+        return Estimate(self.ratio.known, self.ratio.low, self.ratio.high).falling(
+            lambda ratio: 1 / ratio - 1 if ratio else None
+        )
 
     @property
     def worth(self) -> float | None:

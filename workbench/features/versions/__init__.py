@@ -14,16 +14,14 @@ from workbench.core.config import Config
 from workbench.core.errors import Cancelled, ConfigError, WorkbenchError
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field, names, yes_or_no
-from workbench.core.markdown import markdown_section, without_markup
 from workbench.core.measure.bar import OnStep, bar, steps
 from workbench.core.measure.limits import Progress
-from workbench.core.measure.wording import headline
 from workbench.core.models import Model, load
 from workbench.core.models.operators import count_operators
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import in_ms, quoted
 from workbench.core.worker.environments import is_version, kept_environment, releases, software_of
-from workbench.features.base.measured import Measured
+from workbench.features.base.measured import Judged
 from workbench.features.base.running import Feeds, kept
 from workbench.features.compare.call import compare
 from workbench.features.explain.observe import Observation, observe
@@ -32,50 +30,33 @@ from workbench.features.variants.variant import check_compared
 from workbench.features.versions.bisecting import bisected
 from workbench.features.versions.record import TITLE, OpTime, VersionRow, VersionsRecord, versions_chart
 
-_OUTPUT = ("config", "output", "agrees", "largest error", "share of its largest value")
-_STEP = ("release", "has the change", "settled", "times as fast")
 
-
-class Versions(Measured):
+class Versions(Judged):
     """One model on several versions of ONNX Runtime. Made by `wb.compare_versions`."""
 
     record: VersionsRecord
     title = TITLE
 
-    def _in_words(self) -> str:
-        return "\n".join([super()._in_words(), *map(headline, self.record.comparison.verdicts)])
-
     def report(self) -> str:
         """Return what an issue needs, in Markdown: structure, profile, config and machine, no weights."""
-        from workbench.features.base.page import protocol_facts
+        from workbench.features.base.page import in_markdown
 
-        record, rows, compared = self.record, self.record.rows, self.record.comparison
-        first, last = rows[0], rows[-1]
-        change = f"other {record.changed} on ONNX Runtime {last.onnxruntime} than on {first.onnxruntime}"
+        record, rows = self.record, self.record.rows
+        releases_of = [row.onnxruntime for row in rows]
+        change = f"other {record.changed} on ONNX Runtime {releases_of[-1]} than on {releases_of[0]}"
         title = self.title if record.changed in (None, "nothing") else change
-        facts = [
-            *self._in_words().splitlines(),
-            f"config: {config_in_words(compared.runs[0].config.replace(runtime=None))}",
-            f"Python {first.python}, NumPy {first.numpy}",
-            *(f"{name}: {fact}" for name, fact in protocol_facts(compared) if fact is not None),
-        ]
-        outputs = [
-            (r.label, r.output, r.agrees, r.max_abs_error, r.relative_error) for r in compared.agreement
-        ]
         times = {(time.op_type, time.name): in_ms(time.self_s) for time in record.profiles}
         kinds = dict.fromkeys(time.op_type for time in record.profiles)
-        releases_of = [row.onnxruntime for row in rows]
         profiles = [(kind, *(times.get((kind, row.name)) for row in rows)) for kind in kinds]
-        searched = [(s.release, s.is_changed, s.is_settled, s.ratio.factor or None) for s in record.steps]
-        return "\n".join([
-            f"# {without_markup(f'{record.model_name}: {title}')}", "",
-            *(f"- {without_markup(fact)}" for fact in facts),
-            *markdown_section("Outputs beside those of A", _OUTPUT, outputs),
-            *markdown_section("Operators of the file", ("operator", "count"), record.operators),
-            *markdown_section("Own time of a run", ("operator", *releases_of), profiles),
-            *markdown_section("Releases measured beside the first", _STEP, searched),
-            "",
-        ])  # fmt: skip
+        tried = [(s.release, s.is_changed, s.is_settled, s.ratio.factor or None) for s in record.steps]
+        config = config_in_words(record.comparison.runs[0].config.replace(runtime=None))
+        software = f"config: {config}", f"Python {rows[0].python}, NumPy {rows[0].numpy}"
+        return in_markdown(
+            record.comparison, title, (*self._in_words().splitlines(), *software),
+            ("Operators of the file", ("operator", "count"), record.operators),
+            ("Own time of a run", ("operator", *releases_of), profiles),
+            ("Releases measured beside the first", ("release", "changed", "settled", "times as fast"), tried),
+        )  # fmt: skip
 
 
 def compare_versions(
@@ -174,16 +155,14 @@ def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]
     return (model, places if options.get("bisect") else [None, *places], *configs), options
 
 
-_PLACES = (
-    "Versions by number (installed once and kept), interpreters or virtual environments, beside this one"
-)
+_PLACES = "Versions by number (installed once and kept), interpreters or environments, beside this one"
 _BISECT = "yes: find the release in which outputs or latency changed, between two versions by number"
 FEATURE = Feature(
     "versions", VersionsRecord, check_compared, lambda record: about_comparison(record.comparison),
     result=Versions, chart=versions_chart, call="workbench.features.versions:compare_versions",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     form=(
-        Field("environments", "versions", _PLACES, names, example="1.20.1, 1.27.0", required=True),
+        Field("environments", "versions", _PLACES, names, example="1.20.1, 1.27.0, 1.29.1", required=True),
         Field("bisect", "bisect", _BISECT, yes_or_no, example="yes"),
     ),
     arguments=call_arguments, heading="Versions of ONNX Runtime side by side", button="Versions",

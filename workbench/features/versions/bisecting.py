@@ -50,13 +50,9 @@ def _step(release: str, row: VersionRow, changed: Changed, last: VersionRow) -> 
         return BisectStep(release, differs, row.outputs_agree is not None, Estimate(), row.outputs_agree)
     if changed == "nothing":
         return BisectStep(release, False, row.verdict == "tie", row.ratio, row.outputs_agree)
-    whole, (_, low, high) = _size(last), row.ratio.ends
+    whole, now = last.ratio.known or 1.0, row.ratio.known or 1.0
+    low, high = row.ratio.low, row.ratio.high
     middle = sqrt(whole)
-    is_changed = _size(row) < middle if whole < 1 else _size(row) > middle
+    is_changed = now < middle if whole < 1 else now > middle
     is_settled = (low is not None and low > middle) or (high is not None and high < middle)
     return BisectStep(release, is_changed, is_settled, row.ratio, row.outputs_agree)
-
-
-def _size(row: VersionRow) -> float:
-    """Return its ratio, of a large effect the end that is known alone; 1 where nothing is known."""
-    return next((end for end in row.ratio.ends if end is not None), 1.0)

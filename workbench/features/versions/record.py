@@ -50,15 +50,12 @@ class VersionRow(Variant):
         if isinstance(graph, str):
             facts["problem"] = graph
         else:
-            nodes, applied = graph.final.nodes, graph.applied
-            fired = dict.fromkeys(application.name for application in applied if application.fired)
+            fired = dict.fromkeys(step.name for step in graph.applied if step.fired)
             placed = Counter(provider for provider, keys in graph.assignment for _ in keys)
-            facts |= {
-                "nodes": len(nodes),
-                "ops": tuple(Counter(node.kind for node in nodes).most_common()),
-                "passes": tuple(fired) if applied else None,
-                "placement": tuple(placed.most_common()) or None,
-            }
+            kinds = graph.final.kinds
+            facts |= {"nodes": kinds.total(), "ops": tuple(kinds.most_common())}
+            facts |= {"passes": tuple(fired) if graph.applied else None}
+            facts |= {"placement": tuple(placed.most_common()) or None}
         place = "this environment" if run.config.runtime is None else name_of(run.config.runtime)
         return cls.of(run.label, run, record, environment=place, **facts)
 
@@ -85,9 +82,7 @@ class VersionRow(Variant):
         if self.problem is not None:
             return [f"its graph is not known: {self.problem.splitlines()[0]}"]
         since = self.since(first)
-        parts = [
-            f"{start} {one_line(since[name], _LONGEST)}" for name, start in _WORDS.items() if since[name]
-        ]
+        parts = [f"{start} {one_line(since[key], _LONGEST)}" for key, start in _WORDS.items() if since[key]]
         if first.placed and self.placed and first.placed != self.placed:
             parts.append(f"placed {self.placed}")
         return parts or ["the same graph"]

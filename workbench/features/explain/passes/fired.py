@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -62,8 +61,7 @@ class Statistics:
 
 def statistics(observation: Observation, account: Account) -> Statistics:
     """Count from the source to the optimized graph."""
-    before = Counter(node.kind for node in observation.source.nodes)
-    after = Counter(node.kind for node in observation.final.nodes)
+    before, after = observation.source.kinds, observation.final.kinds
     kinds = {node.key: node.kind for node in observation.source.nodes}
     fused = [target for target in account.optimized if len(target.sources) > 1]
     groups: dict[tuple[tuple[str, ...], str], list[TracedNode]] = {}
