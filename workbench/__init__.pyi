@@ -56,7 +56,6 @@ from workbench.core.bundle.goal import Goal as Goal
 from workbench.features.tune.space import Space as Space
 from workbench.features.findings.result import Finding as Finding
 from workbench.features.findings.fix_result import FixResult as FixResult
-from workbench.features.compare.published import published as published
 from workbench.features.explain.fusions import Fusions as Fusions
 from workbench.features.accuracy.sensitivity_result import Proposal as Proposal
 from workbench.features.base.storage import Storage as Storage
@@ -81,6 +80,8 @@ from workbench.features.variants.worth import ablate as ablate
 from workbench.features.variants.worth import Ablation as Ablation
 from workbench.features.versions import compare_versions as compare_versions
 from workbench.features.versions import Versions as Versions
+from workbench.features.published import published as published
+from workbench.features.published import Published as Published
 from workbench.features.accuracy.result import accuracy as accuracy
 from workbench.features.accuracy.result import AccuracyTable as AccuracyTable
 from workbench.features.findings.slower.call import why_slower as why_slower

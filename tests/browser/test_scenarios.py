@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 import workbench as wb
 from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import PILLS, button, tab
+from tests.browser.harness.panels import PILLS, PRESS, button, tab
 from tests.factories import results as examples
+from tests.features.first_difference.test_first_difference import image_model, relu_pool_tanh
+from tests.features.published.test_published import put_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -21,7 +24,14 @@ SOURCE = """import workbench as wb
 bench = wb.Workbench('digits-conv')
 bench.state.budget_s = 1.0
 bench"""
+LONGEST_MS = 300_000  # three versions are installed
 HEADS = "nodes => nodes.map((node) => node.textContent)"
+
+
+def choose(page: Page, name: str) -> None:
+    """Choose a form, by its pill or in the list of further ones."""
+    assert page.evaluate(PRESS, name)
+    expect(page.locator(".wbp-forms:visible:not([data-before])")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [1400, pytest.param(460, marks=pytest.mark.release)])
@@ -52,6 +62,50 @@ def test_the_fields_fit_and_a_sweep_runs_by_what_was_typed(show: Show, pages: Pa
     expect(page.get_by_role("button", name=re.compile("^Sweep again"))).to_be_enabled()
     expect(page.locator(".wbp-page:visible .wbp-heading")).to_contain_text("2 points of batch")
     pages.picture(page, "scenarios-sweep")
+
+
+def test_the_published_files_of_a_folder_are_judged_in_the_form(
+    show: Show, pages: Pages, tmp_path: Path
+) -> None:
+    put_files(tmp_path)
+    page = show(SOURCE).page
+    expect(page.locator(".wbp-headline")).to_contain_text("digits-conv")
+    tab(page, "Explore")
+    choose(page, "published files")
+    field = page.locator(".wbp-forms:visible")
+    field.get_by_label("folder", exact=True).fill(str(tmp_path))
+    field.get_by_label("folder", exact=True).press("Tab")
+    button(page, "Published files").click()
+    card = page.locator(".wbp-page:visible .wbp-card")
+    expect(card.locator(".main-svg").first).to_be_visible(timeout=LONGEST_MS)
+    heading = page.locator(".wbp-page:visible .wbp-heading")
+    expect(heading).to_contain_text("Returns noise: model_q4.onnx; does not load: model_int8.onnx")
+    expect(heading).to_contain_text("Within a limit of the file, take model_fp16.onnx from")
+    page.get_by_label("file", exact=True).fill("100")
+    page.get_by_label("file", exact=True).press("Tab")
+    expect(page.locator(".wbp-limits")).to_contain_text("yes: ")
+    assert faults(page, ".wbp-forms") == []
+    pages.picture(page, "scenarios-published")
+
+
+def test_the_release_of_a_change_is_searched_for(show: Show, pages: Pages, tmp_path: Path) -> None:
+    """ONNX Runtime 1.21.0 pools otherwise than 1.20.1; both, and one after them, are installed by number."""
+    model = image_model(relu_pool_tanh(), tmp_path / "pool.onnx")
+    page = show(SOURCE.replace("digits-conv", str(model))).page
+    expect(page.locator(".wbp-headline")).to_contain_text("pool")
+    tab(page, "Explore")
+    choose(page, "versions")
+    field = page.locator(".wbp-forms:visible")
+    for label, text in (("versions", "1.20.1, 1.21.0, 1.22.0"), ("bisect", "yes")):
+        field.get_by_label(label, exact=True).fill(text)
+        field.get_by_label(label, exact=True).press("Tab")
+    pages.picture(page, "scenarios-bisect-form")
+    button(page, "Versions").click()
+    heading = page.locator(".wbp-page:visible .wbp-heading")
+    expect(heading).to_contain_text("The outputs changed from 1.20.1 to 1.21.0", timeout=LONGEST_MS)
+    expect(page.locator(".wbp-page:visible .wbp-card .main-svg").first).to_be_visible()
+    assert faults(page, ".wbp-forms") == []
+    pages.picture(page, "scenarios-bisect")
 
 
 def test_the_heat_table_of_an_exported_page_is_sorted_by_its_menu(lab: Lab, pages: Pages) -> None:

@@ -48,6 +48,7 @@ from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineR
 from workbench.features.profile.roofline.peaks import PeakRow, PeakTable
 from workbench.features.profile.saved import record_of
 from workbench.features.profile.session_profile import Overhead, SessionProfile
+from workbench.features.published.record import PublishedRecord, PublishedRow
 from workbench.features.replay.record import ReplayRecord, ReplayRun, SizeSeen
 from workbench.features.tune.record import StudyCandidate, StudyRecord
 from workbench.features.tune.space import Space
@@ -140,6 +141,22 @@ def versions() -> VersionsRecord:
         passes=("ConstantFolding", HOSTILE), placement=(("CPU", 8),),
     )  # fmt: skip
     return VersionsRecord("tiny", (old, new), ordinary())
+
+
+@cache
+def published() -> PublishedRecord:
+    facts = {"file_bytes": 4 << 20, "peak_rss_bytes": 60 << 20, "loads": True}
+    first = variant(PublishedRow, "model.onnx", 0.004, None, label="A", error=None, **facts)
+    half = replace(
+        first, name=HOSTILE, label="B", verdict="faster", ratio=Estimate(1.83, 1.79, 1.88),
+        outputs_agree=True, file_bytes=2 << 20, error=0.001,
+    )  # fmt: skip
+    noise = replace(half, name="q4.onnx", label="C", verdict="outputs differ", outputs_agree=False, error=1.3)
+    broken = replace(
+        noise, name="int8.onnx", label="D", verdict="unknown", outputs_agree=None, error=None, latency_s=None,
+        ratio=Estimate(), loads=False, failure=HOSTILE, file_bytes=None, peak_rss_bytes=None,
+    )  # fmt: skip
+    return PublishedRecord("tiny", (first, half, noise, broken), ordinary())
 
 
 @cache
@@ -457,6 +474,7 @@ def further() -> dict[str, Any]:
         "levels": wb.Levels(levels()),
         "ablation": wb.Ablation(ablation()),
         "versions": wb.Versions(versions()),
+        "published files": wb.Published(published()),
         "why slower": wb.WhySlower(why_slower(), about()),
         "layer errors": wb.LayerErrors(layer_errors(), about()),
         "first difference": wb.FirstDifference(first_difference(), about()),
@@ -490,6 +508,7 @@ def every_kind() -> dict[str, Any]:
         "explanation": wb.Explanation(fused(), origin).with_profile(profiled),
         "ablation": wb.Ablation(ablation()),
         "versions": wb.Versions(versions()),
+        "published files": wb.Published(published()),
         "model files": wb.ModelFiles(model_files(), origin),
         "levels": wb.Levels(levels()),
         "profile": wb.Profile.of(profiled, origin),

@@ -31,7 +31,8 @@ TOY = "warmth"
 BY_HAND = (*FEATURES, TOY)
 SLOW_CALLS = {  # more than a few seconds, or of more than a model and configs
     "ablation", "decoding", "deployment", "improvement", "matrix", "memory settings", "model files", "peaks",
-    "pipelines", "replay", "roofline", "sensitivity", "study", "sweep", "versions", "why slower",
+    "pipelines", "published files", "replay", "roofline", "sensitivity", "study", "sweep", "versions",
+    "why slower",
 }  # fmt: skip
 MEASURED = tuple(f"{name}, measured" for name in FEATURES if name not in SLOW_CALLS)
 ALONE = {"comparison", "deployment", "peaks", "study"}  # kept in no comparison

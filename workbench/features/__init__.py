@@ -11,6 +11,7 @@ FEATURES = {  # in the order of sections and buttons
     "levels": "workbench.features.variants.levels",
     "ablation": "workbench.features.variants.worth",
     "versions": "workbench.features.versions",
+    "published files": "workbench.features.published",
     "accuracy": "workbench.features.accuracy.result",
     "why slower": "workbench.features.findings.slower.result",
     "first difference": "workbench.features.first_difference",

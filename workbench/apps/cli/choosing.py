@@ -29,14 +29,13 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the answer with its intervals: 0 is yes, 1 no, 3 not settled."""
-    from workbench.features.compare.result import Comparison
-    from workbench.features.grid.result import Grid
+    from workbench.features.grid.best import ConfigChoice
 
     result: Any = opened(arguments.source)
-    if not isinstance(result, Comparison | Grid):
+    if not isinstance(result, ConfigChoice):
         raise InputError(
             f"{arguments.source} holds no configs to choose from",
-            "name a comparison, or a grid of sizes or models",
+            "name a comparison, published files, or a grid of sizes or models",
         )
     limits = read_limits(arguments)
     if not limits:

@@ -1,57 +1,35 @@
-"""`wb.published`: every published file of a model, judged against its float32 file."""
+"""The published files of a model, in a folder or on the hub, and which of them is the float32 one."""
 
 from __future__ import annotations
 
 import os
 import posixpath
-import threading
-from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from workbench.core.config import Config, PreparedModel
 from workbench.core.errors import ModelError
-from workbench.core.measure.limits import Limits, Progress
 from workbench.core.models import load
 from workbench.core.text import counted, path_text
-from workbench.features.base.running import Feeds
-from workbench.features.compare.call import compare
-from workbench.features.compare.result import Comparison
 
 _MOST_FILES = 24
 OTHER_ARITHMETIC = ("q4", "q8", "int4", "int8", "quant", "fp16", "float16", "bnb", "half", "qdq", "opt")
 HUB = "hf://"
 
 
-def published(
-    source: str | os.PathLike[str],
-    *,
-    baseline: str | None = None,
-    inputs: Feeds = None,
-    budget_s: float | None = None,
-    progress: bool | Callable[[Progress], None] = True,
-    seed: int = 0,
-    cancel: threading.Event | None = None,
-    limits: Limits | None = None,
-    keep: bool = True,
-) -> Comparison:
-    """Compare every .onnx file of a folder, or of a repository of the hub, with the float32 one.
-
-    `source` is a folder or `hf://org/repo`. The baseline is the file whose name speaks of no other
-    arithmetic, or the file called `baseline`. A file that does not load is a failed run with its reason, one
-    whose outputs are ruined is named before its speed, and `result.best(…)` says which to take under limits.
-    """
-    files = files_of(source)
-    first = baseline_of(files, baseline)
-    others = [Config(precision=PreparedModel(place(files[name]))) for name in files if name != first]
-    return compare(
-        load(files[first]), Config(), *others, inputs=inputs, budget_s=budget_s, progress=progress, seed=seed,
-        cancel=cancel, limits=limits, keep=keep,
-    )  # fmt: skip
-
-
-def files_of(source: str | os.PathLike[str]) -> dict[str, str]:
-    """Return the published files by name."""
-    return of_hub(str(source)) if str(source).startswith(HUB) else of_folder(Path(source))
+def files_of(source: str | os.PathLike[str], only: str | None = None) -> dict[str, str]:
+    """Return the published files by name, of those that the pattern `only` names."""
+    where = str(source) if str(source).startswith(HUB) else path_text(Path(source))
+    files = of_hub(where) if where.startswith(HUB) else of_folder(Path(source))
+    chosen = {name: place for name, place in files.items() if only is None or fnmatch(name, only)}
+    if not 2 <= len(chosen) <= _MOST_FILES:
+        named = "" if only is None else f" that {only} names"
+        raise ModelError(
+            f"{where} has {counted(len(chosen), 'file')} of models{named}, and 2 to {_MOST_FILES} can be "
+            "compared",
+            "Give a folder that holds the files to compare, name them with only='encoder*', or compare some: "
+            "wb.compare(first, second, …)",
+        )
+    return chosen
 
 
 def of_folder(folder: Path) -> dict[str, str]:
@@ -60,8 +38,7 @@ def of_folder(folder: Path) -> dict[str, str]:
         raise ModelError(
             f"{path_text(folder)} is no folder", "Give a folder with .onnx files, or hf://org/repo"
         )
-    paths = sorted(folder.rglob("*.onnx"))
-    return _checked({path.relative_to(folder).as_posix(): str(path) for path in paths}, path_text(folder))
+    return {path.relative_to(folder).as_posix(): str(path) for path in sorted(folder.rglob("*.onnx"))}
 
 
 def of_hub(address: str) -> dict[str, str]:
@@ -79,16 +56,7 @@ def of_hub(address: str) -> dict[str, str]:
         ) from error
     mark = f"@{revision}" if revision else ""
     onnx = sorted(name for name in names if name.endswith(".onnx"))
-    return _checked({name: f"{HUB}{repo}/{name}{mark}" for name in onnx}, address)
-
-
-def _checked(files: dict[str, str], where: str) -> dict[str, str]:
-    if not 2 <= len(files) <= _MOST_FILES:
-        raise ModelError(
-            f"{where} has {counted(len(files), 'file')} of models, and 2 to {_MOST_FILES} can be compared",
-            "Give a folder that holds the files to compare, or name them: wb.compare(first, second, …)",
-        )
-    return files
+    return {name: f"{HUB}{repo}/{name}{mark}" for name in onnx}
 
 
 def baseline_of(files: dict[str, str], asked: str | None) -> str:

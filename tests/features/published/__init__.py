@@ -1,0 +1,1 @@
+"""`wb.compare_versions`: the search, and the environments that are kept."""
