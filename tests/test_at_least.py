@@ -22,7 +22,7 @@ from workbench.core.measure.measured_again import contradiction
 from workbench.features.base.history import History
 from workbench.features.base.history_rows import SHOWN_COLUMNS, row_of
 from workbench.features.grid.acceptance import speed
-from workbench.features.grid.winner import Winner, winner_of
+from workbench.features.grid.record import Winner, winner_of
 from workbench.features.tune.result import Study
 from workbench.features.variants.variant import gates_of_variants
 from workbench.features.variants.worth import Worth, _effect, worth_chart

@@ -10,9 +10,8 @@ import pytest
 import workbench as wb
 from tests.features.profile.traces import chain
 from workbench.core.errors import BundleError
-from workbench.features.cold_start import cold_start_chart
+from workbench.features.cold_start import FEWEST, REPEATS, are_close, cold_start_chart
 from workbench.features.cold_start.record import ColdStartRecord, GraphInCache, ProcessStart, check_starts
-from workbench.features.cold_start.starts import FEWEST, REPEATS, are_close
 
 
 def start(load_s: float) -> ProcessStart:

@@ -26,7 +26,7 @@ from workbench.core.text import quoted
 from workbench.drawing.chart_scene import chart_scene
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import paragraph, picture, table
-from workbench.features.base.continued import Continued
+from workbench.features.base.examining import Continued
 from workbench.features.base.running import (
     PRECISION,
     Feeds,

@@ -9,7 +9,7 @@ import pytest
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.features.grid.winner import Winner, kind_between, winner_of
+from workbench.features.grid.record import Winner, kind_between, winner_of
 
 
 def three(b: str, c: str, ratios: tuple[float, float]) -> ComparisonRecord:

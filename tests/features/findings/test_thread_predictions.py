@@ -10,7 +10,7 @@ from tests.features.findings.evidence import evidence, say
 from workbench.core.config import Config
 from workbench.features.findings.record import Gain
 from workbench.features.findings.rules.threads import CROWDED, crowded
-from workbench.features.profile.sharing import NodeSharing, Sharing
+from workbench.features.profile.profiled_config import NodeSharing, Sharing
 
 NODES = [("m", "MatMul", ("x", "w"), 600), ("t", "Tanh", ("m",), 400)]
 CHAIN = [("a", "Relu", ("x",), 500), ("b", "Relu", ("a",), 500)]

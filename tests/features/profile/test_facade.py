@@ -12,8 +12,7 @@ from onnx import helper
 import workbench as wb
 from tests.features.profile.traces import chain, looped, make, value
 from workbench.core.errors import BundleError, RunFailed
-from workbench.features.cold_start import cold_start
-from workbench.features.cold_start.starts import FEWEST, REPEATS
+from workbench.features.cold_start import FEWEST, REPEATS, cold_start
 from workbench.features.profile.roofline.node_limits import roofline
 from workbench.features.profile.roofline.peaks import PeakRow
 from workbench.features.variants.threads import threads

@@ -53,7 +53,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _pipeline(stages: list[str], config: Config) -> Pipeline:
     """Return the pipeline of these texts; its models have the config."""
-    from workbench.features.pipelines.pipeline import Pipeline
-    from workbench.features.pipelines.user_function import is_function_text
+    from workbench.features.pipelines.pipeline import Pipeline, is_function_text
 
     return Pipeline([stage if is_function_text(stage) else (stage, config) for stage in stages])

@@ -12,8 +12,7 @@ from workbench.core.bundle.kinds import Part
 from workbench.core.measure.providers import asked_for
 from workbench.core.prepare.preparing import prepare
 from workbench.features import FEATURES
-from workbench.features.base.continued import Continued
-from workbench.features.base.examining import missing_model, missing_part
+from workbench.features.base.examining import Continued, missing_model, missing_part
 from workbench.features.base.registry import KINDS, written_offers
 from workbench.features.base.result import Result, origin_of, run_of
 from workbench.features.compare.side_by_side import precision_frame

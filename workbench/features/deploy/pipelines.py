@@ -33,9 +33,8 @@ from workbench.features.deploy.folder import SERVING, deployed_files, file_name,
 from workbench.features.deploy.record import DeploymentCheck, DeploymentRecord
 from workbench.features.deploy.session_file import session_file
 from workbench.features.pipelines.call import one_pass
-from workbench.features.pipelines.pipeline import Pipeline, Stage
+from workbench.features.pipelines.pipeline import Pipeline, Stage, UserFunction
 from workbench.features.pipelines.sessions import StageExamples
-from workbench.features.pipelines.user_function import UserFunction
 
 _NEEDED = ("numpy", "onnxruntime")
 _README = """# {name}

@@ -20,8 +20,7 @@ from workbench.features.findings.finding import Forecast
 from workbench.features.findings.known import Known
 from workbench.features.findings.record import Confidence, Gain
 from workbench.features.findings.weights import Weight, WeightScan
-from workbench.features.profile.profiled_config import NodeRun, ProfiledConfig
-from workbench.features.profile.sharing import Sharing
+from workbench.features.profile.profiled_config import NodeRun, ProfiledConfig, Sharing
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

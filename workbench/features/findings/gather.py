@@ -23,9 +23,8 @@ from workbench.features.findings.evidence import Evidence, is_quantized
 from workbench.features.findings.known import Known
 from workbench.features.findings.weights import scan_weights
 from workbench.features.profile.difference.matching import in_the_names_of
-from workbench.features.profile.profiled_config import profiled_config
+from workbench.features.profile.profiled_config import profiled_config, sharing_of
 from workbench.features.profile.running import Execution, profile_execution
-from workbench.features.profile.sharing import sharing_of
 
 LAYERS_MOST_BYTES = 64 << 20  # of a model whose layer errors are made unasked, with all of its tensors
 

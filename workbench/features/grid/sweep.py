@@ -21,9 +21,16 @@ from workbench.core.models.sizes import is_batch
 from workbench.core.text import counted, factor, factor_ends, in_ms, one_line, shorten
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.compare.result import Comparison
-from workbench.features.grid.record import GridAxis, GridRecord, Place, check_grid, gates_of_grid, grid_frame
+from workbench.features.grid.record import (
+    GridAxis,
+    GridRecord,
+    Place,
+    Winner,
+    check_grid,
+    gates_of_grid,
+    grid_frame,
+)
 from workbench.features.grid.result import Grid
-from workbench.features.grid.winner import Winner
 
 
 @dataclass(frozen=True, slots=True)

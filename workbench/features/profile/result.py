@@ -20,13 +20,13 @@ from workbench.features.base.exportable import DrawnTable
 from workbench.features.base.result import Result
 from workbench.features.memory.by_node import memory_of
 from workbench.features.memory.result import Memory
+from workbench.features.profile.profiled_config import Sharing, sharing_of
 from workbench.features.profile.roofline.node_limits import grouped, kinds_of, measured_roofline, roofline
 from workbench.features.profile.roofline.peaks import PeakRow, machine_peaks
 from workbench.features.profile.roofline.result import Roofline
 from workbench.features.profile.saved import ProfileRecord, check, profile_of, record_of
 from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.session_profile import SessionProfile as Data
-from workbench.features.profile.sharing import Sharing, sharing_of
 from workbench.features.profile.tables import BETWEEN_NODES, SCHEDULING
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from tests.factories.results import scaling, thread_point
 from tests.features.profile.traces import event, node, trace_of, wide, write
 from workbench.core.config import Config
 from workbench.features.profile.calls import read_profile
-from workbench.features.profile.sharing import sharing_of
+from workbench.features.profile.profiled_config import sharing_of
 from workbench.features.variants.threads import ThreadScalingRecord, thread_configs
 
 

@@ -24,9 +24,8 @@ from workbench.features.findings.slower.reasons import why_slower as reasons_of
 from workbench.features.findings.slower.result import WhySlower
 from workbench.features.findings.weights import scan_weights
 from workbench.features.profile.difference.changes import Difference, difference
-from workbench.features.profile.profiled_config import profiled_config
+from workbench.features.profile.profiled_config import profiled_config, sharing_of
 from workbench.features.profile.running import Execution, profile_execution
-from workbench.features.profile.sharing import sharing_of
 
 
 def why_slower(
