@@ -6,13 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from workbench.features.explain.operators_chart import (
-    OTHERS,
-    explanation_chart,
-    operators_chart,
-    passes_chart,
-)
-from workbench.features.explain.provenance_chart import flow_data, flow_figure
 
 from tests.core.models import tiny
 from tests.factories.comparisons import HOSTILE, comparison, run
@@ -22,6 +15,14 @@ from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.config import Config
 from workbench.drawing.chart import GREY
 from workbench.drawing.chart_figure import chart_figure
+from workbench.features.explain.charts import (
+    OTHERS,
+    explanation_chart,
+    flow_data,
+    flow_figure,
+    operators_chart,
+    passes_chart,
+)
 from workbench.features.explain.explanation import Explained
 from workbench.features.explain.observe import Observation
 from workbench.features.variants import levels, worth
