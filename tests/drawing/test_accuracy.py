@@ -97,7 +97,7 @@ def test_the_headline_is_accuracy_or_the_error():
 
 def test_drawings_escape_what_a_stranger_wrote():
     hostile = record(config=NASTY)
-    told = chart_figure(accuracy_chart(hostile)).to_json()
+    told = str(chart_figure(accuracy_chart(hostile)).to_dict())
     assert "<b onmouseover" not in told
     svg = chart_scene(accuracy_chart(hostile)).to_svg()
     assert "<b onmouseover" not in svg

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, run
+from tests.factories.comparisons import comparison, drawn_run, failed, run
 from workbench.drawing.ecdf import Distribution, EcdfData, ecdf_data, ecdf_figure, ecdf_table
 from workbench.drawing.scale import Scale
 
@@ -52,11 +52,6 @@ def test_a_line_a_run_told_apart_without_colour_and_absent_is_told() -> None:
     assert len({trace.line.dash for trace in figure.data}) == 3
     assert figure.data[0].y[-1] == 100
     assert figure.layout.yaxis.title.text == "share of runs (%)"
-
-
-def test_a_strangers_text_stays_text() -> None:
-    figure = ecdf_figure(comparison(drawn_run("A", 0.001), failed("B", HOSTILE), model=HOSTILE))
-    assert "<img" not in figure.to_json().replace("\\u003c", "<")
 
 
 def test_the_table_tells_no_percentile_without_the_samples() -> None:

@@ -42,7 +42,7 @@ def test_names_are_escaped_everywhere():
         chart_figure(why_slower_chart(why())),
     )
     for figure in drawn:
-        assert "<b onmouseover" not in figure.to_json()
+        assert "<b onmouseover" not in str(figure.to_dict())
     for scene in (
         chart_scene(layer_errors_chart(errors())),
         chart_scene(sensitivity_chart(sensitivity())),

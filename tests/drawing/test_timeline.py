@@ -75,8 +75,13 @@ def test_the_table_holds_every_block() -> None:
 
 
 def test_a_strangers_reason_stays_text() -> None:
-    figure = timeline_figure(comparison(drawn_run("A", 0.001), failed("B", HOSTILE), model=HOSTILE))
-    assert "<img" not in figure.to_json().replace("\\u003c", "<")
+    one = run("A", [[[0.001], [0.002]]])
+    (process,) = one.processes
+    blocks = (process.blocks[0], replace(process.blocks[1], disturbed=(HOSTILE,)))
+    one = replace(one, processes=(replace(process, blocks=blocks),))
+    told = str(timeline_figure(comparison(one, failed("B", HOSTILE), model=HOSTILE)).to_dict())
+    assert "excluded: " in told
+    assert "<img" not in told
 
 
 def test_far_apart_means_logarithmic() -> None:
