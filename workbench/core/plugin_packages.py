@@ -43,7 +43,9 @@ class PluginPackage:
 def plugin_packages(python: str = sys.executable) -> tuple[PluginPackage, ...]:
     """Return the packages of plugins in the environment of an interpreter, by default this one."""
     packages = []
-    for package in metadata.distributions(path=sys.path if python == sys.executable else told(python, _PATH)):
+    for package in metadata.distributions(
+        path=sys.path if python == sys.executable else printed_by(python, _PATH)
+    ):
         for file in package.files or ():
             if len(file.parts) != 2 or file.name != "__init__.py" or not file.parts[0].isidentifier():
                 continue
@@ -57,7 +59,7 @@ def plugin_packages(python: str = sys.executable) -> tuple[PluginPackage, ...]:
     return tuple(packages)
 
 
-def told(python: str, script: str, *arguments: str) -> Any:
+def printed_by(python: str, script: str, *arguments: str) -> Any:
     """Return what a script prints as JSON in the environment of an interpreter."""
     alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [python, "-c", script, *arguments]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from workbench.core.plugin_packages import silent, told
+from workbench.core.plugin_packages import printed_by, silent
 
 # Builds of ONNX Runtime share an import name; the first that is installed is taken to be the one in use.
 ORT_PACKAGES = (
@@ -45,7 +45,7 @@ def packages_of(python: str, names: tuple[str, ...]) -> Packages:
     """Return which of the packages the environment of an interpreter has."""
     if python == sys.executable:
         return Packages(f"{sys.version_info.major}.{sys.version_info.minor}", versions_of(names))
-    facts = told(python, _SCRIPT, json.dumps(names))
+    facts = printed_by(python, _SCRIPT, json.dumps(names))
     try:
         major, minor = facts["python"]
         return Packages(f"{major}.{minor}", dict(facts["versions"]))

@@ -87,10 +87,10 @@ def _about_ort(survey: Survey) -> Iterator[Advice]:
             f"{', '.join(builds)} have the same import name and overwrite each other: uninstall all of "
             "them, then install one",
         )
-    for asked, found in survey.cuda:
+    for asked, present in survey.cuda:
         yield Advice(
             "CUDA packages",
-            f"this build of onnxruntime-gpu was made for {asked}, and {found} is installed: each may "
+            f"this build of onnxruntime-gpu was made for {asked}, and {present} is installed: each may "
             f"load, together they do not. Uninstall it, then {GPU_EXTRA}",
         )
 

@@ -132,7 +132,7 @@ class _Search:
         nodes, shared = self.model.structure.graph.node, pair.names
         made_by = {name: node for node in nodes for name in node.output if name in shared}
 
-        def seen(chosen: Sequence[str] | None) -> Iterator[TensorDifference]:
+        def differences_of(chosen: Sequence[str] | None) -> Iterator[TensorDifference]:
             for row in pair.differences(chosen):
                 if (node := made_by.get(row["name"])) is not None:
                     error = _error(row["signal"], row["noise"])
@@ -140,11 +140,11 @@ class _Search:
                     yield TensorDifference(*place, error, row["axis"], row["channel"])
 
         if names is None and is_large(pair, len(made_by)):
-            rows = bisected(list(made_by), seen, self.tolerance)
+            rows = bisected(list(made_by), differences_of, self.tolerance)
             self.notes.append(f"by bisection: {len(rows):,} of {counted(len(made_by), 'tensor')} in view")
             return rows
         order = {name: at for at, name in enumerate(made_by)}
-        return tuple(sorted(seen(names), key=lambda row: order[row.tensor]))
+        return tuple(sorted(differences_of(names), key=lambda row: order[row.tensor]))
 
     def culprit(self, second: Config, outputs: Sequence[str]) -> str | None:
         """Return the pass without which the outputs agree, where the configs differ in level or passes."""
@@ -168,7 +168,7 @@ def is_large(pair: TensorPair, tensors: int) -> bool:
 
 
 def bisected(
-    names: list[str], seen: Callable[[list[str]], Iterable[TensorDifference]], tolerance: float
+    names: list[str], differences_of: Callable[[list[str]], Iterable[TensorDifference]], tolerance: float
 ) -> tuple[TensorDifference, ...]:
     """Return the tensors that were put in view: a few along the graph, then between two of them.
 
@@ -180,7 +180,7 @@ def bisected(
         step = math.ceil(len(unseen) / POINTS)
         chosen = [*unseen[step - 1 : -1 : step], unseen[-1]]
         tried.update(chosen)
-        rows |= {row.tensor: row for row in seen(chosen)}
+        rows |= {row.tensor: row for row in differences_of(chosen)}
         ordered = [rows[name] for name in names if name in rows]
         beyond = next((row for row in ordered if differs(row, tolerance)), None)
         unseen = []

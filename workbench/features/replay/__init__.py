@@ -133,7 +133,7 @@ class _Way:
     loaded_bytes: int | None = None
     pass_s: list[float] = field(default_factory=list)
     pass_bytes: list[int | None] = field(default_factory=list)
-    seen: dict[Shape, shown.SizeSeen] = field(default_factory=dict)
+    by_shape: dict[Shape, shown.SizeSeen] = field(default_factory=dict)
     places: dict[SizedRequest, int] = field(default_factory=dict)
 
     def attempt(self, step: Callable[..., None], *arguments: Any) -> None:
@@ -171,12 +171,12 @@ class _Way:
             first_s, rss = self._send(request)
             whole_s += first_s
             tell()
-            if shape not in self.seen:
+            if shape not in self.by_shape:
                 again, sizes = zip(*(self._send(request) for _ in range(AGAIN)), strict=True)
                 is_covered = any(covers(other, shape) for other in largest)
                 largest += [] if is_covered else [shape]
                 measured = in_words(shape), counts[shape], first_s, median(again), sizes[-1], is_covered
-                self.seen[shape] = shown.SizeSeen(*measured)
+                self.by_shape[shape] = shown.SizeSeen(*measured)
         self.pass_s.append(whole_s)
         self.pass_bytes.append(rss)
 
@@ -192,7 +192,7 @@ class _Way:
     def run(self) -> shown.ReplayRun:
         """Return what was seen."""
         passes = tuple(self.pass_s), tuple(self.pass_bytes)
-        sizes = tuple(self.seen.values())
+        sizes = tuple(self.by_shape.values())
         return shown.ReplayRun(self.name, sizes, self.loaded_bytes, *passes, self.failure)
 
 
