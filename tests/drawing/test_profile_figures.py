@@ -50,7 +50,7 @@ def test_strangers_names_are_text(tmp_path: Path) -> None:
         memory_figure(MemoryRecord((called,), None, None, None, None)),
     ):
         told = str(figure.to_dict())
-        assert "i>op" in told
+        assert "&lt;i&gt;op" in told
         assert "<i>op" not in told
         assert "<b>n" not in told
 

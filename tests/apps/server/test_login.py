@@ -1,10 +1,9 @@
-"""A real server, asked without its login."""
+"""A real server, asked without its login. It is quick, so that every run of the tests asks it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from jupyter_server.base.handlers import JupyterHandler
 from tornado.web import RequestHandler
 
@@ -14,7 +13,6 @@ from workbench.apps.server.handlers import routes
 from workbench.apps.server.links import netron_link
 
 
-@pytest.mark.slow
 def test_nothing_without_the_login(client: Client, tmp_path: Path) -> None:
     relative = netron_link(wb.load(tiny_model(tmp_path / "model.onnx"))).relative
     for path in (relative, relative + "model.onnx", relative + "view.js", "workbench/status"):
@@ -25,7 +23,6 @@ def test_nothing_without_the_login(client: Client, tmp_path: Path) -> None:
             assert answer.headers["location"].startswith(BASE_URL + "login?next=")
 
 
-@pytest.mark.slow
 def test_with_the_login_the_same_addresses_answer(client: Client, tmp_path: Path) -> None:
     relative = netron_link(wb.load(tiny_model(tmp_path / "model.onnx"))).relative
     for path in (relative, relative + "model.onnx", "workbench/status"):
