@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,10 +91,16 @@ def stored_files(folder: Path) -> Iterator[StoredFile]:
         yield StoredFile(path, size_bytes, used_s)
 
 
-def trim(folder: Path, *, most_bytes: int = _MOST_BYTES) -> None:
+def trim(
+    folder: Path,
+    *,
+    most_bytes: int = _MOST_BYTES,
+    unused_s: float = UNUSED_S,
+    remove: Callable[[StoredFile], None] = StoredFile.remove,
+) -> None:
     """Remove what was unused for longest until the rest fits `most_bytes`; keep what was used lately."""
     total = 0
     for entry in sorted(stored_files(folder), key=lambda entry: -entry.used_s):
         total += entry.size_bytes
-        if total > most_bytes and time.time() - entry.used_s > UNUSED_S:
-            entry.remove()
+        if total > most_bytes and time.time() - entry.used_s > unused_s:
+            remove(entry)

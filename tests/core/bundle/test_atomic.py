@@ -11,7 +11,6 @@ import pytest
 
 from tests.core.bundle import forks
 from tests.factories.records import names
-from workbench.core.bundle import atomic
 from workbench.core.bundle.atomic import check_place, write_atomically
 from workbench.core.errors import BundleError
 
@@ -63,7 +62,6 @@ def test_a_system_that_removes_no_open_file_leaves_none_behind(
             raise PermissionError(13, "it is open")
         unlink(path, missing_ok)
 
-    monkeypatch.setattr(atomic, "fcntl", None)  # as on Windows
     monkeypatch.setattr(Path, "unlink", unlink_closed)
     check_place(tmp_path / "a")
     write_atomically(tmp_path / "a", NEW)
@@ -132,11 +130,13 @@ def test_killed_at_every_line_of_a_save(tmp_path: Path) -> None:
     leftovers = [len(names(state)) - 1 for state in states]
     contents = [(state / "a").read_bytes() for state in states]
     for state in states:
+        for left in state.glob(".*"):
+            os.utime(left, (0, 0))
         write_atomically(state / "a", OLD)
-        assert names(state) == ["a"], "the next save removes what the killed one left"
+        assert names(state) == ["a"], "a later save removes what the killed one left"
     assert contents == sorted(contents, key=(OLD, NEW).index), "the old file, then the new one"
     assert {*contents} == {OLD, NEW}
-    assert sum(leftovers) > 3, "some kills fall into the middle of the save"
+    assert sum(leftovers) > 1, "some kills fall into the middle of the save"
     assert leftovers[-1] == 0
     assert path.read_bytes() == NEW
 

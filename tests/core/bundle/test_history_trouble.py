@@ -35,12 +35,10 @@ for at in range(20):
 """
 
 
-@pytest.fixture(params=["wal", "delete"])
-def journal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways to write: as on a local disk, and as on one that other machines share."""
-    monkeypatch.setattr(database, "is_networked", lambda _folder: request.param == "delete")
-    monkeypatch.setattr(database, "SYNCHRONOUS", "FULL")  # as shipped, in what is killed or has no room
-    return str(request.param)
+@pytest.fixture
+def shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writes reach the disk as they do for users, in what is killed or has no room."""
+    monkeypatch.setattr(database, "SYNCHRONOUS", "FULL")
 
 
 @pytest.fixture
@@ -53,43 +51,10 @@ def is_sound(path: Path) -> bool:
         return connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
-def journal_of(path: Path) -> str:
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
-
-
 def problem_of(action: Any) -> tuple[str, str]:
     with pytest.raises(HistoryError) as caught:
         action()
     return caught.value.problem, caught.value.fix
-
-
-def test_the_journal_fits_the_disk(path: Path, journal: str) -> None:
-    RecordHistory(path).add(comparison())
-    assert journal_of(path) == journal
-    assert names(path.parent) == [path.name]
-
-
-def test_a_history_that_moved_to_a_shared_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for networked, journal in ((False, "wal"), (True, "delete"), (False, "wal")):
-        monkeypatch.setattr(database, "is_networked", lambda _folder, answer=networked: answer)
-        RecordHistory(path).add(comparison(f"id-{journal}-{networked}-{len(RecordHistory(path))}"))
-        assert journal_of(path) == journal
-    assert len(RecordHistory(path)) == 3
-
-
-def test_where_wal_is_impossible(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite's dot-file locking, made for disks without locks, has no shared memory for a WAL."""
-    connect = sqlite3.connect
-
-    def on_a_poor_disk(address: str, **options: Any) -> sqlite3.Connection:
-        return connect(f"{address}&vfs=unix-dotfile", **options)
-
-    monkeypatch.setattr(database.sqlite3, "connect", on_a_poor_disk)
-    RecordHistory(path).add(comparison())
-    assert RecordHistory(path).open("01") == comparison()
-    monkeypatch.undo()
-    assert journal_of(path) == "delete"
 
 
 def test_two_processes_at_once_lose_nothing(path: Path) -> None:
@@ -114,7 +79,8 @@ def test_two_processes_at_once_lose_nothing(path: Path) -> None:
     assert all(history.open(entry.id).id == entry.id for entry in history.entries())
 
 
-def test_killed_at_every_line_of_an_add(path: Path, journal: str) -> None:
+@pytest.mark.usefixtures("shipped")
+def test_killed_at_every_line_of_an_add(path: Path) -> None:
     """Whatever line a kill falls on, the files hold the old record, or both."""
     old, new = comparison("old"), comparison("new")
     folder = path.parent / "written"
@@ -133,10 +99,10 @@ def test_killed_at_every_line_of_an_add(path: Path, journal: str) -> None:
         counts.append(len(ids))
     assert counts == sorted(counts)
     assert {*counts} == {1, 2}, "some kills fall before the end of the transaction, some after it"
-    assert journal_of(kept.path) == journal
 
 
-def test_killed_with_half_of_its_pages_written(path: Path, journal: str) -> None:
+@pytest.mark.usefixtures("shipped")
+def test_killed_with_half_of_its_pages_written(path: Path) -> None:
     """The file itself is then broken, and the next reader must put it right from the journal."""
     history = RecordHistory(path)
     history.add(comparison("before"))
@@ -155,10 +121,10 @@ def test_killed_with_half_of_its_pages_written(path: Path, journal: str) -> None
     assert history.open("before") == comparison("before")
     assert history.entries()[0].note == ""
     assert is_sound(path)
-    assert journal_of(path) == journal
 
 
-def test_a_full_disk(path: Path, journal: str) -> None:
+@pytest.mark.usefixtures("shipped")
+def test_a_full_disk(path: Path) -> None:
     history = RecordHistory(path)
     history.add(comparison("before"))
 
@@ -172,25 +138,22 @@ def test_a_full_disk(path: Path, journal: str) -> None:
     assert is_sound(path)
     history.add(bulky("big", 1))
     assert len(history) == 2
-    assert journal_of(path) == journal
 
 
-def test_a_locked_file(path: Path, journal: str) -> None:
+def test_a_locked_file(path: Path) -> None:
     RecordHistory(path).add(comparison("before"))
     impatient = RecordHistory(path, patience_s=0.01)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        for use in (lambda: impatient.add(comparison("new")), *([impatient.entries] * (journal == "delete"))):
+        for use in (lambda: impatient.add(comparison("new")), impatient.entries):
             problem, fix = problem_of(use)
             assert "locked" in problem
             assert "Another program holds it" in fix
-        if journal == "wal":
-            assert len(impatient) == 1, "who only reads need not wait"
     impatient.add(comparison("new"))
     assert len(impatient) == 2
 
 
-def test_a_read_only_folder_can_be_read_but_not_written(public_folder: Path, journal: str) -> None:
+def test_a_read_only_folder_can_be_read_but_not_written(public_folder: Path) -> None:
     path = public_folder / "history.sqlite"
     RecordHistory(path).add(comparison())
     path.chmod(0o444)
@@ -206,10 +169,8 @@ def test_a_read_only_folder_can_be_read_but_not_written(public_folder: Path, jou
     assert str(path) in problem
     assert "WORKBENCH_HOME" in fix
     assert names(public_folder) == [path.name]
-    assert journal_of(path) == journal
 
 
-@pytest.mark.usefixtures("journal")
 def test_the_history_of_a_read_only_home_can_be_listed(
     public_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,7 +214,7 @@ def test_a_file_that_is_no_database_is_left_as_it_is(path: Path, content: bytes,
     assert names(path.parent) == [path.name]
 
 
-LATER = ("PRAGMA user_version = 9", "9; this workbench knows versions 1 to 2", "Update ort-workbench")
+LATER = ("PRAGMA user_version = 9", "9; this workbench knows version 2", "Update ort-workbench")
 THEIRS = ("CREATE TABLE theirs (x)", "another program", "WORKBENCH_HOME")
 
 
@@ -283,11 +244,11 @@ def test_an_empty_file_is_an_empty_history(path: Path) -> None:
 
 def test_set_aside_keeps_everything_and_starts_afresh(path: Path) -> None:
     path.write_bytes(b"damaged")
-    path.with_name(path.name + "-wal").write_bytes(b"log")
+    path.with_name(path.name + "-journal").write_bytes(b"log")
     history = RecordHistory(path)
     moved = history.set_aside()
     assert moved.read_bytes() == b"damaged"
-    assert moved.with_name(moved.name + "-wal").read_bytes() == b"log"
+    assert moved.with_name(moved.name + "-journal").read_bytes() == b"log"
     history.add(comparison())
     assert len(history) == 1
     assert moved.read_bytes() == b"damaged"
@@ -315,8 +276,7 @@ def test_damage_in_the_middle_is_told_or_harmless(tmp_path: Path) -> None:
             RecordHistory(path).add(comparison("new"))
         except HistoryError as error:
             told += bool(error.fix)
-        for suffix in ("-wal", "-shm", "-journal"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        path.with_name(path.name + "-journal").unlink(missing_ok=True)
     assert told >= tries // 6
 
 

@@ -137,33 +137,17 @@ def tree_ensemble(count: int) -> ModelProto:
     return tiny.model([node], [tiny.tensor("x", [1, 9])], [tiny.tensor("y", [1, 1])], {})
 
 
-def test_a_tree_ensemble_is_read_in_runs_and_not_number_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    tags: list[int] = []
-    tag = wire._Walker._tag
-    monkeypatch.setattr(wire._Walker, "_tag", lambda self: (tags.append(1), tag(self))[1])
+def test_the_lists_of_a_tree_ensemble_are_taken_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "MOST_FIELDS", 1000)
     proto = tree_ensemble(100_000)
     assert slim(proto.SerializeToString()) == proto
-    assert len(tags) < 1000
 
 
-def test_a_payload_of_single_numbers_is_dropped_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Packed is the rule for numbers; strings, and numbers of old writers, come one by one."""
-    strings = helper.make_tensor("s", TensorProto.STRING, [50_000], [b"word"] * 50_000)
-    tags: list[int] = []
-    tag = wire._Walker._tag
-    monkeypatch.setattr(wire._Walker, "_tag", lambda self: (tags.append(1), tag(self))[1])
-    proto = tiny.no_inputs()
-    proto.graph.initializer.append(strings)
-    whole = slim(proto.SerializeToString())
-    assert whole == cleared_of(proto, "s")
-    assert len(tags) < 1000
-
-
-def cleared_of(proto: ModelProto, name: str) -> ModelProto:
-    for tensor in proto.graph.initializer:
-        if tensor.name == name:
-            tensor.ClearField("string_data")
-    return proto
+def test_a_file_of_too_many_fields_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "MOST_FIELDS", 1000)
+    data = b"\x08\x01" * 1001
+    with pytest.raises(Malformed, match="more than 1,000 fields"):
+        without_weights(io.BytesIO(data), len(data))
 
 
 @settings(max_examples=amount(200))
@@ -178,7 +162,7 @@ def cleared_of(proto: ModelProto, name: str) -> ModelProto:
     ),
     st.integers(1, 50),
 )
-def test_runs_keep_every_field(values: list[tuple[str, object]], times: int) -> None:
+def test_lists_keep_every_field(values: list[tuple[str, object]], times: int) -> None:
     proto = tiny.no_inputs()
     for field, value in values:
         getattr(proto.graph.node[0].attribute.add(name="a"), field).extend([value] * times)

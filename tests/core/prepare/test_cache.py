@@ -155,7 +155,8 @@ def test_the_longest_unused_go_first_and_those_in_use_stay(monkeypatch: pytest.M
     paths = [cache.entry(name, made("x" * 1000)).model for name in "abc"]
     for age, path in zip((9000, 8000, 7000), paths, strict=True):
         long_ago = time.time() - age
-        os.utime(path.parent / cache.ENTRY_FILE, (long_ago, long_ago))
+        for file in (path.parent, *path.parent.iterdir()):
+            os.utime(file, (long_ago, long_ago))
     cache.trim(most_bytes=2900)
     assert [path.exists() for path in paths] == [False, True, True]
     cache.entry("b", never)  # used now

@@ -279,7 +279,7 @@ def test_symbolic_shapes_are_not_inferred_where_ort_knows_every_rank(
     """Their formulas of two nested Resize with open sizes take seconds each."""
     from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
 
-    from workbench.core.worker.preparing import conversions, preprocess
+    from workbench.core.worker.preparing import conversions, plain
 
     nodes = [
         helper.make_node("Conv", ["x", "w"], ["c"], name="conv"),
@@ -290,7 +290,7 @@ def test_symbolic_shapes_are_not_inferred_where_ort_knows_every_rank(
     path = save(tmp_path, nodes, [weight("w", 4, 3, 1, 1), scales], open_sizes, ["n", 4, "high", "wide"])
     asked: list[object] = []
     monkeypatch.setattr(SymbolicShapeInference, "infer_shapes", lambda *given: asked.append(given))
-    assert preprocess.run(str(path), str(tmp_path / "out.onnx"))["notes"] == []
+    assert plain.preprocess(str(path), str(tmp_path / "out.onnx"))["notes"] == []
     assert asked == []
     assert conversions.has_shapes(str(tmp_path / "out.onnx"))
 

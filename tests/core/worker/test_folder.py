@@ -18,7 +18,8 @@ from tests.core.models import tiny
 from tests.core.worker.harness import load_plan, mlp_feed, started
 from workbench.core.errors import RunFailed, StorageError
 from workbench.core.worker.endings import refused
-from workbench.core.worker.launch import Worker, WorkerFolder, command
+from workbench.core.worker.launch import Worker, WorkerFolder
+from workbench.core.worker.protocol import command
 from workbench.core.worker.values import write_values
 
 UNWRITTEN = "Protobuf serialization failed."

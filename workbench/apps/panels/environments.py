@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels.recent import ENVIRONMENTS, recent, remember
+from workbench.core.bundle.machine import ORT_PACKAGES
 from workbench.core.config.engines import GenAi, OpenVino, PyTorch, TensorRt
 from workbench.core.config.option import ELSEWHERE
 from workbench.core.config.runtime import interpreter, name_of
 from workbench.core.errors import WorkbenchError
-from workbench.core.worker.packages import ORT_PACKAGES, packages_of
+from workbench.core.worker.packages import packages_of
 
 if TYPE_CHECKING:
     from workbench.apps.panels.bench import Bench

@@ -1,7 +1,7 @@
 """Atomic file writes: a reader sees the old content or the new content, never a mixture.
 
-The new content goes to a temporary file in the same folder. The writer locks that file while it lives, so
-the next writer recognizes and removes what a killed writer left behind.
+The new content goes to a temporary file in the same folder, which then takes the name. What a killed writer
+left behind is removed by a later save, an hour after its last change.
 """
 
 from __future__ import annotations
@@ -11,20 +11,14 @@ import errno
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
-from io import FileIO
 from pathlib import Path
 
 from workbench.core.errors import BundleError
-from workbench.core.locked_folder import try_lock
-
-try:
-    import fcntl
-except ImportError:  # Windows: the system itself refuses to remove an open file
-    fcntl = None  # type: ignore[assignment]
 
 _SUFFIX = ".ortbench.tmp"
-_CHUNK_BYTES = 1 << 18
+_STALE_S = 3600.0  # no writer takes as long
 
 _NO_SPACE = "Free some space, or save to another disk. The old file, if there was one, is unchanged."
 _NOT_ALLOWED = "Save to a folder that you may write to. The old file, if there was one, is unchanged."
@@ -48,10 +42,8 @@ def write_atomically(path: str | os.PathLike[str], blob: bytes) -> Path:
         target = Path(path).expanduser().resolve()
         mode = _mode_of(target)
         _remove_stale(target.parent)
-        with _temporary(target.parent) as (file, temporary):
-            _fill(file, blob, mode)
-            if fcntl is None:
-                file.close()  # Windows does not move an open file
+        with _temporary(target.parent) as temporary:
+            _fill(temporary, blob, mode)
             temporary.replace(target)
         _sync_folder(target.parent)
     return target
@@ -100,55 +92,36 @@ def _mode_of(target: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def _temporary(folder: Path) -> Iterator[tuple[FileIO, Path]]:
-    """Yield a new locked file in `folder`; remove it at the end unless it was moved."""
-    while True:
-        path = folder / f".{secrets.token_hex(8)}{_SUFFIX}"
-        file = FileIO(path, "x")
-        if _is_ours(file):
-            break
-        file.close()
+def _temporary(folder: Path) -> Iterator[Path]:
+    """Yield a new file in `folder`; remove it at the end unless it was moved."""
+    path = folder / f".{secrets.token_hex(8)}{_SUFFIX}"
+    path.touch(exist_ok=False)
     try:
-        yield file, path
+        yield path
     finally:
-        if fcntl is None:
-            file.close()  # Windows removes no open file
         path.unlink(missing_ok=True)
-        file.close()
 
 
-def _is_ours(file: FileIO) -> bool:
-    """Return False if another writer removed the file as stale before it could be locked."""
-    try:
-        return try_lock(file.fileno()) and os.fstat(file.fileno()).st_nlink > 0
-    except OSError:  # a file system without locks: no other writer can lock and remove the file either
-        return True
-
-
-def _fill(file: FileIO, blob: bytes, mode: int | None) -> None:
-    view = memoryview(blob)
-    while view:
-        view = view[file.write(view[:_CHUNK_BYTES]) :]
-    if mode is not None and fcntl is not None:
-        os.fchmod(file.fileno(), mode)
-    os.fsync(file.fileno())
+def _fill(path: Path, blob: bytes, mode: int | None) -> None:
+    with path.open("wb") as file:
+        file.write(blob)
+        file.flush()
+        os.fsync(file.fileno())
+    if mode is not None:
+        path.chmod(mode)
 
 
 def _remove_stale(folder: Path) -> None:
     """Remove the temporary files of writers that no longer live."""
     for path in folder.glob(f".*{_SUFFIX}"):
-        with contextlib.suppress(OSError):  # the file of a living writer, or one just removed: left alone
-            if fcntl is None:
+        with contextlib.suppress(OSError):  # another writer was quicker, or it is of another user
+            if time.time() - path.stat().st_mtime > _STALE_S:
                 path.unlink()
-                continue
-            with FileIO(path, "r+") as file:
-                if try_lock(file.fileno()):
-                    path.unlink()
 
 
 def _sync_folder(folder: Path) -> None:
     """Make the new name survive a power cut where the system can sync folders."""
-    if fcntl is None:
+    if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

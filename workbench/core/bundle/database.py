@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +11,7 @@ from workbench.core.errors import HistoryError
 from workbench.core.text import quoted
 
 APPLICATION_ID = 0x4F525442  # "ORTB", in the file header
-SCHEMA_VERSION = 2  # 2 lists the results from an index, without their bundles
+SCHEMA_VERSION = 2
 SYNCHRONOUS = "FULL"  # a record that was added survives a power cut
 
 _TABLES = """
@@ -33,21 +31,11 @@ CREATE TABLE records (
     bundle BLOB NOT NULL
 );
 CREATE INDEX records_by_model ON records (model_sha256);
-"""
-_LISTED = """
-DROP INDEX IF EXISTS records_by_time;
 CREATE INDEX records_listed ON records (
     created_utc, id, kind, model, model_sha256, verdict, ratio, low, high, cpu, note, bundle_bytes
 );
-"""
-
-_INDEXES = ("records_by_time", "records_by_model", "records_listed")  # the first is of version 1
-_OURS = {("table", "records"), *(("index", name) for name in _INDEXES)}
-
-_MOUNTS = Path("/proc/self/mountinfo")
-_NETWORKED = re.compile(
-    r"nfs\d?|cifs|smb\d?|smbfs|9p|afs|ceph|glusterfs|lustre|gpfs|beegfs|orangefs|virtiofs|davfs|fuse\..*"
-)
+"""  # the second index lists the results without reading their bundles
+_OURS = {("table", "records"), ("index", "records_by_model"), ("index", "records_listed")}
 _SET_ASIDE = "Call wb.history().set_aside(): it renames the file, deletes nothing, and a new history starts."
 _ELSEWHERE = "Set WORKBENCH_HOME to a folder that you may write to."
 _FIXES = {
@@ -71,7 +59,9 @@ def reading(path: Path, patience_s: float) -> Iterator[sqlite3.Connection | None
         if not path.exists():
             yield None
             return
-        with contextlib.closing(_connect_to_read(path, patience_s)) as connection:
+        with contextlib.closing(_connect(path, "mode=rw", patience_s)) as connection:
+            # Not opened as read-only: after a kill during a write, the next reader must recover the file.
+            connection.execute("PRAGMA query_only = ON")
             yield connection if _check_ours(connection, path) else None
 
 
@@ -81,36 +71,15 @@ def writing(path: Path, patience_s: float) -> Iterator[sqlite3.Connection]:
     with _translated(path), contextlib.closing(_connect(path, "mode=rwc", patience_s)) as connection:
         if not _check_ours(connection, path):  # before the first change, and again once the lock is held
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only an empty file takes it
-        _choose_journal(connection, path)
+        connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
         connection.execute("BEGIN IMMEDIATE")
         if not _check_ours(connection, path):
-            _execute_all(connection, _TABLES)
+            for statement in filter(None, map(str.strip, _TABLES.split(";"))):
+                connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        if connection.execute("PRAGMA user_version").fetchone()[0] < SCHEMA_VERSION:
-            _execute_all(connection, _LISTED)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         yield connection
         connection.execute("COMMIT")
-
-
-def companions(path: Path) -> list[Path]:
-    """Return the files that SQLite keeps beside `path`."""
-    return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal")]
-
-
-def _connect_to_read(path: Path, patience_s: float) -> sqlite3.Connection:
-    """Connect, but not read-only: after a kill during a write, the next reader must recover the file."""
-    try:
-        connection = _connect(path, "mode=rw", patience_s)
-    except sqlite3.OperationalError as error:
-        unwritable = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
-        unmerged = (file for file in companions(path) if file.exists() and file.stat().st_size > 0)
-        if not unwritable or any(unmerged):
-            raise
-        # A file in WAL mode in a folder without write access opens only if nobody can change the file.
-        connection = _connect(path, "mode=ro&immutable=1", patience_s)
-    connection.execute("PRAGMA query_only = ON")
-    return connection
 
 
 def _connect(path: Path, options: str, patience_s: float) -> sqlite3.Connection:
@@ -126,39 +95,6 @@ def _connect(path: Path, options: str, patience_s: float) -> sqlite3.Connection:
     return connection
 
 
-def _choose_journal(connection: sqlite3.Connection, path: Path) -> None:
-    """Choose the journal mode: WAL allows reads during writes but needs memory shared by all users."""
-    connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")  # also of the change of the mode
-    wanted = "delete" if is_networked(path.parent) else "wal"
-    (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
-    if journal != wanted:
-        with contextlib.suppress(sqlite3.OperationalError):  # the file is in use: either mode is safe
-            connection.execute(f"PRAGMA journal_mode = {wanted}")
-
-
-def is_networked(folder: Path, mounts: Path = _MOUNTS) -> bool:
-    """Return True if files cannot safely share memory; False also if the file system is unknown."""
-    place = os.path.realpath(folder)
-    if place.startswith("\\\\"):
-        return True
-    try:
-        lines = mounts.read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:  # not Linux: assume a local disk
-        return False
-    return bool(_NETWORKED.fullmatch(_kind_of_mount(place, lines)))
-
-
-def _kind_of_mount(place: str, lines: list[str]) -> str:
-    """Return the file system type of the deepest mount above `place`; the last listed mount is on top."""
-    best, kind = "", ""
-    for line in lines:
-        left, _, right = line.partition(" - ")
-        point = re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), left.split(" ")[4])
-        if len(point) >= len(best) and (place == point or place.startswith(point.rstrip("/") + "/")):
-            best, kind = point, right.split(" ")[0]
-    return kind
-
-
 def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:
     """Return True for a history and False for an empty file; refuse any other file."""
     application, version, tables, foreign = _identity(connection)
@@ -169,10 +105,10 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:
             f"{str(path)!r} is the database of another program, not a history.",
             f"Set WORKBENCH_HOME to another folder. Or: {_SET_ASIDE}",
         )
-    if version > SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         raise HistoryError(
-            f"{str(path)!r} has version {version}; this workbench knows versions 1 to {SCHEMA_VERSION}.",
-            "Update ort-workbench, or set WORKBENCH_HOME to another folder.",
+            f"{str(path)!r} has version {version}; this workbench knows version {SCHEMA_VERSION}.",
+            f"Update ort-workbench, or set WORKBENCH_HOME to another folder. Or: {_SET_ASIDE}",
         )
     if foreign:
         raise HistoryError(
@@ -205,11 +141,6 @@ def _identity(connection: sqlite3.Connection) -> tuple[int, int, int, list[str]]
         and not (kind in ("table", "index") and name.startswith("sqlite_"))  # SQLite creates no other kind
     )
     return application, version, len(objects), foreign[:5]
-
-
-def _execute_all(connection: sqlite3.Connection, statements: str) -> None:
-    for statement in filter(None, map(str.strip, statements.split(";"))):
-        connection.execute(statement)
 
 
 @contextlib.contextmanager

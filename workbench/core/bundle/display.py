@@ -40,7 +40,8 @@ def to_table(
     JupyterLab sets cells to the right, as for numbers; `left` is for tables of sentences.
     """
     start = '<td style="text-align: left">' if left else "<td>"
-    head = "".join(f"<th>{_breakable(title)}</th>" for title in heads)
+    # A head may break after an underscore: a column is no wider than its cells need.
+    head = "".join(f"<th>{escape(title).replace('_', '_<wbr>')}</th>" for title in heads)
     body = "".join(
         f"<tr>{''.join(f'{start}{_cell(value, longest)}</td>' for value in row)}</tr>" for row in rows
     )
@@ -118,11 +119,6 @@ def config_in_words(config: Config) -> str:
 
 def _joined(value: object) -> object:
     return "; ".join(value) if isinstance(value, tuple) else value
-
-
-def _breakable(title: str) -> str:
-    """Return an escaped head that may break after an underscore: a column is no wider than its cells need."""
-    return escape(title).replace("_", "_<wbr>")
 
 
 def _cell(value: object, longest: int) -> str:

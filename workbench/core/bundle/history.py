@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sqlite3
 import time
@@ -16,7 +17,7 @@ from typing import Any
 from workbench.core import home
 from workbench.core.bundle.bundle import Bundle, pack_record, unpack_record
 from workbench.core.bundle.container import unpack
-from workbench.core.bundle.database import companions, reading, writing
+from workbench.core.bundle.database import reading, writing
 from workbench.core.bundle.display import to_table
 from workbench.core.bundle.entries import COLUMNS, Entry, EntryFilter, entry_from, entry_of, moment, storable
 from workbench.core.bundle.kinds import COMPARISONS, Kinds, Part
@@ -25,7 +26,6 @@ from workbench.core.errors import BundleError, HistoryError, StorageError
 from workbench.core.text import counted, one_line
 
 _PATIENCE_S = 30.0  # how long to wait for another writer; a write takes about ten milliseconds
-_INCREMENTAL = 2  # SQLite's number of the mode in which deleted pages are given back without a new file
 _LAST = "\U0010ffff"  # no id has a letter behind this one
 _IN_CONSOLE = 10  # rows in the repr
 _SHOWN = 20  # rows in a cell; to_frame() returns all
@@ -160,29 +160,20 @@ class RecordHistory:
             connection.executemany("DELETE FROM records WHERE id = ?", identities)
 
     def compact(self) -> None:
-        """Return the space of deleted records to the disk.
-
-        A file that an earlier version made is written anew, once.
-        """
+        """Return the space of deleted records to the disk."""
         with reading(self.path, self._patience_s) as connection:
             if connection is not None:
                 connection.execute("PRAGMA query_only = OFF")
-                if connection.execute("PRAGMA auto_vacuum").fetchone() == (_INCREMENTAL,):
-                    connection.executescript("PRAGMA incremental_vacuum")  # execute() frees one page
-                else:
-                    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-                    connection.execute("VACUUM")
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                connection.executescript("PRAGMA incremental_vacuum")  # execute() frees one page
 
     def set_aside(self) -> Path:
-        """Rename an unusable file and its companions; return the new path. Nothing is deleted."""
+        """Rename an unusable file and its journal; return the new path. Nothing is deleted."""
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         target = self.path.with_name(f"{self.path.name}.aside-{stamp}-{time.time_ns() % 10**9:09d}")
         try:
             self.path.rename(target)
-            for old, new in zip(companions(self.path), companions(target), strict=True):
-                if old.exists():
-                    old.rename(new)
+            for journal in self.path.parent.glob(f"{glob.escape(self.path.name)}-*"):
+                journal.rename(target.with_name(target.name + journal.name.removeprefix(self.path.name)))
         except OSError as error:
             raise HistoryError(
                 f"{str(self.path)!r} cannot be moved aside: {error}.",

@@ -154,8 +154,6 @@ def about_comparison(record: ComparisonRecord) -> Origin:
     )
 
 
-def comparison_kind() -> Kind:
-    return Kind("comparison", ComparisonRecord, check_comparison, about_comparison)
-
-
-COMPARISONS = Kinds({"comparison": comparison_kind})
+COMPARISONS = Kinds(
+    {"comparison": lambda: Kind("comparison", ComparisonRecord, check_comparison, about_comparison)}
+)

@@ -6,7 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-ONNXRUNTIME = ("onnxruntime-gpu", "onnxruntime", "onnxruntime-directml")  # builds with one import name
+# Builds of ONNX Runtime share an import name; the first that is installed is taken to be the one in use.
+ORT_PACKAGES = (
+    *("onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml", "onnxruntime-qnn"),
+    *("onnxruntime-rocm", "onnxruntime-migraphx", "onnxruntime-training", "onnxruntime"),
+)
 NOT_INSTALLED = "not installed"
 
 

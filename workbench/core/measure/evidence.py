@@ -16,11 +16,10 @@ from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.continuing import check_same_software
 from workbench.core.measure.limits import Samples
-from workbench.core.measure.other_file import in_names_of_model, is_other_net
+from workbench.core.measure.other_file import agreement_of
 from workbench.core.measure.pairs import Clock, Pair, pairs_of, population_of
 from workbench.core.measure.participant import Outcome
 from workbench.core.measure.percentiles import NEEDED
-from workbench.core.measure.tolerance import required_sqnr_db
 from workbench.core.worker import log
 from workbench.core.worker.values import read_values
 
@@ -174,14 +173,6 @@ class RoundsEvidence:
             for label, outcomes in self._outcomes.items()
         }
 
-    def _least_sqnr_db(self, label: str) -> float | None:
-        """Return the error budget of a candidate if its or the baseline's arithmetic is not float32."""
-        required = required_sqnr_db(
-            self._candidates["A"].least_sqnr_db, self._candidates[label].least_sqnr_db
-        )
-        asked = self._request.least_sqnr_db
-        return required if required is None or asked is None else asked
-
     def _compare_outputs(self, outcomes: Sequence[Outcome]) -> None:
         """Compare candidates with their round's baseline; the first round's shows whether it repeats."""
         baseline = next(
@@ -195,18 +186,12 @@ class RoundsEvidence:
         for outcome in outcomes:
             if outcome.outputs is None or outcome.label == "A" or self._is_settled(outcome.label):
                 continue
-            precision = self._candidates[outcome.label].config.precision
-            if is_other_net(precision):
-                continue
-            rows = compare_outputs(
-                outcome.label,
-                expected,
-                in_names_of_model(read_values(outcome.outputs), precision),
-                tolerance=self._request.tolerance,
-                least_sqnr_db=self._least_sqnr_db(outcome.label),
-                repeat=earlier,
-                structure=None if self._request.source is None else self._request.source.structure,
+            candidate = self._candidates[outcome.label]
+            rows = agreement_of(
+                self._request, self._candidates["A"], candidate, expected, outcome.outputs, earlier
             )
+            if not rows:
+                continue
             if earlier is not None:
                 control = compare_outputs("A", earlier, expected, tolerance=self._request.tolerance)
                 rows = self._with_earlier(rows, {row.output: row.agrees is not False for row in control})

@@ -93,7 +93,7 @@ class Measuring:
         """Judge after a round; return whether measuring ends. `costs_s`: the time of each usual one."""
         if self._request.budget_s is None and not self.took_longer:
             self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
-            self.budget_s *= self._budget_factor()
+            self.budget_s *= 1.0 if self._request.goal is None else self._request.goal.patience
         self._round_s = median(costs_s)
         self._pace = self._pace_for(costs_s)
         out_of_time = self.elapsed_s + self._pace.round_s > self._ends_s and not self._must_go_on()
@@ -130,11 +130,6 @@ class Measuring:
             return None
         needed_s = self.elapsed_s + missing * self._pace.round_s
         return needed_s if needed_s > self._ends_s else None
-
-    def _budget_factor(self) -> float:
-        """Return how many times the default budget this request may take."""
-        goal = self._request.goal
-        return 1.0 if goal is None else goal.patience
 
     def _is_settled(self) -> bool:
         """Return whether more rounds would change nothing that was asked for."""

@@ -13,17 +13,15 @@ from typing import Any, Generic, TypeVar
 
 from workbench.core.bundle.comparison import OutputAgreement, Verdict
 from workbench.core.bundle.run import Failure
-from workbench.core.measure.agreement import compare_outputs
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.candidates import make_candidates
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.interleaved import InterleavedRound, TaskAnswer, WorkerTask
 from workbench.core.measure.limits import OnProgress, Progress
-from workbench.core.measure.other_file import in_names_of_model, is_other_net
+from workbench.core.measure.other_file import agreement_of
 from workbench.core.measure.pairs import Pair, population_of
 from workbench.core.measure.participant import Participant
 from workbench.core.measure.surroundings import StartWorker, Surroundings, surroundings_here
-from workbench.core.measure.tolerance import required_sqnr_db
 from workbench.core.measure.verdict import Criteria, is_enough, judge
 from workbench.core.worker.launch import Worker
 from workbench.core.worker.values import read_values
@@ -173,24 +171,13 @@ class TaskRounds(ABC, Generic[Record]):
         expected, again = self.gathered[baseline.label].outputs, self.gathered[baseline.label].again
         rows: list[OutputAgreement] = []
         for candidate in others:
-            outputs, precision = self.gathered[candidate.label].outputs, candidate.config.precision
-            if expected is not None and outputs is not None and not is_other_net(precision):
-                rows += compare_outputs(
-                    candidate.label,
-                    read_values(expected),
-                    in_names_of_model(read_values(outputs), precision),
-                    tolerance=self.compared.tolerance,
-                    least_sqnr_db=self._least_sqnr_db(baseline, candidate),
-                    repeat=None if again is None else read_values(again),
-                    structure=None if self.compared.source is None else self.compared.source.structure,
+            outputs = self.gathered[candidate.label].outputs
+            if expected is not None and outputs is not None:
+                repeat = None if again is None else read_values(again)
+                rows += agreement_of(
+                    self.compared, baseline, candidate, read_values(expected), outputs, repeat
                 )
         return tuple(rows)
-
-    def _least_sqnr_db(self, baseline: Candidate, candidate: Candidate) -> float | None:
-        """Return the error budget where the arithmetic of one is not float32: the user's, or the usual."""
-        required = required_sqnr_db(baseline.least_sqnr_db, candidate.least_sqnr_db)
-        asked = self.compared.least_sqnr_db
-        return required if required is None or asked is None else asked
 
     def criteria(self, pairs: tuple[Pair, ...]) -> Criteria:
         """Return what the pairs of a candidate are judged by."""

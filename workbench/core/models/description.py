@@ -155,19 +155,19 @@ def describe(
     )
 
 
-def check_supported(model: ModelProto, max_ir: int = MAX_IR, max_opset: int = MAX_OPSET) -> tuple[str, ...]:
-    """Return the reasons, with fixes, why an ORT with these limits refuses the model; releases move on."""
+def check_supported(model: ModelProto) -> tuple[str, ...]:
+    """Return the reasons, with fixes, why this ORT refuses the model."""
     reasons: list[str] = []
-    if model.ir_version > max_ir:
+    if model.ir_version > MAX_IR:
         reasons.append(
-            f"Its IR version is {model.ir_version}; this ORT reads up to {max_ir}. "
-            f"Save it with `model.ir_version = {max_ir}`, which is usually enough."
+            f"Its IR version is {model.ir_version}; this ORT reads up to {MAX_IR}. "
+            f"Save it with `model.ir_version = {MAX_IR}`, which is usually enough."
         )
     for opset in model.opset_import:
-        if opset.domain in ("", "ai.onnx") and opset.version > max_opset:
+        if opset.domain in ("", "ai.onnx") and opset.version > MAX_OPSET:
             reasons.append(
-                f"It uses opset {opset.version}; this ORT knows up to {max_opset}. Export it with "
-                f"opset_version={max_opset}, or convert it with onnx.version_converter."
+                f"It uses opset {opset.version}; this ORT knows up to {MAX_OPSET}. Export it with "
+                f"opset_version={MAX_OPSET}, or convert it with onnx.version_converter."
             )
     if not model.opset_import and model.ir_version >= 3 and not model.functions:
         reasons.append("It names no opset, which IR version 3 and later must. Export it again.")

@@ -2,15 +2,13 @@
 
 Parsing a file with its weights takes twice their size in memory. The protobuf wire format gives the length
 of every field, so the payload of a large tensor can be skipped unread; the messages around it are written
-again with their new lengths. The result is a valid ModelProto that the protobuf library parses. One regular
-expression takes a run of short fields, such as the million integers of a tree ensemble.
+again with their new lengths. The result is a valid ModelProto that the protobuf library parses. A list in an
+attribute, such as the million integers of a tree ensemble, is taken as a whole.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from functools import cache
 from typing import BinaryIO
 
 KEEP_BYTES = 4096  # tensors up to this size stay: shapes, axes, scales and other constants
@@ -28,11 +26,10 @@ _CHILDREN: dict[str, dict[int, str]] = {  # message → field number → type of
     "tensor": {},
 }
 _PAYLOADS = frozenset({4, 5, 6, 7, 9, 10, 11})  # TensorProto's fields that hold elements
+_LISTS = frozenset({7, 8, 9})  # AttributeProto's lists of numbers and texts: it then holds nothing else
+MOST_FIELDS = 5_000_000  # walked in some ten seconds; graphs of real models have a tenth
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
-_SHORT_BYTES = 127  # a length of one byte
-_MANY_SHORT = 16  # consecutive short fields before a run is tried
-_FIRST_RUN_BYTES, _MOST_RUN_BYTES = 4096, 1 << 20  # read-ahead for a run: doubled while it is all one run
 
 
 class Malformed(ValueError):
@@ -49,6 +46,7 @@ class _Walker:
         self._file = file
         self._at = 0
         self._kept = 0
+        self._fields = 0
 
     def message(self, kind: str, size: int, depth: int) -> bytes:
         if depth > MAX_DEPTH:
@@ -56,15 +54,12 @@ class _Walker:
         end = self._at + size
         children = _CHILDREN[kind]
         parts: list[bytes] = []
-        short = 0
         while self._at < end:
-            if short >= _MANY_SHORT:
-                short = 0
-                self._run(kind, end, parts)
-                continue
-            begin = self._at
             tag, number, wire = self._tag()
             payload = kind == "tensor" and number in _PAYLOADS
+            if kind == "attribute" and number in _LISTS:
+                parts.append(tag + self._take(end - self._at, end))
+                break
             if wire == _VARINT:
                 kept = tag + self._varint()
             elif wire in _FIXED_BYTES:
@@ -76,7 +71,6 @@ class _Walker:
                 if payload:
                     self._file.seek(length, os.SEEK_CUR)
                     self._at += length
-                    short = short + 1 if length <= _SHORT_BYTES else 0
                     continue
                 child = children.get(number) if length > KEEP_BYTES else None
                 body = self.message(child, length, depth + 1) if child else self._take(length, end)
@@ -85,29 +79,14 @@ class _Walker:
                 raise Malformed(f"byte {self._at - 1:,} has wire type {wire}, which ONNX does not use")
             if not payload:
                 parts.append(kept)
-            short = short + 1 if self._at - begin <= _SHORT_BYTES else 0
         if self._at > end:
             raise Malformed(f"a field ends after byte {end:,}, the end of the {kind} that holds it")
         return b"".join(parts)
 
-    def _run(self, kind: str, end: int, parts: list[bytes]) -> None:
-        """Take the following short fields: append them to `parts`, but drop a tensor's payloads."""
-        ahead = _FIRST_RUN_BYTES
-        while self._at < end:
-            data = self._file.read(min(ahead, end - self._at))
-            kept = _short_fields(kind, payload=False, whole=_SHORT_BYTES <= KEEP_BYTES).match(data)
-            dropped = _short_fields(kind, payload=True, whole=True).match(data) if kind == "tensor" else None
-            taken = len((kept or dropped or [b""])[0])
-            self._file.seek(taken - len(data), os.SEEK_CUR)
-            self._at += taken
-            if kept:
-                self._keep(taken)
-                parts.append(kept[0])
-            if 2 * taken < ahead:
-                return
-            ahead = min(2 * ahead, _MOST_RUN_BYTES)
-
     def _tag(self) -> tuple[bytes, int, int]:
+        self._fields += 1
+        if self._fields > MOST_FIELDS:
+            raise Malformed(f"its graph has more than {MOST_FIELDS:,} fields")
         raw = self._varint()
         value = _value(raw)
         if not 0 < value >> 3 < 1 << 29:
@@ -149,30 +128,6 @@ class _Walker:
         if kind == "model":
             return f"it ends {length - left:,} bytes too early: a part of {length:,} bytes has only {left:,}"
         return f"at byte {self._at:,} a part of a {kind} claims {length:,} bytes where only {left:,} are left"
-
-
-@cache
-def _short_fields(kind: str, *, payload: bool, whole: bool) -> re.Pattern[bytes]:
-    """Match fields that are numbers or have at most _SHORT_BYTES bytes: a tensor's payloads or all others.
-
-    `whole`: also match fields with a length; they may hold messages, which are kept whole if short.
-    """
-    numbers = _PAYLOADS if payload else frozenset(range(1, 16)) - (_PAYLOADS if kind == "tensor" else set())
-
-    def tags(wire: int) -> bytes:
-        """Match a tag of one byte, or of two: numbers from 16 up, none of which is a payload."""
-        short = b"[%b]" % b"".join(re.escape(bytes([number << 3 | wire])) for number in sorted(numbers))
-        long = b"".join(re.escape(bytes([0x80 | low << 3 | wire])) for low in range(16))
-        return short if payload else b"(?:%b|[%b][\x01-\x7f])" % (short, long)
-
-    fields = [
-        tags(_VARINT) + b"[\x80-\xff]{0,9}+[\x00-\x7f]",
-        *(tags(wire) + b".{%d}" % size for wire, size in _FIXED_BYTES.items()),
-    ]
-    if whole:
-        sizes = (re.escape(bytes([size])) + b".{%d}" % size for size in range(_SHORT_BYTES + 1))
-        fields.append(tags(_BYTES) + b"(?:%b)" % b"|".join(sizes))
-    return re.compile(b"(?:%b)++" % b"|".join(fields), re.DOTALL)
 
 
 def _value(raw: bytes) -> int:

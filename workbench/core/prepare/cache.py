@@ -12,14 +12,13 @@ import json
 import os
 import shutil
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.core import home
+from workbench.core import home, stored_files
 from workbench.core.background import check_cancel
 from workbench.core.errors import PrepareError, WorkbenchError
 from workbench.core.locked_folder import alone
@@ -77,7 +76,7 @@ def entry(key: str, make: Make, *, check: Check = bool, cancel: threading.Event 
             ) from error
         finally:
             shutil.rmtree(making, ignore_errors=True)
-    trim(keep=key)
+    trim()
     made = _read(folder / key, check)
     if made is None:
         raise PrepareError(
@@ -87,19 +86,10 @@ def entry(key: str, make: Make, *, check: Check = bool, cancel: threading.Event 
     return replace(made, fresh=True)
 
 
-def trim(*, keep: str = "", most_bytes: int | None = None) -> None:
+def trim(*, most_bytes: int | None = None) -> None:
     """Remove the least recently used entries until the rest fits the bound."""
     bound = _bound() if most_bytes is None else most_bytes
-    entries = sorted(
-        (path for path in _folder().iterdir() if not path.name.startswith(".") and path.is_dir()),
-        key=_used,
-        reverse=True,
-    )
-    total = 0
-    for path in entries:
-        total += _size(path)
-        if total > bound and path.name != keep and time.time() - _used(path) > IN_USE_S:
-            remove(path)
+    stored_files.trim(_folder(), most_bytes=bound, unused_s=IN_USE_S, remove=lambda entry: remove(entry.path))
 
 
 def _folder() -> Path:
@@ -172,18 +162,3 @@ def _discard(path: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
     path.rename(aside)
     shutil.rmtree(aside, ignore_errors=True)
-
-
-def _used(path: Path) -> float:
-    try:
-        return (path / ENTRY_FILE).stat().st_mtime
-    except OSError:
-        return 0.0
-
-
-def _size(path: Path) -> int:
-    total = 0
-    with suppress(OSError):  # another process is removing the entry
-        for file in path.iterdir():
-            total += file.stat().st_size
-    return total

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.core.bundle.machine import ORT_PACKAGES
 from workbench.core.models.model import Model
-from workbench.core.worker.packages import ORT_PACKAGES, packages_of
+from workbench.core.worker.packages import packages_of
 
 Answer = Mapping[str, Any]
 Summary = tuple[str, tuple[str, ...]]  # the effect in one sentence, and notes for the user

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -11,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from workbench.core.errors import RunFailed
-from workbench.core.worker.protocol import Message, read_message, write_message
+from workbench.core.worker.protocol import Message, command, read_message, write_message
 
 _HEAD_START_NS = 20_000_000  # from the command to the first request, so that all callers begin together
 
@@ -20,9 +19,9 @@ class CallerProcesses:
     """Workers that this worker started; they stand in its process group, so they freeze and end with it."""
 
     def __init__(self, count: int, model: str, plan: dict[str, Any], feeds: str) -> None:
-        command = [sys.executable, "-P", "-c", *_arguments()]
+        start = command(sys.executable, "child")
         self._processes = [
-            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(count)
+            subprocess.Popen(start, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(count)
         ]
         for process in self._processes:
             _answer_of(process)  # hello
@@ -68,13 +67,3 @@ def _answer_of(process: subprocess.Popen[bytes]) -> Message:
             "give fewer callers: each process has a session and the model's weights of its own",
         )
     return answer
-
-
-def _arguments() -> list[str]:
-    """Return what follows `python -c`: this package without the front door, as the kernel starts workers."""
-    package = sys.modules["workbench"].__path__[0]
-    start = (
-        "import sys, types; package = types.ModuleType('workbench'); package.__path__ = [sys.argv[1]]; "
-        "sys.modules['workbench'] = package; from workbench.core.worker.child import main; main()"
-    )
-    return [start, package, str(os.getpid())]

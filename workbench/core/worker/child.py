@@ -98,7 +98,9 @@ def _handle(host: Any, message: Message) -> tuple[dict[str, Any], bytes]:
             raise ValueError(f"no job called {job!r}")
         if message.body.get("custom_ops"):
             import_module("workbench.core.worker.session").use_everywhere(message.body["custom_ops"])
-        return import_module(f"workbench.core.worker.{job}").run(**message.body["arguments"]), b""
+        module, function = JOBS[job]
+        run = getattr(import_module(f"workbench.core.worker.{module}"), function)
+        return run(**message.body["arguments"]), b""
     handler = getattr(host, f"do_{message.kind}", None)
     if handler is None:
         raise ValueError(f"no command called {message.kind!r}")
@@ -177,7 +179,7 @@ def _failure(error: Exception) -> dict[str, Any]:
     return body
 
 
-def _bounded(text: str, most: int = 20_000) -> str:
+def _bounded(text: str) -> str:
     """Shorten long words and the middle of a message: ORT puts the reason between names of any length."""
     text = re.sub(r"\S{400,}", lambda word: f"{word[0][:200]}… ({len(word[0])} characters)", text)
-    return shorten_middle(text, most)
+    return shorten_middle(text, 20_000)

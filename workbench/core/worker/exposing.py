@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+import onnxruntime as ort
 
+from workbench.core.worker.computing import session_of
 from workbench.core.worker.protocol import BEFORE_CAST
 
 
@@ -36,6 +38,11 @@ def exposed(path: Path, chosen: Collection[str] | None = None) -> onnx.ModelProt
     there = {value.name for value in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in made if name not in there)
     return model
+
+
+def session_of_tensors(path: str, chosen: Collection[str] | None = None) -> ort.InferenceSession:
+    """Return a session that optimizes nothing, with these outputs."""
+    return session_of(exposed(Path(path), chosen).SerializeToString(), str(Path(path).parent))
 
 
 def roundings(nodes: Iterable[onnx.NodeProto]) -> dict[str, str | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -11,10 +12,20 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 
-from workbench.core.worker.elements import BY_DTYPE, ELEMENT, EXOTIC, UNREADABLE
 from workbench.core.worker.host import Call
 from workbench.core.worker.values import NOT_COMPARABLE, Feed
 
+# Types that numpy lacks, which ORT takes as an OrtValue only: ORT's name, that of ml_dtypes, ONNX's number.
+EXOTIC = {
+    "bfloat16": ("bfloat16", 16),
+    "float8e4m3fn": ("float8_e4m3fn", 17),
+    "float8e4m3fnuz": ("float8_e4m3fnuz", 18),
+    "float8e5m2": ("float8_e5m2", 19),
+    "float8e5m2fnuz": ("float8_e5m2fnuz", 20),
+}
+NUMBERS = dict(EXOTIC.values())
+UNREADABLE = frozenset({"uint4", "int4", "float4e2m1", "float8e8m0", "uint2", "int2"})
+ELEMENT = re.compile(r"tensor\((\w+)\)")  # also inside seq(…) and optional(…)
 _NO_BUFFER = "IO binding takes tensors of numbers only, no strings, sequences, optionals or maps"
 
 
@@ -104,7 +115,7 @@ def _to_portable(value: Any) -> Any:
 
 
 def _is_exotic(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.name in BY_DTYPE
+    return isinstance(value, np.ndarray) and value.dtype.name in NUMBERS
 
 
 def device_of(session: ort.InferenceSession) -> str:
@@ -120,9 +131,8 @@ def _place(kind: str, device: str) -> str:
 
 def _to_ortvalue(value: Any, device: str) -> ort.OrtValue:
     if _is_exotic(value):
-        exotic = BY_DTYPE[value.dtype.name]
         bits = value.view(f"u{value.dtype.itemsize}")
-        return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, exotic.number)
+        return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, NUMBERS[value.dtype.name])
     if isinstance(value, np.ndarray) and value.dtype.kind not in "OUS":
         return ort.OrtValue.ortvalue_from_numpy(value, device)
     raise TypeError(_NO_BUFFER)
@@ -139,6 +149,6 @@ def _from_ortvalue(value: ort.OrtValue) -> Any:
         return value.numpy()
     import ml_dtypes
 
-    dtype = np.dtype(getattr(ml_dtypes, EXOTIC[name].dtype))
+    dtype = np.dtype(getattr(ml_dtypes, EXOTIC[name][0]))
     raw = ctypes.string_at(value.data_ptr(), int(np.prod(value.shape(), dtype=np.int64)) * dtype.itemsize)
     return np.frombuffer(bytearray(raw), dtype).reshape(value.shape())

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from workbench.core.background import check_cancel
-from workbench.core.worker.launch import Process, Worker, command, environment
+from workbench.core.worker.launch import Process, Worker, environment
+from workbench.core.worker.protocol import command
 
 START_S = 120.0  # importing onnxruntime from a slow disk
 _POLL_S = 0.1

@@ -18,13 +18,8 @@ from workbench.core.background import check_cancel
 from workbench.core.errors import RunFailed, WorkerError
 from workbench.core.worker import endings, freezing, log, memory
 from workbench.core.worker.folder import WorkerFolder, no_room
-from workbench.core.worker.protocol import Message, ProtocolError, read_message, write_message
+from workbench.core.worker.protocol import Message, ProtocolError, command, read_message, write_message
 
-_BOOTSTRAP = (
-    "import sys, types; package = types.ModuleType('workbench'); package.__path__ = [sys.argv[1]]; "
-    "sys.modules['workbench'] = package; from workbench.core.worker.{module} import main; main()"
-)
-_PACKAGE = str(Path(__file__).resolve().parents[2])
 MAX_LOG_BYTES = 512 << 20
 _POLL_S = 0.1
 _NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}  # ORT's call for this purpose stops neither files nor uploads
@@ -265,11 +260,6 @@ def call_job(
         finally:
             on_log(worker.log_text())
         return answer.body
-
-
-def command(python: str, module: str, *arguments: str) -> list[str]:
-    """Return the command line that runs `main` of a module of this package."""
-    return [python, "-P", "-c", _BOOTSTRAP.format(module=module), _PACKAGE, str(os.getpid()), *arguments]
 
 
 def environment(folder: Path) -> dict[str, str]:

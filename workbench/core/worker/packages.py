@@ -8,13 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
+from workbench.core.bundle.machine import ORT_PACKAGES
 from workbench.core.plugin_packages import printed_by, silent
 
-# Builds of ONNX Runtime share an import name; the first that is installed is taken to be the one in use.
-ORT_PACKAGES = (
-    *("onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml", "onnxruntime-qnn"),
-    *("onnxruntime-rocm", "onnxruntime-migraphx", "onnxruntime-training", "onnxruntime"),
-)
 _SCRIPT = """
 import json, sys
 from importlib.metadata import PackageNotFoundError, version

@@ -7,17 +7,24 @@ numpy. Nothing is pickled; a frame that is too large or is not JSON ends the exc
 from __future__ import annotations
 
 import json
+import os
 import struct
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 _SIZES = struct.Struct("<II")
 _MAX_JSON_BYTES = 64 << 20
 MAX_PAYLOAD_BYTES = 256 << 20
 BEFORE_CAST = "InsertedPrecisionFreeCast_"  # ORT renames an output that it computes in float32 for float16
+_BOOTSTRAP = (
+    "import sys, types; package = types.ModuleType('workbench'); package.__path__ = [sys.argv[1]]; "
+    "sys.modules['workbench'] = package; from workbench.core.worker.{module} import main; main()"
+)
+_PACKAGE = str(Path(__file__).resolve().parents[2])
 
-# Modules of workbench.core.worker that a "call" message can name.
-JOBS = (
+_PLAIN = ("dims", "dynamic", "folding", "fusion", "half", "inference", "naming", "preprocess", "weights")
+_MODULES = (
     "computing",
     "exposing",
     "layer_errors",
@@ -28,20 +35,15 @@ JOBS = (
     "weight_scan",
     "preparing.calibrate",
     "preparing.compiling",
-    "preparing.dims",
-    "preparing.dynamic",
-    "preparing.folding",
-    "preparing.fusion",
-    "preparing.half",
-    "preparing.inference",
-    "preparing.naming",
     "preparing.opset",
-    "preparing.preprocess",
     "preparing.rewrite",
     "preparing.saving",
     "preparing.static",
-    "preparing.weights",
 )
+JOBS = {  # what a "call" message can name: module of workbench.core.worker, function
+    **{name: (name, "run") for name in _MODULES},
+    **{f"preparing.{name}": ("preparing.plain", name) for name in _PLAIN},
+}
 
 
 class ProtocolError(Exception):
@@ -55,6 +57,11 @@ class Message:
     kind: str
     body: dict[str, Any]
     payload: bytes = b""
+
+
+def command(python: str, module: str, *arguments: str) -> list[str]:
+    """Return the command line that runs `main` of a module of this package."""
+    return [python, "-P", "-c", _BOOTSTRAP.format(module=module), _PACKAGE, str(os.getpid()), *arguments]
 
 
 def write_message(stream: IO[bytes], message: Message) -> None:

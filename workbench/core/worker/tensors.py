@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import onnx
 
-from workbench.core.worker.computing import outputs_of, session_of
-from workbench.core.worker.exposing import exposed, roundings
+from workbench.core.worker.computing import outputs_of
+from workbench.core.worker.exposing import roundings, session_of_tensors
 from workbench.core.worker.protocol import BEFORE_CAST
 from workbench.core.worker.values import read_values
 
@@ -50,20 +50,14 @@ def _tensors(
     file: str, feeds: str, computed: list[str] | None, read_as: dict[str, str], names: list[str] | None
 ) -> Iterator[dict[str, Any]]:
     """Yield the tensors by name for each feed; `read_as` names those that stand in for others."""
-    for values in _computed_here(file, feeds, names) if computed is None else _computed_before(computed):
+    if computed is None:
+        session = session_of_tensors(file, names)
+        runs = (outputs_of(session, feed) for feed in read_values(Path(feeds)))
+    else:
+        runs = (values for path in computed for values in read_values(Path(path)))
+    for values in runs:
         stand_ins = {name: values[other] for name, other in read_as.items() if other in values}
         yield {name.removeprefix(BEFORE_CAST): value for name, value in values.items()} | values | stand_ins
-
-
-def _computed_here(file: str, feeds: str, names: list[str] | None) -> Iterator[dict[str, Any]]:
-    session = session_of(exposed(Path(file), names).SerializeToString(), str(Path(file).parent))
-    for feed in read_values(Path(feeds)):
-        yield outputs_of(session, feed)
-
-
-def _computed_before(files: list[str]) -> Iterator[dict[str, Any]]:
-    for file in files:
-        yield from read_values(Path(file))
 
 
 class _Energies:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
 LAYER_ITEMS = 8  # all intermediate tensors of both models, one item at a time
-BY_TOOL = "ORT's qdq_loss_debug matched tensors and weights"
+_BEHIND_QDQ = "tensors were compared as the nodes behind Q and DQ read them, weights by their names"
 _BY_NAME = "tensors and weights of the same name were compared"
 PASSING = frozenset({"Relu", "Clip", "LeakyRelu", "Sigmoid", "Add", "Identity", "Reshape", "Transpose"})
 _MOST_STEPS = 3  # from a layer to the tensor that stands for its output
@@ -78,7 +78,7 @@ def debug(
     return LayerErrorsRecord(
         model_name=model.name,
         config=config_in_words(config),
-        how=BY_TOOL if qdq else _BY_NAME,
+        how=_BEHIND_QDQ if qdq else _BY_NAME,
         item_count=chosen_examples.item_count,
         made_by=chosen_examples.made_by,
         real=chosen_examples.real,

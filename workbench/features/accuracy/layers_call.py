@@ -127,7 +127,7 @@ def layer_errors(
     """Find where a quantized model errs: the error of every tensor, weight and layer, in decibels.
 
     Both models run on `items` examples of `data` (as for `wb.accuracy`; no labels are needed) with all of
-    their tensors as outputs, matched by ORT's own tools where the model has Q and DQ nodes.
+    their tensors as outputs, compared as the next node reads them where the model has Q and DQ nodes.
     """
     _check_items(items)
     loaded = sized_as(load(model), data)

@@ -17,7 +17,7 @@ from workbench._version import __version__
 from workbench.core.bundle.atomic import write_atomically
 from workbench.core.bundle.bundle import pack_record, unpack_record
 from workbench.core.bundle.kinds import Part
-from workbench.core.bundle.machine import NOT_INSTALLED, ONNXRUNTIME, SoftwareVersions, installed
+from workbench.core.bundle.machine import NOT_INSTALLED, ORT_PACKAGES, SoftwareVersions, installed
 from workbench.core.bundle.origin import Origin, new_id
 from workbench.core.bundle.trust import untrusted_note, with_trust
 from workbench.core.config import Config
@@ -268,7 +268,7 @@ def origin_of(
         SoftwareVersions(
             workbench=__version__,
             python=python_version(),
-            onnxruntime="that of another environment" if other else installed(*ONNXRUNTIME) or NOT_INSTALLED,
+            onnxruntime="that of another environment" if other else installed(*ORT_PACKAGES) or NOT_INSTALLED,
             onnx=installed("onnx") or NOT_INSTALLED,
             numpy=installed("numpy") or NOT_INSTALLED,
         ),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from workbench.core.bundle.machine import ORT_PACKAGES
 from workbench.core.config.provider import CPU
 from workbench.core.errors import DeployError
-from workbench.core.worker.packages import ORT_PACKAGES, Packages, packages_of
+from workbench.core.worker.packages import Packages, packages_of
 from workbench.features.deploy.contract import Contract
 
 SERVER_PACKAGES = ("numpy", "fastapi", "uvicorn", "prometheus-client", "pydantic")

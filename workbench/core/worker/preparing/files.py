@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
+import contextlib
+import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import onnx
+import onnxruntime as ort
 
 from workbench.core.models.naming import name_nodes, unnamed
 from workbench.core.rewrites.graphs import with_bodies
@@ -23,28 +26,28 @@ def whole(source: str, folder: str) -> str:
     return path
 
 
-def named(source: str, target: str) -> str:
-    """Return the file, or a copy beside the target with a name for every node, as quantizers require."""
+@contextlib.contextmanager
+def named(source: str, target: str) -> Iterator[str]:
+    """Yield the file, or a copy beside the target with a name for every node, as quantizers require."""
     if not unnamed(onnx.load(source, load_external_data=False)):
-        return source
+        yield source
+        return
     model = onnx.load(source)
     name_nodes(model)
-    return copy_beside(model, target, "named")
+    with tempfile.TemporaryDirectory(dir=Path(target).parent) as folder:
+        path = str(Path(folder) / "model.onnx")
+        save(model, path)
+        del model
+        yield path
 
 
-def copy_beside(model: onnx.ModelProto, target: str, folder_name: str) -> str:
-    """Save a changed model in a folder beside the target."""
-    folder = Path(target).parent / folder_name
-    folder.mkdir()
-    path = str(folder / "model.onnx")
-    save(model, path)
-    return path
-
-
-def forget(copy: str, source: str) -> None:
-    """Remove the copy of a changed model, if any."""
-    if copy != source:
-        shutil.rmtree(Path(copy).parent)
+def on_cpu(path: str, *, optimized: bool = True) -> ort.InferenceSession:
+    """Return a session that shows whether a file loads, without a word in the log."""
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    if not optimized:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 def operators(path: str) -> Counter[str]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime as ort
 
 from workbench.core.rewrites.scopes import opset_of
 from workbench.core.worker.preparing import files
@@ -24,7 +23,7 @@ def run(source: str, target: str, examples: str) -> dict[str, Any]:
     try:
         raise_opset(source, target)
         (feed,) = read_values(min(Path(examples).iterdir()))
-        expected, got = (_outputs(path, feed) for path in (source, target))
+        expected, got = (files.on_cpu(path).run(None, feed) for path in (source, target))
         problem = _difference(expected, got)
     except Exception as error:  # noqa: BLE001 - the converter raises bare exceptions of any kind
         problem = str(error).strip()[:200] or type(error).__name__
@@ -41,14 +40,6 @@ def _keep(source: str, target: str) -> None:
         save(onnx.load(source), target)
     else:
         shutil.copyfile(source, target)
-
-
-def _outputs(path: str, feed: dict[str, Any]) -> list[Any]:
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    outputs: list[Any] = session.run(None, feed)
-    return outputs
 
 
 def _difference(expected: list[Any], got: list[Any]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import onnx
-import onnxruntime as ort
 
 from workbench.core.worker.preparing import files, retries
 from workbench.core.worker.preparing.conversions import quantize_calibrated
@@ -22,7 +21,7 @@ def run(source: str, target: str, ranges: str, **asked: Any) -> dict[str, Any]:
     while True:
         try:
             quantize_calibrated(source, target, **settings, ranges=ranges)
-            ort.InferenceSession(target, quiet(), providers=["CPUExecutionProvider"])
+            files.on_cpu(target)
             break
         except OSError:  # a full disk, say: no other settings help
             raise
@@ -37,10 +36,3 @@ def run(source: str, target: str, ranges: str, **asked: Any) -> dict[str, Any]:
     reasons = [change.reason for change in changes if change.setting in settled]
     bodies = retries.in_bodies(model)
     return files.answer(source, target, [], changes=reasons, settled=settled, bodies=bodies)
-
-
-def quiet() -> ort.SessionOptions:
-    """Return options of a session that only shows whether a file loads."""
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    return options

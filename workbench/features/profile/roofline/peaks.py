@@ -22,7 +22,7 @@ from workbench.core.bundle.atomic import write_atomically
 from workbench.core.bundle.codec import decode, encode
 from workbench.core.bundle.columns import Columns
 from workbench.core.bundle.display import DataFrame, data_frame
-from workbench.core.bundle.machine import ONNXRUNTIME, installed
+from workbench.core.bundle.machine import ORT_PACKAGES, installed
 from workbench.core.config import Config
 from workbench.core.cpu import usable_cores
 from workbench.core.errors import BundleError, WorkbenchError
@@ -254,7 +254,7 @@ def _place(count: int) -> Path | None:
     """Return the file of this machine as ORT sees it now: processor, cores, quota, version."""
     machine = read_machine()
     machine_as_seen = [machine.cpu, machine.isa_flags, machine.usable_cores, machine.quota_cores, count]
-    name = hashlib.sha256(json.dumps([*machine_as_seen, installed(*ONNXRUNTIME)]).encode()).hexdigest()[:32]
+    name = hashlib.sha256(json.dumps([*machine_as_seen, installed(*ORT_PACKAGES)]).encode()).hexdigest()[:32]
     try:
         return cache_folder() / _FOLDER / f"{name}.json"
     except WorkbenchError:
