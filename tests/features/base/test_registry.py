@@ -16,6 +16,7 @@ from workbench.features.base.written import written
 OFFERED = [kind for kind in KINDS if kind.button]
 GOLDEN = Path(__file__).parents[2] / "core" / "bundle" / "golden"
 EXAMPLES = {
+    "published files": {"source": "/x/bert"},
     "versions": {"environments": "/x/ort117"},
     "replay": {"shapes": "16, 37"},
 }  # forms with a field that must be filled

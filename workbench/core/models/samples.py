@@ -11,6 +11,7 @@ from sample_models.cards import SampleCard, read_card
 from workbench.core import home
 from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.errors import ModelError
+from workbench.core.installed import need
 from workbench.core.text import did_you_mean, quoted
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def sample_path(name: str, *, progress: Progress | None = None) -> Path:
     from sample_models.rehydrate import rehydrate
     from sample_models.store import stored
 
+    need("onnx")  # which makes the file
     folder = home.cache_folder() / "samples"
     trained = card(name).kind == "trained"
     packed = packed_path(name) if trained else SKELETONS / f"{name}.onnx.xz"
@@ -65,10 +67,10 @@ def sample_path(name: str, *, progress: Progress | None = None) -> Path:
     try:
         return stored(name, packed.read_bytes(), folder, progress=progress, write=write)
     except OSError as error:
-        need = f"{card(name).bytes / 1e6:.0f} MB"
+        room = f"{card(name).bytes / 1e6:.0f} MB"
         raise ModelError(
             f"The sample {name!r} could not be made in {folder}: {error}",
-            f"Make {need} of room there and check that you may write to it, or set WORKBENCH_HOME to a "
+            f"Make {room} of room there and check that you may write to it, or set WORKBENCH_HOME to a "
             "folder with room, or load a smaller sample (wb.samples() lists their bytes).",
         ) from error
 
