@@ -13,7 +13,7 @@ import pytest
 import workbench as wb
 from tests.core.models import tiny
 from workbench.apps.panels import environments
-from workbench.apps.panels.environments import read_environment
+from workbench.features.doctor.engines import Environment, read_environment
 
 NUMBERS = count()
 
@@ -31,7 +31,7 @@ def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def here() -> environments.Environment:
+def here() -> Environment:
     """Return this environment, whose packages stay."""
     return read_environment(None)
 
@@ -40,7 +40,7 @@ def here() -> environments.Environment:
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read the packages of this environment once, though every bench asks for them."""
 
-    def read(runtime: str | None) -> environments.Environment:
+    def read(runtime: str | None) -> Environment:
         return here() if runtime is None else read_environment(runtime)
 
     monkeypatch.setattr(environments, "read_environment", read)

@@ -17,9 +17,9 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from workbench.apps.panels.actions import show_comparison, show_parts
 from workbench.apps.panels.code import compare_code, config_code, kind_code, notebook_cells
-from workbench.apps.panels.presets import PRESETS
 from workbench.apps.panels.request import Request, Subject
 from workbench.features.base.registry import KINDS
+from workbench.features.doctor.presets import PRESETS
 
 
 def run(text: str) -> Any:

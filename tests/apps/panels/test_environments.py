@@ -9,9 +9,9 @@ import pytest
 import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.factories.environments import environment
-from workbench.apps.panels.environments import Environment, choices, read_environment
 from workbench.apps.panels.knobs.table import KnobTable
 from workbench.apps.panels.recent import ENVIRONMENTS, recent, remember
+from workbench.features.doctor.engines import Environment, choices, read_environment
 
 pytestmark = pytest.mark.usefixtures("own_home")
 

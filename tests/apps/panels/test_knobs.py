@@ -17,12 +17,12 @@ from workbench.apps.panels.knobs.details import fired_in, pass_rows
 from workbench.apps.panels.knobs.option_row import option_rows
 from workbench.apps.panels.knobs.rows import MEMORY, default_threads, standing_rows
 from workbench.apps.panels.knobs.table import CHIEF, MOST_HITS, KnobTable
-from workbench.apps.panels.presets import PRESETS
 from workbench.apps.panels.request import LABELS
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import KNOBS, catalogue, pass_help, shipped_passes
 from workbench.core.cpu import usable_cores
 from workbench.core.measure.providers import ProviderState
+from workbench.features.doctor.presets import PRESETS
 from workbench.features.doctor.records import Plugin, Survey
 
 

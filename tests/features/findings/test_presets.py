@@ -8,8 +8,8 @@ import pytest
 
 from tests.factories.comparisons import ordinary
 from tests.features.findings.evidence import evidence
-from workbench.apps.panels.presets import PRESETS, Preset
 from workbench.core.config import Config
+from workbench.features.doctor.presets import PRESETS, Preset
 from workbench.features.findings.rule import look
 
 FLOAT = [("c", "Conv", ("x", "w"), 100), ("r", "Relu", ("c",), 10)]

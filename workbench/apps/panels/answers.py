@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels.request import Subject, labelled
 from workbench.core.config import Config
-from workbench.core.errors import WorkbenchError
+from workbench.features.compare.model_here import is_file_of
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord
@@ -57,13 +57,3 @@ NO_ANSWER = Answer(None, None, "", {})
 def configs_of(record: ComparisonRecord) -> dict[str, Config]:
     """Return the configs of a comparison by label, as the panels hold them."""
     return labelled(run.config for run in record.runs)
-
-
-def is_file_of(record: ComparisonRecord, model: Any) -> bool:
-    """Return whether a model is the one that was compared: the same content, whatever its name."""
-    if model.file_bytes != record.model.graph_bytes + record.model.external_bytes:
-        return False
-    try:
-        return bool(model.sha256 == record.model.sha256)
-    except WorkbenchError:  # the file went away
-        return False

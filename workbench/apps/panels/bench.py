@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels import code
 from workbench.apps.panels.actions import COMPARE, Action, action_of, more_action
-from workbench.apps.panels.answers import is_file_of
 from workbench.apps.panels.fixes import fix_action, fix_code
 from workbench.apps.panels.jobs import Done, Failed, Job, Jobs, wait_for
 from workbench.apps.panels.recent import open_model, recent, with_recent
@@ -21,6 +20,7 @@ from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.task_thread import TaskThread, import_shared
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
+from workbench.features.compare.model_here import is_file_of
 from workbench.features.findings.record import FindingRecord
 
 if TYPE_CHECKING:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from workbench.apps.panels.answers import is_file_of
 from workbench.apps.panels.jobs import Job, Jobs
 from workbench.apps.panels.state import BenchState
-from workbench.core.bundle.comparison import ComparisonRecord, InputsRecord
-from workbench.core.errors import WorkbenchError
-from workbench.core.models.samples import sample_names
+from workbench.features.compare.model_here import find_model, sizes_of
 
 
 def look_for_model(state: BenchState, jobs: Jobs) -> Job | None:
@@ -26,29 +21,11 @@ def look_for_model(state: BenchState, jobs: Jobs) -> Job | None:
         if state.result is not result:  # another one is on the screen by now
             look_for_model(state, jobs)
 
-    look = partial(find_model, result.record, tuple(state.recent))
+    def look(job: Job) -> tuple[Any, str] | None:
+        job.step(f"looking for {result.record.model.name}")
+        return find_model(result.record, state.recent)
+
     return jobs.start("opening", look, done, partial(setattr, state, "model_error"))
-
-
-def find_model(record: ComparisonRecord, recent: Iterable[str], job: Job) -> tuple[Any, str] | None:
-    """Return the compared model with the source that opens it: the sample of its name, or a recent file.
-
-    Nothing is downloaded. None: it is not here.
-    """
-    from workbench.core.models import load  # and onnx with it
-
-    name = record.model.name
-    files = (source for source in recent if Path(source).stem == name and Path(source).is_file())
-    for source in (*([name] if name in sample_names() else []), *files):
-        job.step(f"looking for {name}")
-        try:
-            model = load(source)
-        except WorkbenchError:
-            continue
-        if is_file_of(record, model):
-            model.describe()
-            return model, source
-    return None
 
 
 def set_found(state: BenchState, result: Any, opened: tuple[Any, str] | None) -> None:
@@ -60,15 +37,3 @@ def set_found(state: BenchState, result: Any, opened: tuple[Any, str] | None) ->
         state.model_error = None
         state.model, state.source = opened
         state.dims, state.seed, state.data = sizes_of(state.model, inputs), inputs.seed or 0, ""
-
-
-def sizes_of(model: Any, inputs: InputsRecord) -> tuple[tuple[str, int], ...]:
-    """Return the sizes of free axes in recorded inputs; none where the default random inputs are these."""
-    try:
-        if model.inputs(seed=inputs.seed or 0).shapes == inputs.shapes:
-            return ()
-    except WorkbenchError:
-        return ()
-    from workbench.core.models.usual import sizes_in  # and onnx with it
-
-    return tuple(sizes_in(model.structure, inputs.shapes).items())

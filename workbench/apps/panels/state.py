@@ -9,10 +9,11 @@ from typing import Any as Anything
 
 from traitlets import Any, Bool, Dict, Enum, HasTraits, Instance, Int, Tuple, Unicode, observe
 
-from workbench.apps.panels.answers import NO_ANSWER, Answer, configs_of, folded_with, is_file_of
+from workbench.apps.panels.answers import NO_ANSWER, Answer, configs_of, folded_with
 from workbench.apps.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject, labelled
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
+from workbench.features.compare.model_here import is_file_of
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison

@@ -8,7 +8,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from workbench.apps.panels.environments import Environment, choices
 from workbench.apps.panels.knobs.row import ARITHMETIC, SettingRow, ValuePlace, field_place
 from workbench.core.config import KNOBS, Config, Knob, PreparedModel, Provider, catalogue, kinds, part_types
 from workbench.core.config.fields import BY_FIELD
@@ -20,6 +19,7 @@ from workbench.core.cpu import read_cpu, usable_cores
 from workbench.core.errors import ConfigError
 from workbench.core.models.samples import sample_names
 from workbench.core.stored_files import expanded
+from workbench.features.doctor.engines import Environment, choices
 
 # What ORT does with a field that nobody set; ORT's documentation and ours say so.
 IN_EFFECT = {"level": "all", "execution_mode": "sequential", "spinning": "on", "deterministic": "off"}

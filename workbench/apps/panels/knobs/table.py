@@ -18,13 +18,13 @@ from workbench.apps.panels.knobs.option_row import entries_have_rows, found_opti
 from workbench.apps.panels.knobs.row import SettingRow
 from workbench.apps.panels.knobs.rows import found_rows, standing_rows
 from workbench.apps.panels.knobs.shared_row import line, named_dimensions, preview_line, shared_rows
-from workbench.apps.panels.presets import PRESETS
 from workbench.apps.panels.request import LABELS
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config, Provider, catalogue
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted, one_line, quoted
 from workbench.drawing.markup import note_html, text
+from workbench.features.doctor.presets import PRESETS
 from workbench.features.doctor.provider_words import about_providers, do_not_work, plugins
 
 _NAMES = {"A": "A baseline", "B": "B candidate"}

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from workbench.apps.panels.actions import MORE_S
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.presets import int8_cpu, int8_here
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config
 from workbench.core.models.samples import sample_names
 from workbench.core.text import one_line
 from workbench.features.base.registry import KINDS
+from workbench.features.doctor.presets import int8_cpu, int8_here
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
