@@ -80,7 +80,7 @@ def test_the_published_files_of_a_folder_are_judged_in_the_form(
     expect(card.locator(".main-svg").first).to_be_visible(timeout=LONGEST_MS)
     heading = page.locator(".wbp-page:visible .wbp-heading")
     expect(heading).to_contain_text("Returns noise: model_q4.onnx; does not load: model_int8.onnx")
-    expect(heading).to_contain_text("Within a limit of the file, take model_fp16.onnx from")
+    expect(heading).to_contain_text("within a limit of the file, take model_fp16.onnx from")
     page.get_by_label("file", exact=True).fill("100")
     page.get_by_label("file", exact=True).press("Tab")
     expect(page.locator(".wbp-limits")).to_contain_text("yes: ")

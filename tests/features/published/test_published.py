@@ -89,8 +89,10 @@ def test_a_file_that_returns_noise_or_does_not_load_is_named() -> None:
     assert "C q4.onnx returns noise: 2.1 MB" in str(record)
     words = [row.values[3][0].text for row in record_chart(record).rows]
     assert words[0] == "the float32 file"
-    assert words[2] == "130 % of the output, returns noise"
+    assert words[2] == "returns noise"
     assert words[3] == "does not load"
+    assert record_chart(record).rows[3].values[4][0].text == "does not load"
+    assert "; within a limit of the file, take " in record_chart(record).sentences[0]
     other = replace(record.rows[2], error=0.2)
     assert "has other outputs: q4.onnx" in replace(record, rows=(record.rows[0], other)).headline
 

@@ -117,6 +117,17 @@ def test_releases_that_are_not_known_offline(tools: Path) -> None:
 
 
 @pytest.mark.usefixtures("own_home")
+def test_the_environment_of_a_quicker_process_is_used(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = cache_folder() / "versions" / "1.27.0"
+    tools.joinpath("pip.py").write_text(
+        f"import pathlib\nplace = pathlib.Path({str(place)!r})\nplace.mkdir()\n(place / 'theirs').touch()\n"
+    )
+    assert environments_of(monkeypatch, "1.27.0", "/x")[0] == str(place)
+    assert [path.name for path in place.parent.iterdir()] == ["1.27.0"]
+    assert [path.name for path in place.iterdir()] == ["theirs"]
+
+
+@pytest.mark.usefixtures("own_home")
 def test_installing_is_stopped(tools: Path) -> None:
     tools.joinpath("pip.py").write_text("import time\ntime.sleep(600)\n")
     stop = threading.Event()

@@ -45,8 +45,11 @@ def kept_environment(version: str, cancel: threading.Event | None, on_step: Call
         numpy = "numpy" if _order(version) >= _NUMPY_2 else "numpy<2"
         pip = [interpreter(str(made)), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         _make([*pip, f"onnxruntime=={version}", numpy], version, cancel)
-        if not place.is_dir():  # another process may have been quicker
+        try:
             made.rename(place)
+        except OSError:
+            if not place.is_dir():  # another process was not quicker
+                raise
     trim(place.parent)
     return str(place)
 

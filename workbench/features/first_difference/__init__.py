@@ -38,7 +38,7 @@ from workbench.features.first_difference.record import (
 MOST_PASSES = 24  # switched off one by one
 MOST_FILE_BYTES = 256 << 20  # with weights; a larger model is searched by bisection
 MOST_TENSOR_BYTES = 1 << 30  # of all tensors at once, each taken to be as large as the largest input
-POINTS = 16  # tensors that a step of the bisection puts in view
+POINTS = 32  # tensors that a step of the bisection puts in view
 
 
 class FirstDifference(Result):

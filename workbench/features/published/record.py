@@ -158,7 +158,7 @@ def published_chart(record: PublishedRecord) -> Chart:
     speed = Axis("times as fast as the float32 file", "dot", (ReferenceLine(1.0),))
     axes = (Axis("file (MB)"), Axis("peak memory (MB)"), Axis("median latency (ms)"), error, speed)
     rows = tuple(_chart_row(index, row) for index, row in enumerate(record.rows))
-    return Chart((record.headline, *record.advice), axes, rows, columns=2)
+    return Chart(("; ".join([record.headline, *record.advice]),), axes, rows, columns=2)
 
 
 def _chart_row(index: int, row: PublishedRow) -> ChartRow:
@@ -167,12 +167,12 @@ def _chart_row(index: int, row: PublishedRow) -> ChartRow:
     absent, problem = row.trouble or "not measured", one_line(row.failure or "", _LONGEST)
     words = "the float32 file" if row.verdict is None else absent
     if row.error is not None:
-        words = ", ".join(filter(None, (share_of(row.error, "the output"), row.fault)))
+        words = row.fault or share_of(row.error, "the output")
     return one_value(
         one_line(f"{row.label}: {row.name}", _LABEL),
         _size_value(row.file_bytes, "not known", look),
         _size_value(row.peak_rss_bytes, absent, look),
         time_value(row.latency_s, look, absent, detail=problem),
         Value(percent(row.error), words, look, detail=row.reason or ""),
-        row.speed(look),
+        Value(None, row.trouble, look) if row.trouble else row.speed(look),
     )
