@@ -1,8 +1,9 @@
-"""The limits of `wb.on`: `python -m benchmarks.fleet`, a few minutes.
+"""The limits of `wb.on`, and what a large fleet would run: `python -m benchmarks.fleet`, a few minutes.
 
 *Fake* workers lie in one process and answer with a saved result without measuring, so only the way to them
 and back is timed. *Real* ones are processes of this machine, which may not measure two at a time. *Lost*
-kills or freezes one while it measures, or makes it lie, and times until the call says so.
+kills or freezes one while it measures, or makes it lie, and times until the call says so. The *plan* computes
+a year of an organisation with 500 device types from bytes and seconds that were measured.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 import gc
 import logging
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -21,7 +23,8 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from heapq import heapify, heapreplace
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -32,6 +35,7 @@ import distributed
 
 import workbench as wb
 from tests.factories.comparisons import ordinary
+from workbench.core.text import bytes_text
 from workbench.features.base.result import packed
 from workbench.features.remote import on_worker, task
 
@@ -200,9 +204,52 @@ def _processes(workers: int) -> Iterator[tuple[Any, int, list[subprocess.Popen[b
                 process.wait()
 
 
+@dataclass(frozen=True)
+class Organisation:
+    """What is asked of a fleet each night; each question is a comparison of two configs."""
+
+    types: int = 500
+    devices: int = 2  # of a type
+    models: int = 40
+    configs: int = 3  # that are compared with the default
+    nights: int = 365
+    question_s: float = 60.0  # the default budget of an open comparison
+    settled_s: tuple[float, float] = (8.0, 60.0)  # from the first answer to the whole budget
+    lost: float = 0.02  # of the questions, whose worker leaves in the middle: it is asked again
+
+
+def plan(fleet: Organisation) -> Iterator[str]:
+    """Compute a night and a year of an organisation."""
+    draws, bundle_bytes = random.Random(0), len(packed(wb.Comparison(ordinary()), weights=False))
+    ends, asked = [], 0
+    for _ in range(fleet.types):
+        free_s = [0.0] * fleet.devices
+        heapify(free_s)
+        for _ in range(fleet.models * fleet.configs):
+            seconds = draws.uniform(*fleet.settled_s)
+            asked += 1
+            while draws.random() < fleet.lost:
+                seconds, asked = seconds + draws.uniform(0, fleet.question_s), asked + 1
+            heapreplace(free_s, free_s[0] + seconds)
+        ends.append(max(free_s))
+    results = fleet.types * fleet.models * fleet.configs
+    rows = results * fleet.nights
+    yield f"| device types, devices | {fleet.types}, {fleet.types * fleet.devices:,} |"
+    yield f"| results of a night: types × {fleet.models} models × {fleet.configs} configs | {results:,} |"
+    yield f"| questions asked, {fleet.lost:.0%} of them lost and asked again | {asked:,} |"
+    yield f"| a type is done after, median and last | {median(ends) / 60:.0f} and {max(ends) / 60:.0f} min |"
+    yield f"| answers a second at the scheduler, mean | {asked / max(ends):.1f} |"
+    yield f"| bytes of a bundle, of a night, of a year | {bytes_text(bundle_bytes)}, " + (
+        f"{bytes_text(bundle_bytes * results)}, {bytes_text(bundle_bytes * rows)} |"
+    )
+    yield f"| rows of a year in one database | {rows:,} |"
+    yield f"| rows of a year per device type | {rows // fleet.types:,} |"
+
+
 def main() -> None:
     """Print the rows of the chosen parts."""
     parts: dict[str, Callable[[argparse.Namespace], Iterator[str]]] = {
+        "plan": lambda _: plan(Organisation()),
         "real": lambda chosen: real(chosen.real),
         "lost": lambda _: lost(),
         "fake": lambda chosen: fake(chosen.workers, chosen.questions),  # the last: its workers stay

@@ -1,8 +1,9 @@
-"""Measure how fast the panels answer: `python -m benchmarks.panels [PART…] [-m MODEL]`.
+"""Measure how fast the panels answer, and their budgets: `python -m benchmarks.panels [PART…] [-m MODEL]`.
 
 Start a real JupyterLab and a Chromium without a window, and click as a person would. `clicks`: many different
 clicks while a comparison runs, from the click until the page shows its answer. `cancel`: runs that are
-cancelled at several moments, from the click until the panels say so, and until no worker is left. `cold`: a
+cancelled at several moments, from the click until the panels say so, and until no worker is left. `tasks`:
+the clicks of the common tasks. `places`: how far below the top of each tab its first data stand. `cold`: a
 page of a fresh server in a fresh browser profile, from its address until a click is answered. Print a table;
 `-o FILE` writes every value as JSON.
 """
@@ -21,27 +22,20 @@ from statistics import median
 from typing import Any
 
 import psutil
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
+from benchmarks.panel_budgets import budget_table, cold, places, tasks
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import started_lab
 from tests.browser.harness.panels import IN_VIEW, MOST_CONTROLS, STOP, VIEWS, button, knob, make
 from tests.conftest import is_worker
 
-PARTS = ("clicks", "cancel", "cold")
+PARTS = ("clicks", "cancel", "tasks", "places", "cold")
 TIMES = 3  # each click, and each cancel
 MADE = ("Profile A and B", "Explain A and B", "Ablate", "Level by level")  # in its view
 RUNS = ("Compare", *MADE)
 MOMENTS_S = (0.0, 0.4, 1.2)  # after the first sign of life
-COLD = """import time
-began = time.perf_counter()
-import workbench as wb
-bench = wb.Workbench()
-bench.panels
-took_s = time.perf_counter() - began
-bench"""
-INSIDE = "from ipywidgets.widgets.widget import _instances\nprint(len(_instances), took_s)"
 START = """
 import workbench as wb
 bench = wb.Workbench()
@@ -190,43 +184,15 @@ def measure(parts: Sequence[str], model: str, times: int) -> list[dict[str, Any]
         with started_lab(place / "lab") as lab:
             for part in [part for part in PARTS if part in parts and part != "cold"]:
                 pages = Pages(browser, place)
-                book = open_book(pages.open(), lab, lab.write(f"{part}.ipynb", START.format(model=model)))
-                book.run_all()
-                expect(book.page.locator("details.wbp-headline")).to_be_visible()
-                rows += (measure_clicks if part == "clicks" else cancels)(book.page, times)
+                if part in ("tasks", "places"):
+                    rows += (tasks if part == "tasks" else places)(lab, pages)
+                else:
+                    book = open_book(pages.open(), lab, lab.write(f"{part}.ipynb", START.format(model=model)))
+                    book.run_all()
+                    expect(book.page.locator("details.wbp-headline")).to_be_visible()
+                    rows += (measure_clicks if part == "clicks" else cancels)(book.page, times)
                 pages.close()
                 lab.stop_kernels()
-    return rows
-
-
-def cold(folder: Path, browser: Browser, times: int) -> list[dict[str, Any]]:
-    """Open a page of a fresh server in a fresh profile; return the seconds until each step."""
-    rows = []
-    for turn in range(times):
-        with started_lab(folder / f"cold-{turn}") as lab:
-            pages = Pages(browser, folder)
-            page, name = pages.open(width=1440, height=900), lab.write("cold.ipynb", COLD, INSIDE)
-            began, steps = time.perf_counter(), {}
-            book = open_book(page, lab, name)
-            steps["notebook drawn"] = time.perf_counter() - began
-            book.wait_for_kernel()
-            steps["kernel idle"] = time.perf_counter() - began
-            book.command("notebook:run-cell-and-select-next")
-            expect(button(page, "Compare")).to_be_visible()
-            steps["Compare visible"] = time.perf_counter() - began
-            button(page, "all settings").click()
-            expect(page.locator(".wbk-group").first).to_be_visible()
-            steps["first click answered"] = time.perf_counter() - began
-            book.cell(1).locator(".cm-content").click()
-            book.command("notebook:run-cell-and-select-next")
-            models, inside_s = book.output(1).locator("pre").first.inner_text().split()
-            pages.close()
-            lab.stop_kernels()
-        steps["of it imports and widgets"] = float(inside_s)
-        rows += [
-            {"part": "cold", "name": step, "turn": turn, "seconds": took} for step, took in steps.items()
-        ]
-        print(f"widget models: {models}")
     return rows
 
 
@@ -268,7 +234,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if wrong:
         parser.error(f"{wrong[0]!r} is no part; choose from {', '.join(PARTS)}")
     rows = measure(asked.parts or PARTS, asked.model, asked.times)
-    print(table(rows))
+    timed = [row for row in rows if "seconds" in row]
+    if timed:
+        print(table(timed))
+    print(budget_table([row for row in rows if "seconds" not in row]))
     if asked.output is not None:
         asked.output.write_text(json.dumps(rows, indent=1), "utf-8")
     return 0

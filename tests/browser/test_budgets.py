@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Show
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import IN_VIEW, MOST_CONTROLS, STOP, VIEW_TOP, button, compared
-from tests.browser.harness.tasks import FRESH_TASKS, START, TASKS, Task, spent_on
+from tests.browser.harness.panels import IN_VIEW, MOST_CONTROLS, STOP, VIEW_TOP, button, compared, knob
+from tests.browser.harness.tasks import FRESH_TASKS, START, TASKS, Clicks, Task, spent_on
 from tests.browser.test_panels import ENDLESS, opened, with_model
 from tests.core.models import tiny
 
@@ -51,6 +51,17 @@ def test_int8_with_accuracy_one_thread_and_an_own_file_take_few_clicks(show: Sho
     path = tiny.save(tiny.mlp(WIDE), lab.folder, "wide.onnx")
     page = show(START.format(model=str(path), budget_s=1.0)).page
     within_budget(FRESH_TASKS, spent_on(page, FRESH_TASKS))
+
+
+@pytest.mark.release
+def test_int8_shows_the_error_of_the_outputs_after_two_clicks(show: Show) -> None:
+    page = opened(show, 1.0).page
+    clicks = Clicks(page)
+    clicks.choose(knob(page, "precision"), "dynamic int8")
+    clicks.click(button(page, "Compare"))
+    compared(page)
+    expect(page.locator(".wbp-verdict")).to_contain_text("utputs")
+    assert clicks.spent() == 2
 
 
 def test_few_controls_are_in_view_and_the_answer_with_the_top_of_its_view(show: Show) -> None:

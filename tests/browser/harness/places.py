@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 import workbench as wb
-from tests.browser.harness.panels import tab
+from tests.browser.harness.panels import TABS, tab
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run
 from workbench.core.bundle.comparison import ComparisonRecord
@@ -65,3 +65,8 @@ def first_data(page: Page, name: str) -> float:
     tab(page, name)
     pixels: float = page.wait_for_function(FROM_TOP, arg=DATA).json_value()["pixels"]
     return pixels
+
+
+def distances(page: Page) -> dict[str, float]:
+    """Return the distance of the first data from the top of each tab."""
+    return {name: first_data(page, name) for name in TABS}
