@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 import workbench as wb
 from tests.core.models import tiny
@@ -53,6 +56,49 @@ def test_outputs_were_compared(compared: wb.Comparison) -> None:
 
 
 @pytest.mark.real
+def test_it_is_in_the_history_and_a_bundle_reopens_as_it_was(compared: wb.Comparison, tmp_path: Path) -> None:
+    assert compared.record.id in set(wb.history().to_frame()["id"])
+    path = compared.save(tmp_path / "c.ortbench")
+    reopened = wb.open(path)
+    assert reopened.record == compared.record
+    assert str(reopened) == str(compared)
+
+
+@pytest.mark.real
+def test_it_says_it_in_one_sentence_and_in_tables(compared: wb.Comparison) -> None:
+    assert "outputs agree" in str(compared)
+    assert len(compared.to_frame()) == 3
+    assert {"p50_ms", "runs_per_s"} <= set(compared.percentiles()["figure"])
+    bundle, about = compared._repr_mimebundle_()
+    assert bundle["text/plain"] == str(compared)
+    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
+    assert about["image/png"]["width"] < 1000  # shown at the size it was drawn for, not at that of its pixels
+    assert not {"text/html", "image/svg+xml"} & {*bundle}
+
+
+def model_with(path: Path, op: str) -> Path:
+    graph = helper.make_graph(
+        [helper.make_node(op, ["x"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [64])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [64])],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), path)
+    return path
+
+
+@pytest.mark.real
+def test_random_outputs_are_not_called_different(tmp_path: Path) -> None:
+    path = model_with(tmp_path / "random.onnx", "RandomUniformLike")
+    result = wb.compare(
+        path, wb.Config(), wb.Config(intra_op_threads=1), budget_s=BUDGET_S, progress=False, keep=False
+    )
+    (row,) = result.agreement
+    assert row.agrees is None
+    assert result.verdict.kind != "outputs differ"
+
+
+@pytest.mark.real
 def test_a_config_that_fails_is_a_record_and_the_verdict_says_so(tmp_path: Path) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)
     failing = wb.Config(providers=("cpu",), session_entries={"session.load_model_format": "ORT"})
@@ -62,6 +108,13 @@ def test_a_config_that_fails_is_a_record_and_the_verdict_says_so(tmp_path: Path)
     assert result.runs[1].failure.stage == "load"
     assert "B could not be measured" in result.verdict.reason
     assert result.runs[0].latency.median_s is not None
+
+
+@pytest.mark.real
+def test_when_no_config_runs_it_is_an_error_naming_the_cause(tmp_path: Path) -> None:
+    path = model_with(tmp_path / "unknown.onnx", "NoSuchOperator")
+    with pytest.raises(wb.WorkbenchError, match="NoSuchOperator"):
+        wb.compare(path, wb.Config(), wb.Config(level="basic"), progress=False, keep=False)
 
 
 @pytest.mark.real

@@ -90,3 +90,18 @@ def test_a_secret_of_a_config_is_saved_and_shown_nowhere(tmp_path: Path) -> None
     with pytest.raises(wb.ConfigError, match="api_token was hidden when this was saved"):
         wb.measure("digits-conv", again.replace(precision=None), progress=False)
     assert AZURE in config.to_python("digits-conv")  # what the user asks for runs
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_what_a_reopened_bundle_draws_needs_no_weight(tmp_path: Path) -> None:
+    result = wb.compare("digits-conv", wb.Config(level="disabled"), wb.Config(), budget_s=0.5, progress=False)
+    result.examine("explanation", "profile", "memory", "roofline")
+    again = wb.open(result.save(tmp_path / "a.ortbench"))
+    for table in ("memory", "roofline"):
+        assert getattr(again, table)().to_frame().equals(getattr(result, table)().to_frame())
+    for label in "AB":
+        before, after = result.profile(label), again.profile(label)
+        assert after.to_frame().equals(before.to_frame())
+        assert after.memory().to_frame().equals(before.memory().to_frame())
+    assert again.fusions().to_frame().equals(result.fusions().to_frame())

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from tests.core.models import tiny
 from tests.features.explain.conftest import Explain
 from tests.features.explain.models import MODELS
+from workbench.core.config import Config
+from workbench.core.models import Model
+from workbench.features.explain.explanation import explain
 
 LIGHT = ("light_squeezenet", "light_shufflenet")
 SLOW = ("light_resnet50", "light_inception_v2")
@@ -148,3 +153,17 @@ def test_a_call_is_what_its_body_computes(explained: Explain) -> None:
     into = {source.node: source.into for source in explanation.provenance.account.sources}
     assert len(into["first"]) == len(into["second"]) == 2
     assert not set(into["first"]) & set(into["second"])
+
+
+@pytest.mark.real
+def test_a_provider_without_its_libraries_is_explained(tmp_path: Path) -> None:
+    path = tiny.save(MODELS["gelu"](), tmp_path)
+    placement = explain(Model(path, "gelu"), Config(providers=("cuda", "cpu"))).placement
+    if placement.in_effect == ("CPUExecutionProvider",):
+        ((name, words),) = placement.not_loaded
+        assert name == "CUDAExecutionProvider"
+        assert "cu" in words
+        assert "\x1b" not in words
+        assert all("did not load" in (node.reason or "") for node in placement.nodes)
+    else:
+        assert placement.not_loaded == ()
