@@ -25,7 +25,7 @@ CALLS = {  # a command, where MODEL is a file → the functions that it calls
     "sweep MODEL --over batch=1,2": ("grid.calls.sweep",),
     "load-test MODEL": ("load.call.load_test",),
     "decode MODEL": ("decode.call.decode",),
-    "compare-versions MODEL --environment /old": ("versions.compare_versions",),
+    "compare-versions MODEL --environments /old": ("versions.compare_versions",),
     "deploy MODEL folder": ("deploy.result.deploy",),
     "tune MODEL": ("tune.call.default_space", "tune.call.tune"),
 }

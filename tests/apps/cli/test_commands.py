@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -325,12 +327,14 @@ def test_versions_are_compared_in_environments(
 
     calls: dict[str, Any] = {}
 
-    def compare_versions(_model: Any, environments: Any, config: Any, **options: Any) -> wb.Versions:
-        calls.update(options, environments=environments, config=config)
+    def compare_versions(
+        model: Any, environments: Sequence[str | os.PathLike[str] | None], config: wb.Config, **options: Any
+    ) -> wb.Versions:
+        calls.update(options, model=model, environments=environments, config=config)
         return wb.Versions(examples.versions())
 
     monkeypatch.setattr("workbench.features.versions.compare_versions", compare_versions)
-    arguments = ["--environment", "/old", "--environment", "/new", "--a", "level=basic"]
+    arguments = ["--environments", "/old", "--environments", "/new", "--a", "level=basic"]
     assert main(["compare-versions", model, *arguments]) == 0
     assert (calls["environments"], calls["config"]) == (["/old", "/new"], wb.Config(level="basic"))
     assert "ONNX Runtime 1.17.3, ort117" in capsys.readouterr().out

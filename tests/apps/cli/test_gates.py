@@ -111,7 +111,7 @@ def test_a_summary_that_cannot_be_written_loses_no_measurement(
     [
         "compare no-such-model.onnx -o",
         "profile no-such-model.onnx --keep-trace",
-        "compare-versions no-such-model.onnx --environment 1.20.0 --report",
+        "compare-versions no-such-model.onnx --environments 1.20.0 --report",
     ],
 )
 def test_a_result_that_cannot_be_written_is_said_before_anything_runs(

@@ -129,7 +129,7 @@ def test_the_report_is_written_by_command_without_markup_or_paths(
 ) -> None:
     put(monkeypatch, measured, slower_from("1.22.0"))
     report = tmp_path / "issue.md"
-    places = ["--environment", RELEASES[0], "--environment", RELEASES[-1]]
+    places = ["--environments", RELEASES[0], "--environments", RELEASES[-1]]
     command = ["compare-versions", "digits-conv", *places, "--bisect", "--report", str(report)]
     assert main([*command, "--no-history", "--quiet"]) == 0
     text = report.read_text("utf-8")

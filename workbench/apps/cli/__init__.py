@@ -35,7 +35,6 @@ from workbench.apps.cli import (
     scripts,
     showing,
     tuning,
-    versions,
 )
 from workbench.apps.cli.checks import INTERRUPTED, PIPE_CLOSED, TERMINATED, WRONG_USE
 from workbench.apps.cli.commands import CommandParser
@@ -45,7 +44,7 @@ from workbench.core.text import printable
 
 COMMANDS = (  # in the order of the help
     comparing, published, scripts, checking, measuring, load_testing, decoding, pipelining, matrix,
-    versions, explaining, evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting,
+    explaining, evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting,
     describing, cleaning, lab, lessons,
     features,  # the last, since the others may have a command by hand
 )  # fmt: skip

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import os
 import sys
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from workbench.apps.cli.commands import CommandParser, Commands, add, add_command
+from workbench.apps.cli.commands import CommandParser, Commands, add, add_command, result_file
 from workbench.apps.cli.comparing import add_configs, read_candidates
 from workbench.apps.cli.limits import add_limits, limits_of
 from workbench.apps.cli.showing import opened, print_result
@@ -72,6 +73,9 @@ def add_options(command: argparse.ArgumentParser, kind: str) -> None:
         else:
             _add_option(command, name, parameter, hints.get(name, ""))
     add(command, "--output", "--csv")
+    if hasattr(feature.result, "report"):
+        hint = "write what an issue needs, in Markdown"
+        command.add_argument("--report", type=result_file, metavar="FILE", help=hint)
     if feature.gates is not None:
         add(command, "--fail-if")
     if feature.keeps_accuracy:
@@ -130,7 +134,7 @@ def _reading(annotation: Any) -> dict[str, Any] | None:
             return {"choices": [choice for choice in get_args(member) if choice is not None]}
         if get_args(member) == (int,):
             return {"action": "append", "type": int, "metavar": "N", "help": "may be repeated"}
-        if get_args(member) == (str,):
+        if get_args(member) == (str,) or os.PathLike[str] in get_args(member):
             return {"action": "append", "metavar": "NAME", "help": "may be repeated"}
     return None
 
@@ -148,6 +152,7 @@ def _subject(given: str, model: str | None) -> Any:
 
 def run(kind: str, arguments: argparse.Namespace) -> int:
     """Make the call, print what came of it, and save it."""
+    from workbench.core.bundle.atomic import write_atomically
     from workbench.core.config import Config
     from workbench.core.measure.compare_request import check_seed
     from workbench.core.models import load
@@ -184,5 +189,7 @@ def run(kind: str, arguments: argparse.Namespace) -> int:
     result = feature.function(*first, **options)
     if feature.keeps_accuracy and arguments.accuracy:
         print(result.accuracy(progress=shows_progress(arguments)), file=sys.stderr)
+    if getattr(arguments, "report", None) is not None:
+        write_atomically(arguments.report, result.report().encode())
     print_result(arguments, result, result.to_frame())
     return save(result, arguments, feature.gates(result.record, arguments.fail_if) if feature.gates else ())

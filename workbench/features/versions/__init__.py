@@ -15,6 +15,7 @@ from workbench.core.errors import Cancelled, ConfigError, WorkbenchError
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field, names, yes_or_no
 from workbench.core.measure.bar import OnStep, bar, steps
+from workbench.core.measure.gates import of_comparison
 from workbench.core.measure.limits import Progress
 from workbench.core.models import Model, load
 from workbench.core.models.operators import count_operators
@@ -165,7 +166,8 @@ FEATURE = Feature(
         Field("environments", "versions", _PLACES, names, example="1.20.1, 1.27.0, 1.29.1", required=True),
         Field("bisect", "bisect", _BISECT, yes_or_no, example="yes"),
     ),
-    arguments=call_arguments, heading="Versions of ONNX Runtime side by side", button="Versions",
+    arguments=call_arguments, gates=lambda record, fail_if: of_comparison(record.comparison, fail_if),
+    heading="Versions of ONNX Runtime side by side", button="Versions", step="one version after another",
     hint="The config shown on other versions of ONNX Runtime: passes, nodes, placement, time, outputs",
-    step="one version after another", tabs=("Explore",),
+    tabs=("Explore",),
 )  # fmt: skip

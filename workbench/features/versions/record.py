@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import data_frame
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.run import Run
 from workbench.core.config.runtime import name_of
@@ -17,9 +17,6 @@ from workbench.drawing.chart import Chart, run_look
 from workbench.features.explain.observe import Observation
 from workbench.features.explain.placement.records import placed_in_words
 from workbench.features.variants.variant import ComparedRecord, Variant, side_by_side
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Changed = Literal["outputs", "latency", "nothing"]
 TITLE = "versions of ONNX Runtime side by side"
@@ -129,7 +126,7 @@ class VersionsRecord(ComparedRecord):
     operators: tuple[tuple[str, int], ...] = ()  # of the model's file
     profiles: tuple[OpTime, ...] = ()
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per environment, with what changed from the first one."""
         frame = ComparedRecord.to_frame(self)
         since = data_frame([row.since(self.rows[0]) for row in self.rows]).astype({"passes": "Int64"})
