@@ -52,3 +52,9 @@ def test_a_held_thread_has_no_other_core() -> None:
         assert cores_for_calls() == [core]
     finally:
         os.sched_setaffinity(0, allowed)
+
+
+def test_a_core_that_the_system_forbids_stops_nothing() -> None:
+    allowed = os.sched_getaffinity(0)
+    hold_to(max(allowed) + 1000)
+    assert os.sched_getaffinity(0) == allowed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 
 def cores_for_calls() -> list[int]:
@@ -27,8 +28,9 @@ def cores_for_calls() -> list[int]:
 
 
 def hold_to(core: int) -> None:
-    """Let the calling thread run on this core only."""
-    os.sched_setaffinity(0, {core})
+    """Let the calling thread run on this core only, unless the system forbids it."""
+    with suppress(OSError):  # a sandbox, or a cpuset that changed meanwhile: it runs where the system puts it
+        os.sched_setaffinity(0, {core})
 
 
 def _current_core() -> int:
