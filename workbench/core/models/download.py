@@ -7,22 +7,30 @@ import http.client
 import json
 import re
 import threading
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urljoin, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPRedirectHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+)
 
 from workbench.core import home
-from workbench.core.background import check_cancel, in_background
+from workbench.core.background import in_background
 from workbench.core.errors import DownloadError, ModelError
 from workbench.core.models.external import beside_locations
 from workbench.core.models.fingerprint import file_sha256
 from workbench.core.models.sniff import HEAD_BYTES, not_onnx
 from workbench.core.models.structure import read_structure
-from workbench.core.models.transfer import Progress, Watch
+from workbench.core.models.transfer import Progress, Sockets, Watch
 from workbench.core.stored_files import check_regular, trim
 from workbench.core.text import bytes_text, has_login, public_address, shorten
 
@@ -56,16 +64,17 @@ def download(
         ) from error
     pin = _pin(address, fragment)
     label = shorten(public_address(url))
+    fetch = _Fetch(max_bytes)
     watch = Watch(label, timeout_s, progress, _SLOW_S)
-    with in_background(partial(_fetch_all, url, pin, watch, max_bytes), "download", cancel) as task:
+    work = partial(_fetch_all, fetch, url, pin, watch)
+    with in_background(work, "download", cancel) as task, closing(fetch.sockets):
         path = task.result(watch.check)
     watch.report()
     trim(path.parents[1])
     return path
 
 
-def _fetch_all(url: str, pin: str | None, watch: Watch, max_bytes: int, stop: threading.Event) -> Path:
-    fetch = _Fetch(max_bytes, stop)
+def _fetch_all(fetch: _Fetch, url: str, pin: str | None, watch: Watch, stop: threading.Event) -> Path:
     folder = home.cache_folder() / "downloads" / hashlib.sha256(url.encode()).hexdigest()[:16]
     path = folder / _file_name(url)
     if not (pin and path.exists() and file_sha256(path, stop) == pin):
@@ -110,11 +119,19 @@ class _SafeRedirects(HTTPRedirectHandler):
 class _Fetch:
     """The files of one model, with one bound for all."""
 
-    def __init__(self, max_bytes: int, stop: threading.Event) -> None:
+    def __init__(self, max_bytes: int) -> None:
         self._left = max_bytes
         self._max = max_bytes
-        self._stop = stop
-        self._opener = build_opener(_SafeRedirects)
+        self.sockets = Sockets()
+        self._opener = OpenerDirector()
+        for handler in (
+            ProxyHandler(),
+            self.sockets,
+            _SafeRedirects(),
+            HTTPDefaultErrorHandler(),
+            HTTPErrorProcessor(),
+        ):
+            self._opener.add_handler(handler)
 
     def to(self, url: str, path: Path, pin: str | None, watch: Watch, *, check: bool) -> str:
         """Download into a temporary file beside `path`; rename it only once it is complete and verified.
@@ -168,7 +185,6 @@ class _Fetch:
             raise self._too_large(label, total)
         digest, done = hashlib.sha256(), 0
         while chunk := response.read1(_CHUNK_BYTES):
-            check_cancel(self._stop)
             done += len(chunk)
             if done > self._left:
                 raise self._too_large(label, done)

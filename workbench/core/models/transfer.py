@@ -1,10 +1,15 @@
-"""Limits of a running download: time, and a minimum rate."""
+"""Limits of a running download: time, a minimum rate, and connections that can be closed."""
 
 from __future__ import annotations
 
+import http.client
+import socket
 import time
 from collections.abc import Callable
-from typing import TypeAlias
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeAlias
+from urllib.request import HTTPHandler, HTTPSHandler, Request
 
 from workbench.core.errors import DownloadError
 from workbench.core.text import bytes_text
@@ -61,3 +66,43 @@ class Watch:
                     "Try again later, or download the file elsewhere and load its path",
                 )
             self.begin()
+
+
+class Sockets(HTTPHandler, HTTPSHandler):
+    """urllib's handler that knows the connections of one download: another thread can end a blocked read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._open: list[socket.socket] = []
+        self._closed = False
+
+    def http_open(self, req: Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_HttpConnection, sockets=self), req)
+
+    def https_open(self, req: Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_HttpsConnection, sockets=self), req)
+
+    def add(self, connected: socket.socket) -> None:
+        self._open.append(connected)
+        if self._closed:
+            self.close()
+
+    def close(self) -> None:
+        self._closed = True
+        for connected in self._open:
+            with suppress(OSError):  # the server closed the connection first
+                connected.shutdown(socket.SHUT_RDWR)
+
+
+class _HttpConnection(http.client.HTTPConnection):
+    def __init__(self, *args: Any, sockets: Sockets, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._sockets = sockets
+
+    def connect(self) -> None:
+        super().connect()
+        self._sockets.add(self.sock)
+
+
+class _HttpsConnection(_HttpConnection, http.client.HTTPSConnection):
+    pass
