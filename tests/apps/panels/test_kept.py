@@ -11,6 +11,7 @@ import pytest
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
+from tests.core.models import tiny
 from tests.factories import results as examples
 from workbench.apps.panels.tabs.results import VIEWS
 from workbench.apps.panels.tabs.tab import TabPage
@@ -51,7 +52,11 @@ def test_all_that_the_buttons_make_is_in_the_bundle_the_page_and_the_history(
 ) -> None:
     bench.b = wb.Config(precision=wb.DynamicInt8())
     bench.state.forms = {"versions": {"environments": sys.executable}, "load test": {"duration_s": "0.2"},
-                         "replay": {"shapes": "1, 2, 1"}}  # fmt: skip
+                         "replay": {"shapes": "1, 2, 1"},
+                         "published files": {"source": str(tmp_path / "published")}}  # fmt: skip
+    (tmp_path / "published").mkdir()
+    for name in ("model.onnx", "model_fp16.onnx"):
+        tiny.save(tiny.mlp(), tmp_path / "published", name)
     bench.compare(wait=True)
     for kind in KINDS_OFFERED:
         bench.run(kind, wait=True)

@@ -28,7 +28,7 @@ def test_all_configs_are_measured_among_the_stages(bench: wb.Workbench, stages: 
     assert made is not None
     assert [[row.stage.name for row in made.stages(label)][1] for label in "AB"] == ["doubled"] * 2
     assert made.stages("B")[0].stage.config == wb.Config(level="basic")
-    assert "pipelines" in [EXPLORE.title_of(offer.name) for offer in EXPLORE.offers]
+    assert "pipelines" in [offer.title for offer in EXPLORE.offers]
 
 
 @pytest.mark.slow

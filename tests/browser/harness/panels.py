@@ -104,7 +104,7 @@ def place_of(name: str) -> tuple[str, str, str]:
     """Return where a result is made: the titles of its view and of its figure, the name of its button."""
     offered = [(tab, offer) for tab in (*results.VIEWS, EXPLORE) for offer in tab.offers]
     tab, offer = next((tab, offer) for tab, offer in offered if offer.button == name)
-    return tab.title, tab.title_of(offer.name), offer.button
+    return tab.title, offer.title, offer.button
 
 
 def maker(page: Page, name: str) -> Locator:

@@ -293,13 +293,23 @@ def test_a_step_of_the_bisection_has_a_bounded_number_of_tensors_in_view(at: int
         places = {name: int(name[1:]) for name in chosen}
         return [TensorDifference(name, name, "Add", 0.1 * (place >= at)) for name, place in places.items()]
 
-    rows = bisected(names, seen, 1e-3)
+    rows = bisected(names, names[-1:], seen, 1e-3)
     assert next(row.tensor for row in rows if row.error) == f"t{at}"
     assert max(steps) <= POINTS + 1
     assert len(steps) <= 3
     steps.clear()
-    assert len(bisected(names, lambda chosen: [row for row in seen(chosen) if False], 1e-3)) == 0
+    assert len(bisected(names, [], lambda chosen: [row for row in seen(chosen) if False], 1e-3)) == 0
     assert len(steps) == 1, "nothing could be compared, so there is nothing between"
+
+
+def test_a_wrong_output_beside_the_others_is_found_by_bisection() -> None:
+    names = [f"t{place}" for place in range(3000)]
+
+    def seen(chosen: list[str]) -> list[TensorDifference]:
+        return [TensorDifference(name, name, "Add", 0.1 * (name in ("t1401", "t1402"))) for name in chosen]
+
+    rows = bisected(names, ["t1402", "t2999"], seen, 1e-3)
+    assert [row.tensor for row in rows if row.error] == ["t1401", "t1402"]
 
 
 def test_an_error_that_grows_is_traced_to_where_it_jumps() -> None:

@@ -134,7 +134,8 @@ def _reading(annotation: Any) -> dict[str, Any] | None:
             return {"choices": [choice for choice in get_args(member) if choice is not None]}
         if get_args(member) == (int,):
             return {"action": "append", "type": int, "metavar": "N", "help": "may be repeated"}
-        if get_args(member) == (str,) or os.PathLike[str] in get_args(member):
+        in_a_list = member is not annotation and os.PathLike[str] in get_args(member)
+        if get_args(member) == (str,) or in_a_list:
             return {"action": "append", "metavar": "NAME", "help": "may be repeated"}
     return None
 

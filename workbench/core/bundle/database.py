@@ -72,6 +72,10 @@ def writing(path: Path, patience_s: float) -> Iterator[sqlite3.Connection]:
         if not _check_ours(connection, path):  # before the first change, and again once the lock is held
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only an empty file takes it
         connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
+        with contextlib.suppress(
+            sqlite3.OperationalError
+        ):  # in use: a log of an earlier version is safe, too
+            connection.execute("PRAGMA journal_mode = delete")
         connection.execute("BEGIN IMMEDIATE")
         if not _check_ours(connection, path):
             for statement in filter(None, map(str.strip, _TABLES.split(";"))):

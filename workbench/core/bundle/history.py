@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import sqlite3
 import time
@@ -172,8 +171,10 @@ class RecordHistory:
         target = self.path.with_name(f"{self.path.name}.aside-{stamp}-{time.time_ns() % 10**9:09d}")
         try:
             self.path.rename(target)
-            for journal in self.path.parent.glob(f"{glob.escape(self.path.name)}-*"):
-                journal.rename(target.with_name(target.name + journal.name.removeprefix(self.path.name)))
+            for suffix in ("-journal", "-wal", "-shm"):  # the last two of earlier versions
+                journal = self.path.with_name(self.path.name + suffix)
+                if journal.exists():
+                    journal.rename(target.with_name(target.name + suffix))
         except OSError as error:
             raise HistoryError(
                 f"{str(self.path)!r} cannot be moved aside: {error}.",

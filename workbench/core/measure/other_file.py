@@ -8,11 +8,9 @@ from typing import Any
 
 from workbench.core.bundle.comparison import OutputAgreement
 from workbench.core.config import Precision, PreparedModel
-from workbench.core.measure.agreement import compare_outputs
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.tolerance import required_sqnr_db
-from workbench.core.worker.values import read_values
 
 TIMING_ONLY = "timing only, as asked for: outputs were not compared"
 
@@ -44,6 +42,9 @@ def agreement_of(
 
     Where the arithmetic of one is not float32, the error budget is the user's, or the usual.
     """
+    from workbench.core.measure.agreement import compare_outputs  # numpy: the panels open without it
+    from workbench.core.worker.values import read_values
+
     precision = candidate.config.precision
     if is_other_net(precision):
         return ()

@@ -105,7 +105,7 @@ class Round(ProcessRound):
     def _sample(self) -> None:
         """Run cycles of A B B A (order drawn anew each time) until enough are clean or time runs out."""
         began = self.surroundings.clock()
-        self.core = _shared_core([participant.cores for participant in self.alive()])
+        self.core = _shared_core([participant.cores for participant in self.alive()], self.number)
         cycles = clean = 0
         while alive := self.shuffled(self.alive()):
             cycle = alive + alive[::-1]
@@ -203,10 +203,13 @@ def _most_threads(counts: Iterable[int | None]) -> int | None:
     return max(count for count in known if count is not None) if None not in known else None
 
 
-def _shared_core(choices: Sequence[Sequence[int]]) -> int | None:
-    """Return the first core of the first config that all can use; None: each runs where the system puts it.
+def _shared_core(choices: Sequence[Sequence[int]], turn: int) -> int | None:
+    """Return a core that all can use, the best for each config in turn; None: the system places each thread.
 
-    Beside a busy core one process may share it for seconds while its partner has the other to itself.
+    Beside a busy core one process may share it for seconds while its partner has the other to itself. A
+    config that is measured alone has no partner to be compared with.
     """
-    shared = (core for core in choices[0] if all(core in cores for cores in choices)) if choices else iter(())
-    return next(shared, None)
+    if len(choices) < 2:
+        return None
+    best = choices[turn % len(choices)]
+    return next((core for core in best if all(core in cores for cores in choices)), None)

@@ -40,7 +40,8 @@ class TensorPair:
     def input_bytes(self) -> int:
         """The size of the largest input."""
         feeds = (*self.first.feeds, *self.second.feeds)
-        return max((value.nbytes for feed in feeds for value in feed.values()), default=0)
+        values = (value for feed in feeds for value in feed.values())  # a sequence is a list of arrays
+        return max((getattr(value, "nbytes", 0) for value in values), default=0)
 
     def differences(self, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """Return the energy of each tensor and of its difference; `names` are those to compare, None: all."""

@@ -10,20 +10,23 @@ from contextlib import suppress
 def cores_for_calls() -> list[int]:
     """Return the cores that no thread of a pool is bound to, first the one that the calling thread ran on.
 
-    Nothing where the system cannot hold a thread to a core.
+    Nothing where the system cannot hold a thread to a core, or does not tell.
     """
     if sys.platform != "linux":
         return []
+    try:
+        current, threads = _current_core(), os.listdir("/proc/self/task")  # noqa: PTH208
+    except OSError:  # a sandbox without these files
+        return []
     allowed = os.sched_getaffinity(0)
     free = allowed.copy()
-    for thread in os.listdir("/proc/self/task"):  # noqa: PTH208
+    for thread in threads:
         try:
             bound_to = os.sched_getaffinity(int(thread))
         except OSError:  # it ended
             continue
         if bound_to < allowed:
             free -= bound_to
-    current = _current_core()
     return sorted(free, key=lambda core: (core != current, core))
 
 

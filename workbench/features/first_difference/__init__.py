@@ -140,7 +140,8 @@ class _Search:
                     yield TensorDifference(*place, error, row["axis"], row["channel"])
 
         if names is None and is_large(pair, len(made_by)):
-            rows = bisected(list(made_by), differences_of, self.tolerance)
+            outputs = [value.name for value in self.model.structure.graph.output if value.name in made_by]
+            rows = bisected(list(made_by), outputs, differences_of, self.tolerance)
             self.notes.append(f"by bisection: {len(rows):,} of {counted(len(made_by), 'tensor')} in view")
             return rows
         order = {name: at for at, name in enumerate(made_by)}
@@ -168,9 +169,10 @@ def is_large(pair: TensorPair, tensors: int) -> bool:
 
 
 def bisected(
-    names: list[str], differences_of: Callable[[list[str]], Iterable[TensorDifference]], tolerance: float
-) -> tuple[TensorDifference, ...]:
-    """Return the tensors that were put in view: a few along the graph, then between two of them.
+    names: list[str], outputs: list[str],
+    differences_of: Callable[[list[str]], Iterable[TensorDifference]], tolerance: float,
+) -> tuple[TensorDifference, ...]:  # fmt: skip
+    """Return the tensors that were put in view: a few along the graph with all outputs, then between two.
 
     An error that is gone before the next tensor in view is not found.
     """
@@ -179,6 +181,7 @@ def bisected(
     while unseen:
         step = math.ceil(len(unseen) / POINTS)
         chosen = [*unseen[step - 1 : -1 : step], unseen[-1]]
+        chosen += [name for name in outputs if name not in tried and name not in chosen]
         tried.update(chosen)
         rows |= {row.tensor: row for row in differences_of(chosen)}
         ordered = [rows[name] for name in names if name in rows]
