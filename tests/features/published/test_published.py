@@ -15,7 +15,9 @@ import workbench as wb
 from tests.core.models import tiny
 from tests.factories import results
 from workbench.apps.cli import main
+from workbench.core.bundle.comparison import Doubt
 from workbench.core.bundle.estimate import Estimate
+from workbench.core.text import one_line
 from workbench.features.base.registry import KINDS
 from workbench.features.published.files import baseline_of, files_of
 from workbench.features.published.record import published_chart as record_chart
@@ -143,3 +145,22 @@ def test_the_files_of_a_repository_are_listed_or_it_is_said_why_not(monkeypatch:
     monkeypatch.setattr(HfApi, "list_repo_files", refuse)
     with pytest.raises(wb.WorkbenchError, match="cannot be listed: nobody answers"):
         wb.published("hf://org/repo")
+
+
+def test_doubts_are_said_and_all_files_are_one_comparison() -> None:
+    result = wb.Published(results.published())
+    record = result.record.comparison
+    doubt = Doubt("other load", "B", "one core was busy", "Close other programs")
+    doubted = wb.Published(replace(result.record, comparison=replace(record, doubts=(doubt,))))
+    assert "doubt about B (other load): one core was busy. Close other programs" in str(doubted)
+    assert doubted.comparison.doubts == (doubt,)
+    files = {one_line(row.name) for row in result.record.rows}
+    contenders = {contender.config for contender in result.best(max_file_bytes=1e9).contenders}
+    assert len(contenders) > 1
+    assert contenders <= files
+
+
+def test_a_limit_on_accuracy_says_where_it_is_measured() -> None:
+    with pytest.raises(wb.ConfigError, match="without labelled examples") as caught:
+        wb.Published(results.published()).best(max_accuracy_drop=0.01)
+    assert "result.comparison.accuracy(data)" in caught.value.fix

@@ -132,7 +132,9 @@ def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]:
 
 def _run_of(record: Any, name: str) -> tuple[ComparisonRecord, Config]:
     """Return the measurement that a bundle holds, and the config of its first run."""
-    measured: ComparisonRecord | None = getattr(record, "measured", record)
+    from workbench.features.base.folder import measured_record
+
+    measured = measured_record(record)
     runs: tuple[Run, ...] = getattr(measured, "runs", ())
     if measured is None or not runs:
         raise InputError(f"{name} holds no measurement", "name what `measure -o` or `compare -o` wrote")

@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from workbench.core.bundle.kinds import about_comparison
 from workbench.core.config import Config, PreparedModel
+from workbench.core.errors import ConfigError
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field
 from workbench.core.measure.gates import of_comparison
 from workbench.core.measure.limits import Limits, Progress
 from workbench.core.models import load
+from workbench.core.text import one_line
 from workbench.features.base.measured import Judged
 from workbench.features.base.running import Feeds, kept
 from workbench.features.compare.call import compare
+from workbench.features.compare.result import Comparison
 from workbench.features.grid.best import BestLimits, ConfigChoice, Contender, contenders_of
 from workbench.features.published.files import baseline_of, files_of, place
 from workbench.features.published.record import PublishedRecord, files_seen, published_chart
@@ -28,9 +32,29 @@ class Published(ConfigChoice, Judged):
 
     record: PublishedRecord
     title = "published files beside the float32 one"
+    _made: Comparison | None = None  # with its model, until it is saved
+
+    @property
+    def comparison(self) -> Comparison:
+        """All files in one comparison: every sample, percentiles, `accuracy(data)`, `measure_more()`."""
+        return self._made or Comparison(self.record.comparison)
+
+    def _in_words(self) -> str:
+        doubts = (
+            f"doubt about {doubt.label or 'all'} ({doubt.kind}): {doubt.evidence}. {doubt.fix}"
+            for doubt in self.measured.doubts
+        )
+        return "\n".join([super()._in_words(), *doubts])
 
     def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
-        return contenders_of(self.record.comparison, limits)
+        if limits.max_accuracy_drop is not None:
+            raise ConfigError(
+                "published files were judged without labelled examples",
+                "ask their comparison: result.comparison.accuracy(data), then result.comparison.best(…)",
+            )
+        files = {row.label: row.name for row in self.record.rows}
+        for contender in contenders_of(self.record.comparison, limits):
+            yield replace(contender, config=one_line(files[contender.label]))
 
 
 def published(
@@ -57,11 +81,13 @@ def published(
     first = baseline_of(files, baseline)
     others = [name for name in files if name != first]
     configs = [Config(precision=PreparedModel(place(files[name]))) for name in others]
-    comparison = compare(
+    made = compare(
         load(files[first]), Config(), *configs, inputs=inputs, budget_s=budget_s, progress=progress,
         seed=seed, cancel=cancel, limits=limits, keep=False,
     )  # fmt: skip
-    return kept(Published(files_seen([first, *others], comparison.record)), keep)
+    result = Published(files_seen([first, *others], made.record))
+    result._made = made
+    return kept(result, keep)
 
 
 def call_arguments(_model: Any, _configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:

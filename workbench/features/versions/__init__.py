@@ -156,7 +156,9 @@ def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]
     return (model, places if options.get("bisect") else [None, *places], *configs), options
 
 
-_PLACES = "Versions by number (installed once and kept), interpreters or environments, beside this one"
+_PLACES = (
+    "Versions by number (installed once and kept), interpreters or environments; one alone is beside this one"
+)
 _BISECT = "yes: find the release in which outputs or latency changed, between two versions by number"
 FEATURE = Feature(
     "versions", VersionsRecord, check_compared, lambda record: about_comparison(record.comparison),
