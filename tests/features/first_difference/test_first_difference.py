@@ -245,15 +245,21 @@ def test_a_rounding_below_the_tolerance_is_said(tmp_path: Path) -> None:
     assert f"at t{AT} of Tanh tanh{AT}" in str(found)
 
 
+def with_a_fault(plant: Plant, folder: Path) -> tuple[Path, Path]:
+    """Save a model of 999 nodes, and one with a planted fault."""
+    right, wrong = folder / "right.onnx", folder / "wrong.onnx"
+    model = stack(333)
+    onnx.save(model, right)
+    plant(model)
+    onnx.save(model, wrong)
+    return right, wrong
+
+
 @pytest.mark.parametrize(("plant", "node"), [(cast, f"tanh{AT}"), (one_channel, f"product{AT}")])
 def test_in_a_thousand_nodes_the_origin_is_found_at_the_usual_tolerance(
     plant: Plant, node: str, tmp_path: Path
 ) -> None:
-    right, wrong = tmp_path / "right.onnx", tmp_path / "wrong.onnx"
-    onnx.save(stack(333), right)
-    model = stack(333)
-    plant(model)
-    onnx.save(model, wrong)
+    right, wrong = with_a_fault(plant, tmp_path)
     origin = wb.first_difference(right, wrong).record.origin
     assert origin is not None
     assert origin.node == node
@@ -267,11 +273,7 @@ def test_a_large_model_is_searched_by_bisection_with_few_tensors_in_view(
     plant: Plant, node: str, tolerance: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Models of 1,000 nodes, which stand for large ones, with one difference in their 22nd to 24th."""
-    right, wrong = tmp_path / "right.onnx", tmp_path / "wrong.onnx"
-    onnx.save(stack(333), right)
-    model = stack(333)
-    plant(model)
-    onnx.save(model, wrong)
+    right, wrong = with_a_fault(plant, tmp_path)
     whole = wb.first_difference(right, wrong, tolerance=tolerance).record
     monkeypatch.setattr("workbench.features.first_difference.MOST_FILE_BYTES", 1000)
     found = wb.first_difference(right, wrong, tolerance=tolerance)
