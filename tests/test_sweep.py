@@ -19,9 +19,10 @@ from workbench.apps.cli import main
 from workbench.core.errors import ConfigError, InputError, RunFailed
 from workbench.core.measure.gates import OPEN
 from workbench.core.measure.limits import Progress
+from workbench.core.models.sizes import free_names
 from workbench.features.base.running import Turn, measured_in_turn
 from workbench.features.grid import calls
-from workbench.features.grid.axes import axes_of, free_names
+from workbench.features.grid.axes import axes_of
 
 
 def add_with(free: list[str | int | None], fixed: list[int]) -> onnx.ModelProto:
@@ -44,7 +45,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> wb.Model:  # type: ignore
 
 
 def test_axes_are_dims_by_name_or_by_their_beginning_and_knobs(model: Any) -> None:
-    assert free_names(model) == ("batch_size", "length", "x.2")
+    assert free_names(model.structure) == ("batch_size", "length", "x.2")
     axes = axes_of(
         model, [wb.Config(), wb.Config(level="basic")], {"batch": (1, 8), "x.2": 4, "threads": (1, 2)}
     )

@@ -221,6 +221,7 @@ class ConfigFields(Settings):
 
 KNOBS = knobs_of(ConfigFields)
 BY_FIELD = {knob.field: knob for knob in KNOBS}
+SHORT_NAMES = {"threads": "intra_op_threads"}
 
 
 def check_fields(names: Iterable[str]) -> None:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from workbench._version import __version__
 from workbench.core.bundle.comparison import OutputAgreement
 from workbench.core.bundle.machine import NOT_INSTALLED, SoftwareVersions, installed
 from workbench.core.bundle.run import Failure, Population, Run
+from workbench.core.config import Precision, PreparedModel
 from workbench.core.measure.agreement import OWN_CHANGES, compare_outputs
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.continuing import check_same_software
 from workbench.core.measure.limits import Samples
-from workbench.core.measure.other_file import agreement_of
+from workbench.core.measure.other_file import is_other_net
 from workbench.core.measure.pairs import Clock, Pair, pairs_of, population_of
 from workbench.core.measure.participant import Outcome
 from workbench.core.measure.percentiles import NEEDED
+from workbench.core.measure.tolerance import required_sqnr_db
 from workbench.core.worker import log
 from workbench.core.worker.values import read_values
 
@@ -222,3 +225,41 @@ def _has_too_few(run: Run) -> bool:
     """Return whether a run was measured, and its undisturbed blocks hold too few samples for a median."""
     blocks = [block for block in run.blocks if not block.disturbed]
     return bool(run.processes) and sum(len(block.samples_s) for block in blocks) < NEEDED[50.0]
+
+
+def agreement_of(
+    request: CompareRequest,
+    baseline: Candidate,
+    candidate: Candidate,
+    expected: Sequence[Mapping[str, Any]],
+    outputs: Path,
+    repeat: Sequence[Mapping[str, Any]] | None,
+) -> tuple[OutputAgreement, ...]:
+    """Compare the outputs in a candidate's file with the baseline's, but not those of a net that is another.
+
+    Where the arithmetic of one is not float32, the error budget is the user's, or the usual.
+    """
+    precision = candidate.config.precision
+    if is_other_net(precision):
+        return ()
+    required = required_sqnr_db(baseline.least_sqnr_db, candidate.least_sqnr_db)
+    asked = request.least_sqnr_db
+    return compare_outputs(
+        candidate.label,
+        expected,
+        _in_names_of_model(read_values(outputs), precision),
+        tolerance=request.tolerance,
+        least_sqnr_db=required if required is None or asked is None else asked,
+        repeat=repeat,
+        structure=None if request.source is None else request.source.structure,
+    )
+
+
+def _in_names_of_model(
+    outputs: Sequence[Mapping[str, Any]], precision: Precision | None
+) -> Sequence[Mapping[str, Any]]:
+    """Return the outputs of a file under the names that the model has for them."""
+    if not isinstance(precision, PreparedModel) or not precision.renamed_outputs:
+        return outputs
+    names = {theirs: ours for ours, theirs in precision.renamed_outputs}
+    return [{names.get(name, name): value for name, value in feed.items()} for feed in outputs]

@@ -16,9 +16,9 @@ from workbench.core.bundle.run import Failure
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.candidates import make_candidates
 from workbench.core.measure.compare_request import CompareRequest
+from workbench.core.measure.evidence import agreement_of
 from workbench.core.measure.interleaved import InterleavedRound, TaskAnswer, WorkerTask
 from workbench.core.measure.limits import OnProgress, Progress
-from workbench.core.measure.other_file import agreement_of
 from workbench.core.measure.pairs import Pair, population_of
 from workbench.core.measure.participant import Participant
 from workbench.core.measure.surroundings import StartWorker, Surroundings, surroundings_here

@@ -17,6 +17,7 @@ from workbench.core.models.declared import (
     SequenceType,
     TensorType,
     ValueType,
+    declared_inputs,
 )
 from workbench.core.models.position_tables import image_side, positions_of
 from workbench.core.models.usual import NOTHING_USUAL, Usual
@@ -229,6 +230,12 @@ def free_dims(inputs: Sequence[Declared]) -> Iterator[tuple[str, int, str | None
         for axis, dim in enumerate((kind.dims or ()) if kind else ()):
             if not isinstance(dim, int):
                 yield declared.name, axis, dim
+
+
+def free_names(structure: ModelProto) -> tuple[str, ...]:
+    """Return what `model.inputs` takes as sizes: symbolic names, and input.axis of axes without a name."""
+    dims = free_dims(declared_inputs(structure))
+    return tuple(dict.fromkeys(dim if isinstance(dim, str) else f"{name}.{axis}" for name, axis, dim in dims))
 
 
 def is_guessed(dim: str, guesses: Iterable[str]) -> bool:

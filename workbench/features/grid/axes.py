@@ -11,20 +11,18 @@ from typing import Any, TypeAlias
 from workbench.core.bounds import check_number
 from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
-from workbench.core.config.fields import BY_FIELD
+from workbench.core.config.fields import BY_FIELD, SHORT_NAMES
 from workbench.core.errors import ConfigError, InputError, RunFailed, WorkerError
 from workbench.core.measure.candidates import worker_plan
 from workbench.core.measure.limits import Limits
 from workbench.core.models import Model
-from workbench.core.models.declared import declared_inputs
-from workbench.core.models.sizes import free_dims, is_batch
+from workbench.core.models.sizes import free_names, is_batch
 from workbench.core.prepare.runnable import cast_feeds, make_runnable
 from workbench.core.text import did_you_mean, listed, quoted, shorten
 from workbench.core.worker.launch import Worker, WorkerFolder
 from workbench.core.worker.values import Feed, write_values
 from workbench.features.grid.record import GridAxis, Series
 
-KNOB_NAMES = {"threads": "intra_op_threads"}  # shorter names of knobs
 DEFAULT_BATCHES = (1, 4, 16)
 MOST_VALUES = 64  # of an axis
 _MOST_POINTS = 100
@@ -45,7 +43,7 @@ class Axes:
 
 def axes_of(model: Model, configs: Sequence[Config], asked: Mapping[str, Any]) -> Axes:
     """Return the axes; refuse names that are neither a free dimension nor a knob, and unusable values."""
-    dims = free_names(model)
+    dims = free_names(model.structure)
     sizes: dict[str, tuple[int, ...]] = {}
     knobs: dict[str, tuple[str, tuple[Any, ...]]] = {}
     for name, given in (asked or _default_sizes(model, dims)).items():
@@ -53,7 +51,7 @@ def axes_of(model: Model, configs: Sequence[Config], asked: Mapping[str, Any]) -
         dim = _dim(name, dims)
         if dim is not None:
             sizes[dim] = tuple(_size(name, value) for value in values)
-        elif (field := KNOB_NAMES.get(name, name)) in BY_FIELD:
+        elif (field := SHORT_NAMES.get(name, name)) in BY_FIELD:
             if other := next((other for other, (turned, _) in knobs.items() if turned == field), None):
                 raise ConfigError(f"{other} and {name} are the same knob", f"leave {name} out")
             knobs[name] = (field, values)
@@ -75,12 +73,6 @@ def axes_of(model: Model, configs: Sequence[Config], asked: Mapping[str, Any]) -
     return Axes(tuple(axes), points, measured, series)
 
 
-def free_names(model: Model) -> tuple[str, ...]:
-    """Return what `model.inputs` takes as sizes: symbolic names, and input.axis of axes without a name."""
-    dims = free_dims(declared_inputs(model.structure))
-    return tuple(dict.fromkeys(dim if isinstance(dim, str) else f"{name}.{axis}" for name, axis, dim in dims))
-
-
 def _default_sizes(model: Model, dims: Iterable[str]) -> dict[str, tuple[int, ...]]:
     batch = next((dim for dim in dims if is_batch(dim)), None)
     if batch is None:
@@ -95,7 +87,7 @@ def _dim(name: str, dims: Sequence[str]) -> str | None:
     """Return the dimension of this name, or the only one that begins with it."""
     if name in dims:
         return name
-    if KNOB_NAMES.get(name, name) in BY_FIELD:
+    if SHORT_NAMES.get(name, name) in BY_FIELD:
         return None
     beginning = [dim for dim in dims if dim.startswith(name)]
     return beginning[0] if len(beginning) == 1 else None
@@ -120,7 +112,7 @@ def _size(name: str, value: Any) -> int:
 
 
 def _unknown(name: str, model: Model, dims: Sequence[str]) -> ConfigError:
-    known = (*dims, *KNOB_NAMES, *BY_FIELD)
+    known = (*dims, *SHORT_NAMES, *BY_FIELD)
     return ConfigError(
         f"{shorten(model.name)} has no free dimension {shorten(name)!r}, and no knob has that name",
         f"{did_you_mean(name, known)}{_choices(dims)}",

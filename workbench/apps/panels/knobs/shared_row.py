@@ -61,11 +61,11 @@ def _size_rows(state: BenchState) -> Iterator[SettingRow]:
     """Yield the row of the size of each free dimension, in the inputs as they are made unless it is set."""
     if state.model is None:
         return
+    from workbench.core.models.sizes import free_names
     from workbench.core.models.usual import sizes_in  # and onnx with it
-    from workbench.features.grid.axes import free_names
 
     made = {} if state.preview is None else sizes_in(state.model.structure, state.preview.shapes)
-    for name in free_names(state.model)[:MOST_DIMENSIONS]:
+    for name in free_names(state.model.structure)[:MOST_DIMENSIONS]:
         label, unset = f"size of {name}", "chosen" if name in dict(state.dims) else made.get(name, "chosen")
         yield SettingRow(
             f"dims/{name}",

@@ -15,13 +15,12 @@ from workbench.apps.panels.handlers import button, follow, on_change, own_change
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.next_steps import time_words
 from workbench.core.config import KNOBS, kinds
-from workbench.core.config.fields import BY_FIELD
+from workbench.core.config.fields import BY_FIELD, SHORT_NAMES
 from workbench.core.feature import Offer
 from workbench.core.form import Field
-from workbench.core.models.sizes import is_batch
+from workbench.core.models.sizes import free_names, is_batch
 from workbench.drawing.markup import text
 from workbench.features.base.registry import KINDS
-from workbench.features.grid.axes import KNOB_NAMES, free_names
 
 NARROW, WIDE = 5, 15  # characters of an example: up to here a field is short, from here on it takes the rest
 MOST_AXES = 2
@@ -100,13 +99,13 @@ class AxesField(W.HBox):
 
     def _offer(self) -> None:
         """Offer the free dimensions of the open model and the knobs."""
-        dims = () if self.state.model is None else free_names(self.state.model)
+        dims = () if self.state.model is None else free_names(self.state.model.structure)
         if self.state.model is not None:  # an example that this model has: its batch, another size, a knob
-            first = next(filter(is_batch, dims), next(iter(dims), next(iter(KNOB_NAMES))))
+            first = next(filter(is_batch, dims), next(iter(dims), next(iter(SHORT_NAMES))))
             self.pairs[0][0].placeholder = first
             self.pairs[0][1].placeholder = example_of(first)
         for name, _ in self.pairs:
-            name.options = (*dims, *KNOB_NAMES, *(knob.field for knob in KNOBS if type(knob) in SWEPT))
+            name.options = (*dims, *SHORT_NAMES, *(knob.field for knob in KNOBS if type(knob) in SWEPT))
 
     def _typed(self) -> None:
         """Tell the text of all pairs; a name alone shows which values it takes."""
@@ -127,7 +126,7 @@ class AxesField(W.HBox):
 
 def example_of(name: str) -> str:
     """Return values that an axis may have."""
-    knob: Any = BY_FIELD.get(KNOB_NAMES.get(name, name))
+    knob: Any = BY_FIELD.get(SHORT_NAMES.get(name, name))
     if knob is None:
         return _SIZES
     if isinstance(knob, kinds.Choice):

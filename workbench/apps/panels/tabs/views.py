@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.apps.panels.tabs.tab import Tab
 from workbench.apps.panels.tabs.traces import trace_tools
-from workbench.core.models.sizes import is_batch
-from workbench.features.grid.axes import free_names
+from workbench.core.models.sizes import free_names, is_batch
 
 if TYPE_CHECKING:
     from workbench.core.models import Model
@@ -19,7 +18,7 @@ def first_for(model: Model | None) -> str:
         return ""
     if model.describe().family == "GPT-like":
         return "decoding"
-    dims = free_names(model)
+    dims = free_names(model.structure)
     if any(map(is_batch, dims)):
         return ""
     return "replay" if dims else "thread scaling"
