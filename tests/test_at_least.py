@@ -19,6 +19,8 @@ from workbench.apps.panels.tabs.answer_words import verdict_in_words
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.measure.measured_again import contradiction
+from workbench.drawing.page.banner import axis_html
+from workbench.drawing.verdict_picture import axis_of
 from workbench.features.base.history import History
 from workbench.features.base.history_rows import SHOWN_COLUMNS, row_of
 from workbench.features.grid.acceptance import speed
@@ -62,6 +64,22 @@ def test_every_text_of_a_comparison_says_at_least(
     assert main(["show", str(path), "--json"]) == 0
     (verdict,) = json.loads(capsys.readouterr().out)["verdicts"]
     assert (verdict["kind"], verdict["ratio"]) == (kind, None)
+
+
+@pytest.mark.parametrize("kind", ["faster", "slower"])
+def test_the_scale_marks_the_end_that_is_known_and_points_to_the_other(kind: str) -> None:
+    (verdict,) = record(kind).verdicts
+    axis = axis_of(verdict)
+    assert axis is not None
+    known = axis.place(2.7 if kind == "faster" else 1 / 2.7)
+    assert sorted(map(axis.place, axis.interval or ())) == (
+        [known, 1.0] if kind == "faster" else [0.0, known]
+    )
+    drawn = axis_html(axis, "gain")
+    assert "<polygon" in drawn
+    assert "<circle" not in drawn, "no ratio is claimed"
+    words = "at least 2.7×" if kind == "faster" else "at most 0.37×"
+    assert f'aria-label="ratio {words}, on' in drawn
 
 
 def test_a_large_effect_wins_and_passes_what_it_surely_reaches() -> None:

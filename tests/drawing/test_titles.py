@@ -76,9 +76,12 @@ def test_a_figure_without_a_title_stays() -> None:
 def test_names_of_strangers_are_texts() -> None:
     hostile = "<img src=x onerror=alert(1)> $x$ %{y}"
     figure = titled(hostile, hostile, note=hostile)
-    assert hostile not in figure.to_json()
+    (mark,) = figure.layout.annotations
+    caption = plot(figure, "label").split("<figcaption>")[1].split("</figcaption>")[0]
+    for shown in (figure.layout.title.text, mark.hovertext, caption):
+        assert "&lt;img" in shown
+        assert "<img" not in shown
     assert take_title(content(figure)) == Title(hostile, "", (hostile, hostile))
-    assert "<img" not in plot(figure, "label")
 
 
 def test_an_exported_page_has_the_title_as_html() -> None:

@@ -42,7 +42,10 @@ _REASON_LETTERS = 120  # of why outputs were not judged
 
 @dataclass(frozen=True, slots=True)
 class RatioAxis:
-    """A's time over the candidate's, faster at the right; `same` is the band of no effect."""
+    """A's time over the candidate's, faster at the right; `same` is the band of no effect.
+
+    Of an effect whose size is open, the ratio is infinite or 0, and so is that end of the interval.
+    """
 
     same: tuple[float, float]
     ratio: float
@@ -51,7 +54,7 @@ class RatioAxis:
     def place(self, ratio: float) -> float:
         """Return where a ratio stands, from 0 at the left end to 1 at the right; others stand at the ends."""
         first, last = math.log(TICKS[0]), math.log(TICKS[-1])
-        return min(1.0, max(0.0, (math.log(ratio) - first) / (last - first)))
+        return (math.log(min(TICKS[-1], max(TICKS[0], ratio))) - first) / (last - first)
 
     @property
     def is_beyond(self) -> bool:
@@ -189,7 +192,10 @@ def axis_of(verdict: Verdict) -> RatioAxis | None:
     """Return the axis, except where the speed is irrelevant or not known."""
     ratio, low, high = verdict.stated_ratio, verdict.low, verdict.high
     if ratio is None:
-        return None
+        if verdict.bound is None or not verdict.is_settled:
+            return None
+        ratio = math.inf if verdict.kind == "faster" else 0.0
+        low, high = sorted((verdict.bound, ratio))
     interval = None if low is None or high is None else (low, high)
     same = min(max(1 + verdict.smallest_effect, LEAST_SAME), TICKS[-1])
     return RatioAxis((1 / same, same), ratio, interval)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from workbench.core.text import counted, factor, factor_ends, in_ms, one_line
+from workbench.core.text import bounded, counted, factor, factor_ends, in_ms, one_line
 from workbench.drawing.verdict_picture import TICKS, RatioAxis, Tile, VerdictPicture, verdict_picture
 
 if TYPE_CHECKING:
@@ -113,8 +114,9 @@ def axis_html(axis: RatioAxis | None, effect: str) -> str:
     spoken = "no ratio is known"
     if axis is not None:
         shapes += _marks(axis, effect, x)
-        ends = axis.interval or (None, None)
-        spoken = f"ratio {factor(axis.ratio, *ends)}{factor_ends(*ends)}"
+        low, high = (end if 0 < end < math.inf else None for end in axis.interval or (0.0, math.inf))
+        words = bounded(low, high) or f"{factor(axis.ratio, low, high)}{factor_ends(low, high)}"
+        spoken = f"ratio {words}"
     return (
         f'<svg class="v-axis" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" '
         f'aria-label="{spoken}, on a logarithmic axis">{"".join(shapes)}</svg>'
