@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 from workbench.core.bundle.kinds import Kind
-from workbench.core.form import Field, Source, source_of
+from workbench.core.form import Field, Source, call_source
 from workbench.core.measure.gates import Gate
 
 Per = Literal["run", "config", "baseline", "runs", "candidate"]
@@ -138,8 +138,7 @@ class Feature(Kind):
     def call_code(self, configs: Sequence[str], options: Mapping[str, Any]) -> str:
         """Return the call of the public function; `configs` are names of variables."""
         arguments, keywords = self.arguments(Source("model"), tuple(map(Source, configs)), dict(options))
-        texts = [*map(source_of, arguments), *(f"{key}={source_of(item)}" for key, item in keywords.items())]
-        return f"wb.{self.public_name}({', '.join(texts)})"
+        return call_source(f"wb.{self.public_name}", arguments, keywords)
 
     def making_code(self, configs: Sequence[str], label: str, options: Mapping[str, Any]) -> str:
         """Return Python that adds one to `result`; `label` is the source of a text."""

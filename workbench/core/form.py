@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,12 @@ def source_of(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(source_of, value))}]"
     return value.code if isinstance(value, Goal) else literal(value)
+
+
+def call_source(function: str, arguments: Iterable[Any], keywords: Mapping[str, Any]) -> str:
+    """Return a call as Python source; keywords that are None are left out."""
+    given = (f"{name}={source_of(value)}" for name, value in keywords.items() if value is not None)
+    return f"{function}({', '.join([*map(source_of, arguments), *given])})"
 
 
 def names(text: str) -> list[str]:

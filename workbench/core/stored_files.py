@@ -9,6 +9,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 
 from workbench.core.errors import StorageError
@@ -44,6 +45,12 @@ def folder_to_write(path: str | os.PathLike[str]) -> Path:
             f"{path_text(Path(path))} is in the folder of a user that this machine does not have",
             "correct the name after ~, or give the path in full",
         ) from error
+
+
+def free_path(path: Path) -> Path:
+    """Return the path or, where there is something, the first that is free with a number behind its name."""
+    numbered = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
+    return next(free for free in chain([path], numbered) if not free.exists())
 
 
 def made_folder(path: str | os.PathLike[str]) -> Path:

@@ -58,6 +58,11 @@ def shorten_middle(text: str, limit: int) -> str:
     return text if left_out <= 0 else f"{text[:half]}… ({left_out:,} characters left out) …{text[-half:]}"
 
 
+def file_name(name: str, unnamed: str = "model") -> str:
+    """Return a name, which may hold anything, as it may stand in a path and an address."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:SHORT] or unnamed
+
+
 def path_text(path: Path) -> str:
     """Return a path in one printable line; of a very long path the end, which says which file it is."""
     text = printable(str(path))

@@ -22,7 +22,6 @@ import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
-from workbench.apps.panels.files import file_name
 from workbench.apps.panels.handlers import link_selection
 from workbench.apps.panels.layout import Layout
 from workbench.apps.panels.table import TableWidget, WithDrawer, cell
@@ -31,6 +30,7 @@ from workbench.apps.panels.tabs.history import HistoryPage
 from workbench.apps.panels.tabs.share import Share
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.core.errors import Cancelled
+from workbench.core.text import file_name
 from workbench.features.base.registry import KINDS
 
 EXPLORE = "Explore"
@@ -394,13 +394,21 @@ def test_without_an_answer_there_is_nothing_to_share_but_code() -> None:
 
 
 @pytest.mark.usefixtures("without_plotly")
-def test_an_export_that_fails_says_so_where_it_was_asked_for(tmp_path: Path) -> None:
+def test_an_export_that_fails_says_so_where_it_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bench = shown()
-    (tmp_path / "file").write_text("in the way")
-    errors: list[Exception] = []
-    with pytest.raises(wb.WorkbenchError):
-        bench.export(tmp_path / "file" / "page.html", lambda _: None, errors.append, wait=True)
-    assert len(errors) == 1
+    (tmp_path / "folder").mkdir()
+    share, sent = sharing(bench, tmp_path / "folder", monkeypatch)
+    (tmp_path / "folder").rmdir()
+    share.choose("page")
+    job = bench.jobs.running
+    assert job is not None
+    job.finished.wait()
+    settle(bench)
+    assert isinstance(job.error, wb.WorkbenchError)
+    assert "✖" in share.status.value
+    assert sent == []
     assert bench.state.run_error is None, "the verdict has no trouble"
 
 

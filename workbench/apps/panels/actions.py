@@ -11,7 +11,6 @@ from workbench.apps.panels.code import argument_of_inputs, compare_code, made_co
 from workbench.apps.panels.jobs import Job
 from workbench.apps.panels.request import Request
 from workbench.apps.panels.state import BenchState
-from workbench.core.config import Config
 from workbench.core.errors import ConfigError, WorkbenchError
 from workbench.core.feature import Feature
 from workbench.core.measure.limits import Progress
@@ -109,7 +108,7 @@ def make_parts(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
         job.step(doing)
         parts[kind.name] = kind.make(request.subject.model, list(request.subject.configs.values()), options)
     else:
-        for label, config in configs_of(kind, request).items():
+        for label, config in request.configs_of(kind).items():
             job.check()
             job.step(f"{label}: {doing}")
             parts[f"{kind.name}/{label}"] = kind.make(request.subject.model, [config], options)
@@ -123,7 +122,7 @@ def make_parts(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
 def show_parts(kind: Feature, state: BenchState, request: Request, parts: dict[str, Any]) -> None:
     """Put results of a kind into the results, and keep the code that makes them."""
     state.show_parts(request, parts, kind.name)
-    compared, labels = request.comparison, [*configs_of(kind, request)]
+    compared, labels = request.comparison, [*request.configs_of(kind)]
     if compared is not None and kind.per == "candidate":
         labels = [compared.verdict.label]
     state.remember(made_code(kind, request, labels))
@@ -137,26 +136,12 @@ def check(kind: Feature, request: Request) -> None:
             "A and B as they are in the panels have not been compared.",
             "Press Compare first: what is explained is what was measured.",
         )
-    if "precision" in kind.needs and not configs_of(kind, request):
+    if "precision" in kind.needs and not request.configs_of(kind):
         owner = f"{request.shown} has" if kind.per == "config" else "Neither A nor B has"
         raise WorkbenchError(
             f"{owner} no precision, so no layer is quantized.",
             "Choose one in the line of a config, such as dynamic int8.",
         )
-
-
-def configs_of(kind: Feature, request: Request) -> dict[str, Config]:
-    """Return the configs that get a result of their own, by label; without those that failed."""
-    configs = request.subject.configs
-    if kind.per == "config":
-        configs = dict([request.shown_config])
-    elif kind.per == "baseline":
-        configs = {"A": request.subject.a}
-    elif request.comparison is not None:
-        configs = {run.label: run.config for run in request.comparison.runs if run.failure is None}
-    if "precision" in kind.needs:
-        return {label: config for label, config in configs.items() if config.precision is not None}
-    return configs
 
 
 def options_of(kind: Feature, request: Request, job: Job) -> dict[str, Any]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels import code
@@ -183,20 +181,6 @@ class Bench:
             raise WorkbenchError("No model is open.", "Pick a sample or open a file first.")
         return self.state.request()
 
-    def export(self, path: Path, done: Done, failed: Failed, *, wait: bool = False) -> None:
-        """Write the comparison on the screen as one HTML file; `done` gets its path and its content."""
-        result = self.state.result
-        if result is None:
-            raise WorkbenchError("There is no comparison to export yet.", "Press Compare first.")
-
-        def work(job: Job) -> tuple[Path, bytes]:
-            job.step("drawing every figure and view into one page")
-            import_shared()
-            written: Path = result.export_html(path, cancel=job.cancel)
-            return written, written.read_bytes()
-
-        self.write("Export HTML", work, done, failed, wait=wait)
-
     def write(
         self, name: str, work: Callable[[Job], Any], done: Done, failed: Failed, *, wait: bool = False
     ) -> None:
@@ -279,17 +263,12 @@ class Bench:
 
     def fix_code(self, label: str, finding: FindingRecord) -> str:
         """Return the code that finds the finding again, tries its fix and takes its config."""
-        state = self.state
-        subject = state.parts_subject or state.request().subject
-        findings = state.held_parts("findings")[label].record
-        return fix_code(replace(state.request(), subject=subject), findings, finding)
+        findings = self.state.held_parts("findings")[label].record
+        return fix_code(self.state.request_made(), findings, finding)
 
     def card_code(self, expression: str, part: str = "") -> str:
         """Return code that ends in an expression about the result, or about a part, made anew where alone."""
         state = self.state
         if state.result is not None and part not in state.parts:
             return code.reopening_code(state.result, expression)
-        request = state.request()
-        if state.parts_subject is not None:
-            request = replace(request, subject=state.parts_subject, forms=state.forms_made)
-        return code.part_of_new_code(request, part, expression)
+        return code.part_of_new_code(state.request_made(), part, expression)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels.request import InputsPreview, Request, Subject
@@ -11,11 +11,13 @@ from workbench.core.config import Config
 from workbench.core.config.fields import BY_FIELD
 from workbench.core.config.literals import call, literal, text_literal
 from workbench.core.feature import Feature
-from workbench.core.form import Source, source_of
+from workbench.core.form import Source, call_source
 from workbench.features.base.registry import KINDS
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
+
+INPUTS = Source("inputs")  # the variable that holds inputs which are not the default ones
 
 
 def config_code(config: Config) -> str:
@@ -23,14 +25,25 @@ def config_code(config: Config) -> str:
     return call("wb.Config", {name: BY_FIELD[name].code(value) for name, value in config.changed().items()})
 
 
+def program(subject: Subject, configs: Mapping[str, Config], options: Mapping[str, Any], *lines: str) -> str:
+    """Return code that opens the model, names the configs and what the options take, and goes on."""
+    named = [f"{name} = {config_code(config)}" for name, config in configs.items()]
+    if any(value is INPUTS for value in options.values()):
+        named.append(f"inputs = {inputs_source(subject)}")
+    return "\n".join(["import workbench as wb", "", f"model = {load_call(subject)}", *named, "", *lines])
+
+
+def continued(code: str, *lines: str) -> str:
+    """Return code that makes a `result`, continued with these lines."""
+    return "\n".join([code.removesuffix("\nresult"), *lines])
+
+
 def compare_code(request: Request) -> str:
     """Return the code from the model to the comparison."""
-    subject, inputs = request.subject, inputs_lines(request.subject)
-    configs = {label.lower(): config for label, config in subject.columns.items()}
-    lines = [model_line(subject), *(f"{name} = {config_code(config)}" for name, config in configs.items())]
-    options = given(inputs=Source("inputs") if inputs else None, **request.compare_options())
-    made = f"result = wb.compare(model, {', '.join(configs)}{options})"
-    return "\n".join(["import workbench as wb", "", *lines, "", *inputs, made, "result"])
+    configs = {label.lower(): config for label, config in request.subject.columns.items()}
+    options = {**inputs_option(request.subject), **request.compare_options()}
+    compared = call_source("wb.compare", map(Source, ("model", *configs)), options)
+    return program(request.subject, configs, options, f"result = {compared}", "result")
 
 
 def script(request: Request, label: str, preview: InputsPreview | None) -> str:
@@ -45,48 +58,42 @@ def script(request: Request, label: str, preview: InputsPreview | None) -> str:
 
 def part_of_new_code(request: Request, part: str, expression: str) -> str:
     """Return the code that compares, makes the part of this name, if any, and ends in the expression."""
-    compared, lines = compare_code(request), []
-    if part:
-        name, _, label = part.partition("/")
-        kind = KINDS.named(name)
-        configs = [name.lower() for name in ([label] if label else request.subject.configs)]
-        lines = [kind.making_code(configs, text_literal(label), options_of(kind, request))]
-    return "\n".join([compared.removesuffix("\nresult"), *lines, expression])
+    name, _, label = part.partition("/")
+    lines = making_lines(KINDS.named(name), request, [label]) if part else []
+    return continued(compare_code(request), *lines, expression)
 
 
 def kind_code(kind: Feature, request: Request) -> str:
     """Return the code that makes a result of a kind, without a comparison unless it is about one."""
-    subject = request.subject
     if "comparison" in kind.needs:
-        return "\n".join([compare_code(request).removesuffix("\nresult"), f"wb.{kind.public_name}(result)"])
-    shown = {request.shown.lower(): request.shown_config[1]}
-    every = {label.lower(): config for label, config in subject.configs.items()
-             if config.precision is not None or "precision" not in kind.needs}  # fmt: skip
-    configs = {"config": shown, "baseline": {"a": subject.a}}.get(kind.per, every)
-    lines = [model_line(subject), *(f"{name} = {config_code(config)}" for name, config in configs.items())]
-    options = options_of(kind, request)
-    if any(isinstance(options.get(name), Source) for name in ("inputs", "data")):
-        lines += inputs_lines(subject)
+        return continued(compare_code(request), f"wb.{kind.public_name}(result)")
+    made = request.configs_of(kind) or dict([request.shown_config])
+    configs, options = {label.lower(): config for label, config in made.items()}, options_of(kind, request)
     ends = [f"result = {kind.call_code(list(configs), options)}", "result"]
     if kind.per == "run" and len(configs) > 1:
-        calls = (f"{text_literal(name.upper())}: {kind.call_code([name], options)}" for name in configs)
-        ends = [f"results = {{{', '.join(calls)}}}", f"results[{text_literal([*configs][-1].upper())}]"]
-    return "\n".join(["import workbench as wb", "", *lines, "", *ends])
+        calls = (f"{text_literal(label)}: {kind.call_code([label.lower()], options)}" for label in made)
+        ends = [f"results = {{{', '.join(calls)}}}", f"results[{text_literal([*made][-1])}]"]
+    return program(request.subject, configs, options, *ends)
 
 
 def made_code(kind: Feature, request: Request, labels: Sequence[str]) -> str:
     """Return the code that makes results of a kind as they were made: beside a comparison, or alone."""
     if request.comparison is None:
         return kind_code(kind, request)
-    options, of_runs = options_of(kind, request), kind.per == "runs"
-    groups = [[*request.subject.configs]] if of_runs or kind.examine else [[label] for label in labels]
-    lines = (
-        kind.making_code([label.lower() for label in group], text_literal(group[0]), options)
-        for group in groups
-    )
-    name = text_literal(kind.name) if of_runs else f"{text_literal(kind.name)}, {text_literal(labels[-1])}"
+    name = text_literal(kind.name)
+    if kind.per != "runs":
+        name = f"{name}, {text_literal(labels[-1])}"
     compared = request.comparison_code or compare_code(request)
-    return "\n".join([compared.removesuffix("\nresult"), *lines, f"result.made({name})"])
+    return continued(compared, *making_lines(kind, request, labels), f"result.made({name})")
+
+
+def making_lines(kind: Feature, request: Request, labels: Sequence[str]) -> list[str]:
+    """Return the lines that add results of a kind to a comparison: one for all configs, or for each label."""
+    of_all = kind.per == "runs" or kind.examine is not None
+    groups = [[*request.subject.configs]] if of_all else [[label] for label in labels]
+    options = options_of(kind, request)
+    return [kind.making_code([label.lower() for label in group], text_literal(group[0]), options)
+            for group in groups]  # fmt: skip
 
 
 def notebook_cells(codes: Iterable[str]) -> Iterator[str]:
@@ -105,8 +112,7 @@ def notebook_cells(codes: Iterable[str]) -> Iterator[str]:
 def options_of(kind: Feature, request: Request) -> dict[str, Any]:
     """Return the keywords of a kind's function; inputs that are not the default by their name."""
     name = argument_of_inputs(kind, request)
-    has_inputs = name is not None and inputs_lines(request.subject)
-    return {**request.options(kind), **({name: Source("inputs")} if name is not None and has_inputs else {})}
+    return {**request.options(kind), **(inputs_option(request.subject, name) if name is not None else {})}
 
 
 def argument_of_inputs(kind: Feature, request: Request) -> str | None:
@@ -138,32 +144,28 @@ def more_code(code: str, attached: Subject | None, budget_s: float) -> str:
     model = ""
     if attached is not None:
         data = f", calibration={text_literal(attached.calibration)}" if attached.calibration else ""
-        model = f".attach({model_line(attached).removeprefix('model = ')}{data})"
-    return f"{code.removesuffix('result')}result = result{model}.measure_more(budget_s={budget_s:g})\nresult"
+        model = f".attach({load_call(attached)}{data})"
+    return continued(code, f"result = result{model}.measure_more(budget_s={budget_s:g})", "result")
 
 
-def given(**options: Any) -> str:
-    """Return the keywords that are not None, to stand behind the first argument of a call."""
-    return "".join(f", {name}={source_of(value)}" for name, value in options.items() if value is not None)
+def load_call(subject: Subject) -> str:
+    """Return the call that opens the model: what was opened, or where the same file is."""
+    source = subject.model if subject.source is None else subject.source
+    path = getattr(source, "path", source)
+    is_file = isinstance(path, str | os.PathLike)
+    return f"wb.load({text_literal(os.fspath(path) if is_file else 'your-model.onnx')})"
 
 
-def model_line(subject: Subject) -> str:
-    """Return the line that opens the model."""
-    return f"model = wb.load({source_code(subject.source if subject.source is not None else subject.model)})"
+def inputs_option(subject: Subject, name: str = "inputs") -> dict[str, Any]:
+    """Return the argument that takes the inputs; none where they are the default ones."""
+    return {} if inputs_source(subject) is None else {name: INPUTS}
 
 
-def inputs_lines(subject: Subject) -> list[str]:
-    """Return the line that makes the inputs; none where they are the default ones."""
+def inputs_source(subject: Subject) -> Source | None:
+    """Return the expression that makes the inputs; None where they are the default ones."""
     if subject.data:
-        return [f"inputs = {text_literal(subject.data)}"]
+        return Source(text_literal(subject.data))
     if not subject.dims:
-        return [f"inputs = model.inputs(seed={subject.seed})"] if subject.seed else []
+        return Source(f"model.inputs(seed={subject.seed})") if subject.seed else None
     dims = literal(dict(subject.dims))  # names of dimensions need not be names of Python
-    return [f"inputs = model.inputs(seed={subject.seed}, dims={dims})"]
-
-
-def source_code(source: Any) -> str:
-    """Return the argument of `wb.load`: what it was given, or where the same file is."""
-    if isinstance(source, str | os.PathLike):
-        return text_literal(os.fspath(source))
-    return text_literal(str(source.path)) if hasattr(source, "path") else '"your-model.onnx"'
+    return Source(f"model.inputs(seed={subject.seed}, dims={dims})")

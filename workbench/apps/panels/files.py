@@ -14,10 +14,8 @@ from workbench.core.stored_files import trim
 from workbench.core.worker.folder import WorkerFolder
 
 MODELS = (".onnx", ".ort")
-_MOST_LETTERS = 60  # of a model's name in a file name
-_FOREIGN = re.compile(
-    r"[\x00-\x1f\x7f:]"
-)  # on Windows "C:x.onnx" is another drive's, "x.onnx:y" a hidden stream
+# on Windows "C:x.onnx" is another drive's, "x.onnx:y" a hidden stream
+_FOREIGN = re.compile(r"[\x00-\x1f\x7f:]")
 
 
 def keep(files: Sequence[Mapping[str, Any]]) -> Path:
@@ -55,11 +53,6 @@ def plain_name(name: object) -> str:
     if last in ("", ".", "..") or _FOREIGN.search(last) or len(last.encode("utf-8", "replace")) > 200:
         raise ModelError(f"{str(name)[:80]!r} is no name for a file.", "Rename it and upload it again.")
     return last
-
-
-def file_name(model: str) -> str:
-    """Return a safe file name for a model's name, which may hold anything."""
-    return re.sub("[^A-Za-z0-9_-]", "-", model).strip("-")[:_MOST_LETTERS] or "result"
 
 
 def content_of(write: Callable[[Path], Path], name: str) -> bytes:

@@ -6,13 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.apps.panels.actions import Action
-from workbench.apps.panels.code import config_code, given, inputs_lines, model_line
+from workbench.apps.panels.code import inputs_option, program
 from workbench.apps.panels.jobs import Job
 from workbench.apps.panels.request import Request, Subject
 from workbench.apps.panels.state import BenchState
 from workbench.core.config.literals import text_literal
 from workbench.core.errors import WorkbenchError
-from workbench.core.form import Source
+from workbench.core.form import Source, call_source
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 
 if TYPE_CHECKING:
@@ -70,22 +70,17 @@ def keep_tried(
 
 def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord) -> str:
     """Return the code from the model to the fix that was tried and its config."""
-    subject, inputs = request.subject, inputs_lines(request.subject)
-    lines = [model_line(subject), f"config = {config_code(findings.config)}", *inputs]
-    options = given(
-        inputs=Source("inputs") if inputs else None,
-        calibration=subject.calibration or None,
-        data=_examples(subject, findings),
-    )
+    subject, examples = request.subject, _examples(request.subject, findings)
+    options = {**inputs_option(subject), "calibration": subject.calibration or None, "data": examples}
+    call = call_source("wb.findings", (Source("model"), Source("config")), options)
     first = next(other for other in findings.findings if other.id == finding.id)
     place = text_literal(finding.id) if first == finding else str(findings.findings.index(finding))
-    lines += ["", f"finding = wb.findings(model, config{options})[{place}]"]
-    budget = "" if request.budget_s is None else repr(request.budget_s)
+    ends = [f"finding.try_fix({'' if request.budget_s is None else repr(request.budget_s)})"]
     if finding.fix.config is not None:
-        lines += ["b = finding.fix.config", f"finding.try_fix({budget})"]
-    else:
-        lines.append(f"finding.try_fix({budget})" if finding.fix.can_try else "finding")
-    return "\n".join(["import workbench as wb", "", *lines])
+        ends.insert(0, "b = finding.fix.config")
+    elif not finding.fix.can_try:
+        ends = ["finding"]
+    return program(subject, {"config": findings.config}, options, f"finding = {call}[{place}]", *ends)
 
 
 def _examples(subject: Subject, findings: FindingsRecord) -> str | None:

@@ -43,7 +43,7 @@ class ModelRow:
         hint = "Open a file, a URL or a file of a model hub; or drop a file on the panels"
         self.more = button("Open…", hint, self._unfold, self.status)
         hint = "Open the model at this path or URL"
-        self.open = button("Open", hint, lambda: self.load(self.path.value.strip()), self.status)
+        self.open = button("Open", hint, lambda: self.load(self.path.value), self.status)
         self.netron = LinkButton(None, "Netron")
         self.linked: Any = None  # the model that the Netron button opens
         self.opening = W.HBox([self.path, self.open, self.upload, self.netron], classes="wbp-opening")
@@ -53,15 +53,15 @@ class ModelRow:
         on_change(self.samples, self.load, status=self.status)
         on_change(self.path, self._complete, status=self.status)
         on_change(self.upload, self._uploaded, status=self.status)
-        bench.page.bridge.on["open"] = guarded(lambda typed: self.load(typed.strip()), self.status)
+        bench.page.bridge.on["open"] = guarded(self.load, self.status)
         bench.page.bridge.on["files"] = guarded(self._keep, self.status)
         self._complete("")
         follow(self.state, self._show, "model", "model_error", "opening")
 
     def load(self, source: str) -> None:
         """Open a model by its name, path or URL."""
-        if source:
-            self.bench.load(source)
+        if source.strip():
+            self.bench.load(source.strip())
 
     def _unfold(self) -> None:
         """Show the field for a path, with the focus in it, or hide it again."""

@@ -86,13 +86,12 @@ class NotebookPage:
 
     def insert(self, code: str, status: W.HTML) -> None:
         """Insert a cell with that code below the panels."""
-        then = self._answer(status, "Added below.", "Copy it by hand.")
-        self.bridge.ask(then, kind="cell", root=self.root, source=code, outputs=[])
+        cell = {"kind": "cell", "root": self.root, "source": code, "outputs": []}
+        self._ask(status, "Added below.", "Copy it by hand.", **cell)
 
     def copy(self, text: str, status: W.HTML) -> None:
         """Put text into the clipboard."""
-        then = self._answer(status, "Copied.", "Select the text and copy it by hand.")
-        self.bridge.ask(then, kind="copy", text=text)
+        self._ask(status, "Copied.", "Select the text and copy it by hand.", kind="copy", text=text)
 
     def copy_button(
         self, label: str, hint: str, code: Callable[[], str], status: W.HTML, classes: str = "wbp-small"
@@ -101,27 +100,26 @@ class NotebookPage:
         return button(label, hint, lambda: self.copy(code(), status), status, classes=classes)
 
     def download(
-        self, name: str, mime: str, data: bytes, status: W.HTML, *, before: str = "", fix: str = "Use Save."
+        self, name: str, mime: str, data: bytes, status: W.HTML, *, before: str = "", fix: str = "Use Data."
     ) -> None:
         """Save a file with the browser; `before` says what was done already."""
         message = f"{before} {name} is in your downloads.".lstrip()
-        self.bridge.ask(self._answer(status, message, fix), data, kind="download", name=name, mime=mime)
+        self._ask(status, message, fix, data, kind="download", name=name, mime=mime)
 
     def download_made(
         self, name: str, mime: str, make: Callable[[], bytes], status: W.HTML, **texts: str
     ) -> None:
         """Make a file in the background and save it with the browser."""
-
-        def save(data: bytes) -> None:
-            self.download(name, mime, data, status, **texts)
-
+        save = partial(self.download, name, mime, status=status, **texts)
         self._in_background(make, save, error_to(status))
 
-    def _answer(self, status: W.HTML, done: str, fix: str) -> Callable[[str | None], None]:
+    def _ask(self, status: W.HTML, done: str, fix: str, *buffers: bytes, **content: Any) -> None:
+        """Ask the page; say in `status` that it was done, or why not and what to do."""
+
         def then(problem: str | None) -> None:
             self._show(status, note_html(done) if problem is None else warning_html(f"{problem}.", fix))
 
-        return then
+        self.bridge.ask(then, *buffers, **content)
 
     def _show(self, status: W.HTML, message: str) -> None:
         self._ui.post(partial(setattr, status, "value", message))

@@ -85,6 +85,19 @@ class Request:
         """The label and the config that the panels show."""
         return self.shown, self.subject.columns[self.shown]
 
+    def configs_of(self, kind: Feature) -> dict[str, Config]:
+        """Return the configs that a result of a kind is about, by label; without those that failed."""
+        configs = self.subject.configs
+        if kind.per == "config":
+            configs = dict([self.shown_config])
+        elif kind.per == "baseline":
+            configs = {"A": self.subject.a}
+        elif self.comparison is not None and kind.per != "runs":
+            configs = {run.label: run.config for run in self.comparison.runs if run.failure is None}
+        if "precision" in kind.needs:
+            return {label: config for label, config in configs.items() if config.precision is not None}
+        return configs
+
     def options(self, kind: Feature) -> dict[str, Any]:
         """The keywords of a kind's function that the panels set, without its inputs."""
         subject = self.subject

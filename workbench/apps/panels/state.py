@@ -200,6 +200,12 @@ class BenchState(HasTraits):
             dict(self.forms), self.clock,
         )  # fmt: skip
 
+    def request_made(self) -> Request:
+        """Return the snapshot by which the further results were made, as far as there are some."""
+        request = self.request()
+        subject = self.parts_subject or request.subject
+        return replace(request, subject=subject, forms={**self.forms, **self.forms_made})
+
     def show_comparison(self, result: Comparison, subject: Subject | None = None, code: str = "") -> None:
         """Put a comparison into the results; without a subject it comes from the history or a bundle.
 

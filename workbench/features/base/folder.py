@@ -14,7 +14,8 @@ from workbench.core.bundle.comparison import ComparisonRecord, InputsRecord
 from workbench.core.bundle.display import DataFrame, csv_of, data_frame
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError, StorageError, WorkbenchError
-from workbench.core.text import printable
+from workbench.core.stored_files import free_path
+from workbench.core.text import file_name
 from workbench.features.base.registry import KINDS
 
 _UNITS = {  # by the end of a column's name, before which of an interval's ends it is
@@ -161,12 +162,7 @@ def _script(
 def _file(folder: Path, name: str, suffix: str) -> Path:
     """Return a file of this name that does not exist yet; names of parts and labels come from bundles."""
     folder.mkdir(exist_ok=True)
-    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", printable(name[:60])) or "unnamed"
-    path = folder / f"{stem}{suffix}"
-    number = 2
-    while path.exists():
-        path, number = folder / f"{stem}-{number}{suffix}", number + 1
-    return path
+    return free_path(folder / f"{file_name(name, 'unnamed')}{suffix}")
 
 
 def _within(folder: Path, path: Path) -> str:

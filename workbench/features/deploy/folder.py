@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import tempfile
 import threading
@@ -36,9 +35,6 @@ SERVING = Path(__file__).with_name("serving")
 WARM_UP_RUNS = 5
 _MAX_JSON_BYTES = 4 << 20  # read in 0.1 s; a photo of 224 by 224 pixels takes 3 MiB
 MAX_ELEMENTS = 1 << 20  # of a tensor in JSON or of texts, each an object of Python
-_NAME = re.compile(r"[^A-Za-z0-9_-]+")
-
-
 _LIMITS = ("max_body_bytes", "max_queue", "timeout_s", "concurrency")
 
 
@@ -53,11 +49,6 @@ class Serving:
     timeout_s: float
     concurrency: int
     threads_from_environment: bool = False
-
-
-def file_name(name: str) -> str:
-    """Return a model's name as it may stand in an address and a path."""
-    return _NAME.sub("-", name).strip("-")[:60] or "model"
 
 
 def write_deployment(

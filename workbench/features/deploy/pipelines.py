@@ -24,12 +24,12 @@ from workbench.core.models.inputs import write_npz
 from workbench.core.models.model import copy_model
 from workbench.core.prepare.preparing import prepare
 from workbench.core.program import run_program
-from workbench.core.text import quoted
+from workbench.core.text import file_name, quoted
 from workbench.core.worker import wiring
 from workbench.core.worker.launch import WorkerFolder
 from workbench.core.worker.values import Feed
 from workbench.features.deploy import texts
-from workbench.features.deploy.folder import SERVING, deployed_files, file_name, whole_folder, with_libraries
+from workbench.features.deploy.folder import SERVING, deployed_files, whole_folder, with_libraries
 from workbench.features.deploy.record import DeploymentCheck, DeploymentRecord
 from workbench.features.deploy.session_file import session_file
 from workbench.features.pipelines.call import one_pass

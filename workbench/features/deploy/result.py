@@ -23,12 +23,12 @@ from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import Runnable, make_runnable
 from workbench.core.stored_files import folder_to_write
-from workbench.core.text import bytes_text, counted, in_digits, quoted
+from workbench.core.text import bytes_text, counted, file_name, in_digits, quoted
 from workbench.drawing.chart import Axis, Chart, ChartRow, Value, one_value, series_look, time_value
 from workbench.features.base.result import Result, origin_of
 from workbench.features.base.running import Feeds, finding_inputs
 from workbench.features.deploy.checking import CALLERS, CHECK_BLOCK_S, ROUNDS, check_deployment
-from workbench.features.deploy.folder import KINDS, Kind, Serving, file_name, write_deployment
+from workbench.features.deploy.folder import KINDS, Kind, Serving, write_deployment
 from workbench.features.deploy.pipelines import WrittenPipeline, check_pipeline, write_pipeline
 from workbench.features.deploy.record import DeploymentCheck, DeploymentRecord, check_deployment_record
 from workbench.features.load.result import LoadTest

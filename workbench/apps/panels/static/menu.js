@@ -1,6 +1,7 @@
-// A button with a menu in groups: arrows move, a letter goes to the next item that begins with it, Escape closes.
+// The button Share with its menu in groups: arrows move, a letter goes to the next item that begins with it, Escape closes.
 
 const BELOW = 30; // pixels of a status bar below the page
+const NAME = "share"; // of button and menu, for screen readers
 
 function el(name, props, attributes, ...children) {
   const node = Object.assign(document.createElement(name), props);
@@ -10,19 +11,18 @@ function el(name, props, attributes, ...children) {
 }
 
 function render({ model, el: root }) {
-  const name = model.get("name");
   const opener = el(
     "button",
-    { type: "button", className: "jupyter-button widget-button wbp-small", textContent: `${model.get("label")} ▾` },
-    { "aria-haspopup": "menu", "aria-expanded": "false", "aria-label": name },
+    { type: "button", className: "jupyter-button widget-button wbp-small", textContent: "Share ▾" },
+    { "aria-haspopup": "menu", "aria-expanded": "false", "aria-label": NAME },
   );
-  const list = el("div", { className: "wbm-list", hidden: true }, { role: "menu", "aria-label": name });
+  const list = el("div", { className: "wbm-list", hidden: true }, { role: "menu", "aria-label": NAME });
   const items = [];
-  for (const group of model.get("groups")) {
-    const made = group.items.map(({ key, label, hint }) => {
+  for (const [group, hints] of Object.entries(model.get("groups"))) {
+    const made = Object.entries(hints).map(([key, hint]) => {
       const item = el(
         "button",
-        { type: "button", textContent: label, title: hint },
+        { type: "button", textContent: key[0].toUpperCase() + key.slice(1), title: hint },
         { role: "menuitem", "data-lm-suppress-shortcuts": "true" },
       );
       item.onclick = () => {
@@ -33,8 +33,8 @@ function render({ model, el: root }) {
     });
     items.push(...made);
     list.append(
-      el("div", { className: "wbm-group" }, { role: "group", "aria-label": group.name },
-        el("span", { className: "wbm-name", textContent: group.name }, { "aria-hidden": "true" }),
+      el("div", { className: "wbm-group" }, { role: "group", "aria-label": group },
+        el("span", { className: "wbm-name", textContent: group }, { "aria-hidden": "true" }),
         el("span", { className: "wbm-items" }, {}, ...made)),
     );
   }

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.code import config_code, inputs_lines
-from workbench.apps.panels.files import file_name
+from workbench.apps.panels.code import config_code, inputs_source
 from workbench.apps.panels.handlers import buttons_of, error_to, follow
 from workbench.apps.panels.jobs import Job
 from workbench.apps.panels.request import Subject
 from workbench.core.config import Config
-from workbench.core.config.literals import literal, text_literal
 from workbench.core.errors import ConfigError
+from workbench.core.form import Source, call_source
 from workbench.core.stored_files import folder_to_write
+from workbench.core.text import file_name
 from workbench.drawing.markup import note_html
 
 PROVEN = "improved"  # the config that an improvement proved
@@ -31,18 +30,13 @@ class Deploying:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
+        # their widths keep the row one line of a small screen
         self.label = W.Dropdown(options=["A"], layout=W.Layout(width="64px"), tooltip="The config to serve")
         self.kind = W.Dropdown(options=_KINDS, layout=W.Layout(width="88px"), tooltip="What serves it")
-        place = W.Layout(width="160px")  # the row stays one line of a small screen
-        self.folder = W.TextField(
-            placeholder="folder", tooltip="A new folder, beside the notebook", layout=place
-        )
-        self.fallback = W.Checkbox(
-            value=False,
-            description="fallback",
-            indent=False,
-            tooltip="Start without an execution provider that is missing; else the server refuses to start",
-        )
+        place, hint = W.Layout(width="160px"), "A new folder, beside the notebook"
+        self.folder = W.TextField(placeholder="folder", layout=place, tooltip=hint)
+        hint = "Start without an execution provider that is missing; else the server refuses to start"
+        self.fallback = W.Checkbox(False, description="fallback", indent=False, tooltip=hint)
         self.status = W.HTML()
         hint = "Write a server of this config; a Python one is started once, compared and measured"
         self.buttons = buttons_of(self.status, ("Deploy", hint, self.deploy))
@@ -92,33 +86,16 @@ class Deploying:
         def written(deployment: Any) -> None:
             self.status.value = note_html(deployment) + note_html(code)
 
-        code = deploy_code(subject, config, folder, kind, options)
+        arguments = (Source("model"), Source(config_code(config)), str(folder), kind)
+        code = call_source("wb.deploy", arguments, {"inputs": inputs_source(subject), **options})
+        code += ".check()" if kind == "python" else ""
         self.status.value = note_html("Deploying…")
         self.bench.write("Deploy", work, written, error_to(self.status), wait=wait)
 
     def _options(self, config: Config, subject: Subject) -> dict[str, Any]:
         """Return the keywords of `wb.deploy` that differ from their defaults, without the inputs."""
-        callers, options = self._concurrency(config), dict[str, Any]()
-        if subject.calibration:
-            options["calibration"] = subject.calibration
-        if self.fallback.value:
-            options["fallback"] = True
-        if callers != 1:
-            options["concurrency"] = callers
-        return options
-
-    def _concurrency(self, config: Config) -> int:
-        """Return the callers that a load test of this config found best; 1 where there is none."""
-        loaded = self.state.whole_part("load test")
-        try:
-            return 1 if loaded is None else int(loaded.best_callers(config))
-        except ConfigError:  # it is about other configs
-            return 1
-
-
-def deploy_code(subject: Subject, config: Config, folder: Path, kind: str, options: Mapping[str, Any]) -> str:
-    """Return the call that writes the deployment, and checks it if it is a Python server."""
-    arguments = ["model", config_code(config), text_literal(str(folder)), text_literal(kind)]
-    arguments += [f"inputs={line.removeprefix('inputs = ')}" for line in inputs_lines(subject)]
-    arguments += [f"{name}={literal(value)}" for name, value in options.items()]
-    return f"wb.deploy({', '.join(arguments)}){'.check()' if kind == 'python' else ''}"
+        options: dict[str, Any] = {"calibration": subject.calibration, "fallback": self.fallback.value}
+        if (loaded := self.state.whole_part("load test")) is not None:
+            with suppress(ConfigError):  # it is about other configs
+                options["concurrency"] = int(loaded.best_callers(config))
+        return {name: value for name, value in options.items() if value}

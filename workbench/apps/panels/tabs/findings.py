@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -78,10 +77,7 @@ class FindingsList:
 
     def _code(self) -> str:
         """Return the code that makes the improvement on the screen."""
-        request = self.state.request()
-        subject = self.state.parts_subject or request.subject
-        forms = self.state.forms_made or request.forms
-        return kind_code(KINDS.named("improvement"), replace(request, subject=subject, forms=forms))
+        return kind_code(KINDS.named("improvement"), self.state.request_made())
 
     def _found(self, label: str, record: FindingsRecord) -> list[W.Widget]:
         """Return the widgets of one config's findings."""

@@ -7,8 +7,7 @@ from typing import Any
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import shown_in, text_field
-from workbench.core.config.literals import call, literal
-from workbench.core.form import values_of
+from workbench.core.form import call_source, values_of
 from workbench.core.goal_fields import GOAL_FIELDS
 from workbench.drawing.markup import note_html
 
@@ -28,12 +27,9 @@ class LimitsLine:
             field.argument: text_field(field, lambda _: self._ask(), self.status) for field in ASKED
         }
         self.copy = bench.page.copy_button(
-            "Code",
-            "Copy the code that asks this",
-            lambda: bench.card_code(self.code, self.part),
-            self.status,
-            "wbp-quiet-link",
-        )
+            "Code", "Copy the code that asks this", lambda: bench.card_code(self.code, self.part),
+            self.status, "wbp-quiet-link",
+        )  # fmt: skip
         question = W.HTML("Within limits?", classes="wbp-words")
         row = W.HBox([question, *self.fields.values(), self.copy], classes="wbp-limit-fields wbp-tools")
         self.widget = W.VBox([row, self.status, self.answer])
@@ -55,7 +51,7 @@ class LimitsLine:
     def code(self) -> str:
         """The expression that asks."""
         asked = f'result.made("{self.part}")' if self.part else "result"
-        return call(f"{asked}.best", {name: literal(value) for name, value in self.limits.items()})
+        return call_source(f"{asked}.best", (), self.limits)
 
     def _ask(self) -> None:
         self.answer.value = ""

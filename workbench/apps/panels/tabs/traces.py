@@ -7,9 +7,10 @@ from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.files import content_of, file_name
+from workbench.apps.panels.files import content_of
 from workbench.apps.panels.handlers import button, error_to
 from workbench.apps.server.links import LinkButton, speedscope_link
+from workbench.core.text import file_name
 from workbench.drawing.markup import note_html
 
 
@@ -18,7 +19,7 @@ def trace_tools(bench: Bench, status: W.HTML) -> list[W.Widget]:
     tools: list[W.Widget] = []
     for label, profile in bench.state.held_parts("profile").items():
         link = LinkButton(None, f"{label} in speedscope")
-        write = partial(speedscope_link, profile, f"{name_of(profile)}, {label}")
+        write = partial(speedscope_link, profile, f"{profile.subject}, {label}")
         bench.in_background(write, link.show, error_to(status))
         hint = f"The profiler's trace of {label} as a file, for speedscope, Perfetto or chrome://tracing"
         download = partial(download_trace, bench, label, profile, status)
@@ -28,13 +29,7 @@ def trace_tools(bench: Bench, status: W.HTML) -> list[W.Widget]:
 
 def download_trace(bench: Bench, label: str, profile: Any, status: W.HTML) -> None:
     """Write a trace in the background, and save it with the browser."""
-    name, fix = f"{file_name(name_of(profile))}-{label}.trace.json", "Open it in speedscope instead."
+    name, fix = f"{file_name(profile.subject)}-{label}.trace.json", "Open it in speedscope instead."
     status.value = note_html("Writing the trace…")
     trace = partial(content_of, profile.save_trace, "trace.json")
     bench.page.download_made(name, "application/json", trace, status, fix=fix)
-
-
-def name_of(profile: Any) -> str:
-    """Return the name of a profile's model, which a stranger may have chosen."""
-    model = profile.about.model
-    return model.name if model is not None else "profile"
