@@ -10,6 +10,7 @@ from workbench.core.text import (
     did_you_mean,
     factor,
     factor_ends,
+    file_name,
     in_digits,
     in_gib,
     in_ms,
@@ -30,6 +31,14 @@ HOSTILE = "\x1b]0;owned\x07\u202e"
 def test_what_a_terminal_obeys_becomes_visible() -> None:
     assert printable(HOSTILE) == r"\x1b]0;owned\x07\u202e"
     assert printable("a\nb", keep="\n") == "a\nb"
+
+
+def test_the_name_of_a_model_becomes_that_of_a_file() -> None:
+    assert file_name("../../etc/passwd") == "etc-passwd"
+    assert file_name("bert base (fp16)") == "bert-base-fp16"
+    assert file_name("…") == "model"
+    assert file_name("/", "unnamed") == "unnamed"
+    assert len(file_name("x" * 1_000_000)) == 60
 
 
 @pytest.mark.parametrize("shortened", [one_line, shorten, quoted, lambda text: shorten_middle(text, 100)])

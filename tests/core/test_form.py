@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from workbench.core.form import Field, axes, source_of, values_of, whole_numbers
+from workbench.core.form import Field, Source, axes, call_source, source_of, values_of, whole_numbers
 from workbench.features.base.registry import KINDS
 
 TYPED: dict[str, tuple[dict[str, str], dict[str, Any], str]] = {
@@ -85,3 +85,10 @@ def test_an_empty_field_leaves_its_argument_out() -> None:
 def test_no_text_becomes_code() -> None:
     hostile = '"); import os; ("'
     assert eval(source_of([hostile, (hostile,)])) == [hostile, [hostile]]
+
+
+def test_a_call_leaves_out_what_is_not_given() -> None:
+    keywords = {"inputs": Source("inputs"), "data": None, "seed": 0}
+    assert call_source("wb.measure", [Source("model"), "a.npz"], keywords) == (
+        'wb.measure(model, "a.npz", inputs=inputs, seed=0)'
+    )

@@ -50,10 +50,8 @@ def script(request: Request, label: str, preview: InputsPreview | None) -> str:
     """Return the plain script of a config, which times the measured inputs, else those that are set."""
     compared, subject = request.comparison, request.subject
     inputs = preview if compared is None else compared.record.inputs
-    has_inputs = inputs is not None and inputs.shapes
-    return subject.columns[label].to_python(
-        subject.model or "model.onnx", inputs=inputs if has_inputs else None
-    )
+    shaped = inputs if inputs is not None and inputs.shapes else None
+    return subject.columns[label].to_python(subject.model or "model.onnx", inputs=shaped)
 
 
 def part_of_new_code(request: Request, part: str, expression: str) -> str:
@@ -127,16 +125,16 @@ def argument_of_inputs(kind: Feature, request: Request) -> str | None:
     return "data" if trained_sample(subject.model) is None else None
 
 
-def reopening_code(result: Comparison, expression: str = "result") -> str:
-    """Return the code that opens a result from the history and ends in an expression about it."""
+def reopening_code(result: Comparison, *lines: str) -> str:
+    """Return the code that opens a result from the history and goes on with these lines."""
     opened = f"result = wb.history().open({text_literal(result.record.id)})"
-    return f"import workbench as wb\n\n{opened}\n{expression}"
+    return "\n".join(["import workbench as wb", "", opened, *lines])
 
 
 def opening_code(result: Comparison) -> str:
     """Return the code that opens a result that was made elsewhere, with the configs that it compares."""
-    configs = [f"{run.label.lower()} = {config_code(run.config)}" for run in result.runs]
-    return reopening_code(result, "\n".join([*configs, "result"]))
+    configs = (f"{run.label.lower()} = {config_code(run.config)}" for run in result.runs)
+    return reopening_code(result, *configs, "result")
 
 
 def more_code(code: str, attached: Subject | None, budget_s: float) -> str:

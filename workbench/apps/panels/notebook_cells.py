@@ -18,6 +18,7 @@ _ACTS = {  # of a person in the page: the name of a clicked point, ±1 of an arr
     # Escape, the path that Enter was pressed behind, the names of dropped files
     "pick": str, "step": int, "open": str, "files": list,
 }  # fmt: skip
+_FIX = "Choose Data in the menu Share: it writes files beside the notebook."
 Answered = Callable[[str | None], None]  # called with None on success, else with the reason
 
 
@@ -100,17 +101,17 @@ class NotebookPage:
         return button(label, hint, lambda: self.copy(code(), status), status, classes=classes)
 
     def download(
-        self, name: str, mime: str, data: bytes, status: W.HTML, *, before: str = "", fix: str = "Use Data."
+        self, name: str, mime: str, data: bytes, status: W.HTML, *, before: str = "", fix: str = _FIX
     ) -> None:
         """Save a file with the browser; `before` says what was done already."""
         message = f"{before} {name} is in your downloads.".lstrip()
         self._ask(status, message, fix, data, kind="download", name=name, mime=mime)
 
     def download_made(
-        self, name: str, mime: str, make: Callable[[], bytes], status: W.HTML, **texts: str
+        self, name: str, mime: str, make: Callable[[], bytes], status: W.HTML, fix: str = _FIX
     ) -> None:
         """Make a file in the background and save it with the browser."""
-        save = partial(self.download, name, mime, status=status, **texts)
+        save = partial(self.download, name, mime, status=status, fix=fix)
         self._in_background(make, save, error_to(status))
 
     def _ask(self, status: W.HTML, done: str, fix: str, *buffers: bytes, **content: Any) -> None:

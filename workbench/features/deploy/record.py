@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import fmean, median, stdev
+from statistics import median
 from typing import Literal
 
 from workbench.core.bundle.comparison import OutputAgreement
@@ -14,11 +14,10 @@ from workbench.core.bundle.kinds import check_seconds
 from workbench.core.bundle.run import median_of
 from workbench.core.config.config import Config
 from workbench.core.measure.pairs import LEAST_S
-from workbench.core.measure.sequential import student_t
+from workbench.core.measure.percentiles import MIN_PROCESSES, Figure, mean_of
 from workbench.core.text import counted, in_digits, in_mib, in_ms, shorten
 
-_LEAST_ROUNDS = 3  # for an interval
-NO_INTERVAL = f"no interval from fewer than {_LEAST_ROUNDS} rounds"
+NO_INTERVAL = f"no interval from fewer than {MIN_PROCESSES} rounds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +43,6 @@ class ServedLoad:
         if not self.latencies_s or self.elapsed_s <= 0:
             return None
         return len(self.latencies_s) / max(self.elapsed_s, LEAST_S)
-
-
-@dataclass(frozen=True, slots=True)
-class MeanOfRounds:
-    """A mean over rounds with its 95 % interval."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +80,21 @@ class DeploymentCheck:
     def latencies_s(self, callers: int) -> tuple[float, ...]:
         return tuple(s for load in self._loads(callers) for s in load.latencies_s)
 
-    def throughput(self, callers: int) -> MeanOfRounds | None:
+    def throughput(self, callers: int) -> Figure:
         """Requests a second over the rounds."""
-        return _interval([load.throughput for load in self._loads(callers)])
+        rates = (load.throughput for load in self._loads(callers))
+        return mean_of("throughput", [rate for rate in rates if rate is not None])
 
     @property
-    def overhead_s(self) -> MeanOfRounds | None:
+    def overhead_s(self) -> Figure:
         """What serving adds to a run for one caller, over the rounds."""
-        return _interval(
-            [
-                median(load.latencies_s) - median(part.bare_s)
-                for part in self.rounds
-                for load in part.served
-                if load.callers == 1 and load.latencies_s and part.bare_s
-            ]
-        )
+        added = [
+            median(load.latencies_s) - median(part.bare_s)
+            for part in self.rounds
+            for load in part.served
+            if load.callers == 1 and load.latencies_s and part.bare_s
+        ]
+        return mean_of("overhead", added)
 
     def _loads(self, callers: int) -> list[ServedLoad]:
         return [load for part in self.rounds for load in part.served if load.callers == callers]
@@ -135,13 +125,9 @@ class DeploymentRecord:
         ]
         for callers in self.check.callers:
             latencies = self.check.latencies_s(callers)
-            rate = self.check.throughput(callers) or MeanOfRounds(math.nan, None, None)
-            rows.append(
-                (
-                    f"HTTP, {counted(callers, 'caller')}",
-                    *(median_of(latencies), _p99(latencies), rate.value, rate.low, rate.high, len(latencies)),
-                )
-            )
+            rate, name = self.check.throughput(callers), f"HTTP, {counted(callers, 'caller')}"
+            times = median_of(latencies), _p99(latencies)
+            rows.append((name, *times, rate.value, rate.low, rate.high, len(latencies)))
         return data_frame(rows, columns=columns)
 
     def __str__(self) -> str:
@@ -163,11 +149,11 @@ def check_deployment_record(record: DeploymentRecord, fix: str) -> None:
 def _checked(check: DeploymentCheck, started: str) -> str:
     overhead = check.overhead_s
     parts = [_outputs(check), f"{started} {check.ready_s:.1f} s"]
-    if overhead is not None and check.bare_s is not None:
+    if overhead.value is not None and check.bare_s is not None:
         parts.append(f"{_added(overhead)} to {in_ms(check.bare_s)} of the session")
     for callers in check.callers:
         rate = check.throughput(callers)
-        if rate is not None:
+        if rate.value is not None:
             interval = _ends(rate, in_digits)
             parts.append(f"{in_digits(rate.value)} requests/s ({interval}) from {counted(callers, 'caller')}")
     return "; ".join(parts)
@@ -185,7 +171,7 @@ def _outputs(check: DeploymentCheck) -> str:
     return "outputs equal those measured"
 
 
-def _added(overhead: MeanOfRounds) -> str:
+def _added(overhead: Figure) -> str:
     """Return what HTTP adds, as far as it is known: it cannot take time away."""
     if overhead.low is None or overhead.high is None or overhead.high <= 0:
         reason = NO_INTERVAL if overhead.high is None else "the session itself was slower in these rounds"
@@ -195,21 +181,10 @@ def _added(overhead: MeanOfRounds) -> str:
     return f"HTTP adds {in_ms(overhead.value)} ({_ends(overhead, in_ms)})"
 
 
-def _ends(interval: MeanOfRounds, in_words: Callable[[float], str | None]) -> str:
+def _ends(interval: Figure, in_words: Callable[[float], str | None]) -> str:
     if interval.low is None or interval.high is None:
         return NO_INTERVAL
-    return f"{in_words(max(interval.low, 0.0))} to {in_words(interval.high)}"
-
-
-def _interval(values: list[float | None]) -> MeanOfRounds | None:
-    """Return the mean over rounds and Student's interval."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return None
-    if len(known) < _LEAST_ROUNDS:
-        return MeanOfRounds(fmean(known), None, None)
-    half = student_t(0.975, len(known) - 1) * stdev(known) / math.sqrt(len(known))
-    return MeanOfRounds(fmean(known), fmean(known) - half, fmean(known) + half)
+    return f"{in_words(interval.low)} to {in_words(interval.high)}"
 
 
 def _p99(values: list[float] | tuple[float, ...]) -> float | None:

@@ -54,7 +54,7 @@ def _row(check: DeploymentCheck, callers: int) -> ChartRow:
     rate = check.throughput(callers)
     value = (
         Value(None, "not measured", _LOOK)
-        if rate is None
+        if rate.value is None
         else Value(rate.value, in_digits(rate.value), _LOOK, rate.low, rate.high)
     )
     latency = time_value(median(latencies) if latencies else None, _LOOK)
