@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.files import keep
+from workbench.apps.panels.files import MODELS, keep
 from workbench.apps.panels.handlers import button, error_to, follow, guarded, on_change, own_changes
 from workbench.apps.panels.markup import error_html
 from workbench.apps.server.links import LinkButton, netron_link
@@ -147,6 +147,6 @@ def completions(typed: str) -> tuple[str, ...]:
     paths = [
         f"{entry}/" if entry.is_dir() else str(entry)
         for entry in entries
-        if (entry.is_dir() and not entry.name.startswith(".")) or entry.suffix in (".onnx", ".ort")
+        if (entry.is_dir() and not entry.name.startswith(".")) or entry.suffix in MODELS
     ]
     return tuple(paths[:MOST_OFFERED])
