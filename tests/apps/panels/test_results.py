@@ -398,9 +398,10 @@ def test_an_export_that_fails_says_so_where_it_was_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = shown()
-    (tmp_path / "folder").mkdir()
-    share, sent = sharing(bench, tmp_path / "folder", monkeypatch)
-    (tmp_path / "folder").rmdir()
+    share, sent = sharing(bench, tmp_path, monkeypatch)
+    (tmp_path / "file").write_text("in the way")
+    export, path = bench.result.export_html, tmp_path / "file" / "page.html"
+    monkeypatch.setattr(bench.result, "export_html", lambda _, **options: export(path, **options))
     share.choose("page")
     job = bench.jobs.running
     assert job is not None
