@@ -7,7 +7,7 @@ from pathlib import Path
 
 import workbench as wb
 from benchmarks.graphs import explained
-from tests.browser.harness.places import KEPT, record_of
+from tests.browser.harness.places import KEPT, record_of, save_searched
 from tests.factories import records
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, failed
@@ -56,7 +56,7 @@ result.keep()
 result.examine({kinds})
 bench.a, bench.b = (run.config for run in result.runs)
 bench.state.show_comparison(result, bench.state.request().subject)
-bench.state.study = wb.open({study!r})
+bench.state.parts = {{"improvement/A": wb.open({searched!r})}}
 bench"""
 EXAMINED = ("explanation", "profile", "memory", "roofline", "findings")  # of the model if one is asked for
 
@@ -101,6 +101,6 @@ def source_in(folder: Path, state: str, model: str | None) -> str:
     bundle = result.save(folder / f"{state}.ortbench")
     if state in RUN:
         return "import workbench as wb\n" + RUN[state].format(model=model or USUAL, bundle=str(bundle))
-    study = wb.Study(examples.study()).save(folder / f"{state}-study.ortbench")
+    searched = str(save_searched(folder / f"{state}-searched.ortbench"))
     kinds = ", ".join(map(repr, EXAMINED))  # made where the bundle lacks them
-    return SHOWN.format(model=model or USUAL, bundle=str(bundle), study=str(study), kinds=kinds)
+    return SHOWN.format(model=model or USUAL, bundle=str(bundle), searched=searched, kinds=kinds)

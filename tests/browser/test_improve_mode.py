@@ -13,13 +13,14 @@ from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import button, tab, until
+from tests.browser.harness.places import save_searched
 from tests.factories import results as examples
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SOURCE = """import workbench as wb
 bench = wb.Workbench()
-bench.state.study = wb.open({study!r})
+bench.state.parts = {{"improvement/A": wb.open({searched!r})}}
 bench"""
 PLACE = """() => {
   const point = document.querySelector('.wbp-page .scatterlayer .trace .points path');
@@ -45,19 +46,19 @@ CUT_PLACEHOLDERS = """width => {
 
 
 def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab, pages: Pages) -> None:
-    study = wb.Study(examples.study()).save(lab.folder / "picked.ortbench")
-    page = show(SOURCE.format(study=str(study))).page
+    searched = save_searched(lab.folder / "picked.ortbench")
+    page = show(SOURCE.format(searched=str(searched))).page
     tab(page, "Improve")
-    picked = page.locator(".wbp-page .wbt-picked")
-    expect(picked).to_have_count(0)
+    picked = page.locator(".wbp-page .wbt-picked td").first
+    expect(picked).to_have_text("B")  # the best one
 
     def picks() -> bool:
         """Click once more, where nothing was drawn before; not at once, since a double click is another."""
         if place := page.evaluate(PLACE):
             page.mouse.click(*place)
         with suppress(AssertionError):
-            expect(picked).to_have_count(1, timeout=1_000)
-        return picked.count() == 1
+            expect(picked).to_have_text("A", timeout=1_000)
+        return picked.inner_text() == "A"
 
     until(page, picks)
     button(page, "Use as B").first.click()

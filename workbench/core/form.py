@@ -23,6 +23,7 @@ class Field:
     text: str = ""  # what stands in the field at first
     example: str = ""
     required: bool = False
+    choices: tuple[tuple[str, str], ...] = ()  # words, each with the text that it stands for; empty: any text
     has_axes: bool = False  # the text is `name=values`, and names are dimensions of the model and knobs
 
     def value(self, text: str) -> Any:

@@ -35,6 +35,7 @@ GOAL_FIELDS = (
         "examples with labels. Empty: the arithmetic stays as it is",
         percent,
         example="% at most",
+        choices=(("no accuracy", ""), *((f"{drop} % accuracy", drop) for drop in ("0.5", "1", "2", "5"))),
     ),
     Field("max_error", "error", "Error of the outputs over their size; lets int8 take part without labels",
           percent, example="% at most"),

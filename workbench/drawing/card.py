@@ -64,6 +64,7 @@ class Card:
     label: str = ""  # the config that it is about; cards of one title and several labels share a switch
     heading: str = ""  # its sentence, where the figure has none
     details: Callable[[str], Sequence[Any]] | None = None  # about a row of the table, by its key
+    picks: Callable[[], PickTable] | None = None  # below the figure, whose points are rows by their names
     uses: Callable[[], Sequence[ConfigUse]] = tuple  # configs that the result proposes
     view: str = ""  # of a card of a comparison: the view in which it stands
 

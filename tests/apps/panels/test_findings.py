@@ -16,7 +16,8 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import HOSTILE
 from workbench.apps.panels.code import kind_code
-from workbench.apps.panels.tabs.findings import MOST_LINKS, FindingsList, short
+from workbench.apps.panels.fixes import fix_code
+from workbench.apps.panels.tabs.findings import MOST_LINKS, short
 from workbench.apps.panels.tabs.form import FormLine
 from workbench.apps.panels.tabs.improve import ImprovePage
 from workbench.core.errors import Cancelled
@@ -31,19 +32,20 @@ from workbench.features.improve.record import ImprovementStep
 LARGE = examples.findings().large[0]
 
 
-def tab(bench: wb.Workbench) -> tuple[ImprovePage, FindingsList]:
+def tab(bench: wb.Workbench) -> ImprovePage:
     """Return the page of the mode improve, filled."""
     bench.panels.results.turn("Improve")
     settle(bench)
     page: Any = bench.panels.results.pages["Improve"]
-    return page, page.findings
+    assert isinstance(page, ImprovePage)
+    return page
 
 
-def holding(bench: wb.Workbench, record: FindingsRecord, subject: FixTarget | None = None) -> FindingsList:
-    """Return the tab's list after Find improvements made this record for B."""
+def holding(bench: wb.Workbench, record: FindingsRecord, subject: FixTarget | None = None) -> ImprovePage:
+    """Return the page after Find improvements made this record for B."""
     found = wb.Findings.made({"A": record}, None, subject)
     bench.state.show_parts(bench.state.request(), {"findings/B": found})
-    return tab(bench)[1]
+    return tab(bench)
 
 
 def htmls(widget: W.Widget) -> Iterator[str]:
@@ -61,8 +63,13 @@ def descendants(widget: W.Widget) -> Iterator[W.Widget]:
         yield from descendants(child)
 
 
-def words(listed: FindingsList) -> str:
-    return "\n".join([*htmls(listed.tried), *htmls(listed.widget)])
+def words(page: ImprovePage) -> str:
+    return "\n".join(htmls(page.widget))
+
+
+def code_of(bench: wb.Workbench, finding: FindingRecord) -> str:
+    """Return the code of a finding of B."""
+    return fix_code(bench.state.request_made(), bench.state.held_parts("findings")["B"].record, finding)
 
 
 def measured(verdict: bool = True) -> Any:
@@ -71,19 +78,19 @@ def measured(verdict: bool = True) -> Any:
 
 
 def test_the_empty_tab_says_what_it_does_and_offers_to_look() -> None:
-    _, listed = tab(wb.Workbench())
-    assert listed.look.run.description == "Find improvements"
-    assert "with a fix and its predicted gain" in words(listed)
-    assert listed.cards == []
-    assert listed.list.children == ()
+    page = tab(wb.Workbench())
+    assert page.look.run.description == "Find improvements"
+    assert "with a fix and its predicted gain" in words(page)
+    assert page.findings == []
+    assert page.list.children == ()
 
 
 def test_large_findings_get_a_card_in_their_order_and_the_rest_is_folded(bench: wb.Workbench) -> None:
     record = examples.findings()
     second = replace(LARGE, id="other", title="second", gain=replace(LARGE.gain, share=0.1))
-    listed = holding(bench, replace(record, findings=(LARGE, second, *record.small)))
-    assert [card.finding for card in listed.cards] == [LARGE, second]
-    text = words(listed)
+    page = holding(bench, replace(record, findings=(LARGE, second, *record.small)))
+    assert [card.finding for card in page.findings] == [LARGE, second]
+    text = words(page)
     assert f"<b>B · {record.model_name}: 2 findings worth a try (2 rules looked, 1 could not (&lt;img" in text
     assert "<summary>1 small thing, each predicted below" in text
     assert "<summary>which rules could not look, and why</summary>" in text
@@ -93,8 +100,8 @@ def test_large_findings_get_a_card_in_their_order_and_the_rest_is_folded(bench: 
 def test_findings_of_both_configs_stand_below_each_other(bench: wb.Workbench) -> None:
     parts = {f"findings/{label}": wb.Findings.made({"A": examples.findings()}) for label in "AB"}
     bench.state.show_parts(bench.state.request(), parts)
-    _, listed = tab(bench)
-    assert [card.label for card in listed.cards] == ["A", "B"]
+    page = tab(bench)
+    assert [card.label for card in page.findings] == ["A", "B"]
 
 
 def test_no_text_of_a_finding_is_taken_for_markup(bench: wb.Workbench) -> None:
@@ -107,11 +114,11 @@ def test_no_text_of_a_finding_is_taken_for_markup(bench: wb.Workbench) -> None:
         record, model_name=HOSTILE, findings=(bad, *record.small), looked=(HOSTILE,), fine=(HOSTILE,)
     )
     improved = wb.Improvement(replace(examples.improvement(), model_name=HOSTILE, ended=HOSTILE))
-    listed = holding(bench, record)
+    page = holding(bench, record)
     bench.state.show_parts(bench.state.request(), {"improvement/B": improved})
-    listed.cards[0].links.all.click()
-    bench.state.tried = {listed.cards[0].key: replace(measured(), reason=HOSTILE)}
-    text = words(tab(bench)[1])
+    page.findings[0].links.all.click()
+    bench.state.tried = {page.findings[0].key: replace(measured(), reason=HOSTILE)}
+    text = words(tab(bench))
     assert "&lt;" in text
     assert "<img" not in text
     assert "<script" not in text
@@ -141,7 +148,7 @@ def test_the_interval_of_a_gain_is_one_of_ratios() -> None:
 
 def test_a_link_selects_a_node_in_every_view(bench: wb.Workbench) -> None:
     finding = replace(LARGE, nodes=("first", "second"))
-    card = holding(bench, replace(examples.findings(), findings=(finding,))).cards[0]
+    card = holding(bench, replace(examples.findings(), findings=(finding,))).findings[0]
     card.links.links["second"].click()
     assert bench.state.selected == ("second",)
     assert "wbp-selected" in card.links.links["second"]._dom_classes
@@ -153,7 +160,7 @@ def test_a_link_selects_a_node_in_every_view(bench: wb.Workbench) -> None:
 def test_many_nodes_are_selected_at_once_and_picked_from_a_table(bench: wb.Workbench) -> None:
     nodes = tuple(f"node{number}" for number in range(MOST_LINKS + 5))
     finding = replace(LARGE, nodes=nodes)
-    links = holding(bench, replace(examples.findings(), findings=(finding,))).cards[0].links
+    links = holding(bench, replace(examples.findings(), findings=(finding,))).findings[0].links
     assert len(links.links) < MOST_LINKS
     assert links.all.description == "all 8 nodes"
     links.all.click()
@@ -167,7 +174,7 @@ def test_many_nodes_are_selected_at_once_and_picked_from_a_table(bench: wb.Workb
 
 
 def test_use_as_b_sets_the_config_of_the_fix(bench: wb.Workbench) -> None:
-    card = holding(bench, examples.findings()).cards[0]
+    card = holding(bench, examples.findings()).findings[0]
     card.use.click()
     assert bench.b == LARGE.fix.config
     assert "B is set" in card.status.value
@@ -177,11 +184,11 @@ def test_use_as_b_sets_the_config_of_the_fix(bench: wb.Workbench) -> None:
 
 def test_a_fix_that_is_no_change_of_the_config_has_no_button_to_try_it(bench: wb.Workbench) -> None:
     finding = replace(LARGE, fix=Fix("export", "export it anew", code="model.eval()"))
-    card = holding(bench, replace(examples.findings(), findings=(finding,))).cards[0]
+    card = holding(bench, replace(examples.findings(), findings=(finding,))).findings[0]
     names = [button.description for button in card.widget.children[-1].children]
     assert names == ["Copy code"]
     assert "<code>model.eval()</code>" in "\n".join(htmls(card.widget))
-    assert bench.fix_code("B", finding).endswith("\nfinding")
+    assert code_of(bench, finding).endswith("\nfinding")
 
 
 @pytest.mark.parametrize(("kept", "expected"), [(True, "✓ Kept"), (False, "✗ Not kept")])
@@ -196,7 +203,7 @@ def test_try_it_shows_the_outcome_on_the_card(
 
     monkeypatch.setattr(Finding, "try_fix", try_fix)
     subject = FixTarget(bench.state.model)
-    card = holding(bench, examples.findings(), subject).cards[0]
+    card = holding(bench, examples.findings(), subject).findings[0]
     bench.try_fix("B", LARGE, wait=True)
     ((finding, budget_s),) = asked
     assert (finding.record, finding.config, finding.subject) == (LARGE, examples.findings().config, subject)
@@ -204,7 +211,7 @@ def test_try_it_shows_the_outcome_on_the_card(
     assert expected in card.outcome.value
     assert "B is 1.31 times as fast." in card.outcome.value
     assert card.try_it.description == "Try it again"
-    assert tab(bench)[1].cards == [card], "the cards stay, and so does the focus"
+    assert tab(bench).findings == [card], "the cards stay, and so does the focus"
 
 
 def test_a_running_fix_shows_its_progress_on_its_card_and_can_be_cancelled(
@@ -220,26 +227,25 @@ def test_a_running_fix_shows_its_progress_on_its_card_and_can_be_cancelled(
     monkeypatch.setattr(Finding, "try_fix", try_fix)
     other = replace(LARGE, id="other", title="other")
     record = replace(examples.findings(), findings=(LARGE, other))
-    first, second = holding(bench, record, FixTarget(bench.state.model)).cards
+    first, second = holding(bench, record, FixTarget(bench.state.model)).findings
     first.try_it.click()
     begun.wait()
     bench.ui.settle()
-    assert "wbp-progress" in first.progress.value
-    assert first.cancel.layout.display is None
-    assert first.try_it.layout.display == "none"
-    assert (second.progress.value, second.try_it.disabled) == ("", True)
+    assert "wbp-progress" in first.outcome.value
+    assert (first.try_it.description, first.try_it.disabled) == ("Cancel", False)
+    assert (second.outcome.value, second.try_it.disabled) == ("", True)
     job = bench.jobs.running
     assert job is not None
-    first.cancel.click()
+    first.try_it.click()
     job.finished.wait()
     assert isinstance(bench.state.run_error, Cancelled)
-    assert (first.progress.value, first.outcome.value) == ("", "")
+    assert (first.try_it.description, first.outcome.value) == ("Try it", "")
     assert not second.try_it.disabled
     assert bench.state.tried == {}
 
 
 def test_what_could_not_be_started_is_said_on_the_card(bench: wb.Workbench) -> None:
-    card = holding(bench, examples.findings()).cards[0]
+    card = holding(bench, examples.findings()).findings[0]
     bench.state.model = None
     card.try_it.click()
     assert "about something else than what is set" in card.status.value
@@ -249,7 +255,7 @@ def test_the_code_of_a_card_finds_the_same_finding(bench: wb.Workbench) -> None:
     double = replace(LARGE, title="the same rule again")
     bench.state.seed = 7
     holding(bench, replace(examples.findings(), findings=(LARGE, double)))
-    first, second = (bench.fix_code("B", finding) for finding in (LARGE, double))
+    first, second = (code_of(bench, finding) for finding in (LARGE, double))
     assert 'inputs = model.inputs(seed=7)\n\nfinding = wb.findings(model, config, inputs=inputs)["' in first
     assert first.endswith("b = finding.fix.config\nfinding.try_fix(0.2)")
     assert "inputs=inputs)[1]" in second
@@ -260,32 +266,32 @@ def test_the_code_names_the_examples_that_a_finding_about_accuracy_rests_on(benc
     lost = replace(LARGE, id="accuracy-lost")
     judged = replace(examples.findings(), findings=(lost,), looked=("accuracy-lost",))
     holding(bench, judged)
-    assert "data=" not in bench.fix_code("B", lost), "no example has a label"
+    assert "data=" not in code_of(bench, lost), "no example has a label"
     bench.state.data = "examples.npz"
     holding(bench, judged)
     call = 'wb.findings(model, config, inputs=inputs, data="examples.npz")["accuracy-lost"]'
-    assert call in bench.fix_code("B", lost)
+    assert call in code_of(bench, lost)
     holding(bench, replace(judged, looked=()))
-    assert "data=" not in bench.fix_code("B", lost), "no accuracy was measured"
+    assert "data=" not in code_of(bench, lost), "no accuracy was measured"
 
 
 def test_the_code_names_the_evaluation_set_of_a_trained_sample(bench: wb.Workbench) -> None:
     lost = replace(LARGE, id="accuracy-lost")
     bench.load("digits-conv", wait=True)
     holding(bench, replace(examples.findings(), findings=(lost,), looked=("accuracy-lost",)))
-    assert 'wb.findings(model, config, data="digits-conv")["accuracy-lost"]' in bench.fix_code("B", lost)
+    assert 'wb.findings(model, config, data="digits-conv")["accuracy-lost"]' in code_of(bench, lost)
 
 
 def test_what_was_tried_stands_above_the_findings_and_can_be_used(bench: wb.Workbench) -> None:
     improvement = wb.Improvement(examples.improvement())
     bench.state.show_parts(bench.state.request(), {"improvement/B": improvement})
-    _, listed = tab(bench)
-    text = words(listed)
+    page = tab(bench)
+    text = words(page)
     assert "2 fixes tried, 1 kept" in text
     assert "at least 1.10×" in text
     assert "predicted 1.25×" in text
     assert "the end" in text
-    (box,) = listed.tried.children
+    (box,) = page.tried.children
     use = next(child for child in descendants(box) if getattr(child, "description", "") == "Use as B")
     use.click()
     assert bench.b == improvement.config
@@ -328,7 +334,7 @@ def test_try_all_may_lose_as_much_accuracy_as_the_boxes_say(
     drop.value, seconds.value = "", ""
     bench.run("improvement", wait=True)
     assert not {"limits", "budget_s"} & asked[1].keys()
-    drop.value = "much"
+    line.fields["max_error"].value = "much"
     line.run.click()
     assert "cannot be read" in line.status.value
 
@@ -337,8 +343,8 @@ def test_nothing_found_is_said_with_what_could_not_be_looked_for(bench: wb.Workb
     missing = (NotLooked("a", "no labels"), NotLooked("b", "no GPU"))
     record = replace(examples.findings(), findings=(), looked=tuple("abc"), not_looked=missing)
     bench.state.show_parts(bench.state.request(), {"findings/B": wb.Findings.made({"A": record})})
-    _, listed = tab(bench)
-    head, *rest = htmls(listed.list)
+    page = tab(bench)
+    head, *rest = htmls(page.list)
     assert (
         "nothing found that is worth your time: 3 rules looked, 2 could not (no labels, no GPU)</b>" in head
     )

@@ -12,10 +12,12 @@ import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.factories import results as examples
 from workbench.apps.panels.code import kind_code
+from workbench.apps.panels.improve_row import ImproveRow
 from workbench.apps.panels.jobs import wait_for
+from workbench.apps.panels.table import PickedTable
 from workbench.apps.panels.tabs.card import PLOTLY
 from workbench.apps.panels.tabs.deploying import PROVEN, Deploying
-from workbench.apps.panels.tabs.improve import ImprovePage, SearchedConfigs
+from workbench.apps.panels.tabs.improve import ImprovePage
 from workbench.features.base.registry import KINDS
 from workbench.features.improve.result import LIMITS
 
@@ -36,9 +38,17 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, Any]]]:
     return calls
 
 
+def row_of(bench: wb.Workbench) -> ImproveRow:
+    """Return the form of the mode."""
+    bench.state.mode = "improve"
+    page: Any = bench.panels.results.pages["Improve"]
+    assert isinstance(page, ImprovePage)
+    return page.row
+
+
 def press(bench: wb.Workbench) -> None:
     """Press Improve and wait for its end."""
-    bench.panels.improve.press.click()
+    row_of(bench).press.click()
     if (job := bench.jobs.running) is not None:
         wait_for(job)
     bench.ui.settle()
@@ -47,7 +57,7 @@ def press(bench: wb.Workbench) -> None:
 def test_improving_under_a_limit_is_a_choice_and_a_click(bench: wb.Workbench, asked: Any) -> None:
     bench.a = wb.Config(memory_pattern=False)
     bench.state.editing = "B"
-    bench.panels.improve.fields["max_accuracy_drop"].value = "1"
+    row_of(bench).fields["max_accuracy_drop"].value = "1"
     press(bench)
     ((config, options),) = asked
     assert config == wb.Config(memory_pattern=False), "the form says: starting from A"
@@ -57,9 +67,10 @@ def test_improving_under_a_limit_is_a_choice_and_a_click(bench: wb.Workbench, as
 
 
 def test_every_limit_of_a_goal_has_a_field(bench: wb.Workbench, asked: Any) -> None:
-    row = bench.panels.improve
-    assert "max_p99_s" not in row.fields
+    row = row_of(bench)
+    assert row.further.layout.display == "none"
     row.more.click()
+    assert row.further.layout.display is None
     numbers = {
         "max_accuracy_drop": "1", "max_error": "5", "max_memory_bytes": "64", "max_p99_s": "4",
         "max_load_s": "2.5", "max_file_bytes": "8", "min_speedup": "1.5", "max_p50_s": "3",
@@ -81,10 +92,11 @@ def test_every_limit_of_a_goal_has_a_field(bench: wb.Workbench, asked: Any) -> N
 
 
 def test_the_further_limits_fold_and_those_that_are_set_are_in_view(bench: wb.Workbench) -> None:
-    row = bench.panels.improve
-    assert row.further.children == ()
+    row = row_of(bench)
+    assert row.further.layout.display == "none"
     bench.state.forms = {"improvement": {"max_p99_s": "4"}}
     assert row.fields["max_p99_s"].value == "4"
+    assert row.further.layout.display is None
     row.more.click()
     assert row.further.layout.display == "none"
     row.more.click()
@@ -93,7 +105,7 @@ def test_the_further_limits_fold_and_those_that_are_set_are_in_view(bench: wb.Wo
 
 @pytest.mark.parametrize("number", ["nan", "inf", "4 ms", "-1"])
 def test_a_limit_that_is_no_number_is_refused(bench: wb.Workbench, number: str) -> None:
-    row = bench.panels.improve
+    row = row_of(bench)
     row.more.click()
     row.fields["max_p99_s"].value = number
     row.press.click()
@@ -112,7 +124,8 @@ def test_what_may_vary_is_offered_and_what_is_left_out_stays_out(
 
     monkeypatch.setattr("workbench.features.tune.call.default_space", default_space)
     bench.state.forms = {"improvement": {"max_accuracy_drop": "1"}}
-    varying = bench.panels.improve.may_vary
+    row = row_of(bench)
+    varying = row.may_vary
     varying.find.click()
     if (job := bench.jobs.running) is not None:
         wait_for(job)
@@ -127,7 +140,8 @@ def test_what_may_vary_is_offered_and_what_is_left_out_stays_out(
     assert 'without=["intra_op_threads"]' in kind_code(KINDS.named("improvement"), bench.request())
     bench.state.model = None
     assert varying.axes.children == ()
-    assert varying.size.value == "as in A: intra_op_threads", "it stays out for the next model, and says so"
+    assert varying.size.value == ""
+    assert row.fields["without"].value == "intra_op_threads", "it stays out for the next model, and says so"
 
 
 def test_a_cancelled_improvement_shows_what_is_proven(
@@ -141,7 +155,7 @@ def test_a_cancelled_improvement_shows_what_is_proven(
         return wb.Improvement(replace(examples.improvement(), ended="It was stopped."))
 
     monkeypatch.setattr(IMPROVE, improve)
-    row = bench.panels.improve
+    row = row_of(bench)
     row.press.click()
     assert began.wait(60)
     job = bench.jobs.running
@@ -160,37 +174,53 @@ def improved(bench: wb.Workbench) -> wb.Improvement:
     return improvement
 
 
+def searched(bench: wb.Workbench, page: ImprovePage) -> tuple[Any, PickedTable]:
+    """Return the figure of the search and the table below it."""
+    page.show()
+    settle(bench)
+    ((_, _, body),) = (card.children for card in page.searched.children)
+    (drawn,) = body.children
+    figure, table = drawn.children
+    return figure, table
+
+
+def use(table: PickedTable, place: str) -> None:
+    """Take over the config of the picked row."""
+    *_, row, _ = table.drawer.children
+    {button.description: button for button in row.children}[f"Use as {place}"].click()
+
+
 def test_the_configs_of_the_search_stand_below_the_answer_and_are_used(bench: wb.Workbench) -> None:
     page = ImprovePage(bench)
     page.show()
-    assert page.searched.answer.children == ()
+    assert page.searched.children == ()
     improved(bench)
-    page.show()
-    *_, row, table = page.searched.answer.children
-    row.children[1].click()
+    _, table = searched(bench, page)
+    assert table.table.picked == ["B"], "the best one"
+    use(table, "B")
     assert bench.b == examples.study().best_config
-    table.picked = ["C"]
-    row.children[0].click()
+    page.show()
+    assert page.searched.children, "another one may be taken, though the answer is about what was set before"
+    table.table.picked = ["C"]
+    use(table, "A")
     assert bench.a == examples.study().candidate("C").config
-    table.on_act("B")
-    assert bench.b == examples.study().candidate("B").config
+    assert "A is set" in table.status.value
     page.hide()
-    assert page.searched.answer.children == ()
+    assert page.searched.children == ()
 
 
 def test_a_point_that_is_clicked_picks_its_row(bench: wb.Workbench) -> None:
-    searched = SearchedConfigs(bench)
-    searched.show()
-    bench.state.study = wb.Study(examples.study())
-    _, figure, row, table = searched.answer.children
-    plot = figure.outputs[0]["data"][PLOTLY]
+    page = ImprovePage(bench)
+    improved(bench)
+    figure, picks = searched(bench, page)
+    plot, table = figure.outputs[0]["data"][PLOTLY], picks.table
     points = {name for trace in plot["data"] if trace.get("meta") == "candidates" for name in trace["ids"]}
     assert points == {"A", "B"}
     assert plot["layout"]["clickmode"] == "event+select"
     bench.page.bridge._answer(None, {"pick": "A"}, None)
     assert table.picked == ["A"]
-    assert row.children[-1].value.startswith("A: ")
-    searched.hide()
+    assert picks.drawer.children[0].value.startswith("A: ")
+    page.hide()
     bench.page.bridge._answer(None, {"pick": "B"}, None)
     assert table.picked == ["A"], "out of sight"
 
@@ -206,10 +236,20 @@ def test_the_proven_config_is_the_one_to_deploy(bench: wb.Workbench) -> None:
 
 
 def test_another_model_forgets_the_study(bench: wb.Workbench) -> None:
-    searched = SearchedConfigs(bench)
-    searched.show()
-    bench.state.study = wb.Study(examples.study())
-    assert searched.answer.children
+    page = ImprovePage(bench)
+    improved(bench)
+    searched(bench, page)
     bench.state.model = None
-    assert searched.answer.children == ()
-    assert bench.state.study is None
+    page.show()
+    assert page.searched.children == ()
+
+
+def test_an_improvement_that_failed_says_so_in_its_mode(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def improve(*_: Any, **__: Any) -> wb.Improvement:
+        raise wb.WorkbenchError("It could not be run.", "Choose another model.")
+
+    monkeypatch.setattr(IMPROVE, improve)
+    press(bench)
+    assert "It could not be run." in bench.panels.doing.value

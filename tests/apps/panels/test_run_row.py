@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from workbench.apps.panels.improve_row import keep_space
+from workbench.apps.panels.improve_row import ImproveRow
 from workbench.apps.panels.jobs import JobView
 from workbench.apps.panels.run_row import RunRow
 from workbench.apps.panels.state import MODES
@@ -48,7 +48,7 @@ def test_a_mode_is_kept_in_the_state(bench: wb.Workbench, mode: str) -> None:
     panels = bench.panels
     bench.state.mode = mode
     assert panels.modes.value == mode
-    assert (panels.improve.widget.layout.display == "none") == (mode != "improve")
+    assert bool(panels.form.children) == (mode == "improve")
     panels.modes.value = "compare"
     assert bench.state.mode == "compare"
 
@@ -56,7 +56,7 @@ def test_a_mode_is_kept_in_the_state(bench: wb.Workbench, mode: str) -> None:
 def test_improve_has_its_limits_in_the_form_of_its_kind(
     bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row, made = bench.panels.improve, list[str]()
+    row, made = ImproveRow(bench), list[str]()
     monkeypatch.setattr(bench, "run", made.append)
     row.fields["max_accuracy_drop"].value = "1"
     row.press.click()
@@ -68,12 +68,13 @@ def test_improve_has_its_limits_in_the_form_of_its_kind(
 
 def test_what_may_vary_is_not_offered_for_another_model(bench: wb.Workbench) -> None:
     request, space = bench.request(), wb.Space.of(intra_op_threads=(1, 2))
-    assert bench.panels
-    keep_space(bench.state, request, space)
-    assert bench.state.space is space
+    varying = ImproveRow(bench).may_vary
+    varying.keep(bench.state, request, space)
+    assert [*varying.checks] == ["intra_op_threads"]
     bench.state.model = None  # opened, or closed, while the space was looked for
-    keep_space(bench.state, request, space)
-    assert bench.state.space is None
+    assert varying.checks == {}
+    varying.keep(bench.state, request, space)
+    assert varying.checks == {}
 
 
 def test_the_projector_folds_the_settings_to_a_sentence(bench: wb.Workbench) -> None:

@@ -25,7 +25,7 @@ opened = wb.open({bundle!r})
 opened.keep()
 bench = wb.Workbench()
 bench.show(opened)
-bench.state.study = wb.open({study!r})
+bench.state.parts = {{"improvement/A": wb.open({searched!r})}}
 bench"""
 KEPT = ("levels", "ablation", "accuracy", "thread scaling", "findings", "sweep")  # beside what is examined
 DATA = "canvas, .main-svg .subplot, .main-svg .sankey, .wbt tbody, .wbp-finding, .wbp-fusion"
@@ -56,8 +56,13 @@ def source_of(folder: Path, way: str) -> str:
         if kind in KEPT:
             result.add(part, "B")
     bundle = result.save(folder / f"{way}.ortbench")
-    study = wb.Study(examples.study()).save(folder / "study.ortbench")
-    return SOURCE.format(bundle=str(bundle), study=str(study))
+    return SOURCE.format(bundle=str(bundle), searched=str(save_searched(folder / "searched.ortbench")))
+
+
+def save_searched(path: Path) -> Path:
+    """Save an improvement that tried fixes and searched configs, of which none is proven to be better."""
+    record = examples.improvement()
+    return wb.Improvement(replace(record, config=record.start, comparison=None)).save(path)
 
 
 def first_data(page: Page, name: str) -> float:

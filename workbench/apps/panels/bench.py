@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels import code
 from workbench.apps.panels.actions import COMPARE, Action, action_of, more_action
-from workbench.apps.panels.fixes import fix_action, fix_code
+from workbench.apps.panels.fixes import fix_action
 from workbench.apps.panels.jobs import Done, Failed, Job, Jobs, wait_for
 from workbench.apps.panels.recent import open_model, recent, with_recent
 from workbench.apps.panels.reopening import look_for_model
@@ -260,11 +260,6 @@ class Bench:
         if kind == "result" and state.result is not None:
             return state.result_code or code.opening_code(state.result)
         return code.compare_code(state.request())
-
-    def fix_code(self, label: str, finding: FindingRecord) -> str:
-        """Return the code that finds the finding again, tries its fix and takes its config."""
-        findings = self.state.held_parts("findings")[label].record
-        return fix_code(self.state.request_made(), findings, finding)
 
     def card_code(self, expression: str, part: str = "") -> str:
         """Return code that ends in an expression about the result, or about a part, made anew where alone."""

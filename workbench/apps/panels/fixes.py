@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels.actions import Action
 from workbench.apps.panels.code import inputs_option, program
 from workbench.apps.panels.jobs import Job
-from workbench.apps.panels.request import Request, Subject
+from workbench.apps.panels.request import Request
 from workbench.apps.panels.state import BenchState
 from workbench.core.config.literals import text_literal
 from workbench.core.errors import WorkbenchError
@@ -17,7 +17,7 @@ from workbench.features.findings.record import FindingRecord, FindingsRecord
 
 if TYPE_CHECKING:
     from workbench.features.findings.fix_result import FixResult
-    from workbench.features.findings.result import Findings, FixTarget
+    from workbench.features.findings.result import Findings
 
 
 def fix_name(label: str, finding: FindingRecord) -> str:
@@ -44,19 +44,9 @@ def try_fix(
     from workbench.features.findings.result import Finding
 
     job.step("getting the model and its inputs ready")
-    subject = findings.target or subject_of(comparison, request, job)
-    return Finding(finding, findings.record.config, subject).try_fix(
-        request.budget_s, progress=job.tell, cancel=job.cancel
-    )
-
-
-def subject_of(comparison: Any, request: Request, job: Job) -> FixTarget | None:
-    """Return what the findings of a comparison are tried on; one from the history gets the open model."""
-    held = comparison.findings(cancel=job.cancel, on_step=job.step)
-    if held.target is None:
-        model, calibration = request.subject.model, request.subject.calibration or None
-        held = comparison.attach(model, calibration=calibration).findings(cancel=job.cancel, on_step=job.step)
-    return cast("FixTarget | None", held.target)
+    target = findings.target or comparison.findings(cancel=job.cancel, on_step=job.step).target
+    found = Finding(finding, findings.record.config, target)
+    return found.try_fix(request.budget_s, progress=job.tell, cancel=job.cancel)
 
 
 def keep_tried(
@@ -64,14 +54,18 @@ def keep_tried(
 ) -> None:
     """Keep what came of a fix, so that its card shows it, and the code that tries it."""
     state.remember(fix_code(request, *key))
-    with state.hold_trait_notifications():
-        state.run_error, state.tried = None, {**state.tried, key: result}
+    state.tried = {**state.tried, key: result}
 
 
 def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord) -> str:
     """Return the code from the model to the fix that was tried and its config."""
-    subject, examples = request.subject, _examples(request.subject, findings)
-    options = {**inputs_option(subject), "calibration": subject.calibration or None, "data": examples}
+    from workbench.core.models.examples import trained_sample  # loads slowly, like the rules
+    from workbench.features.findings.rule import judges_accuracy
+
+    subject, options = request.subject, inputs_option(request.subject)
+    options["calibration"] = subject.calibration or None
+    if judges_accuracy(findings):
+        options["data"] = subject.data or (subject.model and trained_sample(subject.model))
     call = call_source("wb.findings", (Source("model"), Source("config")), options)
     first = next(other for other in findings.findings if other.id == finding.id)
     place = text_literal(finding.id) if first == finding else str(findings.findings.index(finding))
@@ -81,13 +75,3 @@ def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord)
     elif not finding.fix.can_try:
         ends = ["finding"]
     return program(subject, {"config": findings.config}, options, f"finding = {call}[{place}]", *ends)
-
-
-def _examples(subject: Subject, findings: FindingsRecord) -> str | None:
-    """Return where the labelled examples are if the findings know an accuracy on them, else None."""
-    from workbench.core.models.examples import trained_sample
-    from workbench.features.findings.rule import rules  # loads slowly, like the model's module
-
-    if not any(rule.id in findings.looked for rule in rules() if "accuracy" in rule.needs):
-        return None
-    return subject.data or (subject.model and trained_sample(subject.model)) or None

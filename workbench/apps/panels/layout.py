@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow, on_change, own_changes
-from workbench.apps.panels.improve_row import ImproveRow
 from workbench.apps.panels.knobs.table import KnobTable
-from workbench.apps.panels.markup import bug_html
+from workbench.apps.panels.markup import bug_html, error_html
 from workbench.apps.panels.model_row import ModelRow
 from workbench.apps.panels.run_row import STOP, RunRow
 from workbench.apps.panels.state import MODES
@@ -40,7 +40,7 @@ class Layout:
             value=False,
         )
         self.model_row = ModelRow(bench)
-        self.run_row, self.table, self.improve = RunRow(bench), KnobTable(bench), ImproveRow(bench)
+        self.run_row, self.table = RunRow(bench), KnobTable(bench)
         self.doing, self.status = W.HTML(), W.HTML()
         self.stop = button(STOP, "Stop what runs; older results stay", bench.cancel, self.status)
         self.running = W.HBox([self.doing, self.stop, self.status], classes="wbp-running")
@@ -48,7 +48,8 @@ class Layout:
         ends = W.HBox([self.modes, self.results.share, self.projector], classes="wbp-ends")
         top = W.HBox([self.model_row.widget, ends], classes="wbp-top")
         self.configs = W.HBox([self.table.widget, self.run_row.widget], classes="wbp-configs")
-        places = [top, self.results.shared, self.told, self.configs, self.improve.widget, self.body, self.bug]
+        self.form = W.VBox([])  # of the mode improve
+        places = [top, self.results.shared, self.told, self.configs, self.form, self.body, self.bug]
         self.root = W.VBox([W.HTML(STYLE), notice(self.state), *places, bench.page.bridge], classes="wbp")
         bench.page.root = self.root.model_id
         bench.state.observe(self._show_bug, names="bug")
@@ -56,7 +57,7 @@ class Layout:
         for switch, trait in ((self.modes, "mode"), (self.projector, "projector")):
             on_change(switch, partial(setattr, self.state, trait))
         follow(self.state, self._turn, "mode", "wide")
-        follow(self.state, self._run, "job")
+        follow(self.state, self._run, "job", "run_error")
         follow(self.state, self._project, "projector", "a", "b", "more")
 
     def _turn(self) -> None:
@@ -64,16 +65,17 @@ class Layout:
         with own_changes():
             self.modes.value = mode
         W.set_shown(self.configs, mode == "explore" or (mode == "compare" and not self.state.wide))
-        W.set_shown(self.improve.widget, mode == "improve")
+        improve: Any = results.pages["Improve"] if mode == "improve" else None
+        self.form.children = [improve.row.widget] if improve else []
         shown = {"improve": results.improve, "explore": results.explore, "results": results.history}
         answer = [results.answer, results.views]
         self.body.children = [self.running, shown[mode]] if mode in shown else answer
         self._run()
 
     def _run(self) -> None:
-        """Show what runs where no answer stands."""
-        job = self.state.job
-        self.doing.value = "" if job is None else progress_html(job)
+        """Show what runs, or why the last run gave nothing, where no answer stands."""
+        job, error = self.state.job, self.state.run_error
+        self.doing.value = progress_html(job) if job else error_html(error) if error else ""
         W.set_shown(self.stop, job is not None and self.state.mode == "results")  # the others have the place
         self.stop.disabled = job is not None and job.cancelling
 

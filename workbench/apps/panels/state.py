@@ -86,8 +86,6 @@ class BenchState(HasTraits):
         help="kind of result → argument → text of each field of its form that a person changed"
     )
     forms_made: Dict[str, Anything] = Dict(help="the forms by which the parts were made, by kind")
-    space = Any(None, help="the Space whose axes may vary, or None before it was looked for")
-    study = Any(None, help="a Study that the page Improve shows, or None")
     selected = Tuple(help="names of the nodes that are selected in every view")
 
     # Configs

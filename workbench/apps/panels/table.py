@@ -15,6 +15,7 @@ from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.display import DataFrame
 from workbench.core.text import one_line
 from workbench.drawing.card import ConfigUse, PickTable
+from workbench.drawing.words import plain
 
 _MOST_ROWS = 5_000  # that are sent to the page; the CSV has them all
 _MOST_LETTERS = 300  # of a cell
@@ -143,6 +144,11 @@ class PickedTable(WithDrawer):
         self.pick_first()
         if picks.nodes is not None:
             on_change(table, self._select, "chosen", status=self.status)
+
+    def pick(self, point: str) -> None:
+        """Pick the row that a point of a figure names."""
+        names = (str(row[self.table.key]) for row in self.table.rows)
+        self.table.picked = [name for name in names if plain(name) == point]
 
     def _details(self, name: str) -> list[W.Widget]:
         return [widget_of(self.state, self.status, detail) for detail in self.picks.details(name)]

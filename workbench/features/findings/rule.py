@@ -96,6 +96,11 @@ def rules() -> tuple[AdvisorRule, ...]:
     return tuple(sorted(_RULES.values(), key=lambda known: (FAMILIES.index(known.family), known.id)))
 
 
+def judges_accuracy(record: FindingsRecord) -> bool:
+    """Return whether rules looked at the accuracy on labelled examples."""
+    return any(known.id in record.looked for known in rules() if "accuracy" in known.needs)
+
+
 LEAST_SQNR_DB = 60.0  # the bound for any rewrite of float32
 
 

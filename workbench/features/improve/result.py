@@ -21,6 +21,7 @@ from workbench.core.models import Inputs, Model, load
 from workbench.core.prepare.real_data import data_from, inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
+from workbench.drawing.card import ConfigUse
 from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value
 from workbench.drawing.palette import GAIN, LOSS, TEXT
 from workbench.features.base.result import Result, origin_of
@@ -38,10 +39,12 @@ if TYPE_CHECKING:
     from workbench.features.tune.result import Study
 
 
+_TIMES = (("3 minutes", ""), ("1 minute", "60"), ("10 minutes", "600"), ("30 minutes", "1800"))
 FORM = (
     *GOAL_FIELDS,
     Field("without", "may not vary", "Settings that stay as they are", names, example="level, precision"),
-    Field("budget_s", "may take (s)", "The seconds that all of it may take", at_least_zero, example="180"),
+    Field("budget_s", "may take (s)", "The seconds that all of it may take", at_least_zero, example="180",
+          choices=_TIMES),
 )  # fmt: skip
 LIMITS = tuple(limit.name for limit in fields(Goal))
 
@@ -108,6 +111,11 @@ class Improvement(Result):
     def to_python(self, model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs the final config."""
         return self.config.to_python(model, inputs=self.about.inputs)
+
+    def uses(self) -> tuple[ConfigUse, ...]:
+        """Return the proven config, if it is another one."""
+        proven = ConfigUse("B", "", "Put the proven config into B", lambda _: self.config)
+        return (proven,) if self.config != self.record.start else ()
 
     def figure(self) -> go.Figure | None:
         """Draw the speed-ups; return None where nothing was tried."""
@@ -215,4 +223,5 @@ FEATURE = Feature(
     hint="Try what the findings propose, search around what was better, prove the answer",
     step="trying the largest finding first",
     tabs=("Improve",),
+    cards="workbench.features.improve.cards:cards",
 )

@@ -101,6 +101,8 @@ class CardWidget:
             return W.HTML(note_html(_NOTHING)) if table is not None and table().empty else self._table()
         if isinstance(drawn, W.Widget):
             return drawn
+        if self.card.picks is not None:
+            drawn.update_layout(clickmode="event+select")  # a point that is clicked stands out
         title, figure = titled_figure(drawn, self.card.summary)
         if title and not self.card.heading:
             self.title.value = title
@@ -108,6 +110,10 @@ class CardWidget:
         further = [W.HBox(uses, classes="wbp-tools")] if uses else []
         if self.card.below is not None:
             further.insert(0, W.HTML(self.card.below()))
+        if self.card.picks is not None:
+            table = PickedTable(self.card.picks(), self.bench.state)
+            self.bench.page.bridge.on["pick"] = table.pick
+            further.append(table)
         return W.VBox([figure, *further]) if further else figure
 
     def _drawn(self) -> Any:

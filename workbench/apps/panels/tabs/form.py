@@ -43,34 +43,52 @@ class FormLine:
         self.copy = bench.page.copy_button(
             "Code", "Copy the code that makes this", self._code, self.status, "wbp-quiet-link"
         )
-        self.form = KINDS.named(kind.name).form if kind.has_form else ()
-        self.fields = {field.argument: self._field(field) for field in self.form}
+        self.fields = form_fields(self.state, kind.name, self.status) if kind.has_form else {}
         row = W.HBox([*self.fields.values(), self.run, self.copy], classes="wbp-tools")
         self.widget = W.VBox([self.words, row, self.status], classes="wbp-forms")
-        follow(self.state, self.show, "forms", "result", "parts_made", "took_s", "model")
+        follow(self.state, self._show, "result", "parts_made", "took_s", "model")
 
-    def show(self) -> None:
-        """Show the texts that the state holds."""
+    def _show(self) -> None:
         made = self.state.has_part(self.kind.name)
         time = time_words(self.state, self.kind.name)
         self.run.description = f"{self.kind.button}{' again' if made else ''}{time}"
-        texts = self.state.forms.get(self.kind.name, {})
-        with own_changes():
-            for field in self.form:
-                self.fields[field.argument].value = texts.get(field.argument, field.text)
-
-    def _field(self, field: Field) -> W.TextField | AxesField:
-        set_text = partial(self.state.set_form, self.kind.name, field.argument)
-        if field.has_axes:
-            return AxesField(self.state, field, set_text)
-        box = text_field(field, set_text, self.status)
-        letters = len(field.text or field.example)
-        if not NARROW < letters < WIDE:
-            box.add_class("wbp-narrow" if letters <= NARROW else "wbp-wide")
-        return box
 
     def _code(self) -> str:
         return kind_code(KINDS.named(self.kind.name), self.bench.request())
+
+
+def form_fields(state: BenchState, kind: str, status: W.HTML) -> dict[str, Any]:
+    """Return the fields of a kind's form by argument; they show and set the texts that the state holds."""
+    form = KINDS.named(kind).form
+    fields = {field.argument: field_of(state, kind, field, status) for field in form}
+
+    def show() -> None:
+        texts = state.forms.get(kind, {})
+        with own_changes():
+            for field in form:
+                box, value = fields[field.argument], texts.get(field.argument, field.text)
+                if field.choices and value not in dict(box.options).values():
+                    box.options = (*field.choices, (value, value))
+                box.value = value
+
+    follow(state, show, "forms")
+    return fields
+
+
+def field_of(state: BenchState, kind: str, field: Field, status: W.HTML) -> Any:
+    """Return the widget of a field: a list of choices, axes, or a box as wide as its text."""
+    set_text = partial(state.set_form, kind, field.argument)
+    if field.has_axes:
+        return AxesField(state, field, set_text)
+    if field.choices:
+        choice = W.Dropdown(options=field.choices, tooltip=field.hint)
+        on_change(choice, set_text)
+        return choice
+    box = text_field(field, set_text, status)
+    letters = len(field.text or field.example)
+    if not NARROW < letters < WIDE:
+        box.add_class("wbp-narrow" if letters <= NARROW else "wbp-wide")
+    return box
 
 
 class AxesField(W.HBox):

@@ -171,7 +171,7 @@ class TabPage:
         chosen = [card for card in of_title if self.side.value in (card.card.label, BOTH, None)]
         self._fill_bar(chosen)
         shown = [card.widget for card in chosen]
-        if title in self.kinds and (not chosen or self._line(self.kinds[title]).form):
+        if title in self.kinds and (not chosen or self._line(self.kinds[title]).fields):
             shown.insert(0, self._line(self.kinds[title]).widget)
         if not self.cards and self.tab.empty:
             shown.insert(0, self.hint)
