@@ -108,21 +108,16 @@ def verdict_picture(
              _file(record, baseline, candidate))  # fmt: skip
     if failure:  # figures of the other run alone compare nothing
         tiles = tuple(Tile(tile.name, ABSENT) for tile in tiles)
+    elsewhere = [fallback_in_words(run, (shares or {}).get(run.label)) for run in (baseline, candidate)]
+    others = map(_begun, other_ways(verdict, baseline, candidate))
+    lines = (*elsewhere, *_lines(verdict, failed), *others)
     return VerdictPicture(
         label=verdict.label,
         kind=verdict.kind,
         head=_head(verdict, failed),
         effect="error" if failure else "loss" if verdict.kind == "outputs differ" else effect,
         estimate=speed_so_far(verdict) if verdict.kind == "unknown" else "",
-        lines=tuple(
-            line
-            for line in (
-                *(fallback_in_words(run, (shares or {}).get(run.label)) for run in (baseline, candidate)),
-                *_lines(verdict, failed),
-                *(_begun(text) for text in other_ways(verdict, baseline, candidate)),
-            )
-            if line
-        ),
+        lines=tuple(filter(None, lines)),
         outputs="Another net, as asked: timing only"
         if is_other_net(candidate.config.precision)
         else _outputs(agreement, candidate),
@@ -293,9 +288,8 @@ def _change(share: float) -> str:
         return "the same"
     if share > _LARGE - 1:
         return f"{in_digits(share + 1, 3)} times"
-    return (
-        f"{_signed(f'{share * 100:+.0f}')} %" if abs(share) >= 0.1 else f"{_signed(f'{share * 100:+.1f}')} %"
-    )
+    digits = 0 if abs(share) >= 0.1 else 1
+    return f"{_signed(f'{share * 100:+.{digits}f}')} %"
 
 
 def _signed(number: str) -> str:
