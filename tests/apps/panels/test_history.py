@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
+from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from workbench.apps.panels.tabs.history import PAGE, HistoryPage
 from workbench.core.bundle.database import writing
@@ -136,6 +138,29 @@ def test_ids_are_in_the_table_and_not_on_the_screen() -> None:
     history.show()
     assert history.table is not None
     assert history.table.hidden == SHOWN_COLUMNS.index("id")
+
+
+@pytest.mark.usefixtures("own_home")
+def test_published_files_open_as_the_comparison_that_they_hold() -> None:
+    published = wb.Published(examples.published())
+    published.keep()
+    wb.history().add(replace(ordinary(), id="20260101-000000-abcdef"))
+    bench = wb.Workbench()
+    page = HistoryPage(bench)
+    page.show()
+    assert page.table is not None
+    page.table.picked = [ordinary().id]
+    page.buttons["Open"].click()
+    assert "is shown in the results" in page.status.value
+    assert bench.result.record == published.record.comparison
+    names: dict[str, Any] = {}
+    exec(bench.code("result"), names)
+    assert names["result"].record == published.record.comparison
+    page.table.picked = [row[-1] for row in page.table.rows]
+    page.buttons["Side by side"].click()
+    assert page.beside.children[0].total == 4
+    page.buttons["Use its configs"].click()
+    assert "The configs are set." in page.status.value
 
 
 @pytest.mark.usefixtures("own_home")

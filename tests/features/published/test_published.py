@@ -99,6 +99,15 @@ def test_a_file_that_returns_noise_or_does_not_load_is_named() -> None:
     assert "has other outputs: q4.onnx" in replace(record, rows=(record.rows[0], other)).headline
 
 
+@pytest.mark.usefixtures("own_home")
+def test_what_is_made_of_its_comparison_leaves_its_entry_of_the_history_as_it_is() -> None:
+    result = wb.Published(results.published())
+    result.keep()
+    result.comparison.add(wb.Levels(results.levels()), "B")
+    (entry,) = wb.history().entries()
+    assert wb.history().open(entry.id).record == result.record
+
+
 def test_the_form_names_the_folder_alone() -> None:
     declared = KINDS.named("published files")
     asked = {"source": "hf://org/repo", "only": "encoder*"}

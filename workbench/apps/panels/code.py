@@ -127,8 +127,8 @@ def argument_of_inputs(kind: Feature, request: Request) -> str | None:
 
 def reopening_code(result: Comparison, *lines: str) -> str:
     """Return the code that opens a result from the history and goes on with these lines."""
-    opened = f"result = wb.history().open({text_literal(result.record.id)})"
-    return "\n".join(["import workbench as wb", "", opened, *lines])
+    source = result.source or f"wb.history().open({text_literal(result.record.id)})"
+    return "\n".join(["import workbench as wb", "", f"result = {source}", *lines])
 
 
 def opening_code(result: Comparison) -> str:

@@ -85,9 +85,12 @@ class RecordHistory:
         about: Origin | None = None,
         parts: tuple[Part, ...] = (),
     ) -> bool:
-        """Store the later parts of a record; return False if the record is not in the history."""
-        identity = self.kinds.about(record, about).id
-        if not self._rows("SELECT 1 FROM records WHERE id = ?", identity):
+        """Store the later parts of a record; return False if the record is not in the history.
+
+        A comparison may be there inside another result, under the same id, which stays as it is.
+        """
+        identity, kind = self.kinds.about(record, about).id, self.kinds.of(record, "").name
+        if not self._rows("SELECT 1 FROM records WHERE id = ? AND kind = ?", identity, kind):
             return False
         blob = pack_record(record, structure, private=True, about=about, parts=parts, kinds=self.kinds)
         with self._writing() as connection:

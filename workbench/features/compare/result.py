@@ -35,6 +35,7 @@ class Comparison(ResultWithParts):
     """Two or more configs of a model, measured interleaved, and the verdict. Made by `wb.compare`."""
 
     record: ComparisonRecord
+    source: str = ""  # the Python that opens it, where that is not its id in the history of this machine
 
     @property
     def verdict(self) -> Verdict:

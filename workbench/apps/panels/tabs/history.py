@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.answers import configs_of
@@ -22,6 +21,7 @@ from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import clock_text
 from workbench.apps.panels.task_thread import import_shared
 from workbench.core.bundle.entries import Entry
+from workbench.core.config.literals import text_literal
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted
 from workbench.drawing.markup import note_html
@@ -32,6 +32,7 @@ from workbench.features.compare.result import Comparison
 
 _EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
 _HEADS = {"what": "A → B", "pin": PIN}
+_BESIDE = "Measured at different times, so without a verdict: only runs measured in turns can be compared."
 _CAPTION = "Pick one or, with Ctrl, several."
 PAGE = 200  # entries that are listed at once
 
@@ -49,7 +50,7 @@ class HistoryPage:
         self.to_delete: list[str] = []  # the ids that were picked when Delete was pressed
         self.buttons = buttons_of(
             self.status,
-            ("Open", "Show the picked comparison in the results", self._open),
+            ("Open", "Show the picked comparison in the results", lambda: self._open(self.picked[-1].id)),
             ("Use its configs", "Put its configs into the knob table", self._use),
             ("Side by side", "The picked comparisons in one table", self._side_by_side),
             ("Pin", "Keep the picked entries on top, or no longer", self._pin),
@@ -83,7 +84,7 @@ class HistoryPage:
             caption = self._read_page()
             heads, at = [_HEADS.get(name, name) for name in SHOWN_COLUMNS], SHOWN_COLUMNS.index("id")
             self.table = TableWidget.of_rows(heads, (), caption, key=at, hidden=at, under=1, action="Open")
-            self.table.on_act = self._open_one
+            self.table.on_act = self._open
             self._fill({})
             follow(self.table, self._enable, "picked")
             W.replace(self.list, self.table if self.entries or self.find.value else W.HTML(_EMPTY))
@@ -126,15 +127,13 @@ class HistoryPage:
 
     def _enable(self) -> None:
         """Offer what can be done with the picked entries."""
-        ids = self._picked_ids
-        is_only_read = bool(self.folder.value.strip())
+        picked, is_only_read = self._picked, bool(self.folder.value.strip())
         for name, pressed in self.buttons.items():
             writes = name in ("Pin", "Delete")
-            pressed.disabled = len(ids) < (2 if name == "Side by side" else 1) or (writes and is_only_read)
-        self.note.disabled = len(ids) != 1 or is_only_read
-        notes = [split_note(entry.note)[1] for entry in self.entries if entry.id in ids]
+            pressed.disabled = len(picked) < (2 if name == "Side by side" else 1) or (writes and is_only_read)
+        self.note.disabled = len(picked) != 1 or is_only_read
         with own_changes():
-            self.note.value = notes[0] if len(ids) == 1 and notes else ""
+            self.note.value = split_note(picked[0].note)[1] if len(picked) == 1 else ""
 
     def hide(self) -> None:
         """Take the tables out of the page."""
@@ -142,20 +141,18 @@ class HistoryPage:
             W.replace(box)
 
     @property
-    def _picked_ids(self) -> list[str]:
-        return list(self.table.picked) if self.table else []
+    def _picked(self) -> list[Entry]:
+        chosen = self.table.chosen if self.table else ()
+        return [entry for identity in chosen for entry in self.entries if entry.id == identity]
 
     @property
-    def picked(self) -> list[str]:
-        """The picked ids, at least one."""
-        if ids := self._picked_ids:
-            return ids
+    def picked(self) -> list[Entry]:
+        """The picked entries in the order in which they were picked, at least one."""
+        if picked := self._picked:
+            return picked
         raise WorkbenchError("Nothing is picked.", "Click a row of the table, or move to it and press Enter.")
 
-    def _open(self) -> None:
-        self._open_one(self.picked[-1])
-
-    def _open_one(self, identity: str) -> None:
+    def _open(self, identity: str) -> None:
         with shown_in(self.status):
             opened = self._comparison(identity)
             self.bench.show(opened)
@@ -163,23 +160,22 @@ class HistoryPage:
             self.status.value = note_html(f"{opened.record.model.name}, {when}, is shown in the results.")
 
     def _use(self) -> None:
-        self.bench.state.set_configs(configs_of(self._comparison(self.picked[-1]).record))
+        self.bench.state.set_configs(configs_of(self._comparison(self.picked[-1].id).record))
         self.status.value = note_html("The configs are set.")
 
     def _pin(self) -> None:
         """Pin the picked entries; those that all are pinned are pinned no longer."""
-        notes = [(entry.id, *split_note(entry.note)) for entry in self.entries if entry.id in self.picked]
-        is_pinned = all(pinned for _, pinned, _ in notes)
-        self._keep_notes((identity, not is_pinned, note) for identity, _, note in notes)
+        notes = {entry.id: split_note(entry.note) for entry in self.picked}
+        pins = not all(is_pinned for is_pinned, _ in notes.values())
+        self._keep_notes({identity: (pins, note) for identity, (_, note) in notes.items()})
 
     def _annotate(self, note: str) -> None:
-        (identity,) = self.picked
-        (before,) = (entry.note for entry in self.entries if entry.id == identity)
-        self._keep_notes([(identity, split_note(before)[0], note)])
+        (entry,) = self.picked
+        self._keep_notes({entry.id: (split_note(entry.note)[0], note)})
 
-    def _keep_notes(self, notes: Iterable[tuple[str, bool, str]]) -> None:
-        """Keep for each id whether its entry is pinned, and its note."""
-        for identity, is_pinned, note in notes:
+    def _keep_notes(self, notes: Mapping[str, tuple[bool, str]]) -> None:
+        """Keep by id whether an entry is pinned, and its note."""
+        for identity, (is_pinned, note) in notes.items():
             self._history().annotate(identity, f"{PIN if is_pinned else ''} {note.strip()}".strip())
         self.show()
 
@@ -187,32 +183,26 @@ class HistoryPage:
         import_shared()
         import pandas as pd
 
-        frames = [self._labelled(identity) for identity in self.picked]
-        title = (
-            "Measured at different times, so without a verdict: only runs measured in turns can be compared."
-        )
-        W.replace(self.beside, TableWidget.of_frame(pd.concat(frames, ignore_index=True), title))
-
-    def _labelled(self, identity: str) -> Any:
-        opened = self._comparison(identity)
-        frame = opened.to_frame()
-        frame.insert(0, "model", opened.record.model.name)
-        frame.insert(0, "when", clock_text(opened.record.created_utc))
-        return frame
+        frames = []
+        for entry in self.picked:
+            frames.append(self._comparison(entry.id).to_frame())
+            frames[-1].insert(0, "model", entry.model)
+            frames[-1].insert(0, "when", clock_text(entry.created_utc))
+        W.replace(self.beside, TableWidget.of_frame(pd.concat(frames, ignore_index=True), _BESIDE))
 
     def _comparison(self, identity: str) -> Comparison:
-        """Return a comparison of the history, which keeps other results too."""
-        opened = self._history().open(identity)
-        if isinstance(opened, Comparison):
-            return opened
-        folder = self.folder.value.strip()
-        raise WorkbenchError(
-            f"{identity} is no comparison but a {type(opened).__name__}.",
-            f"Show it in a cell: wb.history({repr(folder) if folder else ''}).open({identity!r})",
-        )
+        """Return a comparison of the history, or that which another result was concluded from."""
+        folder, opened = self.folder.value.strip(), self._history().open(identity)
+        source = f"wb.history({text_literal(folder) if folder else ''}).open({text_literal(identity)})"
+        held = opened if isinstance(opened, Comparison) else getattr(opened, "comparison", None)
+        if not isinstance(held, Comparison):
+            problem = f"{identity} is no comparison but a {type(opened).__name__}."
+            raise WorkbenchError(problem, f"Show it in a cell: {source}")
+        held.source = source if held is opened else f"{source}.comparison"
+        return held
 
     def _ask_delete(self) -> None:
-        self.to_delete = self.picked
+        self.to_delete = [entry.id for entry in self.picked]
         self.status.value = note_html(f"Delete {counted(len(self.to_delete), 'entry', 'entries')} for good?")
         W.set_shown(self.sure, True)
 
