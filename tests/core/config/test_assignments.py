@@ -66,6 +66,11 @@ def test_a_base_is_changed_and_words_unset() -> None:
     assert Config.from_assignments([], base) == base
 
 
+def test_several_names_are_listed_with_commas() -> None:
+    config = Config.from_assignments(["free_dimensions=batch=1, sequence=8"])
+    assert config.free_dimensions == (("batch", 1), ("sequence", 8))
+
+
 def test_values_may_hold_equals_signs_and_names_dots() -> None:
     config = Config.from_assignments(["session_entries.my.own.key=a=b", "allow_unknown=yes"])
     assert config.session_entries == (("my.own.key", "a=b"),)
@@ -84,6 +89,8 @@ def test_values_may_hold_equals_signs_and_names_dots() -> None:
         (["io_binding=maybe"], "'maybe'", "on or off"),
         (["level.x=1"], "'x'", "level=VALUE"),
         (["free_dimensions=4"], "'4'", "free_dimensions.NAME=VALUE"),
+        (["free_dimensions=batch=1, 4"], "'batch=1, 4'", "NAME=VALUE"),
+        (["free_dimensions=batch=x"], "'x'", "whole number"),
         (["free_dimensions.batch=x"], "'x'", "whole number"),
         (["providers.cuda=1"], "providers.cuda", "device_id=0"),
         (["providers=cpu", "providers.cuda.device_id=0"], "'cuda'", "providers=cuda"),

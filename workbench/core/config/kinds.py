@@ -27,6 +27,7 @@ class Count(Knob):
     """A whole number of 1 or more."""
 
     __slots__ = ()
+    TYPED = "a number"
 
     def canonical(self, value: object) -> int | None:
         if value is None:
@@ -47,6 +48,7 @@ class Number(Knob):
     """A number above 0."""
 
     __slots__ = ()
+    TYPED = "a number"
 
     def canonical(self, value: object) -> float | None:
         if value is None:
@@ -101,6 +103,7 @@ class Text(Knob):
     """Any text."""
 
     __slots__ = ()
+    TYPED = "a value"
 
     def canonical(self, value: object) -> str | None:
         if value is None or isinstance(value, str):

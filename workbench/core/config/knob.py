@@ -31,6 +31,7 @@ class Knob:
     """One field: its name, what it takes and when to turn it."""
 
     DEFAULT: ClassVar[Any] = None
+    TYPED: ClassVar[str] = ""  # what a person may type beside the values that a table offers; empty: nothing
     unset: str  # the default in a sentence
     help: str  # what it does, and its default
     when: str  # when to turn it
@@ -38,6 +39,7 @@ class Knob:
     group: Group = "advanced"  # of a field of Config
     label: str = ""  # the field in words, where it is called otherwise
     field: str = ""  # its name in the dataclass that declares it
+    default: Any = None  # its value where nobody sets it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.field.replace("_", " "))
@@ -55,8 +57,9 @@ class Knob:
         default: Any = MISSING,
     ) -> Any:
         """Return a dataclass field with this knob, at the kind's default unless another one is given."""
-        knob = cls(unset, help, when, choices, group, label)
-        return field(default=cls.DEFAULT if default is MISSING else default, metadata={"knob": knob})
+        unchanged = cls.DEFAULT if default is MISSING else default
+        knob = cls(unset, help, when, choices, group, label, default=unchanged)
+        return field(default=unchanged, metadata={"knob": knob})
 
     def canonical(self, value: object) -> Any:
         """Return the value as a config holds it, immutable and in one form; refuse what is no value."""

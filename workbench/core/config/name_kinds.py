@@ -19,6 +19,7 @@ class Texts(Knob):
 
     __slots__ = ()
     DEFAULT = ()
+    TYPED = "names, with commas"
     EXAMPLE = "Give a tuple of texts: ('MatMul', 'Gemm')."
 
     def canonical(self, value: object) -> tuple[str, ...]:
@@ -89,11 +90,14 @@ class _Pairs(Knob):
     DEFAULT = ()
     EXAMPLE = ""
 
-    def parse(self, text: str) -> tuple[()]:
+    def parse(self, text: str) -> tuple[()] | dict[str, Any]:
         if is_unset(text):
             return ()
-        fix = f"Write {self.field}.NAME=VALUE, one for each name."
-        raise ConfigError(f"{self.field} is given as {quoted(text)}.", fix)
+        pairs = [pair.partition("=") for pair in text.split(",")]
+        if not all(equals for _, equals, _ in pairs):
+            fix = f"Write NAME=VALUE, with commas between several, or {self.field}.NAME=VALUE for each."
+            raise ConfigError(f"{self.field} is given as {quoted(text)}.", fix)
+        return {name.strip(): self.parse_item(value.strip()) for name, _, value in pairs}
 
     def parse_inside(self, value: Any, texts: Mapping[str, str]) -> dict[str, Any]:
         return {**dict(value), **{name: self.parse_item(text) for name, text in texts.items()}}
@@ -115,14 +119,8 @@ class _Pairs(Knob):
         return literal(dict(value))
 
     def changes(self, before: Any, after: Any) -> Iterator[Words]:
-        old, new = dict(before), dict(after)
-        for name in sorted({*old, *new}):
-            if old.get(name) != new.get(name):
-                texts = (
-                    shown(name, str(values[name])) if name in values else self.unset for values in (old, new)
-                )
-                what, first, second = (one_line(text, QUOTED) for text in (self.name_words(name), *texts))
-                yield what, first, second
+        for name, first, second in changed_items(before, after, self.unset):
+            yield one_line(self.name_words(name), QUOTED), first, second
 
     def name_words(self, name: str) -> str:
         """Return a name as a difference says it."""
@@ -150,6 +148,7 @@ class Entries(_Pairs):
     """Configuration entries of ORT: keys with a text each."""
 
     __slots__ = ()
+    TYPED = "name=value, name=value"
     EXAMPLE = "Give a dict: {'session.set_denormal_as_zero': True}."
 
     def canonical(self, value: object) -> tuple[tuple[str, str], ...]:
@@ -164,6 +163,7 @@ class FreeSizes(_Pairs):
     """Sizes of dimensions by name."""
 
     __slots__ = ()
+    TYPED = "name=size, name=size"
     EXAMPLE = "Give a dict: {'batch': 1}."
 
     def canonical(self, value: object) -> tuple[tuple[str, int], ...]:
@@ -208,6 +208,18 @@ class Switches(_Pairs):
 def split_names(text: str) -> tuple[str, ...]:
     """Return the names of a text such as "cuda, cpu"."""
     return () if is_unset(text) or not text else tuple(name.strip() for name in text.split(","))
+
+
+def changed_items(
+    before: Iterable[tuple[str, Any]], after: Iterable[tuple[str, Any]], absent: str
+) -> Iterator[Words]:
+    """Yield each name whose value differs, and both values as people see them."""
+    old, new = dict(before), dict(after)
+    for name in sorted({*old, *new}):
+        if old.get(name) != new.get(name):
+            texts = (shown(name, str(held[name])) if name in held else absent for held in (old, new))
+            first, second = (one_line(text, QUOTED) for text in texts)
+            yield name, first, second
 
 
 def texts_of(label: str, pairs: dict[Any, Any]) -> dict[str, str]:

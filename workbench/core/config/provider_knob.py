@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.core.config.knob import Knob, Words, of_type
 from workbench.core.config.literals import literal, text_literal
-from workbench.core.config.name_kinds import split_names, texts_of
+from workbench.core.config.name_kinds import changed_items, split_names, texts_of
 from workbench.core.config.option import shown
 from workbench.core.config.provider import Provider, full_name
 from workbench.core.errors import ConfigError
@@ -19,6 +19,7 @@ class Providers(Knob):
 
     __slots__ = ()
     DEFAULT = ()
+    TYPED = "a list: cuda, cpu"
     EXAMPLE = "Give a list, first choice first: ['cuda', 'cpu'] or [Provider('cuda', device_id=1)]."
 
     def canonical(self, value: object) -> tuple[Provider, ...]:
@@ -69,16 +70,7 @@ class Providers(Knob):
         return " then ".join(provider.short_name for provider in value) or self.unset
 
     def cell(self, value: tuple[Provider, ...]) -> str:
-        options = (
-            " ".join(
-                [
-                    provider.short_name,
-                    *(f"{key}={one_line(shown(key, text), QUOTED)}" for key, text in provider.options),
-                ]
-            )
-            for provider in value
-        )
-        return ", then ".join(options)
+        return ", then ".join(map(_cell, value))
 
     def code(self, value: tuple[Provider, ...]) -> str:
         return f"[{', '.join(map(_code, value))}]"
@@ -86,16 +78,15 @@ class Providers(Knob):
     def changes(self, before: tuple[Provider, ...], after: tuple[Provider, ...]) -> Iterator[Words]:
         if self.words(before) != self.words(after):
             yield self.label, self.words(before), self.words(after)
-        options = {provider.name: dict(provider.options) for provider in before}
+        held = {provider.name: provider.options for provider in before}
         for provider in after:
-            old, new = options.get(provider.name, {}), dict(provider.options)
-            for key in sorted({*old, *new}):
-                if old.get(key) != new.get(key):
-                    first, second = (
-                        one_line(shown(key, values[key]) if key in values else "its default", QUOTED)
-                        for values in (old, new)
-                    )
-                    yield f"{provider.short_name} {key}", first, second
+            options = changed_items(held.get(provider.name, ()), provider.options, "its default")
+            yield from ((f"{provider.short_name} {key}", first, second) for key, first, second in options)
+
+
+def _cell(provider: Provider) -> str:
+    options = (f"{key}={one_line(shown(key, text), QUOTED)}" for key, text in provider.options)
+    return " ".join([provider.short_name, *options])
 
 
 def _from_json(data: object) -> Provider:
