@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import count
 from pathlib import Path
+from threading import Event
 
 import comm
 import ipywidgets as W
@@ -13,6 +14,7 @@ import pytest
 import workbench as wb
 from tests.core.models import tiny
 from workbench.apps.panels import environments
+from workbench.apps.panels.task_thread import TaskThread
 from workbench.features.doctor.engines import Environment, read_environment
 
 NUMBERS = count()
@@ -61,5 +63,12 @@ def bench(model: Path) -> wb.Workbench:
 
 def settle(bench: wb.Workbench) -> None:
     """Wait until everything in the background is drawn and shown."""
-    bench.background.settle()
-    bench.ui.settle()
+    drain(bench.background)
+    drain(bench.ui)
+
+
+def drain(thread: TaskThread) -> None:
+    """Wait until every task that was posted so far has run."""
+    done = Event()
+    thread.post(done.set)
+    done.wait()

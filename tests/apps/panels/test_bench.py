@@ -272,12 +272,16 @@ class Watch:
         if name in SHARED_MODULES:
             importers.add("main" if threading.current_thread() is threading.main_thread() else "other")
 sys.meta_path.insert(0, Watch())
+def settle():
+    done = threading.Event()
+    bench.background.post(done.set)
+    done.wait()
 bench = wb.Workbench()
 bench.panels
-bench.background.settle()
+settle()
 print(len(importers), {"numpy", "onnx", "workbench.features.compare.call"} & set(sys.modules) or "light")
 bench.in_background(lambda: print(*importers, set(SHARED_MODULES) <= set(sys.modules)), print, print)
-bench.background.settle()
+settle()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["0", "light", "other", "True"]

@@ -11,7 +11,7 @@ import ipywidgets as W
 import pytest
 
 import workbench as wb
-from tests.apps.panels.conftest import settle
+from tests.apps.panels.conftest import drain, settle
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import HOSTILE
@@ -230,7 +230,7 @@ def test_a_running_fix_shows_its_progress_on_its_card_and_can_be_cancelled(
     first, second = holding(bench, record, FixTarget(bench.state.model)).findings
     first.try_it.click()
     begun.wait()
-    bench.ui.settle()
+    drain(bench.ui)
     assert "wbp-progress" in first.outcome.value
     assert (first.try_it.description, first.try_it.disabled) == ("Cancel", False)
     assert (second.outcome.value, second.try_it.disabled) == ("", True)

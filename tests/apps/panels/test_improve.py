@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.apps.panels.conftest import settle
+from tests.apps.panels.conftest import drain, settle
 from tests.factories import results as examples
 from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.improve_row import ImproveRow
@@ -51,7 +51,7 @@ def press(bench: wb.Workbench) -> None:
     row_of(bench).press.click()
     if (job := bench.jobs.running) is not None:
         wait_for(job)
-    bench.ui.settle()
+    drain(bench.ui)
 
 
 def test_improving_under_a_limit_is_a_choice_and_a_click(bench: wb.Workbench, asked: Any) -> None:
@@ -129,7 +129,7 @@ def test_what_may_vary_is_offered_and_what_is_left_out_stays_out(
     varying.find.click()
     if (job := bench.jobs.running) is not None:
         wait_for(job)
-    bench.ui.settle()
+    drain(bench.ui)
     assert looked == [wb.Goal(max_accuracy_drop=0.01)], "the space follows the limits"
     assert [check.description for check in varying.axes.children] == ["level (1)", "intra_op_threads (2)"]
     assert varying.size.value == "3 changes, 6 combinations"
@@ -162,7 +162,7 @@ def test_a_cancelled_improvement_shows_what_is_proven(
     assert job is not None
     row.press.click()
     wait_for(job)
-    bench.ui.settle()
+    drain(bench.ui)
     assert bench.state.held_parts("improvement")["A"].record.ended == "It was stopped."
     assert bench.state.run_error is None
 

@@ -345,6 +345,19 @@ def test_single_fusions_are_switched(bench: wb.Workbench, table: KnobTable) -> N
     assert bench.b.fusion == wb.TransformerFusion()
 
 
+def test_outputs_with_other_names_are_typed_as_pairs(bench: wb.Workbench, table: KnobTable) -> None:
+    bench.b = wb.Config(precision=wb.PreparedModel("digits-conv-qat", compare_outputs=False))
+    do(table, "details", row="file", value="open")
+    do(table, "set", label="B", row="precision/prepared_model/renamed_outputs", value="339=logits")
+    do(table, "set", label="B", row="file", value="digits-conv")
+    renamed = (("339", "logits"),)
+    named = wb.PreparedModel("digits-conv", renamed_outputs=renamed, compare_outputs=False)
+    assert bench.b.precision == named
+    do(table, "set", label="B", row="precision/prepared_model/renamed_outputs", value="339")
+    assert "NAME=VALUE" in table.status.value
+    assert bench.b.precision == named
+
+
 def surveyed(bench: wb.Workbench, *checks: ProviderState, plugins: tuple[Plugin, ...] = ()) -> None:
     """Let the doctor have found this."""
     doctor = wb.Doctor.__new__(wb.Doctor)

@@ -76,8 +76,8 @@ class Bench:
         made = value if callable(value) else lambda: value
         self.turn(self.state.editing, field, lambda config: config.replace(**{field: made()}))
 
-    def turn(self, label: str, name: str, changed: Callable[[Config], Config]) -> None:
-        """Change the config with a label; `name` says what of it is changed.
+    def turn(self, label: str, name: str, changed: Callable[[Config], Config], typed: str = "") -> None:
+        """Change the config with a label; `name` says what of it is changed, `typed` by which text.
 
         A value that the config refuses is remembered until it is fixed, so that nothing else is run instead.
         """
@@ -85,7 +85,7 @@ class Bench:
         try:
             config = changed(state.configs[label])
         except WorkbenchError as error:
-            state.refused = {**state.refused, (label, name): error}
+            state.refused = {**state.refused, (label, name): (error, typed)}
             raise
         state.refused = {}
         state.set_config(label, config)

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.apps.panels.recent import ENVIRONMENTS, recent, remember
 from workbench.core.config.option import ELSEWHERE
-from workbench.core.errors import WorkbenchError
 from workbench.features.doctor.engines import Environment, read_environment
 
 if TYPE_CHECKING:
     from workbench.apps.panels.bench import Bench
-
-
-def known_environments() -> tuple[Environment, ...]:
-    """Return this environment, and those that were used before and still answer."""
-    environments = [read_environment(None)]
-    for runtime in recent(ENVIRONMENTS):
-        try:
-            environments.append(read_environment(runtime))
-        except WorkbenchError:  # it was moved or removed
-            continue
-    return tuple(environments)
-
-
-def named_environment(runtime: str) -> tuple[Environment, ...]:
-    """Return an environment that a config names, and remember it."""
-    environment = read_environment(runtime)
-    remember(runtime, ENVIRONMENTS)
-    return (environment,)
 
 
 class Environments:
@@ -38,23 +18,31 @@ class Environments:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        self._asked: set[str | None] = {None}
-        self._look(known_environments)
-        self.state.observe(lambda _: self._ask(), names=["a", "b", "more"])
+        self._asked: set[str | None] = set()
+        self._look(None, *recent(ENVIRONMENTS), *self._named)
+        self.state.observe(lambda _: self._look(*self._named), names=["a", "b", "more"])
 
-    def _ask(self) -> None:
-        """Look at the environments that the configs name and that nobody looked at yet."""
-        for runtime in {config.runtime for config in self.state.configs.values()} - self._asked:
-            if runtime is not None and not runtime.startswith(ELSEWHERE):
+    @property
+    def _named(self) -> list[str]:
+        """The environments of other interpreters that the configs name."""
+        return [config.runtime for config in self.state.configs.values() if config.runtime is not None]
+
+    def _look(self, *runtimes: str | None) -> None:
+        """Look at the environments that nobody looked at yet."""
+        for runtime in runtimes:
+            if runtime not in self._asked and not (runtime or "").startswith(ELSEWHERE):
                 self._asked.add(runtime)
-                self._look(partial(named_environment, runtime))
+                read, failed = partial(read_environment, runtime), partial(self._failed, runtime)
+                self.bench.in_background(read, self._add, failed, light=True)
 
-    def _look(self, work: Callable[[], tuple[Environment, ...]]) -> None:
-        self.bench.in_background(work, self._add, partial(setattr, self.state, "run_error"), light=True)
+    def _add(self, environment: Environment) -> None:
+        known = {item.runtime: item for item in (*self.state.environments, environment)}
+        self.state.environments = tuple(known.values())
+        if environment.runtime in self._named:
+            remember(environment.runtime, ENVIRONMENTS)
 
-    def _add(self, environments: tuple[Environment, ...]) -> None:
-        known = {environment.runtime: environment for environment in self.state.environments}
-        added = {environment.runtime: environment for environment in environments}
-        self.state.environments = tuple({**known, **added}.values())
-        self._asked |= added.keys()
-        self._ask()
+    def _failed(self, runtime: str | None, error: Exception) -> None:
+        if runtime in self._named:
+            self.state.run_error = error
+        else:  # it was moved or removed since an earlier kernel used it
+            self._asked.discard(runtime)

@@ -67,9 +67,8 @@ class Layout:
         W.set_shown(self.configs, mode == "explore" or (mode == "compare" and not self.state.wide))
         improve: Any = results.pages["Improve"] if mode == "improve" else None
         self.form.children = [improve.row.widget] if improve else []
-        shown = {"improve": results.improve, "explore": results.explore, "results": results.history}
         answer = [results.answer, results.views]
-        self.body.children = [self.running, shown[mode]] if mode in shown else answer
+        self.body.children = [self.running, results.modes[mode]] if mode in results.modes else answer
         self._run()
 
     def _run(self) -> None:

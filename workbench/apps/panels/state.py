@@ -36,9 +36,7 @@ class BenchState(HasTraits):
     b = Instance(Config, args=())
     more = Tuple(help="the configs beyond A and B: C, D, …")
     editing = Unicode("B", help="label of the config whose details the panels show")
-    refused: Dict[tuple[str, str], Anything] = Dict(
-        help="(label, field) → the error of a value that is on the screen and not in the config"
-    )
+    refused: Dict[tuple[str, str], Anything] = Dict(help="(label, field) → error and text of a refused value")
     past = Tuple(help="tuples of all configs before the present one, oldest first")
     future = Tuple(help="tuples of all configs that were undone, nearest first")
 
@@ -59,32 +57,22 @@ class BenchState(HasTraits):
     job = Any(None, help="JobView of the running job, or None")
     opening = Any(None, help="JobView of the model that is being opened, or None")
     run_error = Any(None, help="why the last run gave no result; an older result stays")
-    environments = Tuple(
-        help="the Environments that a config can run on, this one first; empty: not known yet"
-    )
+    environments = Tuple(help="the Environments a config can run on, this one first; empty: not known yet")
     doctor = Any(None, help="the result of wb.doctor, or None before it ran")
     bug = Unicode("", help="the traceback of a bug of the workbench")
 
     result = Any(None, help="the Comparison that the results show")
     result_subject = Any(None, help="the Subject of the result; None if its model is not open here")
     result_code = Unicode("", help="the code that makes the result; empty: the result was made elsewhere")
-    parts: Dict[str, Anything] = Dict(
-        help="further results that no comparison holds, by name: explanations, profiles, …"
-    )
+    parts: Dict[str, Anything] = Dict(help="further results that no comparison holds, by name: explanation/B")
     parts_subject = Any(None, help="the Subject of the parts")
     parts_made = Int(0, help="grows when further results were made")
     made = Unicode("", help="the kind of the further results that were made last")
     done = Tuple(help="the code of everything that was made here, in order")
     folded = Tuple(help="Answers about something else than what is set, the newest last")
-    tried: Dict[tuple[Anything, Anything], Anything] = Dict(
-        help="(the findings, one of them) → the FixResult of its fix"
-    )
-    took_s: Dict[tuple[str, Anything], float] = Dict(
-        help="(name of an action, path of a model) → the seconds that it took last"
-    )
-    forms: Dict[str, Anything] = Dict(
-        help="kind of result → argument → text of each field of its form that a person changed"
-    )
+    tried: Dict[tuple[Anything, Anything], Anything] = Dict(help="(findings, one of them) → its FixResult")
+    took_s: Dict[tuple[str, Anything], float] = Dict(help="(action, path of a model) → seconds it took last")
+    forms: Dict[str, Anything] = Dict(help="kind → argument → text of each field that a person changed")
     forms_made: Dict[str, Anything] = Dict(help="the forms by which the parts were made, by kind")
     selected = Tuple(help="names of the nodes that are selected in every view")
 

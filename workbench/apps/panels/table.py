@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import traitlets as t
@@ -33,9 +33,7 @@ class TableWidget(W.PageWidget):
     key = t.Int(-1, help="the column that names a row; -1: rows cannot be picked").tag(sync=True)
     under = t.Int(-1, help="a column that stands below the first one, in small letters").tag(sync=True)
     hidden = t.Int(-1, help="a column that is not shown, such as an id").tag(sync=True)
-    action = t.Unicode("", help="label of a button in each row; `on_act` gets the key of its row").tag(
-        sync=True
-    )
+    action = t.Unicode("", help="label of a button in each row; `on_act` gets its key").tag(sync=True)
     picked = t.List(t.Unicode()).tag(sync=True)
     chosen = t.List(t.Unicode(), help="the names of what is picked; a name may be longer than its key")
     whole: t.Dict[str, str] = t.Dict(help="key → the name, where they differ")
@@ -69,16 +67,10 @@ class TableWidget(W.PageWidget):
 
     @classmethod
     def of_rows(
-        cls,
-        columns: Sequence[str],
-        rows: Sequence[Sequence[Any]],
-        caption: str,
-        numbers: Container[str] = (),
-        **traits: Any,
+        cls, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str, **traits: Any
     ) -> TableWidget:
-        """Return the table of these rows; `numbers` are the columns of numbers."""
-        heads = [{"name": name, "number": name in numbers} for name in columns]
-        table = cls(columns=heads, caption=caption, **traits)
+        """Return the table of these rows of texts."""
+        table = cls(columns=[{"name": name} for name in columns], caption=caption, **traits)
         table.fill(rows)
         return table
 

@@ -47,14 +47,6 @@ class TaskThread:
         self.post(lambda: None)  # wakes a thread that waits without a timeout
         return lambda: (self._watchers.pop(key, None), None)[1]
 
-    def settle(self) -> None:
-        """Wait until every task posted so far has run."""
-        if threading.current_thread() is self._thread:
-            return
-        done = threading.Event()
-        self.post(done.set)
-        done.wait()
-
     def _run(self) -> None:
         while True:
             try:

@@ -4,100 +4,67 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from workbench.apps.panels.knobs.option_row import FIELDS, option_rows
+from workbench.apps.panels.knobs.option_row import OWNERS, option_rows
 from workbench.apps.panels.knobs.row import ARITHMETIC, SettingRow, ValuePlace, entry_place, field_place
-from workbench.apps.panels.knobs.rows import ENGINE, MEMORY, knob_row, settings_of
+from workbench.apps.panels.knobs.rows import MEMORY, knob_row, row_of
+from workbench.apps.panels.knobs.shared_row import named_dimensions
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config, ConfigPart, PreparedModel, part_types, pass_help, shipped_passes
 from workbench.core.config.fields import BY_FIELD
 from workbench.core.config.name_kinds import Switches
-from workbench.core.config.parts import PartKnob
+from workbench.core.config.passes import GraphPass
 
-_LEVELS = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
+_LEVELS = BY_FIELD["level"].choices  # ORT numbers them from 0
 
 
-def detail_rows(
-    key: str, configs: Iterable[Config], fired: Mapping[str, int], sizes: Iterable[str]
-) -> tuple[SettingRow, ...]:
-    """Return the rows below a row; `fired` are the passes that fired, `sizes` the free dimensions."""
-    configs = tuple(configs)
+def detail_rows(key: str, state: BenchState) -> Iterable[SettingRow]:
+    """Return the rows below the row with this key."""
+    configs = state.configs.values()
     if key == "memory":
-        return tuple(map(knob_row, MEMORY))
+        return map(knob_row, MEMORY)
     if key == "disabled_passes":
-        return pass_rows(fired)
+        return pass_rows(fired_in(state))
     if key == "free_dimensions":
-        return tuple(map(size_row, sizes))
-    if key in FIELDS.values():
-        return tuple(row for row in option_rows() if FIELDS.get(row.owner) == key)
-    if key == "providers":
+        return map(size_row, named_dimensions(state.model))
+    if key == "providers" or key in OWNERS:
         used = {provider.name for config in configs for provider in config.providers}
-        return tuple(row for row in option_rows() if row.owner in used)
-    field = {"file": "precision", "engine": ENGINE[0]}.get(key, key)
-    if field not in ("precision", "fusion", "engine"):
-        return ()
+        owners = {OWNERS[key]} if key in OWNERS else used
+        return [row for row in option_rows() if row.owner in owners]
+    field = "precision" if key == "file" else key
     wanted = [kind for kind in part_types(field).values() if (kind is PreparedModel) == (key == "file")]
     rows = [row for kind in wanted for row in part_rows(field, kind)]
-    return tuple(row for row in rows if any(map(row.has, configs)))
+    return [row for row in rows if any(map(row.has, configs))]
 
 
 def size_row(name: str) -> SettingRow:
     """Return the row of the size that ORT is told of a free dimension."""
-    knob = BY_FIELD["free_dimensions"]
-    return SettingRow(
-        f"size/{name}",
-        name,
-        "The size that ORT always gets",
-        {"free": None},
-        entry_place(field_place(knob.field), name),
-        typed="a whole number",
-        parse=lambda text: knob.parse_inside((), {name: text})[name],
-    )
+    sizes: Any = BY_FIELD["free_dimensions"]
+    place, typed = entry_place(field_place(sizes.field), name), "a whole number"
+    help, settings = "The size that ORT always gets", {sizes.unset: None}
+    return SettingRow(f"size/{name}", name, help, settings, place, typed=typed, parse=sizes.parse_item)
 
 
 def part_rows(field: str, kind: type[ConfigPart]) -> tuple[SettingRow, ...]:
     """Return a row for each knob of a part, such as the calibrator of static int8, and for each switch."""
     rows: list[SettingRow] = []
-    defaults = {declared.name: declared.default for declared in fields(kind)}  # type: ignore[arg-type]
     outer = ARITHMETIC if field == "precision" and kind is not PreparedModel else field_place(field)
     for knob in kind.KNOBS:
-        if isinstance(knob, PartKnob) or (kind is PreparedModel and knob.field == "model"):
+        if kind is PreparedModel and knob.field in ("model", "precision"):
+            continue  # these stand in the table itself
+        key, place = f"{field}/{kind.KIND}/{knob.field}", field_place(knob.field, outer, kind)
+        row = row_of(knob, key, place, has=lambda config: isinstance(outer.get(config), kind))
+        if not isinstance(knob, Switches):
+            rows.append(row)
             continue
-        key, text = f"{field}/{kind.KIND}/{knob.field}", f"{knob.help} When: {knob.when}"
-        place = part_place(outer, kind, knob.field)
-        if isinstance(knob, Switches):
-            settings = {"default": None, "on": True, "off": False}
-            rows += [
-                SettingRow(f"{key}/{name}", name.replace("_", " "), text, settings, entry_place(place, name))
-                for name in knob.choices
-            ]
-            continue
-        settings = settings_of(knob, defaults[knob.field])
-        typed = "" if len(settings) > 1 else "a value"
-        rows.append(
-            SettingRow(
-                key, knob.label, text, settings, place, typed=typed, words=knob.words, parse=knob.parse
-            )
-        )
-    return tuple(replace(row, has=lambda config: isinstance(outer.get(config), kind)) for row in rows)
-
-
-def part_place(outer: ValuePlace, kind: type[ConfigPart], field: str) -> ValuePlace:
-    """Return the place of a field of a part; a config whose part is of another kind has none and stays."""
-    inner = field_place(field)
-
-    def get(config: Config) -> Any:
-        part = outer.get(config)
-        return inner.get(part) if isinstance(part, kind) else None
-
-    def put(config: Config, value: Any) -> Any:
-        part = outer.get(config)
-        return outer.put(config, inner.put(part, value)) if isinstance(part, kind) else config
-
-    return ValuePlace(get, put)
+        settings = {"default": None, "on": True, "off": False}
+        for name in knob.choices:
+            label, own = name.replace("_", " "), entry_place(place, name)
+            rows.append(replace(row, key=f"{key}/{name}", label=label, settings=settings, place=own))
+    return tuple(rows)
 
 
 def pass_rows(fired: Mapping[str, int]) -> tuple[SettingRow, ...]:
@@ -109,10 +76,10 @@ def pass_rows(fired: Mapping[str, int]) -> tuple[SettingRow, ...]:
         SettingRow(
             item.name,
             f"{item.name}, fired {fired[item.name]:,}×" if fired.get(item.name) else item.name,
-            f"Level {_LEVELS.get(item.level, item.level)}. {pass_help(item.name)}",
+            f"Level {_LEVELS[item.level]}. {pass_help(item.name)}",
             {"on": True, "off": False},
             pass_place(item.name),
-            idle=partial(why_idle, item.name, item.level),
+            idle=partial(why_idle, item),
         )
         for item in passes
     )
@@ -128,10 +95,9 @@ def pass_place(name: str) -> ValuePlace:
     return ValuePlace(lambda config: name not in config.disabled_passes, put)
 
 
-def why_idle(name: str, lowest: int, config: Config) -> str:
+def why_idle(item: GraphPass, config: Config) -> str:
     """Return that a pass does not run at the level of a config; empty if it runs or is left out."""
-    last = {"disabled": 0, **{level: number for number, level in _LEVELS.items()}}[config.level or "all"]
-    is_idle = lowest > last and name not in config.disabled_passes
+    is_idle = item.level > _LEVELS.index(config.level or "all") and item.name not in config.disabled_passes
     return f"does not run: level {config.level}" if is_idle else ""
 
 

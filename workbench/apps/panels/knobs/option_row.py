@@ -11,7 +11,7 @@ from workbench.core.config import Config, Option, Provider, catalogue
 from workbench.core.config.catalogue import RUN, SESSION
 from workbench.core.config.plan import AFFINITY, SPINNING
 
-FIELDS = {SESSION: "session_entries", RUN: "run_entries"}
+OWNERS = {"session_entries": SESSION, "run_entries": RUN}  # of the options that a field holds
 
 
 def _options_of(owner: str) -> ValuePlace:
@@ -39,35 +39,26 @@ def option_rows() -> tuple[SettingRow, ...]:
 
 def entries_have_rows(row: SettingRow, configs: Mapping[str, Config]) -> bool:
     """Return whether a row holds entries, each of which has a row of its own."""
-    owner = next((owner for owner, field in FIELDS.items() if field == row.key), None)
-    if owner is None:
+    if row.key not in OWNERS:
         return False
-    keys = {f"{owner}/{name}" for config in configs.values() for name, _ in row.value(config)}
+    keys = {f"{OWNERS[row.key]}/{name}" for config in configs.values() for name, _ in row.value(config)}
     return keys <= {option.key for option in option_rows()}
 
 
-def found_options(words: list[str]) -> tuple[SettingRow, ...]:
-    """Return the rows with every word in the owner, the name or the help; hits in the name stand first."""
-    hits = [
-        row for row in option_rows() if all(word in f"{row.label} {row.help}".casefold() for word in words)
-    ]
-    return tuple(sorted(hits, key=lambda row: not all(word in row.label.casefold() for word in words)))
-
-
 def _row(option: Option) -> SettingRow:
-    of_session = option.owner in FIELDS
-    owner = option.owner if of_session else catalogue().provider(option.owner).alias
+    field = next((field for field, owner in OWNERS.items() if owner == option.owner), None)
+    owner = option.owner if field else catalogue().provider(option.owner).alias
     default = "default" if option.default is None else f"default: {option.default or 'empty'}"
     choices = ("off", "on") if option.type == "bool" else option.choices
     texts, absent = option.choices or (), option.in_this_ort is False
-    options = field_place(FIELDS[option.owner]) if of_session else _options_of(option.owner)
+    options = field_place(field) if field else _options_of(option.owner)
     return SettingRow(
         f"{option.owner}/{option.name}",
         f"{owner} {option.name}",
         f"{option.help} Values: {option.allowed}.{' Not in this build of ORT.' * absent}",
         {default: None, **dict(zip(choices, texts, strict=True))},
         entry_place(options, option.name),
-        group="advanced" if of_session else "providers",
+        group="advanced" if field else "providers",
         typed="" if texts else option.allowed,
         owner=option.owner,
         absent=absent,

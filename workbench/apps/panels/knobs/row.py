@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
@@ -22,9 +22,21 @@ class ValuePlace:
     put: Callable[[Any, Any], Any]
 
 
-def field_place(name: str) -> ValuePlace:
-    """Return the place of a field of a config."""
-    return ValuePlace(attrgetter(name), lambda config, value: replace(config, **{name: value}))
+WHOLE = ValuePlace(lambda holder: holder, lambda _, value: value)
+
+
+def field_place(name: str, owner: ValuePlace = WHOLE, kind: type = object) -> ValuePlace:
+    """Return the place of a field of what `owner` holds; what is of another kind has none, and stays."""
+
+    def get(holder: Any) -> Any:
+        held = owner.get(holder)
+        return getattr(held, name) if isinstance(held, kind) else None
+
+    def put(holder: Any, value: Any) -> Any:
+        held = owner.get(holder)
+        return owner.put(holder, replace(held, **{name: value})) if isinstance(held, kind) else holder
+
+    return ValuePlace(get, put)
 
 
 def entry_place(pairs: ValuePlace, name: str) -> ValuePlace:
@@ -65,10 +77,17 @@ class SettingRow:
     names: tuple[str, ...] = ()  # further ones that a search finds it by
     owner: str = ""  # of an option: a provider, the session or a run
     absent: bool = False  # whether this build of ORT lacks the option
+    inner: bool = False  # whether it is a detail of an opened row above it
 
     def value(self, holder: Any) -> Any:
         """Return what a config holds here."""
         return self.place.get(holder)
+
+    def matches(self, words: Iterable[str]) -> bool:
+        """Return whether every word is in its names or its help."""
+        own = self.key.rpartition("/")[2]  # without the owner of an option
+        text = f"{own} {self.names} {self.label} {self.help}".casefold()
+        return all(word in text for word in words)
 
     def shown(self, holder: Any) -> str:
         """Return what a cell shows: the words of a setting, else of the value itself."""

@@ -14,47 +14,72 @@ from workbench.core.errors import ConfigError
 
 MOST_DIMENSIONS = 24  # that get a row; a model with more of them is fed by a file
 _MOST_DIGITS = 10  # of a number below 2**31
-_MEASURING = (  # (trait, label, factor from the trait's unit, placeholder, help)
-    ("budget_s", "time (s)", 1.0, "automatic",
-     "Most seconds to measure. Automatic: about 10 s, more for slow models, and up to a minute more while "
-     "the answer is open."),
-    ("smallest_effect", "effect (%)", 100.0, "1",
-     "The smallest difference that matters to you. Default 1 %."),
-    ("pacing_s", "pause (ms)", 1000.0, "none",
-     "A pause before each run, as requests that arrive now and then. Default: back to back."),
+
+
+def trait_place(trait: str) -> ValuePlace:
+    """Return the place of a trait of the state, which holds pairs as a tuple."""
+
+    def put(state: BenchState, value: Any) -> BenchState:
+        setattr(state, trait, tuple(value.items()) if isinstance(value, dict) else value)
+        return state
+
+    return ValuePlace(attrgetter(trait), put)
+
+
+def whole(label: str, least: int, typed: str) -> int:
+    """Return a whole number from `least` up."""
+    if not typed.isdecimal() or len(typed) > _MOST_DIGITS or not least <= int(typed) < 2**31:
+        raise ConfigError(f"The {label} cannot be {typed[:40]!r}.", "Write a whole number such as 8.")
+    return int(typed)
+
+
+def positive(label: str, scale: float, typed: str) -> float:
+    """Return a number above zero."""
+    try:
+        value = float(typed) / scale
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e6:
+        raise ConfigError(f"The {label} cannot be {typed[:40]!r}.", "Write a number above 0, or nothing.")
+    return value
+
+
+def _row(trait: str, label: str, unset: str, help: str, group: str, **reads: Any) -> SettingRow:
+    settings = {unset: getattr(BenchState, trait).default_value}
+    return SettingRow(trait, label, help, settings, trait_place(trait), group, typed=unset, **reads)
+
+
+def _number(trait: str, label: str, scale: float, unset: str, help: str) -> SettingRow:
+    """Return the row of a number, `scale` times as large on the screen as in the state."""
+    reads = {"words": lambda value: f"{value * scale:g}", "parse": partial(positive, label, scale)}
+    return _row(trait, label, unset, help, "measuring", **reads)
+
+
+_ROWS = (
+    _row("seed", "seed", "0", "Of random inputs. Default 0.", "inputs", parse=partial(whole, "seed", 0)),
+    _row("data", "data", "random inputs",
+         "An .npz file with an array for every input, or a folder of images or .npy files.", "inputs"),
+    _row("calibration", "calibration", "the sample's own data, else random",
+         "Static int8 measures its ranges on these data: an .npz file, or a folder of images or .npy files. "
+         "Default: the data of a trained sample, else random data, with a warning.", "precision"),
+    _number("budget_s", "time (s)", 1.0, "automatic",
+            "Most seconds to measure. Automatic: about 10 s, more for slow models, and up to a minute more "
+            "while the answer is open."),
+    _number("smallest_effect", "effect (%)", 100.0, "1",
+            "The smallest difference that matters to you. Default 1 %."),
+    _number("pacing_s", "pause (ms)", 1000.0, "none",
+            "A pause before each run, as requests that arrive now and then. Default: back to back."),
+    SettingRow("clock", "clock",
+               "Of comparisons. Processor time is the work of a run at one thread: other programs hardly "
+               "disturb it. All else takes the configs as they are set.",
+               {"wall time": "wall", "processor time": "cpu"}, trait_place("clock"), "measuring"),
 )  # fmt: skip
-_PATHS = (  # (trait, label, placeholder, help)
-    ("data", "data", "random inputs",
-     "An .npz file with an array for every input, or a folder of images or .npy files."),
-    ("calibration", "calibration", "the sample's own data, else random",
-     "Static int8 measures its ranges on these data: an .npz file, or a folder of images or .npy files. "
-     "Default: the data of a trained sample, else random data, with a warning."),
-)  # fmt: skip
-_CLOCK = (
-    "Of comparisons. Processor time is the work of a run at one thread: other programs hardly disturb it. "
-    "All else takes the configs as they are set."
-)
 
 
 def shared_rows(state: BenchState) -> list[SettingRow]:
     """Return the rows of the inputs, of calibration data where a config needs them, and of measuring."""
     calibrated = any(isinstance(config.arithmetic, StaticInt8) for config in state.configs.values())
-
-    def row(trait: str, label: str, unset: str, help: str, group: str, **reads: Any) -> SettingRow:
-        settings = {unset: state.trait_defaults(trait)}
-        return SettingRow(trait, label, help, settings, trait_place(trait), group, typed=unset, **reads)
-
-    return [
-        *_size_rows(state),
-        row("seed", "seed", "0", "Of random inputs. Default 0.", "inputs", parse=partial(whole, "seed", 0)),
-        *(row(trait, label, unset, help, "precision" if trait == "calibration" else "inputs")
-          for trait, label, unset, help in _PATHS if trait == "data" or calibrated),
-        *(row(trait, label, unset, help, "measuring", words=lambda value, scale=scale: f"{value * scale:g}",
-              parse=partial(positive, label, scale))
-          for trait, label, scale, unset, help in _MEASURING),
-        SettingRow("clock", "clock", _CLOCK, {"wall time": "wall", "processor time": "cpu"},
-                   trait_place("clock"), "measuring"),
-    ]  # fmt: skip
+    return [*_size_rows(state), *(row for row in _ROWS if calibrated or row.key != "calibration")]
 
 
 def _size_rows(state: BenchState) -> Iterator[SettingRow]:
@@ -66,27 +91,10 @@ def _size_rows(state: BenchState) -> Iterator[SettingRow]:
 
     made = {} if state.preview is None else sizes_in(state.model.structure, state.preview.shapes)
     for name in free_names(state.model.structure)[:MOST_DIMENSIONS]:
-        label, unset = f"size of {name}", "chosen" if name in dict(state.dims) else made.get(name, "chosen")
-        yield SettingRow(
-            f"dims/{name}",
-            label,
-            f"Size of {name} in the inputs of all configs",
-            {str(unset): None},
-            entry_place(trait_place("dims"), name),
-            "inputs",
-            typed=str(unset),
-            parse=partial(whole, label, 1),
-        )
-
-
-def trait_place(trait: str) -> ValuePlace:
-    """Return the place of a trait of the state, which holds pairs as a tuple."""
-
-    def put(state: BenchState, value: Any) -> BenchState:
-        setattr(state, trait, tuple(value.items()) if isinstance(value, dict) else value)
-        return state
-
-    return ValuePlace(attrgetter(trait), put)
+        unset = "chosen" if name in dict(state.dims) else str(made.get(name, "chosen"))
+        label, help = f"size of {name}", f"Size of {name} in the inputs of all configs"
+        place, parse = entry_place(trait_place("dims"), name), partial(whole, label, 1)
+        yield SettingRow(f"dims/{name}", label, help, {unset: None}, place, "inputs", unset, parse=parse)
 
 
 def preview_line(state: BenchState) -> list[dict[str, Any]]:
@@ -112,21 +120,3 @@ def named_dimensions(model: Any) -> list[str]:
 
     names = (name for _, _, name in free_dims(model.describe().inputs) if name)
     return list(dict.fromkeys(names))[:MOST_DIMENSIONS]
-
-
-def whole(label: str, least: int, typed: str) -> int:
-    """Return a whole number from `least` up."""
-    if not typed.isdecimal() or len(typed) > _MOST_DIGITS or not least <= int(typed) < 2**31:
-        raise ConfigError(f"The {label} cannot be {typed[:40]!r}.", "Write a whole number such as 8.")
-    return int(typed)
-
-
-def positive(label: str, scale: float, typed: str) -> float:
-    """Return a number above zero."""
-    try:
-        value = float(typed) / scale
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1e6:
-        raise ConfigError(f"The {label} cannot be {typed[:40]!r}.", "Write a number above 0, or nothing.")
-    return value

@@ -13,11 +13,11 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.environments import Environments
 from workbench.apps.panels.handlers import follow, guarded
-from workbench.apps.panels.knobs.details import detail_rows, fired_in
-from workbench.apps.panels.knobs.option_row import entries_have_rows, found_options
+from workbench.apps.panels.knobs.details import detail_rows
+from workbench.apps.panels.knobs.option_row import entries_have_rows, option_rows
 from workbench.apps.panels.knobs.row import SettingRow
-from workbench.apps.panels.knobs.rows import found_rows, standing_rows
-from workbench.apps.panels.knobs.shared_row import line, named_dimensions, preview_line, shared_rows
+from workbench.apps.panels.knobs.rows import standing_rows
+from workbench.apps.panels.knobs.shared_row import line, preview_line, shared_rows
 from workbench.apps.panels.request import LABELS
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config, Provider, catalogue
@@ -37,6 +37,7 @@ _FOLLOWED = (
 )  # fmt: skip
 _SAME, _SWAP, _ADD = "make it the same as A", "swap with A", "add a config like it"
 _COMMANDS = {_SAME: "Copy all settings of A", _SWAP: "A and this one change places", _ADD: "One more line"}
+_AS_IN_PAGE = ("key", "label", "help", "group", "typed", "more", "inner")  # fields of a row
 
 
 class KnobView(W.PageWidget):
@@ -75,7 +76,6 @@ class KnobTable:
             for key, label, hint in (*presets, *((name, name, hint) for name, hint in _COMMANDS.items()))
         ]
         self.widget = W.VBox([self.view, self.status, self.difference], classes="wbp-knobs")
-        self.refused: dict[tuple[str, str], str] = {}  # (label, row) → the text that was refused
         self.opened: set[str] = set()  # keys of the rows whose details stand below them
         self._refreshing = threading.RLock()  # two threads do; the last one must have read the newest state
         self.state.observe(lambda _: self.refresh(), names=_FOLLOWED)
@@ -125,13 +125,7 @@ class KnobTable:
             shared.changed(self.state, text.strip())
             return
         knob_row = self.row(row)
-        try:
-            self.bench.turn(label, row, lambda config: knob_row.changed(config, text.strip()))
-        except WorkbenchError:
-            self.refused = {(label, row): text}
-            self.refresh()
-            raise
-        self.refresh()
+        self.bench.turn(label, row, lambda config: knob_row.changed(config, text.strip()), text)
 
     def copy(self, label: str, row: str) -> None:
         """Give a config what A has in a row."""
@@ -156,33 +150,39 @@ class KnobTable:
 
     def row(self, key: str) -> SettingRow:
         """Return the row with a key."""
-        standing = (row for row, _ in self.rows())
-        hit = next((row for row in (*standing, *self.hits()) if row.key == key), None)
-        if hit is None:
+        found = next((row for row in (*self.rows(), *self.hits()) if row.key == key), None)
+        if found is None:
             raise WorkbenchError(
                 f"{quoted(key)} is no row of the table now.", "Search for it, and set it again there."
             )
-        return hit
+        return found
 
-    def rows(self) -> list[tuple[SettingRow, bool]]:
-        """Return the rows that stand in the table, and whether each is a detail of an opened one above."""
-        state, rows = self.state, list[tuple[SettingRow, bool]]()
-        configs, names = state.configs.values(), named_dimensions(state.model)
+    def rows(self) -> list[SettingRow]:
+        """Return the rows that stand in the table, with the details of those that are opened below them."""
+        state, rows = self.state, list[SettingRow]()
         for row in standing_rows(state.environments):
-            if row.key == "providers" and (known := plugins(state.doctor)):
-                row = replace(row, settings={**row.settings, **known})
-            rows.append((row, False))
-            if row.key in self.opened:
-                rows += [(detail, True) for detail in detail_rows(row.key, configs, fired_in(state), names)]
-        shown = {row.key for row, _ in rows}
-        changed = (row for row in found_options([]) if not all(map(row.is_default, configs)))
-        return [*rows, *((row, False) for row in changed if row.key not in shown)]
+            if row.key == "providers":
+                row = replace(row, settings={**row.settings, **plugins(state.doctor)})
+            rows.append(row)
+            if row.more and row.key in self.opened:
+                details = detail_rows(row.key, state)
+                rows += [replace(detail, inner=True, group=row.group) for detail in details]
+        further, shown = option_rows(), {row.key for row in rows}
+        return rows + [row for row in further if row.key not in shown and self._is_set(row, state.configs)]
 
     def hits(self) -> list[SettingRow]:
-        """Return the rows that the search found, those not available ones last; without a word all knobs."""
+        """Return the rows that the search found: knobs, then options; without a word all knobs.
+
+        Options with the words in their names stand before the others, what is not available last.
+        """
         words = self.view.search.casefold().split()
-        hits = [*found_rows(words, self.state.environments), *(found_options(words) if words else ())]
-        return sorted(hits, key=lambda row: bool(self._why_not(row)))
+        rows = [*standing_rows(self.state.environments), *(option_rows() if words else ())]
+
+        def place(row: SettingRow) -> tuple[bool, bool]:
+            is_named = all(word in row.label.casefold() for word in words)
+            return bool(self._why_not(row)), bool(row.owner) and not is_named
+
+        return sorted((row for row in rows if row.matches(words)), key=place)
 
     def _why_not(self, row: SettingRow) -> str:
         """Return why what a row sets is not available here; empty if it is."""
@@ -193,10 +193,8 @@ class KnobTable:
         """Show the configs as they are now."""
         with self._refreshing:
             state, view = self.state, self.view
-            if not state.refused:
-                self.refused = {}
             configs, hits = state.configs, self.hits()
-            rows = [{**self._row_json(row, configs), "inner": inner} for row, inner in self.rows()
+            rows = [self._row_json(row, configs) for row in self.rows()
                     if view.drawer or row.key in CHIEF or self._is_set(row, configs)]  # fmt: skip
             if view.drawer:
                 shared = {"shared": True, "chips": False}
@@ -205,8 +203,9 @@ class KnobTable:
                 about = about_providers(state.doctor) if "providers" in self.opened else {}
                 rows += [line(f"about/{name}", name, "providers", words, inner=True)
                          for name, words in about.items()]  # fmt: skip
+            groups = [*dict.fromkeys(row["group"] for row in rows)]
+            view.rows = sorted(rows, key=lambda row: groups.index(row["group"]))
             view.undoes, view.redoes = bool(state.past), bool(state.future)
-            view.rows = in_groups(rows)
             view.columns = [self._column(label) for label in configs]
             view.hits = [self._row_json(row, configs) for row in hits[:MOST_HITS]]
             more = f", {len(hits) - MOST_HITS} more: type another word" if len(hits) > MOST_HITS else ""
@@ -240,47 +239,30 @@ class KnobTable:
         baseline = next(iter(holders.values()))
         reasons = do_not_work(self.state.doctor) if row.key == "providers" else {}
         return {
-            "key": row.key,
-            "label": row.label,
-            "help": row.help,
-            "group": row.group,
+            **{name: getattr(row, name) for name in _AS_IN_PAGE},
             "options": [*row.settings],
             "apart": {Provider(name).short_name: why for name, why in reasons.items()},
-            "typed": row.typed,
-            "more": row.more,
             "why": self._why_not(row),
             "chips": not entries_have_rows(row, holders),
             "cells": [self._cell(row, label, holder, baseline) for label, holder in holders.items()],
         }
 
     def _cell(self, row: SettingRow, label: str, holder: Any, baseline: Any) -> dict[str, Any]:
-        error = self.state.refused.get((label, row.key))
-        typed = self.refused.get((label, row.key))
-        words = row.shown(holder) if error is None or typed is None else typed
+        error, typed = self.state.refused.get((label, row.key), ("", ""))
+        words = typed or row.shown(holder)
         return {
             "value": one_line(words, _MOST_LETTERS) if label else words,  # a path for all is edited whole
             "default": row.is_default(holder),
             "differs": row.has(holder) and row.has(baseline) and row.value(holder) != row.value(baseline),
-            "error": "" if error is None else one_line(str(error)),
+            "error": one_line(str(error)),
             "none": not row.has(holder),
         }
 
 
-def in_groups(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows with those of one group together; details keep their place."""
-    order = list(dict.fromkeys(row["group"] for row in rows if row["group"]))
-    group, keyed = "", []
-    for row in rows:
-        group = row["group"] or group
-        keyed.append((order.index(group) if group else 0, row))
-    return [row for _, row in sorted(keyed, key=lambda pair: pair[0])]
-
-
 def best_label(state: BenchState) -> str:
     """Return the label of the fastest config of the comparison; empty if that is not settled."""
-    result = state.result
-    if result is None:
-        return ""
-    verdicts: Iterable[Any] = result.record.verdicts
-    faster = [verdict for verdict in verdicts if verdict.kind == "faster" and verdict.bound is not None]
-    return max(faster, key=lambda verdict: verdict.bound).label if faster else ""
+    verdicts: Iterable[Any] = () if state.result is None else state.result.verdicts
+    bounds = {
+        verdict.label: verdict.bound for verdict in verdicts if verdict.kind == "faster" and verdict.bound
+    }
+    return max(bounds, key=bounds.__getitem__, default="")

@@ -20,6 +20,7 @@ from workbench.features.base.registry import KINDS
 
 MARK = " •"  # behind the title of a view with something new
 MODES = {"Improve": "improve", "Explore": "explore", "Results": "results"}  # title of a page: the mode
+_TITLES = [tab.title for tab in VIEWS]
 
 
 class Page(Protocol):
@@ -54,17 +55,14 @@ class Results:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        makers: dict[str, Callable[[], Page]] = {tab.title: partial(TabPage, bench, tab) for tab in VIEWS}
-        makers |= {
+        makers: dict[str, Callable[[], Page]] = {
             "Improve": lambda: function_at(_IMPROVE)(bench),
-            "Explore": partial(TabPage, bench, EXPLORE),
             "Results": lambda: function_at(_HISTORY)(bench),
         }
-        self.pages = Pages(makers)
+        self.pages = Pages(makers | {tab.title: partial(TabPage, bench, tab) for tab in (*VIEWS, EXPLORE)})
         places = self.pages.places
-        self.improve, self.explore, self.history = (places[title] for title in MODES)
-        titles = [tab.title for tab in VIEWS]
-        self.tabs = W.Tab([places[title] for title in titles], titles=titles, classes="wbp-tabs")
+        self.modes = {mode: places[title] for title, mode in MODES.items()}
+        self.tabs = W.Tab([places[title] for title in _TITLES], titles=_TITLES, classes="wbp-tabs")
         self.wide = W.ToggleButton(
             description="⤢ full width", tooltip="Fold configs and answer for the view", value=False,
             classes="wbp-wide-button",
@@ -75,8 +73,7 @@ class Results:
         self.sharing = Share(bench)
         self.share, self.shared = self.sharing.menu, self.sharing.shared
         self._turning = threading.RLock()  # pages tell of a turn in one thread, jobs end in another
-        self.shown = titles[0]  # the title of the page on the screen
-        self.began_in = titles[0]  # that in which the last job was started
+        self.shown = self.began_in = _TITLES[0]  # the page on the screen, that in which a job was started
         self.pages[self.shown].show()
         on_change(self.wide, partial(setattr, self.state, "wide"))
         follow(self.state, self._widen, "wide")
@@ -90,7 +87,7 @@ class Results:
     def turn(self, title: str, kind: str = "") -> None:
         """Show a view or a mode by its title, and in it a kind of result."""
         if title not in MODES:
-            self.tabs.selected_index = [tab.title for tab in VIEWS].index(title)
+            self.tabs.selected_index = _TITLES.index(title)
         self.state.mode = MODES.get(title, "compare")
         page = self.pages[title]
         if kind and isinstance(page, TabPage):
@@ -103,13 +100,13 @@ class Results:
     @property
     def titles(self) -> list[str]:
         """The titles of the views, then of the modes."""
-        return [*(tab.title for tab in VIEWS), *MODES]
+        return [*_TITLES, *MODES]
 
     @property
     def current(self) -> str:
         """The title of what the screen should show."""
         mode = next((title for title, mode in MODES.items() if mode == self.state.mode), None)
-        return mode or VIEWS[self.tabs.selected_index or 0].title
+        return mode or _TITLES[self.tabs.selected_index or 0]
 
     def _widen(self) -> None:
         self.wide.value = self.state.wide
@@ -135,7 +132,7 @@ class Results:
         if self.shown in (title, self.began_in):
             self.turn(title, kind)
         elif title not in MODES:
-            self._name(title, title + MARK)
+            self.tabs.set_title(_TITLES.index(title), title + MARK)
 
     def _answered(self, change: dict[str, Any]) -> None:
         """Turn to the outputs where a candidate has another precision; evaluate what was just measured."""
@@ -152,16 +149,13 @@ class Results:
         if is_cheap(self.state, kind):
             self.bench.run(kind)
 
-    def _name(self, title: str, shown: str) -> None:
-        self.tabs.set_title(self.titles.index(title), shown)
-
     def _turned(self, _: object = None) -> None:
         with self._turning:
             before, self.shown = self.shown, self.current
             if before == self.shown:
                 return
             if self.shown not in MODES:
-                self._name(self.shown, self.shown)
+                self.tabs.set_title(_TITLES.index(self.shown), self.shown)
             self.pages[before].hide()
             page = self.pages[self.shown]
             page.show()
