@@ -24,6 +24,7 @@ from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from workbench.apps.panels.handlers import link_selection
 from workbench.apps.panels.layout import Layout
+from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget, WithDrawer, cell
 from workbench.apps.panels.tabs.card import PLOTLY, CardWidget, titled_figure
 from workbench.apps.panels.tabs.history import HistoryPage
@@ -133,7 +134,7 @@ def test_the_details_of_a_long_name_are_its_own() -> None:
         return []
 
     table = TableWidget.of_rows(("node",), [(name,) for name in names], "nodes", key=0)
-    shown = WithDrawer(table, details)
+    shown = WithDrawer(BenchState(), table, details)
     table.picked = [table.rows[1][0]]
     assert asked == [names[1]]
     shown.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import traitlets as t
@@ -19,6 +20,7 @@ from workbench.drawing.words import plain
 
 _MOST_ROWS = 5_000  # that are sent to the page; the CSV has them all
 _MOST_LETTERS = 300  # of a cell
+Details = Callable[[str], Sequence[Any]]  # what a drawer shows of the row with a name, as in a PickTable
 
 
 class TableWidget(W.PageWidget):
@@ -94,26 +96,21 @@ class WithDrawer(W.HBox):
     """A table, and beside it, or `below` it, the details of the row that was picked last."""
 
     def __init__(
-        self, table: TableWidget, details: Callable[[str], Sequence[W.Widget]], *, below: bool = False
+        self, state: BenchState, table: TableWidget, details: Details, *, below: bool = False
     ) -> None:
-        """`details` makes what the drawer shows from the name of a row."""
         self.table, self.details = table, details
         self.status, self.drawer = W.HTML(), W.VBox([], classes="" if below else "wbp-drawer")
+        self.shown = partial(widget_of, state, self.status)
         super().__init__([table], classes="wbp-below" if below else "wbp-beside")
         on_change(table, lambda _: self.show_picked(), "picked", status=self.status)
-
-    def pick_first(self) -> None:
-        """Pick the first row, if there is one."""
-        with own_changes():
-            self.table.picked = [str(row[self.table.key]) for row in self.table.rows[:1]]
-        self.show_picked()
 
     def show_picked(self) -> None:
         """Show the details of what is picked; nothing picked closes the drawer."""
         picked = self.table.chosen[-1:]
         self.children = [self.table, self.drawer] if picked else [self.table]
         W.replace(self.drawer, self.status)
-        W.replace(self.drawer, *(widget for name in picked for widget in self.details(name)), self.status)
+        details = (detail for name in picked for detail in self.details(name))
+        W.replace(self.drawer, *map(self.shown, details), self.status)
 
     def close(self) -> None:
         """Close the drawer too, which is not shown while nothing is picked."""
@@ -125,31 +122,28 @@ class PickedTable(WithDrawer):
     """A table to pick from, whose first row is picked at first."""
 
     def __init__(self, picks: PickTable, state: BenchState) -> None:
-        self.picks, self.state = picks, state
-        names = [*map(str, picks.frame.columns)]
+        names, nodes = [*map(str, picks.frame.columns)], picks.nodes
         table = TableWidget.of_frame(picks.frame, picks.caption, names[0])
         table.under = -1 if picks.under is None else names.index(picks.under)
-        super().__init__(table, self._details, below=picks.below)
+        super().__init__(state, table, picks.details, below=picks.below)
         if not table.rows:
             self.children = [W.HTML(picks.empty)]
             return
-        self.pick_first()
-        if picks.nodes is not None:
-            on_change(table, self._select, "chosen", status=self.status)
+        with own_changes():
+            table.picked = [str(table.rows[0][table.key])]
+        self.show_picked()
+
+        def select(chosen: list[str]) -> None:
+            """Select the nodes of the picked row in every view."""
+            if chosen and nodes is not None:
+                state.selected = tuple(nodes(chosen[-1]))
+
+        on_change(table, select, "chosen", status=self.status)
 
     def pick(self, point: str) -> None:
         """Pick the row that a point of a figure names."""
         names = (str(row[self.table.key]) for row in self.table.rows)
         self.table.picked = [name for name in names if plain(name) == point]
-
-    def _details(self, name: str) -> list[W.Widget]:
-        return [widget_of(self.state, self.status, detail) for detail in self.picks.details(name)]
-
-    def _select(self, chosen: list[str]) -> None:
-        """Select the nodes of the picked row in every view."""
-        assert self.picks.nodes is not None
-        if chosen:
-            self.state.selected = tuple(self.picks.nodes(chosen[-1]))
 
 
 def widget_of(state: BenchState, status: W.HTML, detail: Any) -> W.Widget:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, link_selection, link_view, use_button
 from workbench.apps.panels.markup import error_html
-from workbench.apps.panels.table import PickedTable, TableWidget, WithDrawer, widget_of
+from workbench.apps.panels.table import PickedTable, TableWidget, WithDrawer
 from workbench.core.bundle.display import csv_of
 from workbench.drawing.card import Card, PickTable
 from workbench.drawing.lettering import text_width
@@ -136,10 +135,7 @@ class CardWidget:
         if table.key >= 0:
             link_selection(self.bench.state, table, "chosen")
         details = self.card.details
-        if details is None:
-            return table
-        make = partial(widget_of, self.bench.state, self.status)
-        return WithDrawer(table, lambda key: list(map(make, details(key))))
+        return table if details is None else WithDrawer(self.bench.state, table, details)
 
     def _turn(self) -> None:
         self.as_table = not self.as_table
