@@ -8,15 +8,7 @@ from functools import partial
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.answers import configs_of
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import (
-    button,
-    buttons_of,
-    error_to,
-    follow,
-    on_change,
-    own_changes,
-    shown_in,
-)
+from workbench.apps.panels.handlers import buttons_of, error_to, follow, on_change, own_changes, shown_in
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import clock_text
 from workbench.apps.panels.task_thread import import_shared
@@ -56,7 +48,8 @@ class HistoryPage:
             ("Pin", "Keep the picked entries on top, or no longer", self._pin),
             ("Delete", "Delete the picked entries for good", self._ask_delete),
         )
-        self.sure = button("Yes, delete", "This cannot be undone", self._delete, self.status)
+        sure = ("Yes, delete", "This cannot be undone", self._delete)
+        (self.sure,) = buttons_of(self.status, sure).values()
         W.set_shown(self.sure, False)
         self.note = W.TextField(placeholder="note", tooltip="A note of the picked entry, kept with it")
         on_change(self.note, self._annotate, status=self.status)
