@@ -98,7 +98,7 @@ class WithDrawer(W.HBox):
     def __init__(
         self, state: BenchState, table: TableWidget, details: Details, *, below: bool = False
     ) -> None:
-        self.table, self.details = table, details
+        self.state, self.table, self.details = state, table, details
         self.status, self.drawer = W.HTML(), W.VBox([], classes="" if below else "wbp-drawer")
         self.shown = partial(widget_of, state, self.status)
         super().__init__([table], classes="wbp-below" if below else "wbp-beside")

@@ -25,7 +25,7 @@ class ValuePlace:
 WHOLE = ValuePlace(lambda holder: holder, lambda _, value: value)
 
 
-def field_place(name: str, owner: ValuePlace = WHOLE, kind: type = object) -> ValuePlace:
+def field_place(name: str, owner: ValuePlace = WHOLE, kind: type[Any] = object) -> ValuePlace:
     """Return the place of a field of what `owner` holds; what is of another kind has none, and stays."""
 
     def get(holder: Any) -> Any:
