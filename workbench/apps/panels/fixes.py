@@ -45,8 +45,8 @@ def try_fix(
 
     job.step("getting the model and its inputs ready")
     target = findings.target or comparison.findings(cancel=job.cancel, on_step=job.step).target
-    found = Finding(finding, findings.record.config, target)
-    return found.try_fix(request.budget_s, progress=job.tell, cancel=job.cancel)
+    tried = Finding(finding, findings.record.config, target)
+    return tried.try_fix(request.budget_s, progress=job.tell, cancel=job.cancel)
 
 
 def keep_tried(

@@ -150,12 +150,12 @@ class KnobTable:
 
     def row(self, key: str) -> SettingRow:
         """Return the row with a key."""
-        found = next((row for row in (*self.rows(), *self.hits()) if row.key == key), None)
-        if found is None:
+        wanted = next((row for row in (*self.rows(), *self.hits()) if row.key == key), None)
+        if wanted is None:
             raise WorkbenchError(
                 f"{quoted(key)} is no row of the table now.", "Search for it, and set it again there."
             )
-        return found
+        return wanted
 
     def rows(self) -> list[SettingRow]:
         """Return the rows that stand in the table, with the details of those that are opened below them."""

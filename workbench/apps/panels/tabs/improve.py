@@ -41,8 +41,8 @@ class ImprovePage:
 
         A search from which a person takes a config stays, too, though it is about what was set before.
         """
-        improved, found = (self.state.held_parts(kind) for kind in ("improvement", "findings"))
-        held = [{label: part.record for label, part in parts.items()} for parts in (improved, found)]
+        improved, findings = map(self.state.held_parts, ("improvement", "findings"))
+        held = [{label: part.record for label, part in parts.items()} for parts in (improved, findings)]
         if held != self.held:
             if improved:
                 self.hide()
