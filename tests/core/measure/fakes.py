@@ -71,6 +71,7 @@ class World:
         default_factory=dict
     )  # by label, that a calling thread can be held to
     held_to: set[tuple[str, int | None]] = field(default_factory=set)  # label and core of each block
+    lead_ins: list[tuple[int, str, int]] = field(default_factory=list)  # processes so far, label, runs
     freezes: bool = True  # whether a process that is asked to stand still does
 
     def __post_init__(self) -> None:
@@ -184,8 +185,9 @@ class FakeWorker:
     def _warm_up(self, **_: Any) -> Message:
         return self._runs(8, {"steady": True, "cores": self._world.cores.get(self._label, [])})
 
-    def _block(self, seconds: float, min_runs: int, core: int | None, **_: Any) -> Message:
+    def _block(self, seconds: float, min_runs: int, core: int | None, lead_in: int, **_: Any) -> Message:
         self._world.held_to.add((self._label, core))
+        self._world.lead_ins.append((len(self._world.workers), self._label, lead_in))
         others = [worker for worker in self._world.living if worker is not self]
         self._world.blocks.append((self._label, all(worker.is_frozen for worker in others)))
         count = max(min_runs, round(seconds / self._run_s), 1)

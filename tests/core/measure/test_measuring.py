@@ -38,7 +38,7 @@ def test_a_clear_effect_ends_at_the_first_look(tmp_path: Path, run_s: float, kin
 def test_five_times_faster_is_known_within_the_default_budget_however_the_rounds_scatter(
     tmp_path: Path,
 ) -> None:
-    world = World({"A": 0.005, "B": 0.001}, scatter=0.4, others_cores=1.0)
+    world = World({"A": 0.005, "B": 0.001}, scatter=0.4, others_cores=1.0, seed=5)
     measuring = world.compare(tmp_path, until_decided=True)
     (verdict,) = measuring.verdicts
     assert (verdict.kind, verdict.ratio, verdict.high) == ("faster", None, None)
@@ -323,6 +323,26 @@ def test_configs_that_share_no_core_run_where_the_system_puts_them(tmp_path: Pat
     world = World({"A": 1e-3, "B": 1e-3}, cores={"A": [0], "B": [1]})
     world.compare(tmp_path, budget_s=0.2)
     assert world.held_to == {("A", None), ("B", None)}
+
+
+def test_blocks_of_all_configs_begin_with_a_run_that_does_not_count_or_of_none(
+    tmp_path: Path,
+) -> None:
+    """Runs this soon after thawing are slower: counted for one config alone, they would speak against it."""
+    short, one_long = World({"A": 4e-3, "B": 6e-3}), World({"A": 9e-3, "B": 11e-3})
+    for world in (short, one_long):
+        world.compare(tmp_path, budget_s=3.0)
+    assert {label for _, label, runs in short.lead_ins if runs} == {"A", "B"}
+    assert not any(runs for _, _, runs in one_long.lead_ins)
+
+
+def test_on_a_busy_machine_every_run_counts(tmp_path: Path) -> None:
+    """The first run after a pause gets its cores at once; the runs behind it wait for them by turns."""
+    world = World({"A": 4e-3, "B": 6e-3}, others_cores=1.0)
+    world.compare(tmp_path, budget_s=5.0)
+    led = {processes for processes, _, runs in world.lead_ins if runs}
+    assert led == {2}, "of the first round, which finds that it is busy"
+    assert {processes for processes, _, _ in world.lead_ins} > led
 
 
 def test_orders_vary_from_cycle_to_cycle_and_each_cycle_mirrors_itself(tmp_path: Path) -> None:

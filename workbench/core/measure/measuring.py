@@ -182,6 +182,7 @@ class Measuring:
                 pacing_s=self._request.pacing_s,
                 sampling_s=self._sampling_s() * self._pace.share,
                 waits_for_clean=self._waits_for_clean() and self._pace.share == 1.0,
+                leads_in=self.evidence.population() == "undisturbed",
                 warm_up_s=WARM_UP_BOUND_S * self._pace.share,
                 least_cycles=MIN_CYCLES if self._pace.share == 1.0 else MIN_CLEAN_CYCLES,
             ).run(group, with_outputs=with_outputs)

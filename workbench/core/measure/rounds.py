@@ -16,7 +16,7 @@ from workbench.core.worker.protocol import Message
 
 BLOCK_S = 0.010  # shorter blocks scatter less, longer ones waste less: see docs/measuring-evidence.md
 LEAD_IN_S = 0.010  # a run this soon after thawing is notably slower
-LEAST_RUNS = 6  # a block holds this many, so that its lead-in costs little
+LEAST_RUNS = 6  # a block with a lead-in holds this many, so that it costs little
 MAX_RUNS_A_BLOCK = 500
 MIN_CYCLES = 3
 PATIENCE = 1.5  # times the sampling time that a disturbed round waits for clean cycles
@@ -33,6 +33,7 @@ class Round(ProcessRound):
     pacing_s: float | None = None
     sampling_s: float = 0.5  # for all configs together
     waits_for_clean: bool = True  # sample longer until enough cycles are clean
+    leads_in: bool = True  # blocks of short runs begin with one that does not count; not on a busy machine
     warm_up_s: float = WARM_UP_BOUND_S  # of each process at most
     least_cycles: int = MIN_CYCLES
     awake: Participant | None = field(default=None, init=False)  # the one not frozen while all sample
@@ -104,8 +105,10 @@ class Round(ProcessRound):
 
     def _sample(self) -> None:
         """Run cycles of A B B A (order drawn anew each time) until enough are clean or time runs out."""
-        began = self.surroundings.clock()
-        self.core = _shared_core([participant.cores for participant in self.alive()], self.number)
+        began, alive = self.surroundings.clock(), self.alive()
+        self.core = _shared_core([participant.cores for participant in alive], self.number)
+        # For all or for none: else the first runs after thawing would count for one config alone.
+        self.leads_in &= self.pacing_s is None and all(_run_s(item) <= LEAD_IN_S for item in alive)
         cycles = clean = 0
         while alive := self.shuffled(self.alive()):
             cycle = alive + alive[::-1]
@@ -177,19 +180,22 @@ class Round(ProcessRound):
         )
 
     def _run_block(self, participant: Participant) -> Message:
-        run_s = median(participant.warmup_s[len(participant.warmup_s) // 2 :])
-        short = run_s <= LEAD_IN_S and self.pacing_s is None
         return participant.ask(
             "block",
             "run",
-            seconds=max(BLOCK_S, LEAST_RUNS * run_s) if short else BLOCK_S,
+            seconds=max(BLOCK_S, LEAST_RUNS * _run_s(participant)) if self.leads_in else BLOCK_S,
             min_runs=1,
             max_runs=MAX_RUNS_A_BLOCK,
             pacing_s=self.pacing_s,
             slow_down=participant.candidate.slow_down,
-            lead_in=int(short and not self.continues),
+            lead_in=int(self.leads_in and not self.continues),
             core=self.core,
         )
+
+
+def _run_s(participant: Participant) -> float:
+    """Return how long a run takes once it is warm."""
+    return median(participant.warmup_s[len(participant.warmup_s) // 2 :])
 
 
 def seconds_of(payload: bytes) -> tuple[float, ...]:
