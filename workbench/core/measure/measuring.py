@@ -181,8 +181,8 @@ class Measuring:
                 began=self._began,
                 pacing_s=self._request.pacing_s,
                 sampling_s=self._sampling_s() * self._pace.share,
-                waits_for_clean=self._waits_for_clean() and self._pace.share == 1.0,
-                leads_in=self.evidence.population() == "undisturbed",
+                waits_for_clean=self._request.clock == "wall" and self._pace.share == 1.0,
+                is_busy=self.evidence.population() == "all",
                 warm_up_s=WARM_UP_BOUND_S * self._pace.share,
                 least_cycles=MIN_CYCLES if self._pace.share == 1.0 else MIN_CLEAN_CYCLES,
             ).run(group, with_outputs=with_outputs)
@@ -203,13 +203,6 @@ class Measuring:
         """Return the time to sample in the next round."""
         goal, least_s = self._request.goal, self._least_sampling_s
         return least_s if goal is None else goal.sampling_s(self.evidence.run("A"), least_s)
-
-    def _waits_for_clean(self) -> bool:
-        """Return whether a round samples longer to get enough clean cycles.
-
-        On a machine that is always busy, more rounds are worth more than longer ones.
-        """
-        return self._request.clock == "wall" and self.evidence.population() == "undisturbed"
 
     def _must_go_on(self) -> bool:
         """Return whether another round is measured whatever the time: for outputs, or for an interval."""

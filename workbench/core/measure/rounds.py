@@ -33,12 +33,13 @@ class Round(ProcessRound):
     pacing_s: float | None = None
     sampling_s: float = 0.5  # for all configs together
     waits_for_clean: bool = True  # sample longer until enough cycles are clean
-    leads_in: bool = True  # blocks of short runs begin with one that does not count; not on a busy machine
+    is_busy: bool = False  # no cycle is clean: more rounds are worth more than longer ones
     warm_up_s: float = WARM_UP_BOUND_S  # of each process at most
     least_cycles: int = MIN_CYCLES
     awake: Participant | None = field(default=None, init=False)  # the one not frozen while all sample
     continues: bool = field(default=False, init=False)  # whether its block follows one of its own
     core: int | None = field(default=None, init=False)  # that all calling threads are held to
+    leads_in: bool = field(default=False, init=False)  # blocks begin with a run that does not count
 
     def run(self, candidates: Sequence[Candidate], *, with_outputs: bool) -> list[Outcome]:
         """Measure these configs together and return their outcomes."""
@@ -107,12 +108,14 @@ class Round(ProcessRound):
         """Run cycles of A B B A (order drawn anew each time) until enough are clean or time runs out."""
         began, alive = self.surroundings.clock(), self.alive()
         self.core = _shared_core([participant.cores for participant in alive], self.number)
-        # For all or for none: else the first runs after thawing would count for one config alone.
-        self.leads_in &= self.pacing_s is None and all(_run_s(item) <= LEAD_IN_S for item in alive)
+        # For all or for none, else first runs after thawing would speak against one config. Beside other
+        # programs these get their cores at once, and the runs behind them wait for theirs by turns.
+        is_short = self.pacing_s is None and all(_run_s(participant) <= LEAD_IN_S for participant in alive)
+        self.leads_in = is_short and not self.is_busy
         cycles = clean = 0
         while alive := self.shuffled(self.alive()):
             cycle = alive + alive[::-1]
-            clean += self._cycle(cycle) or not self.waits_for_clean
+            clean += self._cycle(cycle) or self.is_busy or not self.waits_for_clean
             cycles += 1
             spent_s = self.surroundings.clock() - began
             enough = clean if spent_s < PATIENCE * self.sampling_s else cycles

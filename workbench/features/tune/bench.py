@@ -206,7 +206,6 @@ class LocalBench:
         began_s = self.elapsed_s
         group = [self._ready(label) for label in (BASELINE, *labels)]
         names = f"{len(labels)} candidates" if labels else "the default"
-        is_quiet = self.evidence.population() == "undisturbed"
         outcomes = Round(
             self._surroundings,
             self._limits,
@@ -216,8 +215,7 @@ class LocalBench:
             began=self._began,
             pacing_s=self._request.pacing_s,
             sampling_s=SAMPLING_S * len(group),
-            waits_for_clean=is_quiet,
-            leads_in=is_quiet,
+            is_busy=self.evidence.population() == "all",
         ).run(group, with_outputs=any(self._rounds_of(candidate.label) == 0 for candidate in group))
         self.evidence.add(outcomes)
         self._load(labels)
