@@ -81,6 +81,7 @@ def test_names_of_strangers_are_texts() -> None:
     for shown in (figure.layout.title.text, mark.hovertext, caption):
         assert "&lt;img" in shown
         assert "<img" not in shown
+    assert "<img" not in plot(figure, "label")
     assert take_title(content(figure)) == Title(hostile, "", (hostile, hostile))
 
 

@@ -156,6 +156,9 @@ def test_published_files_open_as_the_comparison_that_they_hold() -> None:
     names: dict[str, Any] = {}
     exec(bench.code("result"), names)
     assert names["result"].record == published.record.comparison
+    made = bench.card_code('result.made("memory", "B")', "memory/B")
+    assert "wb.compare(" in made, "what is made of it is not kept there"
+    assert "history" not in made
     page.table.picked = [row[-1] for row in page.table.rows]
     page.buttons["Side by side"].click()
     assert page.beside.children[0].total == 4

@@ -201,6 +201,7 @@ def test_the_configs_of_the_search_stand_below_the_answer_and_are_used(bench: wb
     assert bench.b == examples.study().best_config
     page.show()
     assert page.searched.children, "another one may be taken, though the answer is about what was set before"
+    assert {link.layout.display for card in page.searches for link in (card.pin, card.copy)} == {"none"}
     table.table.picked = ["C"]
     use(table, "A")
     assert bench.a == examples.study().candidate("C").config
@@ -240,7 +241,6 @@ def test_another_model_forgets_the_study(bench: wb.Workbench) -> None:
     improved(bench)
     searched(bench, page)
     bench.state.model = None
-    page.show()
     assert page.searched.children == ()
 
 

@@ -105,7 +105,7 @@ class Bench:
                 state.model_error = None
                 again = shown is not None and before is not None and before.path == model.path
                 if not (again and is_file_of(shown.record, model)):  # else the answer is about this very file
-                    state.source, state.model = source, model
+                    state.source, state.model, state.run_error = source, model, None
                 state.recent = with_recent(state.recent, source)
             self.background.post(import_shared)  # behind what the panels ask for: a run is likely to follow
 
@@ -263,7 +263,8 @@ class Bench:
 
     def card_code(self, expression: str, part: str = "") -> str:
         """Return code that ends in an expression about the result, or about a part, made anew where alone."""
-        state = self.state
-        if state.result is not None and part not in state.parts:
-            return code.reopening_code(state.result, expression)
+        state, result = self.state, self.state.result
+        is_kept = result is not None and (not part or not result.source or part in result.parts_of_source)
+        if is_kept and part not in state.parts:
+            return code.reopening_code(result, expression)
         return code.part_of_new_code(state.request_made(), part, expression)

@@ -35,6 +35,7 @@ class ImproveRow:
         self.fields = form_fields(self.state, KIND, self.status)
         loss, time = (self.fields[field.argument] for field in kind.form if field.choices)
         self.limits = [self.fields[field.argument] for field in kind.form if not field.choices]
+        self.texts: list[str] = []  # of the limits, when they were unfolded last
         hint = "Limits of time, memory and size, and what may vary"
         self.more = button(MORE_LIMITS, hint, self._unfold, self.status, classes="wbp-quiet-link")
         self.may_vary = MayVary(bench, self.fields["without"], self.status)
@@ -52,8 +53,10 @@ class ImproveRow:
     def _show(self) -> None:
         """Show where it starts, and the further limits if one is set."""
         self.start.value = f"Starting from <b data-label=A>A</b> {text(config_in_words(self.state.a), 60)}"
-        if any(field.value for field in self.limits):
+        texts = [field.value for field in self.limits]
+        if texts != self.texts and any(texts):
             W.set_shown(self.further, True)
+        self.texts = texts
 
 
 class MayVary:
@@ -65,10 +68,10 @@ class MayVary:
         hint = "Find the settings that may pay for this model here, to leave some out"
         self.find = button("What may vary", hint, search, status, idle=bench.state)
         self.size, self.axes = W.HTML(), W.HBox([], classes="wbp-tools")
-        self.space = Space()
+        self.space: Space | None = None
         self.checks: dict[str, W.Checkbox] = {}
         self.widget = W.VBox([W.HBox([self.find, self.size], classes="wbp-tools"), self.axes])
-        bench.state.observe(lambda _: self._offer(Space()), names="model")
+        bench.state.observe(lambda _: self._offer(None), names="model")
         field.observe(lambda _: self._show(), names="value")
 
     def keep(self, state: BenchState, request: Request, space: Space) -> None:
@@ -76,9 +79,9 @@ class MayVary:
         if request.subject.model is state.model:
             self._offer(space)
 
-    def _offer(self, space: Space) -> None:
+    def _offer(self, space: Space | None) -> None:
         self.space, self.checks = space, {}
-        for axis in space.axes:
+        for axis in () if space is None else space.axes:
             check = W.Checkbox(description=f"{axis.name} ({len(axis.options)})", indent=False)
             on_change(check, partial(self._let_vary, axis.name))
             self.checks[axis.name] = check
@@ -95,9 +98,12 @@ class MayVary:
         with own_changes():
             for name, check in self.checks.items():
                 check.value = name not in left_out
-        rest = self.space.without(*left_out)
-        words = f"{counted(len(rest.moves), 'change')}, {counted(len(rest), 'combination')}"
-        self.size.value = words if self.checks else ""
+        rest = None if self.space is None else self.space.without(*left_out)
+        self.size.value = (
+            ""
+            if rest is None
+            else (f"{counted(len(rest.moves), 'change')}, {counted(len(rest), 'combination')}")
+        )
 
 
 def find_space(request: Request, job: Job) -> Space:

@@ -18,7 +18,7 @@ _ACTS = {  # of a person in the page: the name of a clicked point, ±1 of an arr
     # Escape, the path that Enter was pressed behind, the names of dropped files
     "pick": str, "step": int, "open": str, "files": list,
 }  # fmt: skip
-_FIX = "Choose Data in the menu Share: it writes files beside the notebook."
+_FIX = "Allow this page to save files, or copy the code and run it in a cell."
 Answered = Callable[[str | None], None]  # called with None on success, else with the reason
 
 

@@ -117,15 +117,15 @@ def throughput(run: Run) -> Figure:
     return Figure("throughput", value, low, high, latency.note)
 
 
-def mean_of(name: str, values: Sequence[float]) -> Figure:
-    """Return the mean of one value per process, with Student's t interval."""
+def mean_of(name: str, values: Sequence[float], least: float = 0.0) -> Figure:
+    """Return the mean of one value per process, with Student's t interval; no value is below `least`."""
     if not values:
         return Figure(name, note=NOTHING)
     middle, count = fmean(values), len(values)
     if count < MIN_PROCESSES:
         return Figure(name, middle, note=_no_interval(count))
     half = student_t((1 + CONFIDENCE) / 2, count - 1) * stdev(values) / math.sqrt(count)
-    return Figure(name, middle, max(middle - half, 0.0), middle + half)
+    return Figure(name, middle, max(middle - half, least), middle + half)
 
 
 def over_processes(name: str, values: Sequence[float]) -> Figure:

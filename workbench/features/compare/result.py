@@ -36,6 +36,7 @@ class Comparison(ResultWithParts):
 
     record: ComparisonRecord
     source: str = ""  # the Python that opens it, where that is not its id in the history of this machine
+    parts_of_source: frozenset[str] = frozenset()  # those that are opened with it
 
     @property
     def verdict(self) -> Verdict:

@@ -94,7 +94,7 @@ class DeploymentCheck:
             for load in part.served
             if load.callers == 1 and load.latencies_s and part.bare_s
         ]
-        return mean_of("overhead", added)
+        return mean_of("overhead", added, least=-math.inf)
 
     def _loads(self, callers: int) -> list[ServedLoad]:
         return [load for part in self.rounds for load in part.served if load.callers == callers]

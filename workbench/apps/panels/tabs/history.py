@@ -191,7 +191,9 @@ class HistoryPage:
         if not isinstance(held, Comparison):
             problem = f"{identity} is no comparison but a {type(opened).__name__}."
             raise WorkbenchError(problem, f"Show it in a cell: {source}")
-        held.source = source if held is opened else f"{source}.comparison"
+        if folder or held is not opened:  # what is made of it from now on is not kept there
+            held.source = source if held is opened else f"{source}.comparison"
+            held.parts_of_source = frozenset(part.name for part in held.parts)
         return held
 
     def _ask_delete(self) -> None:

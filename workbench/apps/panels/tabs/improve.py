@@ -58,6 +58,8 @@ class ImprovePage:
             for card in self.searches:
                 card.place_menu(inside=True)
                 card.show()
+        for made_again in (link for card in self.searches for link in (card.pin, card.copy)):
+            W.set_shown(made_again, bool(improved))  # else their code would be about what is set now
 
     def hide(self) -> None:
         """Take the figures out of the page: what is drawn out of sight has no size."""
