@@ -38,7 +38,7 @@ def test_another_model_folds_the_answer_to_one_line(bench: wb.Workbench, tmp_pat
     result, panels = measured(bench), bench.panels
     assert bench.result is result
     place = panels.results.place
-    assert place.show.layout.display == "none"
+    assert place.see.layout.display == "none"
     other = tmp_path / "other"
     other.mkdir()
     bench.load(str(tiny.save(tiny.conv_net(), other, "conv.onnx")), wait=True)
@@ -52,7 +52,7 @@ def test_another_model_folds_the_answer_to_one_line(bench: wb.Workbench, tmp_pat
     assert "Pick a model" not in place.words.value
     bench.state.model = None
     assert "Pick a model" in place.words.value
-    place.show.click()
+    place.see.click()
     assert bench.state.model.name == "tiny"
     assert bench.result is result
     assert last_words(bench.state) == ""
@@ -67,7 +67,7 @@ def test_other_configs_and_inputs_fold_it_and_setting_them_back_shows_it(bench: 
     assert bench.result is result, "undo brings it back"
     bench.state.seed = 7
     assert bench.result is None
-    bench.panels.results.place.show.click()
+    bench.panels.results.place.see.click()
     assert bench.result is result
     assert bench.request().subject == asked
 

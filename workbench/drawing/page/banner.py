@@ -65,10 +65,13 @@ def _alone(run: Run) -> str:
     """Return the median of a config that was measured alone, or why there is none."""
     head = in_ms(run.latency.median_s, 3) or "Nothing was measured"
     line = f"{run.label} alone" if run.failure is None else run.failure.of(run.label)
-    return (
-        f'<div class="v-hero"><div class="v-words"><b class="v-head">{_text(head)}</b>'
-        f'<div class="v-lines">{_text(line)}</div></div></div>'
-    )
+    return hero_html(f'<b class="v-head">{_text(head)}</b>', _text(line))
+
+
+def hero_html(head: str, lines: str, axis: str = "") -> str:
+    """Return a headline with its lines, and the scale beside them; all three are HTML."""
+    words = f'<div class="v-words">{head}<div class="v-lines">{lines}</div></div>'
+    return f'<div class="v-hero">{words}{axis}</div>'
 
 
 def tiles_html(tiles: Iterable[Tile]) -> str:
@@ -83,10 +86,8 @@ def _hero(picture: VerdictPicture, *, several: bool) -> str:
     if picture.outputs and picture.kind != "outputs differ":
         lines += f'<div class="v-outputs">{_text(picture.outputs)}.</div>'
     axis = "" if picture.effect == "error" else axis_html(picture.axis, picture.effect)
-    return (
-        f'<div class="v-hero"><div class="v-words"><b class="v-head v-{picture.effect}">{label}'
-        f'{_text(picture.head)}</b> {estimate}<div class="v-lines">{lines}</div></div>{axis}</div>'
-    )
+    head = f'<b class="v-head v-{picture.effect}">{label}{_text(picture.head)}</b> {estimate}'
+    return hero_html(head, lines, axis)
 
 
 def _tile(tile: Tile) -> str:

@@ -64,8 +64,11 @@ class Registry(Kinds):
 
     @property
     def _known(self) -> Iterator[Offer]:
-        known = written_offers()
-        return (known[name] if name in known else self.named(name).offer for name in self.names)
+        return map(self.offer, self.names)
+
+    def offer(self, name: str) -> Offer:
+        """Return what the panels show of a kind before they make one."""
+        return written_offers().get(name) or self.named(name).offer
 
     def offered(self, tab: str) -> tuple[Offer, ...]:
         """Return what this tab of the panels offers, the kinds whose own tab it is first."""

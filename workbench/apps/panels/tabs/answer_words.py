@@ -1,8 +1,10 @@
-"""The texts of the answer: while something runs, before anything was compared, and what was folded."""
+"""The texts of the answer: the verdict and why, what runs, how to begin, and what was folded."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain, repeat
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -11,44 +13,45 @@ from workbench.apps.panels.jobs import JobView
 from workbench.apps.panels.markup import error_html
 from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.display import config_in_words
+from workbench.core.errors import Cancelled
 from workbench.core.measure.bar import in_words
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import in_digits, one_line
-from workbench.drawing.markup import text
-from workbench.drawing.page.banner import axis_html, tiles_html
+from workbench.drawing.markup import note_html, text
+from workbench.drawing.page.banner import axis_html, hero_html, tiles_html, verdict_html
 from workbench.drawing.verdict_picture import ABSENT, TAIL, Tile, axis_of, speed_so_far
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 
 _MOST_LETTERS = 60  # of a config, and of a model's name
+_MOST_OF_ERROR = 160  # letters of an error in the folded line
 _NAMES = ("median", TAIL, "memory", "time to load", "file")  # of the tiles
 REPLACING = ("Compare", "Measure longer")  # jobs that end in another verdict
 
 
-def hero_html(kind: str, head: str, lines: str, tiles: list[Tile], axis: str, style: str = "") -> str:
-    """Return a headline with its lines, the scale beside it and the tiles, as a verdict has them."""
-    words = f'<b class="v-head {style}">{text(head)}</b><div class="v-lines">{lines}</div>'
-    return (
-        f'<div class="wbp-verdict" data-state="{kind}" role="status"><div class="v-hero">'
-        f'<div class="v-words">{words}</div>{axis}</div>{tiles_html(tiles)}</div>'
-    )
-
-
-def empty_html(state: BenchState) -> str:
-    """Return what to do next, in the place of a verdict."""
-    steps = "Pick a model, change something in B, and press" if state.model is None else "Press"
-    if state.model is not None and state.a == state.b:
-        steps = "Change something in B, and press"
+def words_html(state: BenchState) -> str:
+    """Return the answer, a comparison that runs, why the last run gave none, or how to begin."""
+    if state.job is not None and state.job.name in REPLACING:
+        return running_html(state.job)
+    if state.result is not None:
+        return verdict_html(state.result.record, shares=state.result.time_elsewhere())
+    if state.run_error is not None and not isinstance(state.run_error, Cancelled):
+        return hero_like("failed", "The run gave no answer", error_html(state.run_error), style="v-error")
+    steps = "Change something in B, and press" if state.a == state.b else "Press"
+    if state.model is None:
+        steps = "Pick a model, change something in B, and press"
     lines = f"{steps} <b>Compare</b>: both configs are measured in turns, and the answer stands here."
-    tiles = [Tile(name, "A → B") for name in _NAMES]
-    return hero_html("empty", "Which is faster?", lines, tiles, axis_html(None, "none"), "v-quiet")
+    return hero_like("empty", "Which is faster?", lines, axis_html(None, "none"), ["A → B"] * len(_NAMES))
 
 
-def failed_html(name: str, error: Exception) -> str:
-    """Return why a run gave nothing, in the place of a verdict."""
-    tiles = [Tile(name, ABSENT) for name in _NAMES]
-    return hero_html("failed", f"{name} gave no answer", error_html(error), tiles, "", "v-error")
+def hero_like(
+    state: str, head: str, lines: str, axis: str = "", values: Sequence[str] = (), style: str = "v-quiet"
+) -> str:
+    """Return a headline with its lines, the scale and the tiles in the places that they have in a verdict."""
+    hero = hero_html(f'<b class="v-head {style}">{text(head)}</b>', lines, axis)
+    tiles = tiles_html(map(Tile, _NAMES, chain(values, repeat(ABSENT))))
+    return f'<div class="wbp-verdict" data-state="{state}" role="status">{hero}{tiles}</div>'
 
 
 def running_html(view: JobView) -> str:
@@ -56,13 +59,49 @@ def running_html(view: JobView) -> str:
     verdict = provisional(view)
     axis = None if verdict is None else axis_of(verdict)
     head = ("" if verdict is None else speed_so_far(verdict)) or "Measuring…"
-    lines = progress_html(view, step_words(view))
     samples = dict(view.progress.samples) if view.progress is not None else {}
     labels = [*samples][:2] if verdict is None else [*[*samples][:1], verdict.label]
     medians = [median(samples[label]) * 1e3 for label in labels if samples.get(label)]
-    known = f"{' → '.join(in_digits(value, 3) for value in medians)} ms" if len(medians) == 2 else ABSENT
-    tiles = [Tile(_NAMES[0], known), *(Tile(name, ABSENT) for name in _NAMES[1:])]
-    return hero_html("running", head, lines, tiles, axis_html(axis, "none"), "v-quiet")
+    known = [f"{' → '.join(in_digits(value, 3) for value in medians)} ms"] if len(medians) == 2 else []
+    lines = progress_html(view, step_words(view))
+    return hero_like("running", head, lines, axis_html(axis, "none"), known)
+
+
+def said(state: BenchState) -> tuple[str, str, str]:
+    """Return the answer in one line, what stands below it, and which view says more, or "show" a folded one.
+
+    Below it is what runs or went wrong, else why the answer is so.
+    """
+    job, result, error, last = state.job, state.result, state.run_error, last_words(state)
+    if job is not None:
+        replaces = job.name in REPLACING
+        return (step_words(job), "", "") if replaces else (doing_words(job), progress_html(job), "")
+    line, why, more = (last, note_html(last), "show") if last else ("No answer yet", "", "")
+    if result is not None:
+        line = verdict_in_words(result.record)
+    if error is not None:
+        line = f"No result: {one_line(str(error), _MOST_OF_ERROR)}"
+    if error is not None and (result is not None or isinstance(error, Cancelled)):
+        why = error_html(error)
+    elif result is not None:
+        why, more = why_html(state)
+    return line, why, more
+
+
+def why_html(state: BenchState) -> tuple[str, str]:
+    """Return why the answer is so, or what differs in the configs, and the view that shows the reason."""
+    result, stopped = state.result, state.result.record.stopped
+    before, after = result.runs[:2]
+    head, words, view = "Why", result.why, ""
+    if words:
+        slower = any(part.kind == "why slower" for part in result.parts)
+        view = "Where time goes" if slower else "What ORT did"
+    elif before.failure is None and after.failure is None:  # else the answer has the reason
+        changes = before.config.diff(after.config).changes
+        head, words = "What differs", ", ".join(map(str, changes)) or "nothing, both configs are the same"
+    notes = [f"{stopped[0].upper()}{stopped[1:]}." if stopped else "", missing_words(state)]
+    reason = f"<b>{head}:</b> {text(words)}" if words else ""
+    return f'<div class="wbp-say" role="status">{text(" ".join(notes))} {reason}</div>', view
 
 
 def provisional(view: JobView) -> Verdict | None:
@@ -126,16 +165,14 @@ def missing_words(state: BenchState) -> str:
     """Return what of the answer on the screen is not here: its model, or the inputs that were given."""
     if state.result is None:
         return ""
-    record = state.result.record
-    name, inputs = one_line(record.model.name, _MOST_LETTERS), record.inputs
+    record, set_now = state.result.record, state.preview
+    name, made_by = (one_line(words, _MOST_LETTERS) for words in (record.model.name, record.inputs.made_by))
     if state.model is None:
         return f"This is of {name}, {clock_text(record.created_utc)}. Its model is not open here."
-    set_now = state.preview
-    if set_now is None or not set_now.shapes:
-        return ""
-    if (set_now.made_by, set_now.shapes) == (inputs.made_by, inputs.shapes):
-        return ""
-    return f"This was measured on {one_line(inputs.made_by, _MOST_LETTERS)}; other inputs are set now."
+    known = set_now is not None and set_now.shapes
+    if known and (set_now.made_by, set_now.shapes) != (record.inputs.made_by, record.inputs.shapes):
+        return f"This was measured on {made_by}; other inputs are set now."
+    return ""
 
 
 def clock_text(created_utc: str, now: datetime | None = None) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from workbench.apps.panels.actions import MORE_S
 from workbench.apps.panels.bench import Bench
@@ -26,84 +25,66 @@ _ROUND_S = (1, 2, 5, 10, 15, 20, 30, 45, 60)  # as people say a time
 _MINUTE_S = 60
 _MOST = 2  # next steps of an answer
 _MOST_LETTERS = 40  # of a model's name
-Turn = Callable[[str, str], None]
+Turn: TypeAlias = Callable[[str, str], None]
+Step: TypeAlias = tuple[str, str, Callable[[], object]]  # a button beside the answer: label, hint, act
 
 
-@dataclass(frozen=True, slots=True)
-class NextStep:
-    """A button beside the answer."""
-
-    label: str
-    hint: str
-    act: Callable[[], object]
-
-
-def next_steps(bench: Bench, turn: Turn) -> tuple[str, list[NextStep]]:
+def next_steps(bench: Bench, turn: Turn) -> tuple[str, list[Step]]:
     """Return a word for what is offered, and the offers."""
     state = bench.state
     if state.result is not None:
         return "Next:", list(_about_answer(bench, turn))[:_MOST]
     if state.model is None:
         samples = [name for name in FIRST if name in sample_names()]
-        return "Begin with a sample:", [
-            NextStep(name, f"Open {name}", partial(bench.load, name)) for name in samples
-        ]
+        return "Begin with a sample:", [(name, f"Open {name}", partial(bench.load, name)) for name in samples]
     if (experiment := experiment_for(state)) is not None:
         question, b = experiment
-        return "Try first:", [NextStep(question, "Set this in B and compare", partial(_try, bench, b))]
+        return "Try first:", [(question, "Set this in B and compare", partial(_try, bench, b))]
     return "", []
 
 
-def _about_answer(bench: Bench, turn: Turn) -> Iterator[NextStep]:
+def _about_answer(bench: Bench, turn: Turn) -> Iterator[Step]:
     """Yield what would say more about the answer on the screen, the most wanted first."""
-    state, result = bench.state, bench.state.result
-    asks = partial(_asks, bench, turn)
+    result = bench.state.result
     if any(run.failure is not None for run in result.runs[:2]):
         return
-    verdict = result.verdict
+    verdict, precisions = result.verdict, {run.config.precision for run in result.runs}
     if verdict.kind == "unknown" or verdict.provisional:
-        seconds = rounded(state.budget_s or MORE_S)
-        yield NextStep(
-            f"Measure longer, {seconds}",
-            "Measure further rounds; the earlier ones are kept",
-            bench.measure_more,
-        )
-    if verdict.kind == "outputs differ":
-        yield from asks("first difference", "Where do they first differ?")
-    if len({run.config.precision for run in result.runs}) > 1:
-        yield from asks("accuracy", "Is the accuracy kept?")
-    if verdict.kind == "slower":
-        yield from asks("why slower", f"Why is {verdict.label} slower?")
-    yield from asks("explanation", "What did ORT do?")
-    yield from asks("profile", "Where does the time go?")
-    yield NextStep(
-        f"Find further gains, {rounded(IMPROVE_S)}",
-        "Try what the findings propose",
-        partial(turn, "Improve", ""),
-    )
+        label = f"Measure longer, {rounded(bench.state.budget_s or MORE_S)}"
+        yield label, "Measure further rounds; the earlier ones are kept", bench.measure_more
+    questions = {
+        "first difference": "Where do they first differ?" if verdict.kind == "outputs differ" else "",
+        "accuracy": "Is the accuracy kept?" if len(precisions) > 1 else "",
+        "why slower": f"Why is {verdict.label} slower?" if verdict.kind == "slower" else "",
+        "explanation": "What did ORT do?",
+        "profile": "Where does the time go?",
+    }
+    yield from _asked(bench, turn, questions)
+    label = f"Find further gains, {rounded(IMPROVE_S)}"
+    yield label, "Try what the findings propose", partial(turn, "Improve", "")
 
 
-def _asks(bench: Bench, turn: Turn, kind: str, question: str) -> Iterator[NextStep]:
-    """Yield a question that a kind of result answers, unless it is answered."""
-    if not bench.state.has_part(kind):
-        hint, act = f"{KINDS.named(kind).offer.hint}.", partial(ask, bench, turn, kind)
-        yield NextStep(f"{question}{time_words(bench.state, kind).removeprefix(',')}", hint, act)
-
-
-def view_steps(bench: Bench, turn: Turn, view: str) -> list[NextStep]:
+def view_steps(bench: Bench, turn: Turn, view: str) -> list[Step]:
     """Return what would say more in a view, to stand in the one line of the answer."""
     result = bench.state.result
     if result is None or any(run.failure is not None for run in result.runs[:2]):
         return []
-    asked = ((offer.name, offer.question) for offer in KINDS.offered(view) if offer.question)
-    return [step for kind, question in asked for step in _asks(bench, turn, kind, question)]
+    return list(_asked(bench, turn, {offer.name: offer.question for offer in KINDS.offered(view)}))
+
+
+def _asked(bench: Bench, turn: Turn, questions: Mapping[str, str]) -> Iterator[Step]:
+    """Yield the questions that kinds of results answer, unless they are answered."""
+    for kind, question in questions.items():
+        if question and not bench.state.has_part(kind):
+            label = f"{question}{time_words(bench.state, kind).removeprefix(',')}"
+            yield label, f"{KINDS.offer(kind).hint}.", partial(ask, bench, turn, kind)
 
 
 def ask(bench: Bench, turn: Turn, kind: str) -> None:
     """Turn to the answer of a question; make it where there is none."""
     if not bench.state.has_part(kind):
         bench.run(kind)
-    turn(KINDS.named(kind).tabs[0], kind)
+    turn(KINDS.offer(kind).tabs[0], kind)
 
 
 def _try(bench: Bench, b: Config) -> None:
@@ -128,11 +109,10 @@ def experiment_for(state: BenchState) -> tuple[str, Config] | None:
 
 def cost_s(state: BenchState, kind: str) -> float | None:
     """Return about how many seconds it takes to make a kind of result; None where nobody knows."""
-    result, offer = state.result, next((offer for offer in KINDS.offers if offer.name == kind), None)
-    if (took_s := state.took(offer.button if offer else kind)) is not None:
+    offer, result = KINDS.offer(kind), state.result
+    took_s = state.took(offer.button)
+    if took_s is not None or offer.effort is None or result is None:
         return took_s
-    if offer is None or offer.effort is None or result is None:
-        return None
     load_s, run_s = slowest_s(result)
     if load_s is None or run_s is None:
         return None
