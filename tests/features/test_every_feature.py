@@ -170,7 +170,7 @@ def test_it_is_in_the_page_of_its_comparison_and_in_the_panels(name: str, tmp_pa
 @pytest.mark.parametrize("name", BY_HAND)
 def test_it_is_offered_with_a_hint_in_a_tab_that_the_panels_have(name: str, panels: Any) -> None:
     offer = KINDS.named(name).offer
-    listed = {tab for tab in panels.results.titles if offer in KINDS.offered(tab)}
+    listed = {tab for tab in panels.results.places if offer in KINDS.offered(tab)}
     assert listed == (set(offer.tabs) if offer.button else set())
     assert bool(offer.hint) >= bool(offer.button)
 

@@ -31,7 +31,7 @@ def within(widget: W.Widget) -> Iterator[W.Widget]:
 def looked_at(bench: Any) -> Iterator[tuple[str, W.Widget]]:
     """All that the panels hold, tab by tab and card by card, as figure and as table."""
     results = bench.panels.results
-    for turned in results.titles:
+    for turned in results.places:
         results.turn(turned)
         page = results.pages[turned]
         settle(bench)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from traitlets import link
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import button, follow, on_change, own_changes
+from workbench.apps.panels.handlers import button, follow
 from workbench.apps.panels.knobs.table import KnobTable
 from workbench.apps.panels.markup import bug_html, error_html
 from workbench.apps.panels.model_row import ModelRow
@@ -35,9 +34,7 @@ class Layout:
             options=[(mode.capitalize(), mode) for mode in MODES], classes="wbp-modes"
         )
         self.projector = W.ToggleButton(
-            description="A⁺",
-            tooltip="Projector: large type, settings folded, ← → turn the views",
-            value=False,
+            description="A⁺", tooltip="Projector: large type, settings folded, ← → turn the views"
         )
         self.model_row = ModelRow(bench)
         self.run_row, self.table = RunRow(bench), KnobTable(bench)
@@ -45,30 +42,27 @@ class Layout:
         self.stop = button(STOP, "Stop what runs; older results stay", bench.cancel, self.status)
         self.running = W.HBox([self.doing, self.stop, self.status], classes="wbp-running")
         self.bug, self.told, self.body = W.HTML(), W.HTML(), W.VBox([], classes="wbp-body")
-        ends = W.HBox([self.modes, self.results.share, self.projector], classes="wbp-ends")
+        ends = W.HBox([self.modes, self.results.sharing.menu, self.projector], classes="wbp-ends")
         top = W.HBox([self.model_row.widget, ends], classes="wbp-top")
         self.configs = W.HBox([self.table.widget, self.run_row.widget], classes="wbp-configs")
         self.form = W.VBox([])  # of the mode improve
-        places = [top, self.results.shared, self.told, self.configs, self.form, self.body, self.bug]
+        places = [top, self.results.sharing.shared, self.told, self.configs, self.form, self.body, self.bug]
         self.root = W.VBox([W.HTML(STYLE), notice(self.state), *places, bench.page.bridge], classes="wbp")
         bench.page.root = self.root.model_id
-        bench.state.observe(self._show_bug, names="bug")
         bench.page.bridge.on["step"] = self._step
-        for switch, trait in ((self.modes, "mode"), (self.projector, "projector")):
-            on_change(switch, partial(setattr, self.state, trait))
+        link((self.state, "mode"), (self.modes, "value"))
+        link((self.state, "projector"), (self.projector, "value"))
+        follow(self.state, lambda: setattr(self.bug, "value", bug_html(self.state.bug)), "bug")
         follow(self.state, self._turn, "mode", "wide")
         follow(self.state, self._run, "job", "run_error")
         follow(self.state, self._project, "projector", "a", "b", "more")
 
     def _turn(self) -> None:
         results, mode = self.results, self.state.mode
-        with own_changes():
-            self.modes.value = mode
         W.set_shown(self.configs, mode == "explore" or (mode == "compare" and not self.state.wide))
-        improve: Any = results.pages["Improve"] if mode == "improve" else None
-        self.form.children = [improve.row.widget] if improve else []
-        answer = [results.answer, results.views]
-        self.body.children = [self.running, results.modes[mode]] if mode in results.modes else answer
+        self.form.children = [results.pages["Improve"].row.widget] if mode == "improve" else []
+        answer, page = [results.place.widget, results.views], results.places.get(mode.capitalize())
+        self.body.children = answer if page is None else [self.running, page]
         self._run()
 
     def _run(self) -> None:
@@ -87,8 +81,6 @@ class Layout:
 
     def _project(self) -> None:
         on = self.state.projector
-        with own_changes():
-            self.projector.value = on
         (self.root.add_class if on else self.root.remove_class)("wbp-projector")
         baseline, *others = [
             f"<b data-label={label}>{label}</b> {text(config_in_words(config), _MOST_LETTERS)}"
@@ -96,6 +88,3 @@ class Layout:
         ]
         sentence = f"{', '.join(others)} against {baseline} · ← → turn the views · Esc ends"
         self.told.value = f'<div class="wbp-told">{sentence}</div>' if on else ""
-
-    def _show_bug(self, change: dict[str, str]) -> None:
-        self.bug.value = bug_html(change["new"]) if change["new"] else ""

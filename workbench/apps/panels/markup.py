@@ -25,7 +25,7 @@ def warning_html(problem: str, fix: str) -> str:
 
 def bug_html(report: str) -> str:
     """Return the traceback of a bug of the workbench, whole, so that it can be reported."""
-    return (
+    return report and (
         '<div class="wbp-error" role="alert"><b>✖ This is a bug of the workbench.</b>'
         f"<pre>{escape(report[-8_000:])}</pre></div>"
     )

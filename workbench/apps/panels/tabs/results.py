@@ -3,51 +3,47 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
+
+from traitlets import link
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import follow, on_change
+from workbench.apps.panels.handlers import follow
 from workbench.apps.panels.tabs.answer import AnswerPlace
 from workbench.apps.panels.tabs.next_steps import is_cheap
 from workbench.apps.panels.tabs.share import Share
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.apps.panels.tabs.views import EXPLORE, OUTPUTS, TIMING, VIEWS
-from workbench.core.feature import function_at
+from workbench.core.feature import Place, function_at
 from workbench.features.base.registry import KINDS
 
 MARK = " •"  # behind the title of a view with something new
 MODES = {"Improve": "improve", "Explore": "explore", "Results": "results"}  # title of a page: the mode
 _TITLES = [tab.title for tab in VIEWS]
+_PAGES: dict[str, Place] = {  # what makes a page of a bench; those in texts are imported when first shown
+    **{tab.title: partial(TabPage, tab=tab) for tab in (*VIEWS, EXPLORE)},
+    "Improve": "workbench.apps.panels.tabs.improve:ImprovePage",
+    "Results": "workbench.apps.panels.tabs.history:HistoryPage",
+}
 
 
-class Page(Protocol):
-    """The content of a view or of a mode."""
+class Pages(dict[str, Any]):
+    """The pages by title, with `widget`, `show()` and `hide()`.
 
-    widget: W.Widget
+    Each is made when it is first asked for: a fresh screen shows one of them.
+    """
 
-    def show(self) -> None: ...
-    def hide(self) -> None: ...
-
-
-class Pages(dict[str, Page]):
-    """The pages by title, each made when it is first asked for: a fresh screen shows one of them."""
-
-    def __init__(self, makers: dict[str, Callable[[], Page]]) -> None:
+    def __init__(self, bench: Bench) -> None:
         super().__init__()
-        self._makers = makers
-        self.places = {title: W.VBox([], classes="wbp-place") for title in makers}
+        self._bench = bench
+        self.places = {title: W.VBox([], classes="wbp-place") for title in _PAGES}
 
-    def __missing__(self, title: str) -> Page:
-        page = self[title] = self._makers[title]()
+    def __missing__(self, title: str) -> Any:
+        page = self[title] = function_at(_PAGES[title])(self._bench)
         self.places[title].children = (page.widget,)
         return page
-
-
-_IMPROVE = "workbench.apps.panels.tabs.improve:ImprovePage"  # imported when they are first shown
-_HISTORY = "workbench.apps.panels.tabs.history:HistoryPage"
 
 
 class Results:
@@ -55,28 +51,20 @@ class Results:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        makers: dict[str, Callable[[], Page]] = {
-            "Improve": lambda: function_at(_IMPROVE)(bench),
-            "Results": lambda: function_at(_HISTORY)(bench),
-        }
-        self.pages = Pages(makers | {tab.title: partial(TabPage, bench, tab) for tab in (*VIEWS, EXPLORE)})
-        places = self.pages.places
-        self.modes = {mode: places[title] for title, mode in MODES.items()}
+        self.pages = Pages(bench)
+        self.places = places = self.pages.places
         self.tabs = W.Tab([places[title] for title in _TITLES], titles=_TITLES, classes="wbp-tabs")
         self.wide = W.ToggleButton(
-            description="⤢ full width", tooltip="Fold configs and answer for the view", value=False,
+            description="⤢ full width", tooltip="Fold configs and answer for the view",
             classes="wbp-wide-button",
         )  # fmt: skip
         self.views = W.VBox([self.wide, self.tabs], classes="wbp-views")
-        self.place = AnswerPlace(bench, self.turn)
-        self.answer = self.place.widget
-        self.sharing = Share(bench)
-        self.share, self.shared = self.sharing.menu, self.sharing.shared
+        self.place, self.sharing = AnswerPlace(bench, self.turn), Share(bench)
         self._turning = threading.RLock()  # pages tell of a turn in one thread, jobs end in another
         self.shown = self.began_in = _TITLES[0]  # the page on the screen, that in which a job was started
         self.pages[self.shown].show()
-        on_change(self.wide, partial(setattr, self.state, "wide"))
-        follow(self.state, self._widen, "wide")
+        link((self.state, "wide"), (self.wide, "value"))
+        follow(self.state, self._fold, "wide")
         self.tabs.observe(self._turned, names="selected_index")
         self.state.observe(self._turned, names="mode")
         self.state.observe(self._changed, names=["result", "parts", "parts_made"])
@@ -98,19 +86,10 @@ class Results:
         self.tabs.selected_index = ((self.tabs.selected_index or 0) + by) % len(VIEWS)
 
     @property
-    def titles(self) -> list[str]:
-        """The titles of the views, then of the modes."""
-        return [*_TITLES, *MODES]
-
-    @property
     def current(self) -> str:
         """The title of what the screen should show."""
         mode = next((title for title, mode in MODES.items() if mode == self.state.mode), None)
         return mode or _TITLES[self.tabs.selected_index or 0]
-
-    def _widen(self) -> None:
-        self.wide.value = self.state.wide
-        self._fold()
 
     def _fold(self) -> None:
         """Fold the answer where a view needs the room and has something to show."""
@@ -127,7 +106,7 @@ class Results:
         kind = self.state.made
         if not kind or not self.state.has_part(kind):  # else it is about something that is no longer set
             return
-        titles = [title for title in KINDS.named(kind).tabs if title in self.titles]
+        titles = KINDS.offer(kind).tabs
         title = self.shown if self.shown in titles else titles[0]
         if self.shown in (title, self.began_in):
             self.turn(title, kind)
