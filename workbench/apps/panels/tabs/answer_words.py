@@ -37,18 +37,22 @@ def words_html(state: BenchState) -> str:
     if state.result is not None:
         return verdict_html(state.result.record, shares=state.result.time_elsewhere())
     if state.run_error is not None and not isinstance(state.run_error, Cancelled):
-        return hero_like("failed", "The run gave no answer", error_html(state.run_error), style="v-error")
+        return unanswered_html(
+            "failed", "The run gave no answer", error_html(state.run_error), style="v-error"
+        )
     steps = "Change something in B, and press" if state.a == state.b else "Press"
     if state.model is None:
         steps = "Pick a model, change something in B, and press"
     lines = f"{steps} <b>Compare</b>: both configs are measured in turns, and the answer stands here."
-    return hero_like("empty", "Which is faster?", lines, axis_html(None, "none"), ["A → B"] * len(_NAMES))
+    return unanswered_html(
+        "empty", "Which is faster?", lines, axis_html(None, "none"), ["A → B"] * len(_NAMES)
+    )
 
 
-def hero_like(
+def unanswered_html(
     state: str, head: str, lines: str, axis: str = "", values: Sequence[str] = (), style: str = "v-quiet"
 ) -> str:
-    """Return a headline with its lines, the scale and the tiles in the places that they have in a verdict."""
+    """Return what stands in place of a verdict: a headline with its lines, the scale and the tiles."""
     hero = hero_html(f'<b class="v-head {style}">{text(head)}</b>', lines, axis)
     tiles = tiles_html(map(Tile, _NAMES, chain(values, repeat(ABSENT))))
     return f'<div class="wbp-verdict" data-state="{state}" role="status">{hero}{tiles}</div>'
@@ -64,7 +68,7 @@ def running_html(view: JobView) -> str:
     medians = [median(samples[label]) * 1e3 for label in labels if samples.get(label)]
     known = [f"{' → '.join(in_digits(value, 3) for value in medians)} ms"] if len(medians) == 2 else []
     lines = progress_html(view, step_words(view))
-    return hero_like("running", head, lines, axis_html(axis, "none"), known)
+    return unanswered_html("running", head, lines, axis_html(axis, "none"), known)
 
 
 def said(state: BenchState) -> tuple[str, str, str]:
