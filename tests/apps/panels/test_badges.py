@@ -8,7 +8,7 @@ import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
-from workbench.apps.panels.handlers import link_badges
+from workbench.apps.panels.handlers import link_view
 from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.kinds import Part
 from workbench.features.explain.graph_view import graph_view
@@ -27,7 +27,7 @@ def test_large_findings_mark_their_nodes_and_small_ones_do_not() -> None:
 
 def test_a_view_follows_the_findings_of_the_panels() -> None:
     state, view = BenchState(), graph_view(fused())
-    link_badges(state, view)
+    link_view(state, view)
     assert view.badges == {}
     state.show_parts(state.request(), {"findings/B": wb.Findings(examples.findings(), examples.about())})
     assert view.badges == badges([examples.findings()])

@@ -146,14 +146,9 @@ def link_view(state: BenchState, view: Any) -> None:
     """Give a view the selection that all share, and the badges of the findings on its nodes."""
     if view.has_trait("selected"):
         link_selection(state, view, "selected")
-    if view.has_trait("badges"):
-        link_badges(state, view)
-
-
-def link_badges(state: BenchState, view: Any) -> None:
-    """Keep the badges on the nodes of a view as the findings are."""
 
     def show() -> None:
         view.badges = badges(part.record for part in state.held_parts("findings").values())
 
-    follow(state, show, "result", "parts", "parts_made", until=view)
+    if view.has_trait("badges"):
+        follow(state, show, "result", "parts", "parts_made", until=view)

@@ -27,7 +27,7 @@ class ModelRow:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.samples = W.Dropdown(
-            options=[("pick a model…", "")], value="", description="model",
+            options=offered(self.state), value="", description="model",
             tooltip="Models that come along: real architectures, small trained nets; nothing is downloaded",
         )  # fmt: skip
         self.path = W.Combobox(
@@ -91,8 +91,7 @@ class ModelRow:
         else:
             self.status.value = error_html(state.model_error) if state.model_error else ""
         with own_changes():
-            if list(self.samples.options) != (options := offered(state)):
-                self.samples.options = options
+            self.samples.options = offered(state)
             if state.opening is None:
                 self.samples.value = ""
         self.headline.value = headline(state)

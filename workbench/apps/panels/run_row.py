@@ -73,7 +73,7 @@ def expected_s(state: BenchState) -> float:
     from workbench.core.measure.compare_request import default_budget_s  # loads NumPy
 
     size_bytes = state.model.describe().size_bytes
-    load_s, run_s = (None, None) if state.result is None else slowest_s(state.result)
+    load_s, run_s = slowest_s(state)
     load_s = size_bytes / LOADED_BYTES_PER_S if load_s is None else load_s
     run_s = size_bytes / READ_BYTES_PER_S if run_s is None else run_s
     sampled_s = max(SAMPLED_S, LEAST_RUNS * run_s)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from functools import partial
 from typing import Any
 
 from workbench.apps.panels import widgets as W
@@ -27,7 +26,7 @@ class AnswerPlace:
         self.words, self.line = W.HTML(classes="wbp-answer-words"), W.HTML(classes="wbp-answer-line")
         self.why, self.lead, self.status = W.HTML(classes="wbp-why"), W.HTML(), W.HTML()
         self.see = self._link("", "", self._look)
-        self.open = self._link("▾ answer", "Show the whole answer", partial(self.fold, False))
+        self.open = self._link("▾ answer", "Show the whole answer", self.fold)
         self.nexts = W.HBox([], classes="wbp-next")
         self.further = W.HBox([], classes="wbp-next")  # of the view that folds the answer
         head = W.HBox([self.line, self.further, self.open], classes="wbp-answer-head")
@@ -42,11 +41,11 @@ class AnswerPlace:
     def _link(self, label: str, hint: str, act: Any) -> W.Button:
         return button(label, hint, act, self.status, classes="wbp-question")
 
-    def fold(self, folded: bool, view: str = "") -> None:
-        """Show one line with what would say more in a view, or the whole answer."""
-        self.folding = view if folded else ""
+    def fold(self, view: str = "") -> None:
+        """Show one line with what would say more in a view, or without a view the whole answer."""
+        self.folding = view
         self._offer()
-        (self.widget.add_class if folded else self.widget.remove_class)("wbp-folded")
+        (self.widget.add_class if view else self.widget.remove_class)("wbp-folded")
 
     def _look(self) -> None:
         """Turn to the view that says so, or bring the last answer back with its model and its configs."""

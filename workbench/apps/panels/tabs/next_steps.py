@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from workbench.apps.panels.actions import MORE_S
 from workbench.apps.panels.bench import Bench
@@ -14,9 +14,6 @@ from workbench.core.models.samples import sample_names
 from workbench.core.text import one_line
 from workbench.features.base.registry import KINDS
 from workbench.features.doctor.presets import int8_cpu, int8_here
-
-if TYPE_CHECKING:
-    from workbench.features.compare.result import Comparison
 
 FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
 IMPROVE_S = 180.0  # the default of wb.improve
@@ -109,31 +106,31 @@ def experiment_for(state: BenchState) -> tuple[str, Config] | None:
 
 def cost_s(state: BenchState, kind: str) -> float | None:
     """Return about how many seconds it takes to make a kind of result; None where nobody knows."""
-    offer, result = KINDS.offer(kind), state.result
+    offer, (load_s, run_s) = KINDS.offer(kind), slowest_s(state)
     took_s = state.took(offer.button)
-    if took_s is not None or offer.effort is None or result is None:
+    if took_s is not None or offer.effort is None or load_s is None or run_s is None:
         return took_s
-    load_s, run_s = slowest_s(result)
-    if load_s is None or run_s is None:
-        return None
     base_s, loads, runs = offer.effort
     return float(base_s + loads * load_s + runs * run_s)
 
 
-def slowest_s(result: Comparison) -> tuple[float | None, float | None]:
-    """Return the longest load and the longest median of a run; None where none was measured."""
-    loads_s = [run.load_s for run in result.runs if run.load_s is not None]
-    medians_s = [median_s for run in result.runs if (median_s := run.latency.median_s) is not None]
+def slowest_s(state: BenchState) -> tuple[float | None, float | None]:
+    """Return the longest load and the longest median of a run of the answer; None where none was measured."""
+    runs = () if state.result is None else state.result.runs
+    loads_s = [run.load_s for run in runs if run.load_s is not None]
+    medians_s = [median_s for run in runs if (median_s := run.latency.median_s) is not None]
     return max(loads_s, default=None), max(medians_s, default=None)
 
 
-def is_cheap(state: BenchState, kind: str) -> bool:
-    """Return whether a kind of result about the answer on the screen is missing, and made in seconds."""
+def make_if_cheap(bench: Bench, kind: str) -> None:
+    """Make a kind of result about the answer on the screen, if it is missing and that takes seconds."""
+    state = bench.state
     free = state.job is None and state.run_error is None and not state.refused
-    if not kind or not free or state.result is None or state.request().comparison is not state.result:
-        return False
-    cost = None if state.has_part(kind) else cost_s(state, kind)
-    return cost is not None and cost <= CHEAP_S
+    about_answer = state.result is not None and state.request().comparison is state.result
+    wanted = kind and free and about_answer and not state.has_part(kind)
+    cost = cost_s(state, kind) if wanted else None
+    if cost is not None and cost <= CHEAP_S:
+        bench.run(kind)
 
 
 def time_words(state: BenchState, kind: str) -> str:

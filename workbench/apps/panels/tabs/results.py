@@ -12,7 +12,7 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import follow
 from workbench.apps.panels.tabs.answer import AnswerPlace
-from workbench.apps.panels.tabs.next_steps import is_cheap
+from workbench.apps.panels.tabs.next_steps import make_if_cheap
 from workbench.apps.panels.tabs.share import Share
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.apps.panels.tabs.views import EXPLORE, OUTPUTS, TIMING, VIEWS
@@ -95,7 +95,7 @@ class Results:
         """Fold the answer where a view needs the room and has something to show."""
         page = self.pages[self.shown]
         roomy = isinstance(page, TabPage) and page.tab.needs_room and bool(page.cards)
-        self.place.fold(roomy or self.state.wide, self.shown)
+        self.place.fold(self.shown if roomy or self.state.wide else "")
 
     def _begun(self, change: dict[str, Any]) -> None:
         if change["old"] is None:
@@ -121,12 +121,7 @@ class Results:
         if len({run.config.precision for run in result.runs}) > 1 and self.state.job is None:
             self.turn(OUTPUTS.title)
             if self.state.result_code:
-                self._make("accuracy")
-
-    def _make(self, kind: str) -> None:
-        """Make a kind of result that a view is about, where that takes seconds."""
-        if is_cheap(self.state, kind):
-            self.bench.run(kind)
+                make_if_cheap(self.bench, "accuracy")
 
     def _turned(self, _: object = None) -> None:
         with self._turning:
@@ -140,7 +135,7 @@ class Results:
             page.show()
             self._fold()
         if isinstance(page, TabPage):
-            self._make(page.tab.opens_with)
+            make_if_cheap(self.bench, page.tab.opens_with)
 
     def _changed(self, _: object) -> None:
         with self._turning:
