@@ -54,12 +54,13 @@ class RunRow:
         self.state.took_s = {}
 
     def _show(self) -> None:
-        words = time_in_words(self.state) if self.state.job is None else "keeps what is known"
-        self.time.value = note_html(words)
+        self.time.value = note_html(time_in_words(self.state))
 
 
 def time_in_words(state: BenchState) -> str:
-    """Return how long a comparison takes, as far as it is known before."""
+    """Return how long a comparison takes, as far as it is known before; while one runs, what a stop keeps."""
+    if state.job is not None:
+        return "keeps what is known"
     if state.budget_s is not None:
         return f"at most {state.budget_s:g} s"
     if state.model is None:

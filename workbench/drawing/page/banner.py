@@ -8,7 +8,8 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from workbench.core.text import bounded, counted, factor, factor_ends, in_ms, one_line
+from workbench.core.text import bounded, counted, factor, factor_ends, in_ms
+from workbench.drawing.markup import text
 from workbench.drawing.verdict_picture import TICKS, RatioAxis, Tile, VerdictPicture, verdict_picture
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from workbench.drawing.numbers import NumbersRow, NumbersTable
 
 VERDICT_STYLE = files("workbench.drawing.page").joinpath("static", "verdict.css").read_text("utf-8")
-_MOST_LETTERS = 2_000  # of a reason; ORT's message of a failure fits
 WIDTH, HEIGHT, LEFT, RIGHT, MIDDLE = 340, 82, 30, 310, 42  # pixels of the axis
 _ARROW = 12  # pixels of a ratio beyond its ends
 
@@ -42,9 +42,9 @@ def verdict_html(
 
 def numbers_html(table: NumbersTable) -> str:
     """Return a table with a row for each config, and why cells are empty."""
-    heads = "".join(f'<th scope="col">{_text(head)}</th>' for head in table.heads)
+    heads = "".join(f'<th scope="col">{text(head)}</th>' for head in table.heads)
     rows = "".join(_row(index, row) for index, row in enumerate(table.rows))
-    notes = f'<div class="v-note">{_text("; ".join(table.notes))}</div>' if table.notes else ""
+    notes = f'<div class="v-note">{text("; ".join(table.notes))}</div>' if table.notes else ""
     return (
         '<div class="v-scroll" tabindex="0" role="region" aria-label="numbers of each config">'
         f'<table class="v-numbers"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{notes}'
@@ -53,19 +53,19 @@ def numbers_html(table: NumbersTable) -> str:
 
 def _row(index: int, row: NumbersRow) -> str:
     """Return a row: a run's cells, or why it has none."""
-    label = f'<b class="v-run v-run-{min(index, 2)}">{_text(row.label)}</b>'
-    cells = "".join(f"<td>{_text(cell)}</td>" for cell in row.cells)
+    label = f'<b class="v-run v-run-{min(index, 2)}">{text(row.label)}</b>'
+    cells = "".join(f"<td>{text(cell)}</td>" for cell in row.cells)
     if row.failure is not None:
-        about = f'data-label="{_text(row.label)}" colspan="{len(row.cells)}"'
-        cells = f'<td class="v-failure" {about}>{_text(row.failure)}</td>'
-    return f'<tr><th scope="row">{label} {_text(row.config)}</th>{cells}</tr>'
+        about = f'data-label="{text(row.label)}" colspan="{len(row.cells)}"'
+        cells = f'<td class="v-failure" {about}>{text(row.failure)}</td>'
+    return f'<tr><th scope="row">{label} {text(row.config)}</th>{cells}</tr>'
 
 
 def _alone(run: Run) -> str:
     """Return the median of a config that was measured alone, or why there is none."""
     head = in_ms(run.latency.median_s, 3) or "Nothing was measured"
     line = f"{run.label} alone" if run.failure is None else run.failure.of(run.label)
-    return hero_html(f'<b class="v-head">{_text(head)}</b>', _text(line))
+    return hero_html(f'<b class="v-head">{text(head)}</b>', text(line))
 
 
 def hero_html(head: str, lines: str, axis: str = "") -> str:
@@ -80,21 +80,21 @@ def tiles_html(tiles: Iterable[Tile]) -> str:
 
 
 def _hero(picture: VerdictPicture, *, several: bool) -> str:
-    label = f"{_text(picture.label)}: " if several else ""
-    estimate = f'<span class="v-estimate">{_text(picture.estimate)}</span>' if picture.estimate else ""
-    lines = "".join(f"<div>{_text(line)}</div>" for line in picture.lines)
+    label = f"{text(picture.label)}: " if several else ""
+    estimate = f'<span class="v-estimate">{text(picture.estimate)}</span>' if picture.estimate else ""
+    lines = "".join(f"<div>{text(line)}</div>" for line in picture.lines)
     if picture.outputs and picture.kind != "outputs differ":
-        lines += f'<div class="v-outputs">{_text(picture.outputs)}.</div>'
+        lines += f'<div class="v-outputs">{text(picture.outputs)}.</div>'
     axis = "" if picture.effect == "error" else axis_html(picture.axis, picture.effect)
-    head = f'<b class="v-head v-{picture.effect}">{label}{_text(picture.head)}</b> {estimate}'
+    head = f'<b class="v-head v-{picture.effect}">{label}{text(picture.head)}</b> {estimate}'
     return hero_html(head, lines, axis)
 
 
 def _tile(tile: Tile) -> str:
-    change = f'<div class="v-change v-{tile.effect}">{_text(tile.change)}</div>' if tile.change else ""
+    change = f'<div class="v-change v-{tile.effect}">{text(tile.change)}</div>' if tile.change else ""
     return (
-        f'<div class="v-tile"><div class="v-name">{_text(tile.name)}</div>'
-        f'<div class="v-value">{_text(tile.value)}</div>{change}</div>'
+        f'<div class="v-tile"><div class="v-name">{text(tile.name)}</div>'
+        f'<div class="v-value">{text(tile.value)}</div>{change}</div>'
     )
 
 
@@ -149,11 +149,11 @@ def _doubts(doubts: tuple[Doubt, ...], *, opened: bool) -> str:
     if not doubts:
         return ""
     rows = "".join(
-        f"<li><b>{_text(doubt.kind)}{_about(doubt.label)}:</b> {_text(doubt.evidence)} "
-        f"<i>Fix:</i> {_text(doubt.fix)}</li>"
+        f"<li><b>{text(doubt.kind)}{_about(doubt.label)}:</b> {text(doubt.evidence)} "
+        f"<i>Fix:</i> {text(doubt.fix)}</li>"
         for doubt in doubts
     )
-    kinds = _text(", ".join(dict.fromkeys(doubt.kind for doubt in doubts)))
+    kinds = text(", ".join(dict.fromkeys(doubt.kind for doubt in doubts)))
     return (
         f'<details class="v-doubts"{" open" if opened else ""}><summary>⚠ {counted(len(doubts), "doubt")}: '
         f"{kinds}</summary><ul>{rows}</ul></details>"
@@ -161,8 +161,4 @@ def _doubts(doubts: tuple[Doubt, ...], *, opened: bool) -> str:
 
 
 def _about(label: str | None) -> str:
-    return "" if label is None else f" about {_text(label)}"
-
-
-def _text(value: str) -> str:
-    return escape(one_line(value, _MOST_LETTERS))
+    return "" if label is None else f" about {text(label)}"

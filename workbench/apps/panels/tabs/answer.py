@@ -9,7 +9,7 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, buttons_of, follow
 from workbench.apps.panels.tabs.answer_words import REPLACING, running_html, said, words_html
-from workbench.apps.panels.tabs.next_steps import Turn, next_steps, view_steps
+from workbench.apps.panels.tabs.next_steps import Turn, next_steps
 from workbench.drawing.markup import text
 
 STATE = ("result", "parts", "parts_made", "run_error", "model", "a", "b", "more", "folded", "preview",
@@ -80,8 +80,7 @@ class AnswerPlace:
 
     def _offer(self) -> None:
         """Offer the next steps; buttons that stay the same keep the focus."""
-        lead, steps = next_steps(self.bench, self.turn)
-        further = view_steps(self.bench, self.turn, self.folding)
+        lead, steps, further = next_steps(self.bench, self.turn, self.folding)
         offered = [(lead,), *((label, hint) for label, hint, _ in (*steps, *further))]
         if offered != self.offered:
             self.offered = offered

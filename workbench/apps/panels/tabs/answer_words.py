@@ -15,6 +15,7 @@ from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.display import config_in_words
 from workbench.core.errors import Cancelled
 from workbench.core.measure.bar import in_words
+from workbench.core.measure.limits import Progress
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import in_digits, one_line
 from workbench.drawing.markup import note_html, text
@@ -22,7 +23,7 @@ from workbench.drawing.page.banner import axis_html, hero_html, tiles_html, verd
 from workbench.drawing.verdict_picture import ABSENT, TAIL, Tile, axis_of, speed_so_far
 
 if TYPE_CHECKING:
-    from workbench.core.bundle.comparison import ComparisonRecord, Verdict
+    from workbench.core.bundle.comparison import ComparisonRecord
 
 _MOST_LETTERS = 60  # of a config, and of a model's name
 _MOST_OF_ERROR = 160  # letters of an error in the folded line
@@ -60,10 +61,11 @@ def unanswered_html(
 
 def running_html(view: JobView) -> str:
     """Return how far a comparison is: the ratio so far on the scale, the step, and what is known."""
-    verdict = provisional(view)
+    progress = progress_of(view)
+    judged = (item for item in progress.verdicts if item.kind != "outputs differ" and item.ratio is not None)
+    verdict, samples = next(judged, None), dict(progress.samples)
     axis = None if verdict is None else axis_of(verdict)
     head = ("" if verdict is None else speed_so_far(verdict)) or "Measuring…"
-    samples = dict(view.progress.samples) if view.progress is not None else {}
     labels = [*samples][:2] if verdict is None else [*[*samples][:1], verdict.label]
     medians = [median(samples[label]) * 1e3 for label in labels if samples.get(label)]
     known = [f"{' → '.join(in_digits(value, 3) for value in medians)} ms"] if len(medians) == 2 else []
@@ -108,30 +110,28 @@ def why_html(state: BenchState) -> tuple[str, str]:
     return f'<div class="wbp-say" role="status">{text(" ".join(notes))} {reason}</div>', view
 
 
-def provisional(view: JobView) -> Verdict | None:
-    """Return the verdict so far about the first candidate whose outputs agree."""
-    verdicts = () if view.progress is None else view.progress.verdicts
-    return next((item for item in verdicts if item.kind != "outputs differ" and item.ratio is not None), None)
+def progress_of(view: JobView) -> Progress:
+    """Return how far a job is; without a round and an end while those are not known."""
+    return view.progress or Progress(view.doing, 0, view.elapsed_s, 0.0, None, None)
 
 
 def step_words(view: JobView) -> str:
     """Return which step runs and about how long it takes: "step 2 of 2: measuring · 4 s, about 6 s left"."""
-    progress, doing = view.progress, "stopping" if view.cancelling else view.doing
-    step = 1 if progress is None or not progress.round else 2
-    words = f"{view.name}, step {step} of 2: {doing} · {view.elapsed_s:.0f} s"
-    left_s = None if progress is None else progress.remaining_s
+    progress, doing = progress_of(view), "stopping" if view.cancelling else view.doing
+    words = f"{view.name}, step {2 if progress.round else 1} of 2: {doing} · {view.elapsed_s:.0f} s"
+    left_s = progress.remaining_s
     return words if left_s is None or view.cancelling else f"{words}, about {left_s:.0f} s left"
 
 
 def doing_words(view: JobView) -> str:
     """Return what a job does whose result stands in a view, with its time."""
-    doing = view.doing if view.progress is None else in_words(view.progress)
-    return f"{view.name}: {'stopping' if view.cancelling else doing} · {view.elapsed_s:.0f} s"
+    doing = "stopping" if view.cancelling else in_words(progress_of(view))
+    return f"{view.name}: {doing} · {view.elapsed_s:.0f} s"
 
 
 def progress_html(view: JobView, words: str = "") -> str:
     """Return what a job does, with a bar: one without an end if nobody knows it."""
-    share = None if view.progress is None else view.progress.fraction
+    share = progress_of(view).fraction
     value = "" if share is None else f'value="{share:.3f}"'
     return (
         f'<div class="wbp-doing">{text(words or doing_words(view))}</div>'

@@ -26,25 +26,27 @@ Turn: TypeAlias = Callable[[str, str], None]
 Step: TypeAlias = tuple[str, str, Callable[[], object]]  # a button beside the answer: label, hint, act
 
 
-def next_steps(bench: Bench, turn: Turn) -> tuple[str, list[Step]]:
-    """Return a word for what is offered, and the offers."""
-    state = bench.state
-    if state.result is not None:
-        return "Next:", list(_about_answer(bench, turn))[:_MOST]
+def next_steps(bench: Bench, turn: Turn, view: str) -> tuple[str, list[Step], list[Step]]:
+    """Return a word for what is offered, the offers, and what would say more in the view of this title."""
+    state, result = bench.state, bench.state.result
+    if result is not None:
+        if any(run.failure is not None for run in result.runs[:2]):
+            return "Next:", [], []
+        asked = _asked(bench, turn, {offer.name: offer.question for offer in KINDS.offered(view)})
+        return "Next:", list(_about_answer(bench, turn))[:_MOST], list(asked)
     if state.model is None:
         samples = [name for name in FIRST if name in sample_names()]
-        return "Begin with a sample:", [(name, f"Open {name}", partial(bench.load, name)) for name in samples]
+        steps: list[Step] = [(name, f"Open {name}", partial(bench.load, name)) for name in samples]
+        return "Begin with a sample:", steps, []
     if (experiment := experiment_for(state)) is not None:
         question, b = experiment
-        return "Try first:", [(question, "Set this in B and compare", partial(_try, bench, b))]
-    return "", []
+        return "Try first:", [(question, "Set this in B and compare", partial(_try, bench, b))], []
+    return "", [], []
 
 
 def _about_answer(bench: Bench, turn: Turn) -> Iterator[Step]:
     """Yield what would say more about the answer on the screen, the most wanted first."""
     result = bench.state.result
-    if any(run.failure is not None for run in result.runs[:2]):
-        return
     verdict, precisions = result.verdict, {run.config.precision for run in result.runs}
     if verdict.kind == "unknown" or verdict.provisional:
         label = f"Measure longer, {rounded(bench.state.budget_s or MORE_S)}"
@@ -59,14 +61,6 @@ def _about_answer(bench: Bench, turn: Turn) -> Iterator[Step]:
     yield from _asked(bench, turn, questions)
     label = f"Find further gains, {rounded(IMPROVE_S)}"
     yield label, "Try what the findings propose", partial(turn, "Improve", "")
-
-
-def view_steps(bench: Bench, turn: Turn, view: str) -> list[Step]:
-    """Return what would say more in a view, to stand in the one line of the answer."""
-    result = bench.state.result
-    if result is None or any(run.failure is not None for run in result.runs[:2]):
-        return []
-    return list(_asked(bench, turn, {offer.name: offer.question for offer in KINDS.offered(view)}))
 
 
 def _asked(bench: Bench, turn: Turn, questions: Mapping[str, str]) -> Iterator[Step]:
