@@ -26,7 +26,7 @@ class ImprovePage:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.row, self.improvement = ImproveRow(bench), KINDS.named("improvement")
-        self.look = FormLine(bench, KINDS.named("findings").offer)
+        self.look = FormLine(bench, KINDS.offer("findings"))
         self.held: list[dict[str, Any]] = []  # the records that are on the screen
         self.findings: list[FindingCard] = []
         self.searches: list[CardWidget] = []

@@ -202,8 +202,7 @@ class TabPage:
     def _line(self, kind: str) -> FormLine:
         """Return the sentence and the button of a kind; made when it is first shown."""
         if kind not in self.lines:
-            offer = next(offer for offer in self.tab.offers if offer.name == kind)
-            self.lines[kind] = FormLine(self.bench, offer)
+            self.lines[kind] = FormLine(self.bench, KINDS.offer(kind))
         return self.lines[kind]
 
     def _fill_bar(self, chosen: Sequence[CardWidget]) -> None:
