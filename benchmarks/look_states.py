@@ -47,7 +47,8 @@ MADE_NODES = 120  # of the graph in its place
 CONFIGS = (wb.Config(level="basic"), wb.Config())
 PROBLEM = "Could not find an implementation for ConvInteger(10) node with name '/conv/Conv_quant'"
 EMPTY = "import workbench as wb\nbench = wb.Workbench({model!r})\nbench"
-SHOWN = """import workbench as wb
+SHOWN = """from dataclasses import replace
+import workbench as wb
 bench = wb.Workbench()
 bench.load({model!r}, wait=True)
 saved, model = wb.open({bundle!r}), bench.state.model
@@ -56,7 +57,8 @@ result.keep()
 result.examine({kinds})
 bench.a, bench.b = (run.config for run in result.runs)
 bench.state.show_comparison(result, bench.state.request().subject)
-bench.state.parts = {{"improvement/A": wb.open({searched!r})}}
+parts = {{"improvement/A": wb.open({searched!r})}}
+bench.state.answer = replace(bench.state.answer, parts=parts)
 bench"""
 EXAMINED = ("explanation", "profile", "memory", "roofline", "findings")  # of the model if one is asked for
 

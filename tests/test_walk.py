@@ -52,7 +52,7 @@ def test_a_level_takes_the_way_that_contributing_lists(
     monkeypatch.setattr(Worker, "request", watched_request)
     bench = Bench()
     bench.load(tiny.save(tiny.mlp(), tmp_path), wait=True)
-    bench.state.b = wb.Config(level="basic")
+    bench.b = wb.Config(level="basic")
     bench.state.budget_s = 0.1
     bench.compare(wait=True)
     body, in_parent = sent[0]

@@ -18,9 +18,11 @@ from tests.factories import results as examples
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-SOURCE = """import workbench as wb
+SOURCE = """from dataclasses import replace
+import workbench as wb
 bench = wb.Workbench()
-bench.state.parts = {{"improvement/A": wb.open({searched!r})}}
+parts = {{"improvement/A": wb.open({searched!r})}}
+bench.state.answer = replace(bench.state.answer, parts=parts)
 bench"""
 PLACE = """() => {
   const point = document.querySelector('.wbp-page .scatterlayer .trace .points path');

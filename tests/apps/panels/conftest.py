@@ -14,6 +14,8 @@ import pytest
 import workbench as wb
 from tests.core.models import tiny
 from workbench.apps.panels import environments
+from workbench.apps.panels.tabs.form import FormLine
+from workbench.apps.panels.tabs.tab import TabPage
 from workbench.apps.panels.task_thread import TaskThread
 from workbench.features.doctor.engines import Environment, read_environment
 
@@ -65,6 +67,11 @@ def settle(bench: wb.Workbench) -> None:
     """Wait until everything in the background is drawn and shown."""
     drain(bench.background)
     drain(bench.ui)
+
+
+def line_of(page: TabPage, kind: str) -> FormLine:
+    """Return the line of a kind of result in a view."""
+    return page.line(next(offer for offer in page.tab.offers if offer.name == kind))
 
 
 def drain(thread: TaskThread) -> None:

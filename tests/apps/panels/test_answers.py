@@ -91,7 +91,7 @@ def test_what_was_made_after_something_else_was_set_comes_back_together(bench: w
     assert len(state.folded) == 1
     state.undo()
     assert list(state.parts) == ["levels/B", "load test", "accuracy"]
-    assert (state.result, state.result_code) == (result, "the code")
+    assert (state.result, state.answer.code) == (result, "the code")
     assert state.folded == ()
 
 
@@ -196,7 +196,7 @@ def test_open_in_the_history_finds_the_model_its_inputs_and_attaches_it(
     assert bench.state.model.name == "tiny"
     assert (bench.state.dims, bench.state.seed) == ((("batch", 5),), 3)
     assert bench.result.has_model
-    assert bench.state.result_subject == bench.request().subject
+    assert bench.state.answer.subject == bench.request().subject
     assert missing_words(bench.state) == ""
     bench.state.dims = ()
     assert bench.result is None
@@ -313,7 +313,8 @@ def test_the_code_of_what_was_made_is_not_that_of_what_is_folded(bench: wb.Workb
     code = bench.card_code("result", "load test")
     assert "callers=[1, 3]" in code
     state.forms = {"load test": {"callers": "5"}}
-    other = replace(bench.request(), subject=replace(bench.request().subject, b=wb.Config(level="basic")))
+    configs = {**bench.state.configs, "B": wb.Config(level="basic")}
+    other = replace(bench.request(), subject=replace(bench.request().subject, configs=configs))
     state.show_parts(other, load_test, "load test")
     assert bench.card_code("result", "load test") == code
     bench.b = wb.Config(level="basic")
@@ -338,7 +339,7 @@ def test_an_answer_that_a_slow_thread_draws_is_gone_when_something_else_is_set(b
     place, result = bench.panels.results.place, Slow(measured(bench).record)
     bench.state.show_comparison(result, bench.request().subject)
     assert "1.83" in place.words.value
-    slow = threading.Thread(target=setattr, args=(bench.state, "parts_made", 1), name="slow")
+    slow = threading.Thread(target=setattr, args=(bench.state, "made", ("",)), name="slow")
     slow.start()
     result.began.wait()
     other = threading.Thread(target=setattr, args=(bench, "b", wb.Config(level="basic")))

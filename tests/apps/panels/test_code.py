@@ -66,7 +66,7 @@ def test_the_code_compares_by_the_clock_that_is_chosen(bench: wb.Workbench) -> N
 def test_no_text_becomes_code() -> None:
     hostile = '"); import os; ("\n\\'
     b = wb.Config(session_entries={"x": "y"}, allow_unknown=True)
-    text = compare_code(Request(Subject(None, wb.Config(), b, data=hostile, source=hostile)))
+    text = compare_code(Request(Subject(None, {"A": wb.Config(), "B": b}, data=hostile, source=hostile)))
     scope = {"wb": type("Fake", (), {"load": staticmethod(lambda path: path), "Config": wb.Config,
                                      "compare": staticmethod(lambda *_, inputs: inputs)})}  # fmt: skip
     exec(text.replace("import workbench as wb", ""), scope)

@@ -64,7 +64,7 @@ def test_a_button_sets_the_config_that_would_fuse_it() -> None:
     button = next(widget for widget in line.children if isinstance(widget, W.Button))
     assert button.description == "A: enable BiasReluFusion"
     button.click()
-    assert shown.state.a == Config(allow_unknown=True)
+    assert shown.state.configs["A"] == Config(allow_unknown=True)
     assert "Press Compare" in shown.status.value
 
 

@@ -13,7 +13,6 @@ from tests.apps.panels.conftest import drain, settle
 from tests.factories import results as examples
 from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.improve_row import ImproveRow
-from workbench.apps.panels.jobs import wait_for
 from workbench.apps.panels.table import PickedTable
 from workbench.apps.panels.tabs.card import PLOTLY
 from workbench.apps.panels.tabs.deploying import PROVEN, Deploying
@@ -50,7 +49,7 @@ def press(bench: wb.Workbench) -> None:
     """Press Improve and wait for its end."""
     row_of(bench).press.click()
     if (job := bench.jobs.running) is not None:
-        wait_for(job)
+        job.finished.wait()
     drain(bench.ui)
 
 
@@ -128,7 +127,7 @@ def test_what_may_vary_is_offered_and_what_is_left_out_stays_out(
     varying = row.may_vary
     varying.find.click()
     if (job := bench.jobs.running) is not None:
-        wait_for(job)
+        job.finished.wait()
     drain(bench.ui)
     assert looked == [wb.Goal(max_accuracy_drop=0.01)], "the space follows the limits"
     assert [check.description for check in varying.axes.children] == ["level (1)", "intra_op_threads (2)"]
@@ -161,7 +160,7 @@ def test_a_cancelled_improvement_shows_what_is_proven(
     job = bench.jobs.running
     assert job is not None
     row.press.click()
-    wait_for(job)
+    job.finished.wait()
     drain(bench.ui)
     assert bench.state.held_parts("improvement")["A"].record.ended == "It was stopped."
     assert bench.state.run_error is None

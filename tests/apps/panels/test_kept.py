@@ -40,7 +40,7 @@ def titles(bench: wb.Workbench) -> dict[str, list[str]]:
         settle(bench)
         page: Any = bench.panels.results.pages[title]
         assert isinstance(page, TabPage)
-        assert all(bench.state.has_part(kind) for kind in page.kinds.values() if kind in KINDS_OFFERED), title
+        assert all(bench.state.has_part(kind) for kind in page.kinds if kind in KINDS_OFFERED), title
         shown[title] = list(page.cards)
     return shown
 
@@ -185,4 +185,4 @@ def test_a_result_that_was_cancelled_is_kept_where_it_says_so(
     bench.run("levels", wait=True)
     assert [part.name for part in result.parts if part not in before] == ["levels/B"]
     assert state.result is result
-    assert state.result_subject == state.request().subject
+    assert state.answer.subject == state.request().subject

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def test_what_was_said_of_a_value_for_all_goes_with_a_new_result(
 ) -> None:
     do(table, "set", label="", row="seed", value="abc")
     assert "abc" in table.status.value
-    bench.state.result = wb.Comparison(ordinary())
+    bench.state.answer = replace(bench.state.answer, result=wb.Comparison(ordinary()))
     assert table.status.value == ""
 
 
@@ -91,7 +92,7 @@ def test_every_knob_is_in_the_table_once_it_is_set() -> None:
               "free_dimensions": {"batch": 1}, "deterministic": True,
               "session_entries": {"session.set_denormal_as_zero": "1"},
               "run_entries": {"memory.enable_memory_arena_shrinkage": "cpu:0"}}  # fmt: skip
-    bench.b = state.b.replace(**values)
+    bench.b = state.configs["B"].replace(**values)
     assert set(values) <= covered | {row["key"] for row in made.view.rows}
     assert cells(made, "disabled passes") == ["none", "GeluFusionL2"]
 

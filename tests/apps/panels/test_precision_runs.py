@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.apps.panels.conftest import settle
+from tests.apps.panels.conftest import line_of, settle
 from workbench.apps.panels.tabs.tab import TabPage
 
 VIEWS = {"why slower": "Where time goes", "layer errors": "Outputs", "sensitivity": "Outputs"}
@@ -30,7 +30,7 @@ def test_without_a_comparison_or_a_precision_the_buttons_say_what_is_missing(ben
         ("layer errors", "Choose one in the line of a config"),
         ("sensitivity", "Choose one in the line of a config"),
     ):
-        line = view(bench, name).lines[name]
+        line = line_of(view(bench, name), name)
         line.run.click()
         assert fix in line.status.value
         assert bench.state.job is None

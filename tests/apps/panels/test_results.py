@@ -19,7 +19,7 @@ import pytest
 from plotly.subplots import make_subplots
 
 import workbench as wb
-from tests.apps.panels.conftest import settle
+from tests.apps.panels.conftest import line_of, settle
 from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from workbench.apps.panels.handlers import link_selection
@@ -71,7 +71,7 @@ def test_a_result_is_drawn_in_the_selected_tab_alone() -> None:
     assert not latency.cards["cumulative"].body.children, "a card that nobody looks at is not drawn"
     bench.panels.results.turn("What ORT did")
     assert latency.content.children == ()
-    line = page(bench, "What ORT did").lines["explanation"]
+    line = line_of(page(bench, "What ORT did"), "explanation")
     assert line.run.description.startswith("Explain A and B")
 
 
@@ -381,7 +381,8 @@ def test_the_code_on_the_screen_is_what_would_be_copied(bench: wb.Workbench) -> 
     share.choose("code")
     for name, value in (
         ("budget_s", 3.0), ("smallest_effect", 0.05), ("pacing_s", 0.1), ("clock", "cpu"), ("seed", 3),
-        ("calibration", "examples.npz"), ("more", (wb.Config(level="basic"),)),
+        ("calibration", "examples.npz"),
+        ("configs", {**bench.state.configs, "C": wb.Config(level="basic")}),
     ):  # fmt: skip
         setattr(bench.state, name, value)
         assert share.code.text in unescape(share.code.shown.value), name

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.apps.panels.conftest import settle
+from tests.apps.panels.conftest import line_of, settle
 from tests.factories import results as examples
-from workbench.apps.panels.jobs import wait_for
 from workbench.apps.panels.tabs.form import AxesField, FormLine
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.apps.panels.tabs.views import EXPLORE
@@ -49,7 +48,7 @@ def line(bench: wb.Workbench, kind: str) -> FormLine:
 def press(bench: wb.Workbench, pressed: FormLine) -> None:
     pressed.run.click()
     if (job := bench.jobs.running) is not None:
-        wait_for(job)
+        job.finished.wait()
     settle(bench)
 
 
@@ -164,7 +163,7 @@ def test_a_result_stands_in_the_tab_and_its_code_has_what_was_typed(
     page: Any = results.pages["Explore"]
     assert isinstance(page, TabPage)
     assert list(page.cards) == ["sweep"]
-    assert page.content.children[0] is page.lines["sweep"].widget, "the form stands above"
+    assert page.content.children[0] is line_of(page, "sweep").widget, "the form stands above"
     bench.state.forms = {}
     assert 'sizes={"batch": [1, 2]}' in bench.card_code("result", "sweep")
     assert len(calls) == 1
@@ -180,7 +179,7 @@ def test_a_scenario_can_be_cancelled(bench: wb.Workbench, monkeypatch: pytest.Mo
     bench.cancel()
     job = bench.jobs.running
     if job is not None:
-        wait_for(job)
+        job.finished.wait()
     settle(bench)
     assert isinstance(bench.state.run_error, Cancelled)
     assert bench.state.parts == {}

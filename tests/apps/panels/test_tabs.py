@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from tests.apps.panels.conftest import settle
+from tests.apps.panels.conftest import line_of, settle
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
@@ -53,6 +53,10 @@ def test_cards_about_a_and_b_share_a_switch(shown: wb.Workbench) -> None:
     flame.side.value = BOTH
     assert len(flame.content.children) == 2
     assert flame.cards["by node, A"].head in flame.content.children[0].children, "each has its own menu"
+
+
+def set_parts(bench: wb.Workbench, parts: dict[str, Any]) -> None:
+    bench.state.answer = replace(bench.state.answer, parts=parts)
 
 
 def tree(*widgets: Any) -> list[Any]:
@@ -127,7 +131,7 @@ def test_what_differs_between_model_files_is_a_card_of_the_graph_tab(shown: wb.W
     shown.show(wb.Comparison(ordinary(), parts=examples.parts()))
     shown.result.add(examples.further()["model files"], "B")
     graph = turned(shown, "What ORT did")
-    graph.forget()
+    graph.fresh = False
     graph.show()
     graph.choose("model files")
     settle(shown)
@@ -163,7 +167,7 @@ def test_what_is_not_made_yet_is_a_sentence_and_a_button(
     monkeypatch.setattr(shown, "run", made.append)
     memory = turned(shown, "Memory and start")
     memory.choose("memory settings")
-    line = memory.lines["memory settings"]
+    line = line_of(memory, "memory settings")
     assert memory.content.children == (line.widget,)
     assert "each toggled alone" in line.words.value
     assert line.run.description.startswith("Memory settings, about ")
@@ -228,7 +232,9 @@ def test_a_tab_that_is_left_while_a_job_fills_it_ends_empty(
     latency = turned(shown, "Timing")
     parts = {"thread scaling/B": wb.Threads(SCALING)}
     threads = [
-        threading.Thread(target=setattr, args=(shown.state, "parts", parts)),
+        threading.Thread(
+            target=setattr, args=(shown.state, "answer", replace(shown.state.answer, parts=parts))
+        ),
         threading.Thread(target=shown.panels.results.turn, args=("Results",)),
     ]
     threads[0].start()
@@ -253,7 +259,7 @@ SCALING = examples.scaling(
 def test_the_fewest_threads_that_are_enough_go_into_b() -> None:
     bench = wb.Workbench()
     assert bench.panels
-    bench.state.parts = {"thread scaling/B": wb.Threads(SCALING)}
+    set_parts(bench, {"thread scaling/B": wb.Threads(SCALING)})
     explore = turned(bench, "Explore")
     explore.choose("thread scaling")
     settle(bench)
@@ -273,13 +279,13 @@ def test_the_flame_shows_the_configs_that_were_profiled() -> None:
     bench = wb.Workbench()
     assert bench.panels
     profile = wb.Profile.of(examples.profile(fused()), examples.about())
-    bench.state.parts = {f"profile/{label}": profile for label in "BC"}
+    set_parts(bench, {f"profile/{label}": profile for label in "BC"})
     flame = turned(bench, "Where time goes")
     card = flame.cards["flame"]
     assert card.status.value == ""
     assert [run.label for run in card.drawn.shown] == ["B", "C"]
     assert card.card.code == 'result.flame("C", baseline="B")'
-    bench.state.parts = {"profile/B": profile}
+    set_parts(bench, {"profile/B": profile})
     settle(bench)
     assert flame.cards["flame"].card.code == 'result.profile("B").flame()'
 

@@ -20,12 +20,14 @@ WAYS = {  # kind of verdict → its ratio, its interval, the median of B in seco
     "tie": (1.001, 0.995, 1.007, 0.002),
     "unknown": (1.03, 0.93, 1.14, 0.00195),
 }
-SOURCE = """import workbench as wb
+SOURCE = """from dataclasses import replace
+import workbench as wb
 opened = wb.open({bundle!r})
 opened.keep()
 bench = wb.Workbench()
 bench.show(opened)
-bench.state.parts = {{"improvement/A": wb.open({searched!r})}}
+parts = {{"improvement/A": wb.open({searched!r})}}
+bench.state.answer = replace(bench.state.answer, parts=parts)
 bench"""
 KEPT = ("levels", "ablation", "accuracy", "thread scaling", "findings", "sweep")  # beside what is examined
 DATA = "canvas, .main-svg .subplot, .main-svg .sankey, .wbt tbody, .wbp-finding, .wbp-fusion"

@@ -55,7 +55,7 @@ def compare(request: Request, job: Job) -> Comparison:
     subject = request.subject
     job.step("making inputs")
     comparison = compare_configs(
-        subject.model, subject.a, subject.b, *subject.more, inputs=subject.inputs(), seed=subject.seed,
+        subject.model, *subject.configs.values(), inputs=subject.inputs(), seed=subject.seed,
         progress=job.tell, cancel=job.cancel, **request.compare_options(),
     )  # fmt: skip
     if request.clock == "wall":  # processor time is that of one thread, the parts are of the configs as set
@@ -106,7 +106,7 @@ def make_parts(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
         parts[f"{kind.name}/{comparison.verdict.label}"] = kind.function(comparison, **options)
     elif kind.per == "runs":
         job.step(doing)
-        parts[kind.name] = kind.make(request.subject.model, list(request.subject.configs.values()), options)
+        parts[kind.name] = kind.make(request.subject.model, list(request.subject.distinct.values()), options)
     else:
         for label, config in request.configs_of(kind).items():
             job.check()
@@ -146,17 +146,12 @@ def check(kind: Feature, request: Request) -> None:
 
 def options_of(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
     """Return the keywords of a kind's function, as the panels have them."""
-    options: dict[str, Any] = {
-        "progress": job.tell,
-        "on_step": job.step,
-        "keep": request.comparison is None,  # else the comparison keeps it
-    }
+    own: dict[str, Any] = {"progress": job.tell, "on_step": job.step}
+    own["keep"] = request.comparison is None  # else the comparison keeps it
     if (name := argument_of_inputs(kind, request)) is not None:
         job.step("making inputs")
-        options[name] = request.subject.inputs()
-    taken = set[str](kind.takes)
-    own = {name: value for name, value in options.items() if name in taken}
-    return {"cancel": job.cancel, **own, **request.options(kind)}
+        own[name] = request.subject.inputs()
+    return {"cancel": job.cancel, **request.options(kind, **own)}
 
 
 def lacks(comparison: Comparison, kind: str) -> bool:

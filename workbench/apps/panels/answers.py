@@ -32,22 +32,26 @@ class Answer:
         """Whether there is nothing to show."""
         return self.result is None and not self.parts
 
+    def beside(self, older: Answer) -> Answer:
+        """Return both as one answer, with the older comparison where this one has none."""
+        held = self if older.result is None or self.result is not None else older
+        parts, forms = {**older.parts, **self.parts}, {**older.forms, **self.forms}
+        return replace(held, parts=parts, forms=forms)
+
     def is_about(self, subject: Subject) -> bool:
         """Return whether it is about this model, these configs and these inputs, as far as they are known."""
         if self.subject is not None or self.result is None:
             return self.subject == subject
         record = self.result.record
         fits = subject.model is None or is_file_of(record, subject.model)
-        return fits and subject.columns == configs_of(record)
+        return fits and subject.configs == configs_of(record)
 
 
 def folded_with(folded: Sequence[Answer], answer: Answer) -> tuple[Answer, ...]:
     """Return the folded answers and one more, the newest last; all about the same subject is one answer."""
     same = [other for other in folded if answer.subject is not None and other.subject == answer.subject]
     for other in same:
-        held = other if answer.result is None else answer
-        parts, forms = {**other.parts, **answer.parts}, {**other.forms, **answer.forms}
-        answer = replace(answer, result=held.result, code=held.code, parts=parts, forms=forms)
+        answer = answer.beside(other)
     return (*(other for other in folded if other not in same), answer)[-MOST_FOLDED:]
 
 

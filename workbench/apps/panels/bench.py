@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.apps.panels import code
 from workbench.apps.panels.actions import COMPARE, Action, action_of, more_action
 from workbench.apps.panels.fixes import fix_action
-from workbench.apps.panels.jobs import Done, Failed, Job, Jobs, wait_for
+from workbench.apps.panels.jobs import Failed, Job, Jobs, wait_for
 from workbench.apps.panels.recent import open_model, recent, with_recent
 from workbench.apps.panels.reopening import look_for_model
 from workbench.apps.panels.request import InputsPreview, Request
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from workbench.apps.panels.notebook_cells import NotebookPage
 
 
+def config_property(label: str, doc: str) -> Any:
+    """Return the property that holds the config with a label."""
+    return property(
+        lambda bench: bench.state.configs[label],
+        lambda bench, config: bench.state.set_config(label, config),
+        doc=doc,
+    )
+
+
 class Bench:
     """Holds the state, turns knobs, and runs jobs; `wait=True` works where no callback ever fires."""
 
@@ -37,7 +46,7 @@ class Bench:
         self.finding = Jobs(self.ui, partial(setattr, self.state, "opening"))  # not in the way of a load
         self._diagnosing = Jobs(self.ui, lambda _: None)
         self._previews = 0
-        self.state.observe(self._forget_refused, names=["a", "b", "more", "editing"])
+        self.state.observe(self._forget_refused, names=["configs", "editing"])
 
     @cached_property
     def page(self) -> NotebookPage:
@@ -48,23 +57,8 @@ class Bench:
 
     # Configs
 
-    @property
-    def a(self) -> Config:
-        """The baseline."""
-        return self.state.a
-
-    @a.setter
-    def a(self, config: Config) -> None:
-        self.state.set_config("A", config)
-
-    @property
-    def b(self) -> Config:
-        """The candidate."""
-        return self.state.b
-
-    @b.setter
-    def b(self, config: Config) -> None:
-        self.state.set_config("B", config)
+    a = config_property("A", "The baseline.")
+    b = config_property("B", "The candidate.")
 
     @property
     def result(self) -> Any:
@@ -72,9 +66,8 @@ class Bench:
         return self.state.result
 
     def set(self, field: str, value: Any) -> None:
-        """Change one field of the config that the panels show. A callable makes the value."""
-        made = value if callable(value) else lambda: value
-        self.turn(self.state.editing, field, lambda config: config.replace(**{field: made()}))
+        """Change one field of the config that the panels show."""
+        self.turn(self.state.editing, field, lambda config: config.replace(**{field: value}))
 
     def turn(self, label: str, name: str, changed: Callable[[Config], Config], typed: str = "") -> None:
         """Change the config with a label; `name` says what of it is changed, `typed` by which text.
@@ -110,18 +103,15 @@ class Bench:
             self.background.post(import_shared)  # behind what the panels ask for: a run is likely to follow
 
         failed = partial(setattr, state, "model_error")
-        job = self.opening.start("opening", partial(open_model, source), opened, failed)
-        self._wait(job, wait)
+        self.opening.start("opening", partial(open_model, source), opened, failed, wait=wait)
 
-    def look_at_machine(self, *, wait: bool = False) -> None:
+    def look_at_machine(self) -> None:
         """Run the doctor once; ignore further calls while it runs."""
         from workbench.features.doctor import doctor  # it knows every module that looks at a machine
 
         if self._diagnosing.running is None:
             done, failed = (partial(setattr, self.state, name) for name in ("doctor", "run_error"))
-            job = self._diagnosing.start("Doctor", lambda _: doctor(), done, failed)
-            if wait:
-                wait_for(job)
+            self._diagnosing.start("Doctor", lambda _: doctor(), done, failed)
 
     def preview_inputs(self) -> None:
         """Make the inputs in the background, for what the panels say of them; the newest request counts."""
@@ -151,8 +141,8 @@ class Bench:
         action, running = action_of(kind), self.jobs.running
         if running is None or running.name != action.name or running.cancel.is_set():
             self.start(action, wait=wait)
-        else:
-            self._wait(running, wait)
+        elif wait:
+            wait_for(running)
 
     def compare(self, *, wait: bool = False) -> None:
         """Measure all configs side by side."""
@@ -163,7 +153,7 @@ class Bench:
         result = self.state.result
         if result is None:
             raise WorkbenchError("There is no comparison to measure longer.", "Press Compare first.")
-        self.start(more_action(result, self.code("result"), reopened=not self.state.result_code), wait=wait)
+        self.start(more_action(result, self.code("result"), reopened=not self.state.answer.code), wait=wait)
 
     def try_fix(self, label: str, finding: FindingRecord, *, wait: bool = False) -> None:
         """Measure the fix of a finding of A or B against the config that it was found in."""
@@ -181,12 +171,6 @@ class Bench:
             raise WorkbenchError("No model is open.", "Pick a sample or open a file first.")
         return self.state.request()
 
-    def write(
-        self, name: str, work: Callable[[Job], Any], done: Done, failed: Failed, *, wait: bool = False
-    ) -> None:
-        """Run a job that writes files and leaves the results on the screen as they are."""
-        self._wait(self.jobs.start(name, work, done, failed), wait)
-
     def cancel(self) -> bool:
         """Ask the running job to end; return whether there was one."""
         return self.jobs.cancel()
@@ -194,9 +178,7 @@ class Bench:
     def show(self, result: Any, *, wait: bool = False) -> None:
         """Show a comparison from the history or a bundle; set its configs, and its model if that is here."""
         self.state.show_comparison(result)
-        job = look_for_model(self.state, self.finding)
-        if job is not None:
-            self._wait(job, wait)
+        look_for_model(self.state, self.finding, wait=wait)
 
     def start(self, action: Action, *, wait: bool = False) -> None:
         """Run an action for the panels as they are; a failure leaves the older results."""
@@ -204,27 +186,20 @@ class Bench:
         if action.check is not None:
             action.check(request)
 
-        def work(job: Job) -> Any:
+        def work(job: Job) -> tuple[Any, Job]:
             self.ui.post(lambda: setattr(state, "run_error", None))  # queued before the error of this job
             import_shared()
-            value = action.run(request, job)
-            if not job.cancel.is_set():  # else it ended early
-                took_s[action.name, request.subject.model.path] = time.monotonic() - job.began
-            return value
+            return action.run(request, job), job
 
-        def done(value: Any) -> None:
-            state.took_s = {**state.took_s, **took_s}
+        def done(made: tuple[Any, Job]) -> None:
+            value, job = made
+            if not job.cancel.is_set():  # else it ended early
+                name = action.name, request.subject.model.path
+                state.took_s = {**state.took_s, name: time.monotonic() - job.began}
             action.store(state, request, value)
 
-        took_s: dict[tuple[str, Any], float] = {}
         failed = partial(setattr, state, "run_error")
-        self._wait(self.jobs.start(action.name, work, done, failed), wait)
-
-    def _wait(self, job: Job, wait: bool) -> None:
-        if wait:
-            wait_for(job)
-            if job.error is not None:
-                raise job.error
+        self.jobs.start(action.name, work, done, failed, wait=wait)
 
     def in_background(
         self, work: Callable[[], Any], done: Callable[[Any], None], failed: Failed, *, light: bool = False
@@ -258,7 +233,7 @@ class Bench:
         if kind in state.configs:
             return code.script(state.request(), kind, state.preview)
         if kind == "result" and state.result is not None:
-            return state.result_code or code.opening_code(state.result)
+            return state.answer.code or code.opening_code(state.result)
         return code.compare_code(state.request())
 
     def card_code(self, expression: str, part: str = "") -> str:

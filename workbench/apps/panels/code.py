@@ -40,7 +40,7 @@ def continued(code: str, *lines: str) -> str:
 
 def compare_code(request: Request) -> str:
     """Return the code from the model to the comparison."""
-    configs = {label.lower(): config for label, config in request.subject.columns.items()}
+    configs = {label.lower(): config for label, config in request.subject.configs.items()}
     options = {**inputs_option(request.subject), **request.compare_options()}
     compared = call_source("wb.compare", map(Source, ("model", *configs)), options)
     return program(request.subject, configs, options, f"result = {compared}", "result")
@@ -51,7 +51,7 @@ def script(request: Request, label: str, preview: InputsPreview | None) -> str:
     compared, subject = request.comparison, request.subject
     inputs = preview if compared is None else compared.record.inputs
     shaped = inputs if inputs is not None and inputs.shapes else None
-    return subject.columns[label].to_python(subject.model or "model.onnx", inputs=shaped)
+    return subject.configs[label].to_python(subject.model or "model.onnx", inputs=shaped)
 
 
 def part_of_new_code(request: Request, part: str, expression: str) -> str:
@@ -88,7 +88,7 @@ def made_code(kind: Feature, request: Request, labels: Sequence[str]) -> str:
 def making_lines(kind: Feature, request: Request, labels: Sequence[str]) -> list[str]:
     """Return the lines that add results of a kind to a comparison: one for all configs, or for each label."""
     of_all = kind.per == "runs" or kind.examine is not None
-    groups = [[*request.subject.configs]] if of_all else [[label] for label in labels]
+    groups = [[*request.subject.distinct]] if of_all else [[label] for label in labels]
     options = options_of(kind, request)
     return [kind.making_code([label.lower() for label in group], text_literal(group[0]), options)
             for group in groups]  # fmt: skip
@@ -110,7 +110,7 @@ def notebook_cells(codes: Iterable[str]) -> Iterator[str]:
 def options_of(kind: Feature, request: Request) -> dict[str, Any]:
     """Return the keywords of a kind's function; inputs that are not the default by their name."""
     name = argument_of_inputs(kind, request)
-    return {**request.options(kind), **(inputs_option(request.subject, name) if name is not None else {})}
+    return request.options(kind, **({} if name is None else inputs_option(request.subject, name)))
 
 
 def argument_of_inputs(kind: Feature, request: Request) -> str | None:

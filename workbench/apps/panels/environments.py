@@ -20,7 +20,7 @@ class Environments:
         self.bench, self.state = bench, bench.state
         self._asked: set[str | None] = set()
         self._look(None, *recent(ENVIRONMENTS), *self._named)
-        self.state.observe(lambda _: self._look(*self._named), names=["a", "b", "more"])
+        self.state.observe(lambda _: self._look(*self._named), names="configs")
 
     @property
     def _named(self) -> list[str]:

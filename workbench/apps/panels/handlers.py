@@ -144,11 +144,11 @@ def link_selection(state: BenchState, widget: Any, trait: str) -> None:
 
 def link_view(state: BenchState, view: Any) -> None:
     """Give a view the selection that all share, and the badges of the findings on its nodes."""
-    if view.has_trait("selected"):
-        link_selection(state, view, "selected")
 
-    def show() -> None:
+    def show_badges() -> None:
         view.badges = badges(part.record for part in state.held_parts("findings").values())
 
+    if view.has_trait("selected"):
+        link_selection(state, view, "selected")
     if view.has_trait("badges"):
-        follow(state, show, "result", "parts", "parts_made", until=view)
+        follow(state, show_badges, "answer", "made", until=view)

@@ -44,7 +44,7 @@ class ImproveRow:
         sentence = [self.start, W.HTML("giving up"), loss, W.HTML("within"), time, self.more, self.press]
         row = W.HBox(sentence, classes="wbp-improve-row")
         self.widget = W.VBox([row, self.further, self.status], classes="wbp-configs")
-        follow(self.state, self._show, "forms", "a")
+        follow(self.state, self._show, "forms", "configs")
 
     def _unfold(self) -> None:
         """Show the further limits, or fold them again."""
@@ -52,7 +52,8 @@ class ImproveRow:
 
     def _show(self) -> None:
         """Show where it starts, and the further limits if one is set."""
-        self.start.value = f"Starting from <b data-label=A>A</b> {text(config_in_words(self.state.a), 60)}"
+        start = text(config_in_words(self.state.configs["A"]), 60)
+        self.start.value = f"Starting from <b data-label=A>A</b> {start}"
         texts = [field.value for field in self.limits]
         if texts != self.texts and any(texts):
             W.set_shown(self.further, True)
@@ -113,6 +114,6 @@ def find_space(request: Request, job: Job) -> Space:
     subject, improvement = request.subject, KINDS.named(KIND)
     _, options = improvement.arguments(None, (), values_of(improvement.form, request.forms.get(KIND, {})))
     return default_space(
-        subject.model, base=subject.a, limits=options.get("limits"), inputs=subject.inputs(),
+        subject.model, base=subject.configs["A"], limits=options.get("limits"), inputs=subject.inputs(),
         calibration=subject.calibration or None, seed=subject.seed, cancel=job.cancel, on_step=job.step,
     )  # fmt: skip

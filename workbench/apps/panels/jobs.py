@@ -69,7 +69,9 @@ class Jobs:
         self._lock = threading.Lock()
         self.running: Job | None = None
 
-    def start(self, name: str, work: Callable[[Job], Any], done: Done, failed: Failed) -> Job:
+    def start(
+        self, name: str, work: Callable[[Job], Any], done: Done, failed: Failed, *, wait: bool = False
+    ) -> None:
         """Start `work`; in the UI thread, `done` then gets its value, or `failed` its error."""
         job = Job(name)
         with self._lock:
@@ -79,7 +81,8 @@ class Jobs:
         self._show(job.view())
         arguments = (job, work, done, failed)
         threading.Thread(target=self._run, args=arguments, name=f"workbench {name}", daemon=True).start()
-        return job
+        if wait:
+            wait_for(job)
 
     def cancel(self) -> bool:
         """Ask the running job to end; return whether there was one."""
@@ -110,7 +113,7 @@ class Jobs:
 
 
 def wait_for(job: Job) -> None:
-    """Wait until the job has ended and is shown; Ctrl-C cancels it and is raised after its end."""
+    """Wait until a job has ended and is shown, and raise its error; Ctrl-C cancels the job first."""
     try:
         while not job.finished.wait(0.2):  # a wait without a timeout would not hear Ctrl-C on Windows
             pass
@@ -118,3 +121,5 @@ def wait_for(job: Job) -> None:
         job.cancel.set()
         job.finished.wait()
         raise
+    if job.error is not None:
+        raise job.error

@@ -55,7 +55,7 @@ class Layout:
         follow(self.state, lambda: setattr(self.bug, "value", bug_html(self.state.bug)), "bug")
         follow(self.state, self._turn, "mode", "wide")
         follow(self.state, self._run, "job", "run_error")
-        follow(self.state, self._project, "projector", "a", "b", "more")
+        follow(self.state, self._project, "projector", "configs")
 
     def _turn(self) -> None:
         results, mode = self.results, self.state.mode

@@ -27,24 +27,17 @@ class Subject:
     """A model, its configs and their inputs: what a result is about."""
 
     model: Any
-    a: Config
-    b: Config
+    configs: Mapping[str, Config]  # by label
     dims: tuple[tuple[str, int], ...] = ()
     seed: int = 0
     data: str = ""  # path of a file with the inputs; empty: random ones
     calibration: str = ""  # path of the data for static int8; empty: the default of the library
-    more: tuple[Config, ...] = ()  # the configs beyond A and B
     source: Any = field(default=None, compare=False)  # what wb.load was given
 
     @property
-    def columns(self) -> dict[str, Config]:
-        """The configs by label."""
-        return labelled((self.a, self.b, *self.more))
-
-    @property
-    def configs(self) -> dict[str, Config]:
+    def distinct(self) -> Mapping[str, Config]:
         """The configs by label; A alone if all are equal."""
-        return self.columns if len(set(self.columns.values())) > 1 else {"A": self.a}
+        return self.configs if len(set(self.configs.values())) > 1 else {"A": self.configs["A"]}
 
     def inputs(self) -> Any:
         """Make the inputs, which takes time."""
@@ -83,29 +76,30 @@ class Request:
     @property
     def shown_config(self) -> tuple[str, Config]:
         """The label and the config that the panels show."""
-        return self.shown, self.subject.columns[self.shown]
+        return self.shown, self.subject.configs[self.shown]
 
-    def configs_of(self, kind: Feature) -> dict[str, Config]:
+    def configs_of(self, kind: Feature) -> Mapping[str, Config]:
         """Return the configs that a result of a kind is about, by label; without those that failed."""
-        configs = self.subject.configs
+        configs = self.subject.distinct
         if kind.per == "config":
             configs = dict([self.shown_config])
         elif kind.per == "baseline":
-            configs = {"A": self.subject.a}
+            configs = {"A": self.subject.configs["A"]}
         elif self.comparison is not None and kind.per != "runs":
             configs = {run.label: run.config for run in self.comparison.runs if run.failure is None}
         if "precision" in kind.needs:
             return {label: config for label, config in configs.items() if config.precision is not None}
         return configs
 
-    def options(self, kind: Feature) -> dict[str, Any]:
-        """The keywords of a kind's function that the panels set, without its inputs."""
+    def options(self, kind: Feature, **further: Any) -> dict[str, Any]:
+        """The keywords of a kind's function that the panels set, and those of the `further` that it takes."""
         subject = self.subject
         panels: dict[str, Any] = {
             "data": subject.data or None,
             "calibration": subject.calibration or None,
             "seed": subject.seed or None,
             "budget_s": self.budget_s,
+            **further,
         }
         taken = set[str](kind.takes)
         common = {name: value for name, value in panels.items() if name in taken and value is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
@@ -46,12 +47,13 @@ class RunRow:
         self.status, self.time = W.HTML(), W.HTML()
         self.press = start_button(bench, COMPARE, _HINT, bench.compare, self.status)
         self.widget = W.VBox([self.press, self.time, self.status], classes="wbp-run")
-        self.state.observe(lambda _: self._forget_times(), names=["budget_s", "more"])
-        follow(self.state, self._show, "job", "budget_s", "model", "more", "result", "took_s")
+        self.state.observe(self._forget_times, names=["budget_s", "configs"])
+        follow(self.state, self._show, "job", "budget_s", "model", "configs", "answer", "took_s")
 
-    def _forget_times(self) -> None:
+    def _forget_times(self, change: dict[str, Any]) -> None:
         """Forget how long runs took, which was with another budget or with fewer or more configs."""
-        self.state.took_s = {}
+        if change["name"] == "budget_s" or len(change["old"]) != len(change["new"]):
+            self.state.took_s = {}
 
     def _show(self) -> None:
         self.time.value = note_html(time_in_words(self.state))

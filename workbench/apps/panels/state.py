@@ -18,7 +18,7 @@ from workbench.features.compare.model_here import is_file_of
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
 
-SUBJECT = ("model", "a", "b", "more", "dims", "seed", "data", "calibration")  # what a result is about
+SUBJECT = ("model", "configs", "dims", "seed", "data", "calibration")  # what a result is about
 MODES = ("compare", "improve", "explore", "results")
 MOST_DONE = 200  # codes of what was made
 MOST_PAST = 200  # steps that undo remembers
@@ -32,13 +32,11 @@ class BenchState(HasTraits):
     model_error = Any(None, help="why the last model could not be opened")
     recent = Tuple(help="sources of models that were opened, newest first")
 
-    a = Instance(Config, args=())
-    b = Instance(Config, args=())
-    more = Tuple(help="the configs beyond A and B: C, D, …")
+    configs: Dict[str, Config] = Dict(labelled((Config(), Config())), help="by label, the baseline first")
     editing = Unicode("B", help="label of the config whose details the panels show")
     refused: Dict[tuple[str, str], Anything] = Dict(help="(label, field) → error and text of a refused value")
-    past = Tuple(help="tuples of all configs before the present one, oldest first")
-    future = Tuple(help="tuples of all configs that were undone, nearest first")
+    past = Tuple(help="the configs before the present ones, oldest first")
+    future = Tuple(help="the configs that were undone, nearest first")
 
     dims = Tuple(help="pairs of a symbolic dimension and its size in the inputs")
     seed = Int(0)
@@ -61,27 +59,26 @@ class BenchState(HasTraits):
     doctor = Any(None, help="the result of wb.doctor, or None before it ran")
     bug = Unicode("", help="the traceback of a bug of the workbench")
 
-    result = Any(None, help="the Comparison that the results show")
-    result_subject = Any(None, help="the Subject of the result; None if its model is not open here")
-    result_code = Unicode("", help="the code that makes the result; empty: the result was made elsewhere")
-    parts: Dict[str, Anything] = Dict(help="further results that no comparison holds, by name: explanation/B")
-    parts_subject = Any(None, help="the Subject of the parts")
-    parts_made = Int(0, help="grows when further results were made")
-    made = Unicode("", help="the kind of the further results that were made last")
+    answer = Instance(Answer, (None, None, "", {}), help="what the results show")
+    made = Tuple(help="the kinds of the further results that were made here, in order")
     done = Tuple(help="the code of everything that was made here, in order")
     folded = Tuple(help="Answers about something else than what is set, the newest last")
     tried: Dict[tuple[Anything, Anything], Anything] = Dict(help="(findings, one of them) → its FixResult")
     took_s: Dict[tuple[str, Anything], float] = Dict(help="(action, path of a model) → seconds it took last")
     forms: Dict[str, Anything] = Dict(help="kind → argument → text of each field that a person changed")
-    forms_made: Dict[str, Anything] = Dict(help="the forms by which the parts were made, by kind")
     selected = Tuple(help="names of the nodes that are selected in every view")
 
-    # Configs
+    @property
+    def result(self) -> Anything:
+        """The comparison that the results show; None: there is none."""
+        return self.answer.result
 
     @property
-    def configs(self) -> dict[str, Config]:
-        """The configs by label, the baseline first."""
-        return labelled((self.a, self.b, *self.more))
+    def parts(self) -> Mapping[str, Anything]:
+        """Further results that no comparison holds, by name: explanation/B."""
+        return self.answer.parts
+
+    # Configs
 
     def set_config(self, label: str, config: Config) -> None:
         """Set the config with a label."""
@@ -89,11 +86,10 @@ class BenchState(HasTraits):
 
     def set_configs(self, configs: Mapping[str, Config]) -> None:
         """Set all configs, in their order, as one step that can be undone."""
-        before, after = tuple(self.configs.values()), tuple(configs.values())
-        if before != after:
+        after = labelled(configs.values())
+        if after != self.configs:
             with self.hold_trait_notifications():
-                self.past = (*self.past, before)[-MOST_PAST:]
-                self.future = ()
+                self.past, self.future = (*self.past, self.configs)[-MOST_PAST:], ()
                 self._hold(after)
 
     def duplicate(self, label: str) -> None:
@@ -106,12 +102,11 @@ class BenchState(HasTraits):
     def drop(self, label: str) -> None:
         """Remove a column; those behind it move up. A and one candidate stay."""
         if label != "A" and len(self.configs) > 2:
-            with self.hold_trait_notifications():
-                self.set_configs({key: config for key, config in self.configs.items() if key != label})
+            self.set_configs({key: config for key, config in self.configs.items() if key != label})
 
-    def _hold(self, configs: tuple[Config, ...]) -> None:
-        self.a, self.b, self.more = configs[0], configs[1], configs[2:]
-        if self.editing not in self.configs:
+    def _hold(self, configs: dict[str, Config]) -> None:
+        self.configs = configs
+        if self.editing not in configs:
             self.editing = "B"
 
     def undo(self) -> None:
@@ -123,7 +118,7 @@ class BenchState(HasTraits):
         self._step(1)
 
     def _step(self, by: int) -> None:
-        steps = (*self.past, tuple(self.configs.values()), *self.future)
+        steps = (*self.past, self.configs, *self.future)
         place = len(self.past) + by
         if 0 <= place < len(steps):
             with self.hold_trait_notifications():
@@ -135,17 +130,13 @@ class BenchState(HasTraits):
     @observe(*SUBJECT)
     def _settle(self, _: object = None) -> None:
         """Fold what is about something else than what is set; show again what is about that."""
-        subject, shown = self.request().subject, self._answer()
-        if not shown.is_about(subject):
-            folded = self.folded if shown.is_empty else folded_with(self.folded, shown)
-            again = next((answer for answer in reversed(folded) if answer.is_about(subject)), NO_ANSWER)
+        subject, answer = self.request().subject, self.answer
+        if not answer.is_about(subject):
+            folded = self.folded if answer.is_empty else folded_with(self.folded, answer)
+            again = next((other for other in reversed(folded) if other.is_about(subject)), NO_ANSWER)
             self._show(again, folded)
-        elif shown.subject is None and self.model is not None:  # its model was opened
-            self._show(shown, self.folded)
-
-    def _answer(self) -> Answer:
-        subject = self.result_subject or self.parts_subject
-        return Answer(subject, self.result, self.result_code, self.parts, self.forms_made)
+        elif answer.subject is None and self.model is not None:  # its model was opened
+            self._show(answer, self.folded)
 
     def _show(self, answer: Answer, folded: tuple[Answer, ...]) -> None:
         """Show an answer about what is set; `folded` are the others."""
@@ -157,10 +148,7 @@ class BenchState(HasTraits):
                 self.run_error = error
         others = (other for other in folded if other.result is None or other.result is not answer.result)
         with self.hold_trait_notifications():
-            self.folded = tuple(other for other in others if other is not answer)
-            self.parts_subject, self.forms_made = answer.subject, {**self.forms_made, **answer.forms}
-            self.result_subject = None if answer.result is None else answer.subject
-            self.result_code, self.result, self.parts = answer.code, answer.result, dict(answer.parts)
+            self.folded, self.answer = tuple(other for other in others if other is not answer), answer
 
     def set_subject(self, answer: Answer) -> None:
         """Set what an answer is about, which shows it; a model that is not known here is closed."""
@@ -169,7 +157,7 @@ class BenchState(HasTraits):
             if subject is not None:
                 for name in ("model", "source", "dims", "seed", "data", "calibration"):
                     setattr(self, name, getattr(subject, name))
-                self.set_configs(subject.columns)
+                self.set_configs(subject.configs)
             elif result is not None:
                 if self.model is not None and not is_file_of(result.record, self.model):
                     self.model = self.source = None
@@ -178,26 +166,24 @@ class BenchState(HasTraits):
     def request(self) -> Request:
         """Return a snapshot of the panels, with the results that are about the same subject."""
         subject = Subject(source=self.source, **{name: getattr(self, name) for name in SUBJECT})
-        is_known = self.result_subject == subject
+        answer = self.answer if self.answer.subject == subject else NO_ANSWER
         return Request(
             subject, self.editing, self.budget_s, self.smallest_effect, self.pacing_s,
-            self.result if is_known else None, self.result_code if is_known else "",
-            dict(self.parts) if self.parts_subject == subject else {},
-            dict(self.forms), self.clock,
+            answer.result, answer.code, answer.parts, self.forms, self.clock,
         )  # fmt: skip
 
     def request_made(self) -> Request:
         """Return the snapshot by which the further results were made, as far as there are some."""
         request = self.request()
-        subject = self.parts_subject or request.subject
-        return replace(request, subject=subject, forms={**self.forms, **self.forms_made})
+        subject = self.answer.subject or request.subject
+        return replace(request, subject=subject, forms={**self.forms, **self.answer.forms})
 
     def show_comparison(self, result: Comparison, subject: Subject | None = None, code: str = "") -> None:
         """Put a comparison into the results; without a subject it comes from the history or a bundle.
 
         Then what was compared is set. A measurement that ends after something else was set is folded.
         """
-        answer = Answer(subject, result, code, {})
+        answer = Answer(subject, result, code, {}, self.answer.forms)
         self.run_error = None
         self.remember(code)
         if subject is None:
@@ -210,20 +196,15 @@ class BenchState(HasTraits):
 
     def show_parts(self, request: Request, parts: Mapping[str, Anything], kind: str = "") -> None:
         """Put further results of a kind into the results; a comparison of the same subject holds its own."""
-        is_shown = self.request().subject == request.subject
-        forms = {kind: request.forms.get(kind, {})}
+        beside = parts if request.comparison is None else {}
+        answer = Answer(request.subject, None, "", beside, {kind: request.forms.get(kind, {})})
         with self.hold_trait_notifications():
             self.run_error = None
-            if request.comparison is None and is_shown:
-                self.parts = {**self.parts, **parts}
-                self.parts_subject = request.subject
-            elif request.comparison is None:
-                answer = Answer(request.subject, None, "", parts, forms)
+            if self.request().subject == request.subject:
+                self.answer = answer.beside(self.answer)
+            elif beside:
                 self.folded = folded_with(self.folded, answer)
-            self.made = kind
-            if is_shown:
-                self.forms_made = {**self.forms_made, **forms}
-            self.parts_made += 1
+            self.made = (*self.made, kind)
 
     def remember(self, code: str) -> None:
         """Keep the code of what was made here; what is made again the same way is kept once."""
@@ -239,22 +220,20 @@ class BenchState(HasTraits):
         return None if self.model is None else self.took_s.get((name, self.model.path))
 
     def held_parts(self, kind: str) -> dict[str, Anything]:
-        """Return the further results of a kind by label: those beside the comparison, else its own."""
-        start, result = f"{kind}/", self.result
-        beside = {
-            name.removeprefix(start): part for name, part in self.parts.items() if name.startswith(start)
-        }
-        if beside or result is None:
+        """Return the further results of a kind by label: those beside the comparison, else its own.
+
+        One about all runs has an empty label.
+        """
+        named = [(*name.partition("/")[::2], part) for name, part in self.parts.items()]
+        beside = {label: part for name, label, part in named if name == kind}
+        if beside or self.result is None:
             return dict(sorted(beside.items()))
-        labels = sorted(part.label for part in result.parts if part.kind == kind and part.label)
-        return {label: result.made(kind, label) for label in labels}
+        labels = sorted(part.label or "" for part in self.result.parts if part.kind == kind)
+        return {label: self.result.made(kind, label or None) for label in labels}
 
     def whole_part(self, kind: str) -> Anything | None:
-        """Return the further result of a kind about all runs: the one beside the comparison, else its own."""
-        if kind in self.parts or self.result is None:
-            return self.parts.get(kind)
-        held = any(part.name == kind for part in self.result.parts)
-        return self.result.made(kind) if held else None
+        """Return the further result of a kind about all runs; of no kind, the comparison itself."""
+        return self.held_parts(kind).get("") if kind else self.result
 
     def has_part(self, kind: str) -> bool:
         """Return whether there is a further result of this kind, of a run or of the whole comparison."""

@@ -45,27 +45,21 @@ class TableWidget(W.PageWidget):
         """Return the table of a DataFrame, cut to what a page can hold."""
         cut = frame.head(_MOST_ROWS)
         names = [str(name) for name in cut.columns]
-        units = [unit_of(name) for name in names]
-        rows = [
-            [scaled(cell(value), unit) for value, unit in zip(row, units, strict=True)]
-            for row in cut.itertuples(index=False)
-        ]
+        heads = [head_of(name) for name in names]
+        rows = [[cell(value, factor) for value, (_, factor) in zip(row, heads, strict=True)]
+                for row in cut.itertuples(index=False)]  # fmt: skip
         at = names.index(key) if key in names else -1
         whole = with_keys(rows, at, cut.iloc[:, at] if at >= 0 else ())
-        numbers = [
-            all(isinstance(row[at], int | float | None) for row in rows) for at in range(len(cut.columns))
+        columns = [
+            {
+                "name": head,
+                "number": all(isinstance(row[place], int | float | None) for row in rows),
+                "digits": 4 if factor is None else 3,
+            }
+            for place, (head, factor) in enumerate(heads)
         ]
-        return cls(
-            columns=[
-                {"name": head_of(name, unit), "number": number, "digits": 4 if unit is None else 3}
-                for name, unit, number in zip(names, units, numbers, strict=True)
-            ],
-            rows=rows,
-            total=len(frame),
-            caption=one_line(caption),
-            key=at,
-            whole=whole,
-        )
+        caption = one_line(caption)
+        return cls(columns=columns, rows=rows, total=len(frame), caption=caption, key=at, whole=whole)
 
     @classmethod
     def of_rows(
@@ -147,11 +141,13 @@ class PickedTable(WithDrawer):
 
 
 def widget_of(state: BenchState, status: W.HTML, detail: Any) -> W.Widget:
-    """Return the widget of a detail: HTML, a config to take over, a view, or several in a row."""
+    """Return the widget of a detail: HTML, a config to take over, a table, a view, or several in a row."""
     if isinstance(detail, str):
         return W.HTML(detail)
     if isinstance(detail, ConfigUse):
         return use_button(state, detail, status)
+    if isinstance(detail, PickTable):
+        return PickedTable(detail, state)
     if isinstance(detail, list):
         return W.HBox([widget_of(state, status, part) for part in detail], classes="wbp-fusion")
     link_view(state, detail)
@@ -188,35 +184,27 @@ _UNITS = (  # by the end of a column's name: the unit on the screen, and the fac
 _RATES = ("per_s",)
 
 
-def unit_of(name: str) -> tuple[str, str, float] | None:
-    """Return the unit in a column's name; rates have none that could be scaled."""
-    return None if name.endswith(_RATES) else next((unit for unit in _UNITS if name.endswith(unit[0])), None)
+def head_of(name: str) -> tuple[str, float | None]:
+    """Return a column's name as people write it, and the factor to its unit; rates are not scaled."""
+    for end, unit, factor in () if name.endswith(_RATES) else _UNITS:
+        if name.endswith(end):
+            return f"{one_line(name.removesuffix(end).replace('_', ' '), 50)} ({unit})", factor
+    return one_line(name.replace("_", " "), 60), None
 
 
-def head_of(name: str, unit: tuple[str, str, float] | None) -> str:
-    """Return a column's name as people write it."""
-    if unit is None:
-        return one_line(name.replace("_", " "), 60)
-    return f"{one_line(name.removesuffix(unit[0]).replace('_', ' '), 50)} ({unit[1]})"
-
-
-def scaled(value: Any, unit: tuple[str, str, float] | None) -> Any:
-    """Return a number in the unit on the screen; anything else as it is."""
-    return value * unit[2] if unit is not None and isinstance(value, int | float) else value
-
-
-def cell(value: Any) -> Any:
-    """Return what the page gets: a number, a line of text, or None if the value is not known."""
+def cell(value: Any, factor: float | None = None) -> Any:
+    """Return what the page gets: a number in its unit, a line of text, or None if it is not known."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, bool):
         return "yes" if value else "no"
     if hasattr(value, "item"):  # a NumPy scalar
-        return cell(value.item())
+        return cell(value.item(), factor)
     if isinstance(value, int) and abs(value) >= 2**53:  # more digits than a number of the page holds
         return str(value) if abs(value) < 10**_MOST_LETTERS else f"an integer of {value.bit_length():,} bits"
     if isinstance(value, int | float):
-        return value if math.isfinite(value) and abs(value) < 2**53 else str(value)
+        known = math.isfinite(value) and abs(value) < 2**53
+        return str(value) if not known else value if factor is None else value * factor
     if isinstance(value, list | tuple):
         return one_line(", ".join(map(str, value[:50])), _MOST_LETTERS)
     return one_line(str(value), _MOST_LETTERS) if str(value) not in ("NaT", "<NA>") else None

@@ -117,7 +117,6 @@ def plain(kind: type) -> type:
 
 Tab: Any = plain(W.Tab)
 HTML: Any = plain(W.HTML)
-Label: Any = plain(W.Label)
 Button: Any = plain(W.Button)
 ToggleButton: Any = plain(W.ToggleButton)
 ToggleButtons: Any = plain(W.ToggleButtons)

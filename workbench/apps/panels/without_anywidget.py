@@ -51,6 +51,6 @@ def _field(state: BenchState, label: str, row: SettingRow, status: W.HTML) -> An
         with own_changes():
             field.value = words if words in row.settings else None
 
-    follow(state, show, label.lower())
+    follow(state, show, "configs")
     on_change(field, choose, status=status)
     return field

@@ -32,7 +32,7 @@ CHIEF = ("level", "precision", "providers", "intra_op_threads")  # in view in th
 MOST_HITS = 40
 _MOST_LETTERS = 200  # of a value in a cell
 _FOLLOWED = (
-    "a", "b", "more", "editing", "refused", "result", "parts", "preview", "model", "dims", "seed", "data",
+    "configs", "editing", "refused", "answer", "preview", "model", "dims", "seed", "data",
     "calibration", "budget_s", "smallest_effect", "pacing_s", "clock", "environments", "doctor",
 )  # fmt: skip
 _SAME, _SWAP, _ADD = "make it the same as A", "swap with A", "add a config like it"
@@ -79,9 +79,9 @@ class KnobTable:
         self.opened: set[str] = set()  # keys of the rows whose details stand below them
         self._refreshing = threading.RLock()  # two threads do; the last one must have read the newest state
         self.state.observe(lambda _: self.refresh(), names=_FOLLOWED)
-        follow(self.state, self._forget, "model", "a", "b", "more", "refused", "result")
+        follow(self.state, self._forget, "model", "configs", "refused", "answer")
         follow(self.view, self.refresh, "search", "drawer")
-        follow(self.state, bench.preview_inputs, "model", "dims", "seed", "data", "result")
+        follow(self.state, bench.preview_inputs, "model", "dims", "seed", "data", "answer")
         self.environments = Environments(bench)
 
     def act(self, content: dict[str, Any]) -> None:
@@ -130,16 +130,16 @@ class KnobTable:
     def copy(self, label: str, row: str) -> None:
         """Give a config what A has in a row."""
         knob_row = self.row(row)
-        value = knob_row.value(self.state.a)
+        value = knob_row.value(self.state.configs["A"])
         self.bench.turn(label, row, lambda config: knob_row.place.put(config, value))
 
     def command(self, label: str, name: str) -> None:
         """Replace a whole config; of a preset, say where it usually loses before it runs."""
         state = self.state
         if name == _SAME:
-            state.set_config(label, state.a)
+            state.set_config(label, state.configs["A"])
         elif name == _SWAP:
-            state.set_configs({**state.configs, "A": state.configs[label], label: state.a})
+            state.set_configs({**state.configs, "A": state.configs[label], label: state.configs["A"]})
         elif name == _ADD:
             state.duplicate(label)
         else:

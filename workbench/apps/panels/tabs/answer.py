@@ -12,8 +12,7 @@ from workbench.apps.panels.tabs.answer_words import REPLACING, running_html, sai
 from workbench.apps.panels.tabs.next_steps import Turn, next_steps
 from workbench.drawing.markup import text
 
-STATE = ("result", "parts", "parts_made", "run_error", "model", "a", "b", "more", "folded", "preview",
-         "budget_s")  # fmt: skip
+STATE = ("answer", "made", "run_error", "model", "configs", "folded", "preview", "budget_s")
 _SAYS_SO, _BRINGS_BACK = "Show what says so", "Set its model and its configs again, and show it"
 
 

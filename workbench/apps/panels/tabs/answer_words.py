@@ -41,7 +41,7 @@ def words_html(state: BenchState) -> str:
         return unanswered_html(
             "failed", "The run gave no answer", error_html(state.run_error), style="v-error"
         )
-    steps = "Change something in B, and press" if state.a == state.b else "Press"
+    steps = "Change something in B, and press" if state.configs["A"] == state.configs["B"] else "Press"
     if state.model is None:
         steps = "Pick a model, change something in B, and press"
     lines = f"{steps} <b>Compare</b>: both configs are measured in turns, and the answer stands here."

@@ -8,9 +8,9 @@ from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.handlers import button, link_selection, link_view, use_button
+from workbench.apps.panels.handlers import button, link_selection, use_button
 from workbench.apps.panels.markup import error_html
-from workbench.apps.panels.table import PickedTable, TableWidget, WithDrawer
+from workbench.apps.panels.table import PickedTable, TableWidget, WithDrawer, widget_of
 from workbench.core.bundle.display import csv_of
 from workbench.drawing.card import Card, PickTable
 from workbench.drawing.lettering import text_width
@@ -122,10 +122,8 @@ class CardWidget:
         drawn = self.card.draw()
         if self.closed:
             return drawn
-        if isinstance(drawn, PickTable):
-            drawn = PickedTable(drawn, self.bench.state)
-        elif isinstance(drawn, W.Widget):
-            link_view(self.bench.state, drawn)
+        if isinstance(drawn, PickTable | W.Widget):
+            drawn = widget_of(self.bench.state, self.status, drawn)
         self.drawn = drawn
         return drawn
 

@@ -43,7 +43,7 @@ class Deploying:
         controls = (self.label, self.kind, self.folder, self.fallback, *self.buttons.values())
         self.row = W.HBox([W.HTML("Serve"), *controls], classes="wbp-actions")
         self.widget = W.VBox([self.row, self.status])
-        follow(self.state, self._show, "result", "model", "job", "parts_made")
+        follow(self.state, self._show, "answer", "model", "job", "made")
 
     def _show(self) -> None:
         labels = [*self.configs]
@@ -71,7 +71,7 @@ class Deploying:
     def deploy(self, *, wait: bool = False) -> None:
         """Write the deployment in a job that can be cancelled."""
         config, kind = self.configs[self.label.value], self.kind.value
-        subject = self.state.result_subject or self.bench.request().subject
+        subject = self.state.answer.subject or self.bench.request().subject
         folder = folder_to_write(self.folder.value.strip() or "server")
         options = self._options(config, subject)
 
@@ -90,7 +90,7 @@ class Deploying:
         code = call_source("wb.deploy", arguments, {"inputs": inputs_source(subject), **options})
         code += ".check()" if kind == "python" else ""
         self.status.value = note_html("Deploying…")
-        self.bench.write("Deploy", work, written, error_to(self.status), wait=wait)
+        self.bench.jobs.start("Deploy", work, written, error_to(self.status), wait=wait)
 
     def _options(self, config: Config, subject: Subject) -> dict[str, Any]:
         """Return the keywords of `wb.deploy` that differ from their defaults, without the inputs."""

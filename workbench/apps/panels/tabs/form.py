@@ -46,7 +46,7 @@ class FormLine:
         self.fields = form_fields(self.state, kind.name, self.status) if kind.has_form else {}
         row = W.HBox([*self.fields.values(), self.run, self.copy], classes="wbp-tools")
         self.widget = W.VBox([self.words, row, self.status], classes="wbp-forms")
-        follow(self.state, self._show, "result", "parts_made", "took_s", "model")
+        follow(self.state, self._show, "answer", "made", "took_s", "model")
 
     def _show(self) -> None:
         made = self.state.has_part(self.kind.name)

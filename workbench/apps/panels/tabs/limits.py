@@ -58,5 +58,5 @@ class LimitsLine:
         limits = self.limits
         W.set_shown(self.copy, bool(limits))
         if limits:
-            result: Any = self.state.whole_part(self.part) if self.part else self.state.result
+            result: Any = self.state.whole_part(self.part)
             self.answer.value = result.best(**limits).html + note_html(self.code)

@@ -87,14 +87,14 @@ def experiment_for(state: BenchState) -> tuple[str, Config] | None:
     """Return a question about the open model and the B that answers it; None once the configs were set."""
     if state.model is None or len(set(state.configs.values())) > 1:
         return None
-    name = one_line(state.model.name, _MOST_LETTERS)
+    name, a = one_line(state.model.name, _MOST_LETTERS), state.configs["A"]
     description = state.model.describe()
     if description.quantized is None and not int8_here(state.model, None):
         precision = int8_cpu(state.model).precision
-        return f"Does int8 pay on {name}? Compare", state.a.replace(precision=precision)
-    if state.a.level is None:
+        return f"Does int8 pay on {name}? Compare", a.replace(precision=precision)
+    if a.level is None:
         question = f"What are ORT's graph optimizations worth on {name}? Compare"
-        return question, state.a.replace(level="disabled")
+        return question, a.replace(level="disabled")
     return None
 
 

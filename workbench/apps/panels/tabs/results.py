@@ -67,10 +67,9 @@ class Results:
         follow(self.state, self._fold, "wide")
         self.tabs.observe(self._turned, names="selected_index")
         self.state.observe(self._turned, names="mode")
-        self.state.observe(self._changed, names=["result", "parts", "parts_made"])
-        self.state.observe(self._answered, names="result")
+        self.state.observe(self._answered, names="answer")
         self.state.observe(self._begun, names="job")
-        self.state.observe(self._made, names="parts_made")
+        self.state.observe(self._made, names="made")
 
     def turn(self, title: str, kind: str = "") -> None:
         """Show a view or a mode by its title, and in it a kind of result."""
@@ -103,7 +102,8 @@ class Results:
 
     def _made(self, _: object) -> None:
         """Turn to what was made; mark its view if somebody went elsewhere meanwhile."""
-        kind = self.state.made
+        self._changed()
+        kind = self.state.made[-1]
         if not kind or not self.state.has_part(kind):  # else it is about something that is no longer set
             return
         titles = KINDS.offer(kind).tabs
@@ -114,13 +114,19 @@ class Results:
             self.tabs.set_title(_TITLES.index(title), title + MARK)
 
     def _answered(self, change: dict[str, Any]) -> None:
-        """Turn to the outputs where a candidate has another precision; evaluate what was just measured."""
-        result = change["new"]
-        if result is None or self.shown != TIMING.title or not result.agreement:
+        """Show another answer: the outputs where precisions differ, evaluated if just measured."""
+        before, answer = change["old"], change["new"]
+        if (before.result, before.parts) == (answer.result, answer.parts):
+            return  # its model was opened
+        self._changed()
+        result = answer.result
+        if result is None or result is before.result:
+            return
+        if self.shown != TIMING.title or not result.agreement:
             return
         if len({run.config.precision for run in result.runs}) > 1 and self.state.job is None:
             self.turn(OUTPUTS.title)
-            if self.state.result_code:
+            if self.state.answer.code:
                 make_if_cheap(self.bench, "accuracy")
 
     def _turned(self, _: object = None) -> None:
@@ -137,10 +143,10 @@ class Results:
         if isinstance(page, TabPage):
             make_if_cheap(self.bench, page.tab.opens_with)
 
-    def _changed(self, _: object) -> None:
+    def _changed(self) -> None:
         with self._turning:
             for page in self.pages.values():
                 if isinstance(page, TabPage):
-                    page.forget()
+                    page.fresh = False
             self.pages[self.shown].show()
             self._fold()

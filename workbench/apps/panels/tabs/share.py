@@ -46,7 +46,7 @@ _GROUPS = {  # by name: the hint of each item by its key, which is its label, to
 }
 _WITHOUT_ANSWER = ("code", "notebook")  # what there is without a comparison
 _KINDS = {"result": "this comparison", "panels": "the panels as they are"}  # of code
-_CODED = (*SUBJECT, "result", "preview", "budget_s", "smallest_effect", "pacing_s", "clock")  # in the code
+_CODED = (*SUBJECT, "answer", "preview", "budget_s", "smallest_effect", "pacing_s", "clock")  # in the code
 
 
 class Menu(W.PageWidget):
@@ -170,7 +170,7 @@ class Share:
             import_shared()
             return result.export_html(path, cancel=job.cancel), path.read_bytes()
 
-        export = partial(self.bench.write, "Export HTML", work)
+        export = partial(self.bench.jobs.start, "Export HTML", work)
         self._write("Exporting…", export, "Written as {}", "text/html")
 
     def _export_data(self) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 from workbench.apps.panels import widgets as W
@@ -36,16 +36,17 @@ class Tab:
 
     def all_cards(self, state: BenchState) -> list[Card]:
         """Return the cards that features make, those of the comparison, then one of each other result."""
-        made = [offer for offer in self.offers if held(state, offer)]
-        own = [card for offer in made if offer.has_cards
-               for card in function_at(KINDS.named(offer.name).cards)(state)]  # fmt: skip
-        plain = [card for offer in made if not offer.has_cards for card in plain_cards(state, offer)]
-        return [*own, *self._compared(state), *plain]
-
-    def _compared(self, state: BenchState) -> Iterator[Card]:
-        if state.result is not None:
-            cards: Sequence[Card] = function_at(state.result.feature.cards)(state)
-            yield from (card for card in cards if card.view == self.title)
+        own, plain = list[Card](), list[Card]()
+        for offer in self.offers:
+            parts = state.held_parts(offer.name)
+            if not parts or ("" in parts) != (offer.per == "runs"):  # a stranger's may be about other runs
+                continue
+            if offer.has_cards:
+                own += function_at(KINDS.named(offer.name).cards)(state)
+            else:
+                plain += plain_cards(offer, parts)
+        compared = () if state.result is None else function_at(state.result.feature.cards)(state)
+        return [*own, *(card for card in compared if card.view == self.title), *plain]
 
     @property
     def offers(self) -> list[Offer]:
@@ -53,17 +54,8 @@ class Tab:
         return [offer for offer in KINDS.offered(self.title) if offer.tabs[0] == self.title]
 
 
-def held(state: BenchState, kind: Offer) -> dict[str, Any]:
-    """Return the results of a kind by label; one about all runs has none."""
-    if kind.per != "runs":
-        return state.held_parts(kind.name)
-    whole = state.whole_part(kind.name)
-    return {} if whole is None else {"": whole}
-
-
-def plain_cards(state: BenchState, kind: Offer) -> list[Card]:
+def plain_cards(kind: Offer, parts: dict[str, Any]) -> list[Card]:
     """Return a card with the figure and the table of each result of a kind, or of all on one axis."""
-    parts = held(state, kind)
     if not kind.side_by_side:
         return [part_card(kind.name, label, part, key=kind.key) for label, part in parts.items()]
     joined: Any = KINDS.named(kind.name).result
@@ -73,7 +65,7 @@ def plain_cards(state: BenchState, kind: Offer) -> list[Card]:
 
 
 BOTH = "both"
-MORE = ("more…", "")  # the first entry of the list of titles
+MORE = "more…"  # the first entry of the list of titles
 
 
 class TabPage:
@@ -84,7 +76,9 @@ class TabPage:
         self.status, self.untitled = W.HTML(), W.HTML()
         self.hint = W.HTML(f'<div class="wbp-empty">{text(tab.empty)}</div>')
         self.content = W.VBox([], classes="wbp-cards")
-        self.kinds = {offer.title: offer.name for offer in tab.offers}  # by their titles
+        self.offers = {offer.title: offer for offer in tab.offers}
+        self.kinds = [offer.name for offer in tab.offers]
+        self.line = cache(partial(FormLine, bench))  # of an offer; made when it is first shown
         self.title = ""  # of the figure that is shown
         self.which = W.ToggleButtons(options=[], classes="wbp-pills")  # the first titles
         self.more = W.Dropdown(options=[MORE], classes="wbp-more", tooltip="Further figures")  # the others
@@ -98,15 +92,19 @@ class TabPage:
             "Again", hint, self._again, self.status, classes="wbp-quiet-link", idle=self.state
         )
         self.bar = W.HBox([], classes="wbp-bar")
-        self.lines: dict[str, FormLine] = {}  # by the names of kinds
         self.tools, self.tools_status = W.HBox([], classes="wbp-tools"), W.HTML()
         self.below = W.VBox([])  # the limits, while there is a result to ask
         tools = [self.tools, self.tools_status] if tab.tools else []
         self.widget = W.VBox([self.bar, self.status, self.content, *tools, self.below], classes="wbp-page")
         self.cards: dict[str, CardWidget] = {}
-        self.fresh = False  # the cards show the state as it is
+        self.fresh = False  # whether the cards show the state as it is
         self.is_shown = False
         self._fill_bar(())
+
+    @cached_property
+    def limits(self) -> LimitsLine:
+        """The fields of limits and the answer, made when there is the first result to ask."""
+        return LimitsLine(self.bench)
 
     def show(self) -> None:
         """Fill the view, with the cards that were shown last if there still are any of their title."""
@@ -137,24 +135,13 @@ class TabPage:
     @property
     def _titles(self) -> list[str]:
         """The titles of the cards, then of what can be made."""
-        return list(dict.fromkeys([*(card.card.title for card in self.cards.values()), *self.kinds]))
+        return list(dict.fromkeys([*(card.card.title for card in self.cards.values()), *self.offers]))
 
     def choose(self, title: str | None) -> None:
         """Show the figure with this title, or how to make it; it stays until another one is chosen."""
-        if title:
+        if title in self._titles:
             self.is_chosen, self.title = True, title
             self._turn()
-
-    def _offer_titles(self) -> None:
-        """Put the first titles beside each other, and the others into a list."""
-        pills, others = self._titles[: self.tab.pills], self._titles[self.tab.pills :]
-        options = (MORE, *((title, title) for title in others))
-        with own_changes():
-            _offer(self.which, pills)
-            if options != self.more.options:
-                self.more.options = options
-            self.which.value = self.title if self.title in pills else None
-            self.more.value = self.title if self.title in others else ""
 
     def _turn(self) -> None:
         """Show the cards of the chosen title and side, or how to make them.
@@ -163,47 +150,33 @@ class TabPage:
         """
         if not self.is_shown:
             return
-        title = self.title
-        self._offer_titles()
+        title, titles = self.title, self._titles
+        _offer(self.which, titles[: self.tab.pills], title)
+        _offer(self.more, [MORE, *titles[self.tab.pills :]], title, MORE)
         of_title = [card for card in self.cards.values() if card.card.title == title]
-        labels = [card.card.label for card in of_title]
-        _offer(self.side, [*labels, BOTH] if len(labels) > 1 else [])
+        labels = [*(card.card.label for card in of_title), BOTH] if len(of_title) > 1 else []
+        _offer(self.side, labels, self.side.value, next(iter(labels), None))
         chosen = [card for card in of_title if self.side.value in (card.card.label, BOTH, None)]
         self._fill_bar(chosen)
         shown = [card.widget for card in chosen]
-        if title in self.kinds and (not chosen or self._line(self.kinds[title]).fields):
-            shown.insert(0, self._line(self.kinds[title]).widget)
+        if title in self.offers and (not chosen or self.line(self.offers[title]).fields):
+            shown.insert(0, self.line(self.offers[title]).widget)
         if not self.cards and self.tab.empty:
             shown.insert(0, self.hint)
         if list(self.content.children) != shown:
             self.content.children = shown
             for card in chosen:
                 card.show()
-        part = chosen[0].card.part if chosen else None
-        if self.tab.has_limits:
-            asks = self._knows_best(part)
-            self.below.children = (self.limits.widget,) if asks else ()
-            if asks and part is not None:
-                self.limits.show(part)
+        asks = self.tab.has_limits and bool(chosen) and self._knows_best(chosen[0].card.part)
+        self.below.children = (self.limits.widget,) if asks else ()
+        if asks:
+            self.limits.show(chosen[0].card.part)
 
-    def _knows_best(self, part: str | None) -> bool:
-        """Return whether the result of a card knows its best config within limits."""
-        if part == "":
-            return self.state.result is not None
+    def _knows_best(self, part: str) -> bool:
+        """Return whether a part of the result, or the comparison itself, knows its best config in limits."""
         from workbench.features.grid.best import ConfigChoice  # once there is a result
 
-        return part in KINDS.names and issubclass(KINDS.named(part).result, ConfigChoice)
-
-    @cached_property
-    def limits(self) -> LimitsLine:
-        """The fields of limits and the answer, made when there is the first result to ask."""
-        return LimitsLine(self.bench)
-
-    def _line(self, kind: str) -> FormLine:
-        """Return the sentence and the button of a kind; made when it is first shown."""
-        if kind not in self.lines:
-            self.lines[kind] = FormLine(self.bench, KINDS.offer(kind))
-        return self.lines[kind]
+        return isinstance(self.state.whole_part(part), ConfigChoice)
 
     def _fill_bar(self, chosen: Sequence[CardWidget]) -> None:
         """Put the sentence of a single card, the switches and its menu into one row."""
@@ -212,10 +185,9 @@ class TabPage:
         alone = chosen[0] if len(chosen) == 1 else None
         switches = [switch for switch in (self.which, self.side) if len(switch.options) > 1]
         more = [self.more] if len(self.more.options) > 1 else []
-        again = [self.again] if chosen and chosen[0].card.kind in self.kinds.values() else []
-        self.heading = self.untitled if alone is None else alone.title
-        menu = [] if alone is None else [alone.menu]
-        self.bar.children = [self.heading, *switches, *more, *again, *menu]
+        again = [self.again] if chosen and chosen[0].card.kind in self.kinds else []
+        heading, menu = (self.untitled, []) if alone is None else (alone.title, [alone.menu])
+        self.bar.children = [heading, *switches, *more, *again, *menu]
 
     def _again(self) -> None:
         self.bench.run(next(made.card.kind for made in self.cards.values() if made.card.title == self.title))
@@ -223,7 +195,7 @@ class TabPage:
     def turn_to(self, kind: str) -> None:
         """Show a kind of result, or how to make it."""
         of_kind = [made.card.title for made in self.cards.values() if made.card.kind == kind]
-        titles = of_kind or [title for title, made in self.kinds.items() if made == kind]
+        titles = of_kind or [title for title, offer in self.offers.items() if offer.name == kind]
         if titles and self.title not in titles:
             self.choose(titles[0])
 
@@ -232,16 +204,10 @@ class TabPage:
         self.is_shown = False
         self.content.children = ()
 
-    def forget(self) -> None:
-        """Make the cards anew when they are shown next: the state has changed."""
-        self.fresh = False
 
-
-def _offer(switch: W.ToggleButtons, options: list[str]) -> None:
-    """Give a switch its options; what was chosen stays chosen if it is still there."""
-    if list(switch.options) == options:
-        return
-    last = switch.value
+def _offer(switch: Any, options: list[str], value: str | None, other: str | None = None) -> None:
+    """Give a switch its options, and choose a value, or the `other` one where it is none of them."""
     with own_changes():
-        switch.options = options
-        switch.value = last if last in options else (options[0] if options else None)
+        if list(switch.options) != options:
+            switch.options = options
+        switch.value = value if value in options else other
