@@ -323,6 +323,20 @@ def test_the_code_of_what_was_made_is_not_that_of_what_is_folded(bench: wb.Workb
     assert bench.card_code("result", "load test") == code
 
 
+def test_a_comparison_that_ends_late_leaves_the_forms_of_the_parts_beside_it(bench: wb.Workbench) -> None:
+    state = bench.state
+    for level, callers in (("basic", "5"), ("extended", "1, 3")):
+        bench.b = wb.Config(level=level)  # type: ignore[arg-type]
+        state.forms = {"load test": {"callers": callers}}
+        state.show_parts(bench.request(), {"load test": object()}, "load test")
+    compared = bench.request().subject
+    bench.b = wb.Config(level="basic")
+    state.show_comparison(of_model(state.model), compared, "code")
+    bench.b = wb.Config(level="extended")
+    assert bench.result is not None
+    assert "callers=[1, 3]" in bench.card_code("result", "load test")
+
+
 class Slow(wb.Comparison):
     """A comparison whose picture waits, in the thread of that name, until `go_on` is set."""
 

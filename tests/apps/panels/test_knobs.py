@@ -499,3 +499,16 @@ def test_a_preset_sets_only_what_differs_from_the_defaults() -> None:
         assert config.execution_mode is None, preset.name
         assert config.memory_pattern is None, preset.name
         assert config.intra_op_threads != usable_cores() or usable_cores() == 1, preset.name
+
+
+def test_a_further_result_leaves_what_was_refused_on_the_screen(
+    bench: wb.Workbench, table: KnobTable
+) -> None:
+    settle(bench)
+    made = bench.state.preview
+    do(table, "set", label="", row="seed", value="abc")
+    assert "abc" in table.status.value
+    bench.state.show_parts(bench.request(), {"load test": object()}, "load test")
+    settle(bench)
+    assert "abc" in table.status.value
+    assert bench.state.preview is made, "the inputs are the same"

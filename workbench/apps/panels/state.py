@@ -136,7 +136,9 @@ class BenchState(HasTraits):
             again = next((other for other in reversed(folded) if other.is_about(subject)), NO_ANSWER)
             self._show(again, folded)
         elif answer.subject is None and self.model is not None:  # its model was opened
-            self._show(answer, self.folded)
+            self._show(
+                replace(answer, parts={}, forms={}), self.folded
+            )  # these are about what was set before
 
     def _show(self, answer: Answer, folded: tuple[Answer, ...]) -> None:
         """Show an answer about what is set; `folded` are the others."""
@@ -167,9 +169,10 @@ class BenchState(HasTraits):
         """Return a snapshot of the panels, with the results that are about the same subject."""
         subject = Subject(source=self.source, **{name: getattr(self, name) for name in SUBJECT})
         answer = self.answer if self.answer.subject == subject else NO_ANSWER
+        parts = self.answer.parts if self.answer.subject is None else answer.parts
         return Request(
             subject, self.editing, self.budget_s, self.smallest_effect, self.pacing_s,
-            answer.result, answer.code, answer.parts, self.forms, self.clock,
+            answer.result, answer.code, parts, self.forms, self.clock,
         )  # fmt: skip
 
     def request_made(self) -> Request:
@@ -183,7 +186,8 @@ class BenchState(HasTraits):
 
         Then what was compared is set. A measurement that ends after something else was set is folded.
         """
-        answer = Answer(subject, result, code, {}, self.answer.forms)
+        forms = self.answer.forms if self.answer.subject == subject else {}
+        answer = Answer(subject, result, code, {}, forms)
         self.run_error = None
         self.remember(code)
         if subject is None:

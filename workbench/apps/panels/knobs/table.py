@@ -79,10 +79,17 @@ class KnobTable:
         self.opened: set[str] = set()  # keys of the rows whose details stand below them
         self._refreshing = threading.RLock()  # two threads do; the last one must have read the newest state
         self.state.observe(lambda _: self.refresh(), names=_FOLLOWED)
-        follow(self.state, self._forget, "model", "configs", "refused", "answer")
+        follow(self.state, self._forget, "model", "configs", "refused")
         follow(self.view, self.refresh, "search", "drawer")
-        follow(self.state, bench.preview_inputs, "model", "dims", "seed", "data", "answer")
+        follow(self.state, bench.preview_inputs, "model", "dims", "seed", "data")
+        self.state.observe(self._answered, names="answer")
         self.environments = Environments(bench)
+
+    def _answered(self, change: dict[str, Any]) -> None:
+        """Follow another comparison; a further result beside the same one changes nothing here."""
+        if change["old"].result is not change["new"].result:
+            self._forget()
+            self.bench.preview_inputs()
 
     def act(self, content: dict[str, Any]) -> None:
         """Do what a person asked for in the page."""

@@ -24,6 +24,7 @@ from workbench.drawing.verdict_picture import ABSENT, TAIL, Tile, axis_of, speed
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord
+    from workbench.features.compare.result import Comparison
 
 _MOST_LETTERS = 60  # of a config, and of a model's name
 _MOST_OF_ERROR = 160  # letters of an error in the folded line
@@ -35,8 +36,8 @@ def words_html(state: BenchState) -> str:
     """Return the answer, a comparison that runs, why the last run gave none, or how to begin."""
     if state.job is not None and state.job.name in REPLACING:
         return running_html(state.job)
-    if state.result is not None:
-        return verdict_html(state.result.record, shares=state.result.time_elsewhere())
+    if (result := state.result) is not None:
+        return verdict_html(result.record, shares=result.time_elsewhere())
     if state.run_error is not None and not isinstance(state.run_error, Cancelled):
         return unanswered_html(
             "failed", "The run gave no answer", error_html(state.run_error), style="v-error"
@@ -90,14 +91,13 @@ def said(state: BenchState) -> tuple[str, str, str]:
     if error is not None and (result is not None or isinstance(error, Cancelled)):
         why = error_html(error)
     elif result is not None:
-        why, more = why_html(state)
+        why, more = why_html(state, result)
     return line, why, more
 
 
-def why_html(state: BenchState) -> tuple[str, str]:
+def why_html(state: BenchState, result: Comparison) -> tuple[str, str]:
     """Return why the answer is so, or what differs in the configs, and the view that shows the reason."""
-    result, stopped = state.result, state.result.record.stopped
-    before, after = result.runs[:2]
+    stopped, (before, after) = result.record.stopped, result.runs[:2]
     head, words, view = "Why", result.why, ""
     if words:
         slower = any(part.kind == "why slower" for part in result.parts)
