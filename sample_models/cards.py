@@ -56,12 +56,14 @@ class SampleCard:
         rows = "".join(
             f"<tr><th style='text-align:left;vertical-align:top'>{escape(key)}</th>"
             f"<td style='text-align:left'>{escape(text)}</td></tr>"
-            for key, text in self._rows()
+            for key, text in self.rows()
         )
-        return f"<b>{escape(self.name)}</b> · {escape(self.what)}<table>{rows}</table>"
+        return f"<b>{escape(self.name)}</b><table>{rows}</table>"
 
-    def _rows(self) -> list[tuple[str, str]]:
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what it is, its numbers and which of them are real, its ports, and where it comes from."""
         rows = [
+            ("what", self.what),
             ("teaches", self.teaches),
             ("numbers", self.real),
             ("size", f"{self.parameters:,} parameters, {self.nodes:,} nodes, {self.bytes / 1e6:.1f} MB"),
@@ -74,7 +76,7 @@ class SampleCard:
             ("remake", self.remake),
         ]
         if self.metric is not None and self.score is not None:
-            rows.insert(2, (self.metric, f"{self.score:.4g}"))
+            rows.insert(3, (self.metric, f"{self.score:.4g}"))
         return rows
 
 

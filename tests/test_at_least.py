@@ -15,10 +15,10 @@ from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, ordinary
 from workbench.apps.cli import main
 from workbench.apps.course.effect import EFFECTS
-from workbench.apps.panels.tabs.answer_words import verdict_in_words
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.measure.measured_again import contradiction
+from workbench.core.measure.wording import in_short
 from workbench.drawing.page.banner import axis_html
 from workbench.drawing.verdict_picture import axis_of
 from workbench.features.base.history import History
@@ -52,7 +52,7 @@ def test_every_text_of_a_comparison_says_at_least(
     opened.export_html(page)
     assert f"A{words}" in page.read_text("utf-8")
     assert REASON[1:] in page.read_text("utf-8")
-    assert f": a{words}" in verdict_in_words(opened.record)
+    assert f": a{words}" in in_short(opened.record)
     known = "at least 2.7×" if kind == "faster" else "at most 0.37×"
     assert f"<Verdict on B: {kind}; A's time over B's is {known}, {REASON}>" == repr(opened.verdict)
     assert f": {kind}, {known}. {REASON}" in opened.record._repr_html_()

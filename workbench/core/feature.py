@@ -62,6 +62,13 @@ class Offer:
     title: str = ""
     has_cards: bool = False
 
+    def cost_s(self, load_s: float | None, run_s: float | None) -> float | None:
+        """Return about how many seconds it takes, from a load and a run of the model; None: nobody knows."""
+        if self.effort is None or load_s is None or run_s is None:
+            return None
+        base_s, loads, runs = self.effort
+        return base_s + loads * load_s + runs * run_s
+
     @property
     def command(self) -> str:
         """The command of its call."""

@@ -19,6 +19,7 @@ TERMINAL = 100  # columns
 COMPARED = 200  # characters of a name that a guess looks at: a megabyte would take minutes
 # Spans of an interval, end by end: a ratio is written as it is, then with "about", then as "at least".
 NARROW, WIDE = 1.22, 2.0
+_SAID_S = (1, 2, 5, 10, 15, 20, 30, 45, 60)  # times as people say them
 _CANDIDATES = 2000  # names that a guess looks at
 
 
@@ -146,6 +147,13 @@ def in_time(seconds: float, digits: int = 3, *, signed: bool = False) -> str:
     unit, per_s = ("s", 1.0) if size >= 1 else ("ms", 1e3) if size >= 1e-3 else ("µs", 1e6)
     sign = "\N{MINUS SIGN}" if seconds < 0 else "+" if signed else ""
     return f"{sign}{in_digits(abs(seconds) * per_s, digits)} {unit}"
+
+
+def rounded_time(seconds: float) -> str:
+    """Return a time as people say it: 10 s, 2 min."""
+    if seconds > _SAID_S[-1]:
+        return f"{seconds / 60:.0f} min"
+    return f"{next(said for said in _SAID_S if said >= seconds)} s"
 
 
 def share_of(share: float, whole: str) -> str:

@@ -30,3 +30,18 @@ def as_cell(
     if figure is not None:
         data[PLOTLY] = json.loads(figure.to_json())
     return data, about
+
+
+def as_still(view: Any) -> dict[str, Any]:
+    """Return the data of a view without the live widget."""
+    made = view._repr_mimebundle_()
+    data = made[0] if isinstance(made, tuple) else made
+    return {mime: content for mime, content in data.items() if mime in ("text/plain", "image/png", PLOTLY)}
+
+
+def as_figure(figure: go.Figure, summary: str) -> dict[str, Any]:
+    """Return the data of a figure, and a sentence of numbers for readers that cannot draw it."""
+    data, _ = as_cell(summary, figure=figure)
+    # Plotly's toolbar would cover data; a drag zooms, a double-click shows everything again.
+    data[PLOTLY]["config"] = {"responsive": True, "displayModeBar": False}
+    return data

@@ -16,9 +16,10 @@ from tests.factories import results as examples
 from tests.factories.comparisons import failed, ordinary
 from workbench.apps.panels import reopening
 from workbench.apps.panels.jobs import JobView
-from workbench.apps.panels.tabs.answer_words import clock_text, last_words, missing_words
+from workbench.apps.panels.tabs.answer_words import last_words, missing_words
 from workbench.apps.panels.tabs.history import HistoryPage
 from workbench.core.bundle.comparison import STOPPED, Doubt
+from workbench.core.bundle.entries import clock_text
 
 
 def of_model(model: Any, **changes: Any) -> wb.Comparison:

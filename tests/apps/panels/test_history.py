@@ -15,8 +15,8 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from workbench.apps.panels.tabs.history import PAGE, HistoryPage
 from workbench.core.bundle.database import writing
-from workbench.core.bundle.entries import Entry
-from workbench.features.base.history_rows import PIN, SHOWN_COLUMNS, ago, nested, row_of
+from workbench.core.bundle.entries import PIN, Entry
+from workbench.features.base.history_rows import SHOWN_COLUMNS, ago, nested, row_of
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
@@ -108,7 +108,7 @@ def test_a_long_history_is_turned_page_by_page_and_searched_as_a_whole() -> None
         for at in range(450):
             when = (NOW + timedelta(seconds=at)).isoformat()
             connection.execute(f"INSERT INTO records VALUES (?{', ?' * 12})", (f"id-{at:03}", when, *row))
-    wb.history().annotate("id-000", PIN)
+    wb.history().pin("id-000")
     page = HistoryPage(wb.Workbench())
     page.show()
     assert page.table is not None

@@ -14,9 +14,9 @@ from tests.factories import results as examples
 from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.improve_row import ImproveRow
 from workbench.apps.panels.table import PickedTable
-from workbench.apps.panels.tabs.card import PLOTLY
 from workbench.apps.panels.tabs.deploying import PROVEN, Deploying
 from workbench.apps.panels.tabs.improve import ImprovePage
+from workbench.drawing.cell import PLOTLY
 from workbench.features.base.registry import KINDS
 from workbench.features.improve.result import LIMITS
 

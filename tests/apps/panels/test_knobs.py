@@ -16,7 +16,7 @@ from tests.factories.comparisons import ordinary
 from tests.test_running_inputs import text_line
 from workbench.apps.panels.knobs.details import fired_in, pass_rows
 from workbench.apps.panels.knobs.option_row import option_rows
-from workbench.apps.panels.knobs.rows import MEMORY, default_threads, standing_rows
+from workbench.apps.panels.knobs.rows import default_threads, standing_rows
 from workbench.apps.panels.knobs.table import CHIEF, MOST_HITS, KnobTable
 from workbench.apps.panels.request import LABELS
 from workbench.apps.panels.state import BenchState
@@ -50,12 +50,12 @@ def do(table: KnobTable, act: str, **content: str) -> None:
 
 
 def test_both_configs_stand_beside_each_other_with_the_values_in_effect(table: KnobTable) -> None:
-    assert {row["key"] for row in table.view.rows} >= {knob.field for knob in KNOBS} - {*MEMORY, "runtime"}
+    assert {row["key"] for row in table.view.rows} >= {knob.field for knob in KNOBS} - {"runtime"}
     assert [column["name"] for column in table.view.columns] == ["A baseline", "B candidate"]
     assert cells(table, "level") == ["default: all"] * 2
     assert cells(table, "intra-op threads") == [f"default: {default_threads()}"] * 2
     assert cells(table, "providers") == ["default: CPU"] * 2
-    assert cells(table, "memory") == ["default: all on"] * 2
+    assert cells(table, "CPU arena") == ["default: on"] * 2
     assert all(cell["default"] for row in table.view.rows for cell in row["cells"] if not row.get("shared"))
     table.view.drawer = False
     assert tuple(row["key"] for row in table.view.rows if row["key"] in CHIEF) == tuple(
@@ -83,7 +83,7 @@ def test_what_was_said_of_a_value_for_all_goes_with_a_new_result(
 
 
 def test_every_knob_is_in_the_table_once_it_is_set() -> None:
-    covered = {row.key for row in standing_rows()} | set(MEMORY)
+    covered = {row.key for row in standing_rows()}
     state = BenchState()
     bench = wb.Workbench()
     made = KnobTable(bench)
@@ -100,7 +100,7 @@ def test_every_knob_is_in_the_table_once_it_is_set() -> None:
 def test_a_cell_sets_its_own_config(bench: wb.Workbench, table: KnobTable) -> None:
     do(table, "set", label="B", row="level", value="basic")
     do(table, "set", label="A", row="precision", value="dynamic int8")
-    do(table, "set", label="B", row="memory", value="no arena")
+    do(table, "set", label="B", row="cpu_arena", value="off")
     assert bench.b == wb.Config(level="basic", cpu_arena=False)
     assert bench.a == wb.Config(precision=wb.DynamicInt8())
     do(table, "set", label="B", row="level", value="default: all")
@@ -111,7 +111,7 @@ def test_what_differs_is_marked_and_a_click_on_the_mark_copies(bench: wb.Workben
     bench.a = wb.Config(level="extended", cpu_arena=False)
     assert [cell["differs"] for cell in row(table, "level")["cells"]] == [False, True]
     do(table, "copy", label="B", row="level")
-    do(table, "copy", label="B", row="memory")
+    do(table, "copy", label="B", row="cpu_arena")
     assert bench.b == bench.a
     assert not any(cell["differs"] for row in table.view.rows for cell in row["cells"])
 
@@ -137,12 +137,10 @@ def test_a_refused_value_stays_in_its_cell_until_it_is_fixed(bench: wb.Workbench
 
 def test_all_options_are_searched_set_and_dropped(bench: wb.Workbench, table: KnobTable) -> None:
     assert table.view.total == len(catalogue().all_options)
-    assert {row["key"] for row in table.view.hits} >= {"level", "memory_pattern"} - {"memory_pattern"}, (
-        "all knobs"
-    )
+    assert {row["key"] for row in table.view.hits} >= {"level", "memory_pattern"}, "all knobs"
     table.view.search = "arena"
     labels = [row["label"] for row in table.view.hits]
-    assert "memory" in labels
+    assert "CPU arena" in labels
     assert "run memory.enable_memory_arena_shrinkage" in labels
     table.view.search = "e"
     assert len(table.view.hits) == MOST_HITS
@@ -240,7 +238,8 @@ def test_the_inputs_and_the_measuring_have_rows_for_all_configs(
     assert (bench.state.smallest_effect, bench.state.clock) == (0.025, "cpu")
     assert "[7," in row(table, "inputs")["line"]
     do(table, "set", row="dims/batch", value="9" * 5000)
-    assert "size of batch cannot be" in table.status.value
+    assert "size of batch: &#x27;9999" in table.status.value
+    assert "cannot be read" in table.status.value
     do(table, "set", row="dims/batch", value="none of these")
     assert "Fix:" in table.status.value
     do(table, "set", row="dims/batch", value="")

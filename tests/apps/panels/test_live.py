@@ -14,8 +14,9 @@ from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from tests.factories.graphs import fused
 from workbench.apps.panels.jobs import Job, JobView
-from workbench.apps.panels.tabs.answer_words import clock_text, progress_html, running_html
+from workbench.apps.panels.tabs.answer_words import progress_html, running_html
 from workbench.apps.panels.tabs.results import MARK, VIEWS
+from workbench.core.bundle.entries import clock_text
 from workbench.core.measure.limits import Progress
 
 TITLES = [tab.title for tab in VIEWS]

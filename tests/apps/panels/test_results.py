@@ -26,12 +26,13 @@ from workbench.apps.panels.handlers import link_selection
 from workbench.apps.panels.layout import Layout
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget, WithDrawer, cell
-from workbench.apps.panels.tabs.card import PLOTLY, CardWidget, titled_figure
+from workbench.apps.panels.tabs.card import CardWidget, titled_figure
 from workbench.apps.panels.tabs.history import HistoryPage
 from workbench.apps.panels.tabs.share import Share
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.core.errors import Cancelled
 from workbench.core.text import file_name
+from workbench.drawing.cell import PLOTLY
 from workbench.features.base.registry import KINDS
 
 EXPLORE = "Explore"

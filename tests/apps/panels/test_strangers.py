@@ -14,10 +14,10 @@ import pytest
 import workbench as wb
 from tests.apps.panels.conftest import settle
 from tests.features.base.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_of
-from workbench.apps.panels.tabs.card import PLOTLY
 from workbench.apps.panels.tabs.tab import BOTH
 from workbench.core.bundle.display import csv_of
 from workbench.drawing.canvas.base import View
+from workbench.drawing.cell import PLOTLY
 from workbench.features.base.registry import KINDS
 
 

@@ -15,10 +15,11 @@ from tests.apps.panels.conftest import line_of, settle
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
-from workbench.apps.panels.tabs.card import PLOTLY, titled_figure
+from workbench.apps.panels.tabs.card import titled_figure
 from workbench.apps.panels.tabs.next_steps import ask
 from workbench.apps.panels.tabs.results import MODES
 from workbench.apps.panels.tabs.tab import BOTH, Tab, TabPage
+from workbench.drawing.cell import PLOTLY
 from workbench.drawing.chart import Axis, Chart, Value, one_value, run_look
 from workbench.drawing.chart_figure import chart_figure
 from workbench.features.profile.cards import nodes_html

@@ -22,6 +22,7 @@ from tests.factories.records import CONFIGS, comparison, failed_run, names, run
 from workbench.core.bundle import database
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.database import reading, writing
+from workbench.core.bundle.entries import PIN
 from workbench.core.bundle.history import RecordHistory
 from workbench.core.errors import HistoryError
 from workbench.features.base.history import History
@@ -161,6 +162,24 @@ def test_annotate(history: RecordHistory) -> None:
     history.add(made("a"))
     history.annotate("a", "with the fan off \udcff")
     assert history.entries(text="FAN")[0].note == "with the fan off ?"
+
+
+def test_a_pin_stays_with_the_note_until_it_is_taken_off(history: RecordHistory) -> None:
+    for identity in "abc":
+        history.add(made(identity), note=f"run {identity}")
+    history.pin("a", "b")
+    history.pin("a")
+    history.annotate("a", "another note")
+    notes = {entry.id: entry.note for entry in history.entries()}
+    assert notes == {"a": f"{PIN} another note", "b": f"{PIN} run b", "c": "run c"}
+    history.pin("a", "b", pinned=False)
+    assert {entry.note for entry in history.entries()} == {"another note", "run b", "run c"}
+    history.annotate("c", "")
+    history.pin("c")
+    assert [entry.note for entry in history.entries(note=PIN)] == [PIN]
+    with pytest.raises(HistoryError, match="has no record 'gone'"):
+        history.pin("a", "gone")
+    assert [entry.id for entry in history.entries(note=PIN)] == ["c"]
 
 
 @pytest.fixture

@@ -118,6 +118,7 @@ def test_nothing_is_written_there(team: Path) -> None:
     kept = wb.history(team)
     for write in (
         lambda: kept.annotate("20260101-000000-anna", "x"),
+        lambda: kept.pin("20260101-000000-anna"),
         lambda: kept.delete("20260101-000000-a"),
     ):
         with pytest.raises(wb.WorkbenchError, match="only read"):

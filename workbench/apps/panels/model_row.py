@@ -116,7 +116,7 @@ def headline(state: Any) -> str:
     if state.model is None:
         return '<div class="wbp-headline">No model is open yet.</div>'
     description = state.model.describe()
-    rows = [*description.rows(), *(card_rows(state.source) if state.source in sample_names() else ())]
+    rows = [*description.rows(), *(card(state.source).rows() if state.source in sample_names() else ())]
     cells = "".join(f"<tr><th>{text(name)}</th><td>{text(value)}</td></tr>" for name, value in rows)
     problems = "".join(f'<div class="wbp-error">⚠ {text(problem)}</div>' for problem in description.problems)
     summary = f"<summary><b>{text(description.name, 80)}</b> {text(description.headline)}</summary>"
@@ -124,13 +124,6 @@ def headline(state: Any) -> str:
         f'<details class="wbp-headline">{summary}'
         f'<table class="wbp-description">{cells}</table></details>{problems}'
     )
-
-
-def card_rows(name: str) -> tuple[tuple[str, str], ...]:
-    """Return the rows of a sample's card: what it is, its origin, and which of its numbers are real."""
-    sample = card(name)
-    return (("sample", sample.what), ("teaches", sample.teaches), ("real", sample.real),
-            ("origin", sample.origin), ("licence", sample.licence), ("made by", sample.remake))  # fmt: skip
 
 
 def completions(typed: str) -> tuple[str, ...]:

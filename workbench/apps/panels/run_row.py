@@ -9,15 +9,13 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow
 from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.next_steps import rounded, slowest_s
+from workbench.apps.panels.tabs.next_steps import slowest_s
+from workbench.core.text import rounded_time
 from workbench.drawing.markup import note_html
 
 COMPARE, STOP = "Compare", "Stop here"
 _HINT = "Measure all configs side by side and say which is faster"
 _STOPS = "Stop what runs; a comparison keeps what is known after three rounds, else the older result stays"
-# Before anything of a model was measured, its weights are read from the disk once, from memory in each run.
-LOADED_BYTES_PER_S, READ_BYTES_PER_S = 0.5e9, 5e9
-START_S, SAMPLED_S, LEAST_RUNS = 0.5, 0.65, 8  # of a config in a round: its process, its runs
 
 
 def start_button(bench: Bench, name: str, hint: str, start: Callable[[], object], status: W.HTML) -> W.Button:
@@ -68,16 +66,8 @@ def time_in_words(state: BenchState) -> str:
     if state.model is None:
         return ""
     took_s = state.took(COMPARE)
-    return f"about {rounded(expected_s(state) if took_s is None else took_s)}"
+    if took_s is None:
+        from workbench.core.measure.compare_request import expected_budget_s  # loads NumPy
 
-
-def expected_s(state: BenchState) -> float:
-    """Return the default budget of a comparison, from what was measured of the model, else from its size."""
-    from workbench.core.measure.compare_request import default_budget_s  # loads NumPy
-
-    size_bytes = state.model.describe().size_bytes
-    load_s, run_s = slowest_s(state)
-    load_s = size_bytes / LOADED_BYTES_PER_S if load_s is None else load_s
-    run_s = size_bytes / READ_BYTES_PER_S if run_s is None else run_s
-    sampled_s = max(SAMPLED_S, LEAST_RUNS * run_s)
-    return default_budget_s(run_s, len(state.configs) * (START_S + load_s + sampled_s))
+        took_s = expected_budget_s(state.model.describe().size_bytes, len(state.configs), *slowest_s(state))
+    return f"about {rounded_time(took_s)}"

@@ -14,6 +14,8 @@ from workbench.core.bundle.origin import Origin
 from workbench.core.errors import HistoryError
 from workbench.core.text import bounded, factor
 
+PIN = "★"  # begins the note of a pinned entry
+
 
 class Entry(NamedTuple):  # a dataclass takes seven times as long to make, and a history lists 100,000
     """One record of the history as a row. Texts are untrusted."""
@@ -151,6 +153,17 @@ def moment(value: str | datetime) -> datetime:
             f"{value!r} is not a time.", "Give a datetime, or a text like 2026-01-31 or 2026-01-31T12:00:00."
         ) from error
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def clock_text(created_utc: str, now: datetime | None = None) -> str:
+    """Return the local time of a moment; its day too, if that is not today."""
+    made, today = moment(created_utc).astimezone(), (now or datetime.now().astimezone()).date()
+    return f"{made:%H:%M}" if made.date() == today else f"{made:%Y-%m-%d %H:%M}"
+
+
+def split_note(note: str) -> tuple[bool, str]:
+    """Return whether an entry is pinned, and its note."""
+    return note.startswith(PIN), note.removeprefix(PIN).strip()
 
 
 def storable(text: str) -> str:

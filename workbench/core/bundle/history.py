@@ -18,7 +18,16 @@ from workbench.core.bundle.bundle import Bundle, pack_record, unpack_record
 from workbench.core.bundle.container import unpack
 from workbench.core.bundle.database import reading, writing
 from workbench.core.bundle.display import to_table
-from workbench.core.bundle.entries import COLUMNS, Entry, EntryFilter, entry_from, entry_of, moment, storable
+from workbench.core.bundle.entries import (
+    COLUMNS,
+    PIN,
+    Entry,
+    EntryFilter,
+    entry_from,
+    entry_of,
+    moment,
+    storable,
+)
 from workbench.core.bundle.kinds import COMPARISONS, Kinds, Part
 from workbench.core.bundle.origin import Origin
 from workbench.core.errors import BundleError, HistoryError, StorageError
@@ -150,10 +159,20 @@ class RecordHistory:
             raise HistoryError(problem, "Delete it, or open the bundle if you saved one.") from error
 
     def annotate(self, id_or_prefix: str, note: str) -> None:
-        """Replace the note of a record."""
+        """Replace the note of a record; one that is pinned stays so."""
         identity = self._resolve(id_or_prefix)
+        new = f"CASE WHEN note LIKE '{PIN}%' THEN trim('{PIN} ' || ltrim(?1, '{PIN} ')) ELSE ?1 END"
         with self._writing() as connection:
-            connection.execute("UPDATE records SET note = ? WHERE id = ?", (storable(note), identity))
+            values = (storable(note).strip(), identity)
+            connection.execute(f"UPDATE records SET note = {new} WHERE id = ?2", values)
+
+    def pin(self, *ids_or_prefixes: str, pinned: bool = True) -> None:
+        """Keep records on top of the list in the panels, or no longer; their notes begin with a star."""
+        mark = f"{PIN} " if pinned else ""
+        identities = [(mark, self._resolve(asked)) for asked in ids_or_prefixes]
+        new = f"trim(?1 || ltrim(note, '{PIN} '))"
+        with self._writing() as connection:
+            connection.executemany(f"UPDATE records SET note = {new} WHERE id = ?2", identities)
 
     def delete(self, *ids_or_prefixes: str) -> None:
         """Delete records permanently: all of them, or none if one cannot be found."""

@@ -222,8 +222,18 @@ class ConfigFields(Settings):
 KNOBS = knobs_of(ConfigFields)
 BY_FIELD = {knob.field: knob for knob in KNOBS}
 SHORT_NAMES = {"threads": "intra_op_threads"}
+# What an axis of a sweep may be called: the knobs whose values are short texts.
+SWEPT = (*SHORT_NAMES, *(knob.field for knob in KNOBS if isinstance(knob, Choice | Count | Flag | Switch)))
 
 
 def check_fields(names: Iterable[str]) -> None:
     """Refuse a name that is no field of Config."""
     check_known("Config", names, BY_FIELD)
+
+
+def values_like(name: str) -> str:
+    """Return values that the knob of this name may have, as a text; empty where there is no such knob."""
+    knob = BY_FIELD.get(SHORT_NAMES.get(name, name))
+    if knob is None or isinstance(knob, Count):
+        return "" if knob is None else "1, 2, 4"
+    return ", ".join(knob.choices) or "true, false"

@@ -30,6 +30,10 @@ DEFAULT_MOST_S = 120.0  # maximum of that budget
 DEFAULT_LEAST_ROUNDS = 3  # guaranteed beyond that maximum: an interval needs them
 LONGER_S = 60.0  # an answer that is open after the default budget may take this long: in all, or more
 LONGER_IN_ALL_RUN_S = 0.010  # for models whose runs take no longer it is the time in all
+SAMPLING_S = 0.5  # per round and config: with less a round rests on a moment, with more there are few rounds
+# Before anything of a model was measured, its weights are read from the disk once, from memory in each run.
+_LOADED_BYTES_PER_S, _READ_BYTES_PER_S = 0.5e9, 5e9
+_PROCESS_S, _SAMPLED_RUNS = 0.5, 8  # of a config in a round: to start it; the least runs of a slow model
 MOST_EFFECT = 1.0  # twice as fast; a larger smallest effect would call almost everything a tie
 
 
@@ -120,6 +124,14 @@ def default_budget_s(run_s: float | None, round_s: float) -> float:
     if run_s is not None and run_s <= SMALL_RUN_S:
         return max(SMALL_BUDGET_S, least_s)
     return max(DEFAULT_BUDGET_S, least_s, min(DEFAULT_ROUNDS * round_s, DEFAULT_MOST_S))
+
+
+def expected_budget_s(size_bytes: int, configs: int, load_s: float | None, run_s: float | None) -> float:
+    """Return the default budget from what was measured of the model, else from its size."""
+    load_s = size_bytes / _LOADED_BYTES_PER_S if load_s is None else load_s
+    run_s = size_bytes / _READ_BYTES_PER_S if run_s is None else run_s
+    sampled_s = max(SAMPLING_S, _SAMPLED_RUNS * run_s)
+    return default_budget_s(run_s, configs * (_PROCESS_S + load_s + sampled_s))
 
 
 def longest_s(default_s: float, run_s: float | None) -> float:

@@ -13,6 +13,7 @@ from workbench.core.errors import Cancelled, RunFailed
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import (
     DEFAULT_BUDGET_S,
+    SAMPLING_S,
     CompareRequest,
     default_budget_s,
     longest_s,
@@ -28,8 +29,6 @@ from workbench.core.measure.sequential import interval, planned_look
 from workbench.core.measure.surroundings import Surroundings
 from workbench.core.measure.verdict import Criteria, is_enough, judge
 from workbench.core.text import shorten
-
-SAMPLING_S = 0.5  # per round and config: with less a round rests on a moment, with more there are few rounds
 
 
 class Measuring:

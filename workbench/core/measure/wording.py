@@ -7,11 +7,12 @@ from statistics import median
 from typing import Protocol
 
 from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement, Verdict
+from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.run import Run
 from workbench.core.measure.other_file import TIMING_ONLY, is_other_net
 from workbench.core.measure.percentiles import MIN_PROCESSES, mean, percentiles
 from workbench.core.measure.providers import asked_for, short_name
-from workbench.core.text import counted, factor_ends, in_digits, in_mib, shorten
+from workbench.core.text import SHORT, counted, factor_ends, in_digits, in_mib, one_line, shorten
 from workbench.core.thread_variables import variables_of
 
 MOST_CHARACTERS = 6_000  # per line: keeps ORT's failure messages, cuts an untrusted megabyte
@@ -67,6 +68,14 @@ def speed_in_words(verdict: Verdict) -> str:
     if verdict.kind not in ("faster", "slower") or verdict.bound is None:
         return ""
     return f"{verdict.factor} {verdict.kind}"
+
+
+def in_short(record: ComparisonRecord) -> str:
+    """Return the first candidate with its verdict, in a few words: "int8: 3.2× faster"."""
+    verdict = record.verdicts[0]
+    config = next(run.config for run in record.runs if run.label == verdict.label)
+    outcome = speed_in_words(verdict) or {"unknown": "not settled"}.get(verdict.kind, verdict.kind)
+    return f"{one_line(config_in_words(config), SHORT)}: {outcome}"
 
 
 def fallback_in_words(run: Run, share: float | None = None) -> str:

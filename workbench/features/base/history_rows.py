@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from workbench.core.bundle.display import config_in_words
-from workbench.core.bundle.entries import Entry, moment
+from workbench.core.bundle.entries import PIN, Entry, moment, split_note
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import one_line
 from workbench.features.base.history import History
 
 SHOWN_COLUMNS = ("when", "ago", "model", "what", "verdict", "ratio", "pin", "note", "id")
-PIN = "★"  # begins the note of a pinned entry
 _MOST_LETTERS = 70  # of the words for one config
 AGES = (  # seconds up to which an age is said in a unit, the seconds of that unit, its name
     (60, 1, "s"), (3_600, 60, "min"), (86_400, 3_600, "h"), (float("inf"), 86_400, "days"),
@@ -68,11 +67,6 @@ def ago(passed: timedelta) -> str:
     _, unit_s, unit = next(age for age in AGES if seconds < age[0])
     count = int(seconds / unit_s)
     return f"{count} {'day' if unit == 'days' and count == 1 else unit} ago"
-
-
-def split_note(note: str) -> tuple[bool, str]:
-    """Return whether an entry is pinned, and its note."""
-    return note.startswith(PIN), note.removeprefix(PIN).strip()
 
 
 def read_words(kept: History, ids: Iterable[str]) -> dict[str, str]:

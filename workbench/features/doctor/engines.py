@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from workbench.core.bundle.machine import ORT_PACKAGES
@@ -58,3 +59,16 @@ def choices(environments: tuple[Environment, ...]) -> dict[str, RunsOn]:
     installed = {package for package, _ in here.engines}
     missing = {package: part for package, part in ENGINES.items() if package not in installed}
     return offered | {f"{part.LABEL} (not installed here)": (part(), None) for part in missing.values()}
+
+
+def runs_on_of(path: str) -> RunsOn:
+    """Return the ONNX Runtime of the environment that a path names."""
+    interpreter(path)
+    return None, str(Path(path).expanduser().absolute())
+
+
+def runs_on_in_words(runs_on: RunsOn) -> str:
+    """Return what a config runs on, and where."""
+    engine, runtime = runs_on
+    name = ORT if engine is None else str(engine)
+    return name if runtime is None else f"{name} ({name_of(runtime)})"

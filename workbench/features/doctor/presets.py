@@ -11,9 +11,11 @@ from workbench.core.config import Config, DynamicInt8, Provider, StaticInt8
 from workbench.core.config.defaults import family
 from workbench.core.cpu import usable_cores
 from workbench.core.home import cache_folder
+from workbench.core.text import one_line
 from workbench.features.doctor.provider_words import do_not_work
 
 SMALL_BYTES = 2_000_000  # of the file; it fits the caches, and a run takes less than a millisecond
+_MOST_LETTERS = 40  # of a model's name
 LATENCY_THREADS = 4  # more threads seldom help a single request, and synchronizing them costs time
 
 
@@ -75,6 +77,16 @@ def int8_here(model: Any, _: Any) -> str:
     if isinstance(int8_cpu(model).precision, StaticInt8) and family() == "avx":
         return "Convolutions in int8 are often no faster on this processor: it has no VNNI."
     return ""
+
+
+def first_question(model: Any, a: Config) -> tuple[str, Config] | None:
+    """Return what to ask first about a model that runs as `a`, and the config that answers it."""
+    name = one_line(model.name, _MOST_LETTERS)
+    if model.describe().quantized is None and not int8_here(model, None):
+        return f"Does int8 pay on {name}? Compare", a.replace(precision=int8_cpu(model).precision)
+    if a.level is None:
+        return f"What are ORT's graph optimizations worth on {name}? Compare", a.replace(level="disabled")
+    return None
 
 
 def _has_integer_form(model: Any) -> bool:

@@ -12,10 +12,10 @@ from workbench.core.bundle.run import Run, label_of
 from workbench.core.config import Config
 from workbench.core.errors import RunFailed
 from workbench.core.measure.candidate import Candidate
+from workbench.core.measure.compare_request import SAMPLING_S
 from workbench.core.measure.continuing import check_same_file, check_same_machine, last_round
 from workbench.core.measure.evidence import RoundsEvidence
 from workbench.core.measure.limits import OnProgress, Progress
-from workbench.core.measure.measuring import SAMPLING_S
 from workbench.core.measure.rounds import Round
 from workbench.core.measure.surroundings import Surroundings
 from workbench.core.worker.values import write_values

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.apps.panels.knobs.option_row import OWNERS, option_rows
 from workbench.apps.panels.knobs.row import ARITHMETIC, SettingRow, ValuePlace, entry_place, field_place
-from workbench.apps.panels.knobs.rows import MEMORY, knob_row, row_of
+from workbench.apps.panels.knobs.rows import row_of
 from workbench.apps.panels.knobs.shared_row import named_dimensions
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config, ConfigPart, PreparedModel, part_types, pass_help, shipped_passes
@@ -24,8 +24,6 @@ _LEVELS = BY_FIELD["level"].choices  # ORT numbers them from 0
 def detail_rows(key: str, state: BenchState) -> Iterable[SettingRow]:
     """Return the rows below the row with this key."""
     configs = state.configs.values()
-    if key == "memory":
-        return map(knob_row, MEMORY)
     if key == "disabled_passes":
         return pass_rows(fired_in(state))
     if key == "free_dimensions":

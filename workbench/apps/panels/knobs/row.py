@@ -74,7 +74,6 @@ class SettingRow:
     parse: Callable[[str], Any] = str  # the value that a typed text means
     has: Callable[[Any], bool] = lambda _: True  # whether a holder has something here that can be set
     idle: Callable[[Any], str] = lambda _: ""  # what a cell says where the value has no effect
-    names: tuple[str, ...] = ()  # further ones that a search finds it by
     owner: str = ""  # of an option: a provider, the session or a run
     absent: bool = False  # whether this build of ORT lacks the option
     inner: bool = False  # whether it is a detail of an opened row above it
@@ -84,9 +83,9 @@ class SettingRow:
         return self.place.get(holder)
 
     def matches(self, words: Iterable[str]) -> bool:
-        """Return whether every word is in its names or its help."""
+        """Return whether every word is in its name or its help."""
         own = self.key.rpartition("/")[2]  # without the owner of an option
-        text = f"{own} {self.names} {self.label} {self.help}".casefold()
+        text = f"{own} {self.label} {self.help}".casefold()
         return all(word in text for word in words)
 
     def shown(self, holder: Any) -> str:

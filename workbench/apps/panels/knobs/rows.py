@@ -1,11 +1,10 @@
-"""The rows of the table of all settings, one for each knob or for several that belong together."""
+"""The rows of the table of all settings, one for each knob; engine and environment have one in common."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from workbench.apps.panels.knobs.row import ARITHMETIC, SettingRow, ValuePlace, field_place
@@ -14,40 +13,27 @@ from workbench.core.config.fields import BY_FIELD
 from workbench.core.config.name_kinds import Entries, FreeSizes, Names
 from workbench.core.config.parts import PartKnob
 from workbench.core.config.provider_knob import Providers
-from workbench.core.config.runtime import interpreter, name_of
 from workbench.core.cpu import read_cpu, usable_cores
 from workbench.core.errors import ConfigError
 from workbench.core.models.samples import sample_names
 from workbench.core.stored_files import expanded
-from workbench.features.doctor.engines import Environment, choices
+from workbench.features.doctor.engines import Environment, choices, runs_on_in_words, runs_on_of
 
-MEMORY = ("memory_pattern", "memory_reuse", "cpu_arena")
 ENGINE = ("engine", "runtime")
 MOST_COUNTS = 16  # thread counts that a cell offers; any other can be typed
 _IN_EFFECT = {  # what ORT does with a field that nobody set; ORT's documentation and ours say so
-    "level": "all", "execution_mode": "sequential", "spinning": "on", "deterministic": "off",
-    "providers": "CPU",
+    "level": "all", "execution_mode": "sequential", "deterministic": "off", "providers": "CPU",
+    **dict.fromkeys(("spinning", "memory_pattern", "memory_reuse", "cpu_arena"), "on"),
 }  # fmt: skip
 _ORDER = ("graph", "precision", "providers", "threads", "memory", "inputs", "advanced")  # of the groups
 _DETAILED = (PartKnob, Providers, Names, Entries, FreeSizes)  # what they hold has rows of its own
-_MEMORY = {
-    "default: all on": (None, None, None),
-    "no arena": (None, None, False),
-    "no pattern": (False, None, None),
-    "no arena, no pattern": (False, None, False),
-}
 
 
 @cache
 def standing_rows(environments: tuple[Environment, ...] = ()) -> tuple[SettingRow, ...]:
     """Return all rows in their order; a config can run on the `environments`."""
-    memory = _joined("memory", MEMORY, _MEMORY, words=_memory_words)
-    typed = "folder or Python of an environment"
-    engine = _joined(
-        "engine", ENGINE, choices(environments), typed=typed, words=_engine_words, parse=_runtime
-    )
-    alone = [knob_row(knob.field) for knob in KNOBS if knob.field not in (*MEMORY, *ENGINE)]
-    return (FILE, *sorted((*alone, memory, engine), key=lambda row: _ORDER.index(row.group)))
+    alone = [knob_row(knob.field) for knob in KNOBS if knob.field not in ENGINE]
+    return (FILE, *sorted((*alone, _engine_row(environments)), key=lambda row: _ORDER.index(row.group)))
 
 
 @cache
@@ -130,29 +116,13 @@ FILE = SettingRow(
 )
 
 
-def _joined(name: str, fields: tuple[str, ...], settings: dict[str, Any], **further: Any) -> SettingRow:
-    """Return the row of several fields; a value is a tuple of theirs."""
-
-    def put(config: Config, values: Any) -> Config:
-        return config.replace(**dict(zip(fields, values, strict=True)))
-
-    help, group = " ".join(BY_FIELD[field].help for field in fields), BY_FIELD[fields[0]].group
-    place = ValuePlace(attrgetter(*fields), put)
-    return SettingRow(name, name, help, settings, place, group, more=True, names=fields, **further)
-
-
-def _memory_words(values: Any) -> str:
-    held = zip(map(BY_FIELD.__getitem__, MEMORY), values, strict=True)
-    return ", ".join(f"{knob.label} {knob.words(value)}" for knob, value in held if value is not None)
-
-
-def _engine_words(value: Any) -> str:
-    engine, runtime = value
-    name = BY_FIELD["engine"].unset if engine is None else str(engine)
-    return name if runtime is None else f"{name} ({name_of(runtime)})"
-
-
-def _runtime(path: str) -> tuple[None, str]:
-    """Return the ONNX Runtime of the environment that a path names."""
-    interpreter(path)
-    return None, str(Path(path).expanduser().absolute())
+def _engine_row(environments: tuple[Environment, ...]) -> SettingRow:
+    """Return the row of the engine and of the environment that it is in; a value is a pair of both."""
+    help, group = " ".join(BY_FIELD[field].help for field in ENGINE), BY_FIELD["engine"].group
+    place = ValuePlace(
+        attrgetter(*ENGINE), lambda config, pair: config.replace(engine=pair[0], runtime=pair[1])
+    )
+    return SettingRow(
+        "engine", "engine", help, choices(environments), place, group, more=True, words=runs_on_in_words,
+        typed="folder or Python of an environment", parse=runs_on_of,
+    )  # fmt: skip

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Any
 
 from workbench.apps.panels.knobs.row import SettingRow, ValuePlace, entry_place
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import StaticInt8
-from workbench.core.errors import ConfigError
+from workbench.core.form import Field
 
 MOST_DIMENSIONS = 24  # that get a row; a model with more of them is fed by a file
 _MOST_DIGITS = 10  # of a number below 2**31
@@ -26,22 +25,15 @@ def trait_place(trait: str) -> ValuePlace:
     return ValuePlace(attrgetter(trait), put)
 
 
-def whole(label: str, least: int, typed: str) -> int:
-    """Return a whole number from `least` up."""
-    if not typed.isdecimal() or len(typed) > _MOST_DIGITS or not least <= int(typed) < 2**31:
-        raise ConfigError(f"The {label} cannot be {typed[:40]!r}.", "Write a whole number such as 8.")
-    return int(typed)
+def whole(label: str, least: int) -> Callable[[str], Any]:
+    """Return what reads a whole number from `least` up."""
 
+    def read(text: str) -> int:
+        if not text.isdecimal() or len(text) > _MOST_DIGITS or not least <= int(text) < 2**31:
+            raise ValueError(text)
+        return int(text)
 
-def positive(label: str, scale: float, typed: str) -> float:
-    """Return a number above zero."""
-    try:
-        value = float(typed) / scale
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1e6:
-        raise ConfigError(f"The {label} cannot be {typed[:40]!r}.", "Write a number above 0, or nothing.")
-    return value
+    return Field("", label, "", read, example="8").value
 
 
 def _row(trait: str, label: str, unset: str, help: str, group: str, **reads: Any) -> SettingRow:
@@ -50,13 +42,22 @@ def _row(trait: str, label: str, unset: str, help: str, group: str, **reads: Any
 
 
 def _number(trait: str, label: str, scale: float, unset: str, help: str) -> SettingRow:
-    """Return the row of a number, `scale` times as large on the screen as in the state."""
-    reads = {"words": lambda value: f"{value * scale:g}", "parse": partial(positive, label, scale)}
+    """Return the row of a number above 0, `scale` times as large on the screen as in the state."""
+
+    def read(text: str) -> float:
+        if not 0 < (value := float(text) / scale) < 1e6:
+            raise ValueError(text)
+        return value
+
+    reads = {
+        "words": lambda value: f"{value * scale:g}",
+        "parse": Field("", label, "", read, example="8").value,
+    }
     return _row(trait, label, unset, help, "measuring", **reads)
 
 
 _ROWS = (
-    _row("seed", "seed", "0", "Of random inputs. Default 0.", "inputs", parse=partial(whole, "seed", 0)),
+    _row("seed", "seed", "0", "Of random inputs. Default 0.", "inputs", parse=whole("seed", 0)),
     _row("data", "data", "random inputs",
          "An .npz file with an array for every input, or a folder of images or .npy files.", "inputs"),
     _row("calibration", "calibration", "the sample's own data, else random",
@@ -93,7 +94,7 @@ def _size_rows(state: BenchState) -> Iterator[SettingRow]:
     for name in free_names(state.model.structure)[:MOST_DIMENSIONS]:
         unset = "chosen" if name in dict(state.dims) else str(made.get(name, "chosen"))
         label, help = f"size of {name}", f"Size of {name} in the inputs of all configs"
-        place, parse = entry_place(trait_place("dims"), name), partial(whole, label, 1)
+        place, parse = entry_place(trait_place("dims"), name), whole(label, 1)
         yield SettingRow(f"dims/{name}", label, help, {unset: None}, place, "inputs", unset, parse=parse)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import chain, repeat
 from statistics import median
 from typing import TYPE_CHECKING
@@ -12,21 +11,20 @@ from workbench.apps.panels.answers import Answer
 from workbench.apps.panels.jobs import JobView
 from workbench.apps.panels.markup import error_html
 from workbench.apps.panels.state import BenchState
-from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.entries import clock_text
 from workbench.core.errors import Cancelled
 from workbench.core.measure.bar import in_words
 from workbench.core.measure.limits import Progress
-from workbench.core.measure.wording import speed_in_words
+from workbench.core.measure.wording import in_short
 from workbench.core.text import in_digits, one_line
 from workbench.drawing.markup import note_html, text
 from workbench.drawing.page.banner import axis_html, hero_html, tiles_html, verdict_html
 from workbench.drawing.verdict_picture import ABSENT, TAIL, Tile, axis_of, speed_so_far
 
 if TYPE_CHECKING:
-    from workbench.core.bundle.comparison import ComparisonRecord
     from workbench.features.compare.result import Comparison
 
-_MOST_LETTERS = 60  # of a config, and of a model's name
+_MOST_LETTERS = 60  # of a model's name
 _MOST_OF_ERROR = 160  # letters of an error in the folded line
 _NAMES = ("median", TAIL, "memory", "time to load", "file")  # of the tiles
 REPLACING = ("Compare", "Measure longer")  # jobs that end in another verdict
@@ -85,7 +83,7 @@ def said(state: BenchState) -> tuple[str, str, str]:
         return (step_words(job), "", "") if replaces else (doing_words(job), progress_html(job), "")
     line, why, more = (last, note_html(last), "show") if last else ("No answer yet", "", "")
     if result is not None:
-        line = verdict_in_words(result.record)
+        line = in_short(result.record)
     if error is not None:
         line = f"No result: {one_line(str(error), _MOST_OF_ERROR)}"
     if error is not None and (result is not None or isinstance(error, Cancelled)):
@@ -153,16 +151,8 @@ def answer_in_words(answer: Answer) -> str:
         kinds = dict.fromkeys(name.partition("/")[0] for name in answer.parts)
         return ", ".join([*([one_line(model.name, _MOST_LETTERS)] if model is not None else []), *kinds])
     record = answer.result.record
-    words = [one_line(record.model.name, _MOST_LETTERS), verdict_in_words(record)]
+    words = [one_line(record.model.name, _MOST_LETTERS), in_short(record)]
     return ", ".join([*words, clock_text(record.created_utc)])
-
-
-def verdict_in_words(record: ComparisonRecord) -> str:
-    """Return the first candidate with its verdict, in a few words."""
-    verdict = record.verdicts[0]
-    config = next(run.config for run in record.runs if run.label == verdict.label)
-    kind_words = speed_in_words(verdict) or {"unknown": "not settled"}.get(verdict.kind, verdict.kind)
-    return f"{one_line(config_in_words(config), _MOST_LETTERS)}: {kind_words}"
 
 
 def missing_words(state: BenchState) -> str:
@@ -177,10 +167,3 @@ def missing_words(state: BenchState) -> str:
     if known and (set_now.made_by, set_now.shapes) != (record.inputs.made_by, record.inputs.shapes):
         return f"This was measured on {made_by}; other inputs are set now."
     return ""
-
-
-def clock_text(created_utc: str, now: datetime | None = None) -> str:
-    """Return the local time of a moment; its day too, if that is not today."""
-    moment = datetime.fromisoformat(created_utc).astimezone()
-    today = (now or datetime.now().astimezone()).date()
-    return f"{moment:%H:%M}" if moment.date() == today else f"{moment:%Y-%m-%d %H:%M}"

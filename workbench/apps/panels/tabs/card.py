@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,13 +12,13 @@ from workbench.apps.panels.markup import error_html
 from workbench.apps.panels.table import PickedTable, TableWidget, WithDrawer, widget_of
 from workbench.core.bundle.display import csv_of
 from workbench.drawing.card import Card, PickTable
+from workbench.drawing.cell import PLOTLY, as_figure, as_still
 from workbench.drawing.lettering import text_width
 from workbench.drawing.markup import note_html
 from workbench.drawing.page.caption import caption_html
 from workbench.drawing.titles import take_title, title_of
 
 _NOTHING = "There is nothing to draw."
-PLOTLY = "application/vnd.plotly.v1+json"
 LABEL, MOST_BESIDE = 13, 110.0  # pixels of a letter and of the labels beside a figure that fits everywhere
 
 
@@ -70,8 +69,8 @@ class CardWidget:
             assert card.table is not None
             return {"text/plain": f"{card.summary}\n{card.table().to_string(max_rows=60)}"}
         if not isinstance(drawn, W.Widget):
-            return figure_bundle(drawn, card.summary)
-        bundle = still_bundle(drawn)
+            return as_figure(drawn, card.summary)
+        bundle = as_still(drawn)
         if drawn is not self.drawn:
             W.close(drawn)
         return bundle
@@ -155,26 +154,12 @@ class CardWidget:
         )
 
 
-def still_bundle(view: Any) -> dict[str, Any]:
-    """Return the MIME bundle of a view without the live widget."""
-    made = view._repr_mimebundle_()
-    bundle = made[0] if isinstance(made, tuple) else made
-    return {mime: data for mime, data in bundle.items() if mime in ("text/plain", "image/png", PLOTLY)}
-
-
-def figure_bundle(figure: Any, summary: str) -> dict[str, Any]:
-    """Return a plotly figure as JSON, and a sentence of numbers for readers that cannot draw it.
+def titled_figure(figure: Any, summary: str) -> tuple[str, W.Output]:
+    """Return the title of a figure as HTML, which wraps to the width of the panel, and the figure.
 
     It stands in an Output widget: a FigureWidget would cost 5 MB.
     """
-    # Plotly's toolbar would cover data; a drag zooms, a double-click shows everything again.
-    drawn = json.loads(figure.to_json()) | {"config": {"responsive": True, "displayModeBar": False}}
-    return {PLOTLY: drawn, "text/plain": summary}
-
-
-def titled_figure(figure: Any, summary: str) -> tuple[str, W.Output]:
-    """Return the title of a figure as HTML, which wraps to the width of the panel, and the figure."""
-    bundle = figure_bundle(figure, summary)
+    bundle = as_figure(figure, summary)
     title = caption_html(take_title(bundle[PLOTLY]))
     layout = bundle[PLOTLY]["layout"]
     # `append_display_data` would store nothing of a figure

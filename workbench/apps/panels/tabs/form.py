@@ -14,8 +14,7 @@ from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.handlers import button, follow, on_change, own_changes, text_field
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.next_steps import time_words
-from workbench.core.config import KNOBS, kinds
-from workbench.core.config.fields import BY_FIELD, SHORT_NAMES
+from workbench.core.config.fields import SWEPT, values_like
 from workbench.core.feature import Offer
 from workbench.core.form import Field
 from workbench.core.models.sizes import free_names, is_batch
@@ -24,7 +23,6 @@ from workbench.features.base.registry import KINDS
 
 NARROW, WIDE = 5, 15  # characters of an example: up to here a field is short, from here on it takes the rest
 MOST_AXES = 2
-SWEPT = (kinds.Choice, kinds.Flag, kinds.Switch, kinds.Count)  # kinds of knob whose values are short texts
 _SIZES = "1, 8, 32"
 
 
@@ -119,17 +117,17 @@ class AxesField(W.HBox):
         """Offer the free dimensions of the open model and the knobs."""
         dims = () if self.state.model is None else free_names(self.state.model.structure)
         if self.state.model is not None:  # an example that this model has: its batch, another size, a knob
-            first = next(filter(is_batch, dims), next(iter(dims), next(iter(SHORT_NAMES))))
+            first = next(filter(is_batch, dims), next(iter(dims), SWEPT[0]))
             self.pairs[0][0].placeholder = first
-            self.pairs[0][1].placeholder = example_of(first)
+            self.pairs[0][1].placeholder = values_like(first) or _SIZES
         for name, _ in self.pairs:
-            name.options = (*dims, *SHORT_NAMES, *(knob.field for knob in KNOBS if type(knob) in SWEPT))
+            name.options = (*dims, *SWEPT)
 
     def _typed(self) -> None:
         """Tell the text of all pairs; a name alone shows which values it takes."""
         for place, (name, values) in enumerate(self.pairs):
             named = name.value.strip()
-            values.placeholder = example_of(named) if named or not place else ""
+            values.placeholder = (values_like(named) or _SIZES) if named or not place else ""
         texts = [f"{name.value.strip()}={values.value.strip()}" for name, values in self.pairs
                  if name.value.strip() or values.value.strip()]  # fmt: skip
         self.changed("; ".join(texts))
@@ -140,13 +138,3 @@ class AxesField(W.HBox):
             for place, (name, values) in enumerate(self.pairs):
                 head, _, tail = (parts[place] if place < len(parts) else "").rpartition("=")
                 name.value, values.value = head.strip(), tail.strip()
-
-
-def example_of(name: str) -> str:
-    """Return values that an axis may have."""
-    knob: Any = BY_FIELD.get(SHORT_NAMES.get(name, name))
-    if knob is None:
-        return _SIZES
-    if isinstance(knob, kinds.Choice):
-        return ", ".join(knob.choices)
-    return "1, 2, 4" if isinstance(knob, kinds.Count) else "true, false"

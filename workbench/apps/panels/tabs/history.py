@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 from workbench.apps.panels import widgets as W
@@ -10,15 +9,14 @@ from workbench.apps.panels.answers import configs_of
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import buttons_of, error_to, follow, on_change, own_changes, shown_in
 from workbench.apps.panels.table import TableWidget
-from workbench.apps.panels.tabs.answer_words import clock_text
 from workbench.apps.panels.task_thread import import_shared
-from workbench.core.bundle.entries import Entry
+from workbench.core.bundle.entries import PIN, Entry, clock_text, split_note
 from workbench.core.config.literals import text_literal
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted
 from workbench.drawing.markup import note_html
 from workbench.features.base.history import History
-from workbench.features.base.history_rows import PIN, SHOWN_COLUMNS, read_words, rows_of, split_note
+from workbench.features.base.history_rows import SHOWN_COLUMNS, read_words, rows_of
 from workbench.features.compare.call import history
 from workbench.features.compare.result import Comparison
 
@@ -158,18 +156,12 @@ class HistoryPage:
 
     def _pin(self) -> None:
         """Pin the picked entries; those that all are pinned are pinned no longer."""
-        notes = {entry.id: split_note(entry.note) for entry in self.picked}
-        pins = not all(is_pinned for is_pinned, _ in notes.values())
-        self._keep_notes({identity: (pins, note) for identity, (_, note) in notes.items()})
+        pinned = all(split_note(entry.note)[0] for entry in self.picked)
+        self._history().pin(*(entry.id for entry in self.picked), pinned=not pinned)
+        self.show()
 
     def _annotate(self, note: str) -> None:
-        (entry,) = self.picked
-        self._keep_notes({entry.id: (split_note(entry.note)[0], note)})
-
-    def _keep_notes(self, notes: Mapping[str, tuple[bool, str]]) -> None:
-        """Keep by id whether an entry is pinned, and its note."""
-        for identity, (is_pinned, note) in notes.items():
-            self._history().annotate(identity, f"{PIN if is_pinned else ''} {note.strip()}".strip())
+        self._history().annotate(self.picked[0].id, note)
         self.show()
 
     def _side_by_side(self) -> None:

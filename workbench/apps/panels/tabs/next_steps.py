@@ -11,17 +11,14 @@ from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config
 from workbench.core.models.samples import sample_names
-from workbench.core.text import one_line
+from workbench.core.text import rounded_time
 from workbench.features.base.registry import KINDS
-from workbench.features.doctor.presets import int8_cpu, int8_here
+from workbench.features.doctor.presets import first_question
 
 FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
 IMPROVE_S = 180.0  # the default of wb.improve
 CHEAP_S = 10.0  # what takes no longer is made without being asked for
-_ROUND_S = (1, 2, 5, 10, 15, 20, 30, 45, 60)  # as people say a time
-_MINUTE_S = 60
 _MOST = 2  # next steps of an answer
-_MOST_LETTERS = 40  # of a model's name
 Turn: TypeAlias = Callable[[str, str], None]
 Step: TypeAlias = tuple[str, str, Callable[[], object]]  # a button beside the answer: label, hint, act
 
@@ -49,7 +46,7 @@ def _about_answer(bench: Bench, turn: Turn) -> Iterator[Step]:
     result = bench.state.result
     verdict, precisions = result.verdict, {run.config.precision for run in result.runs}
     if verdict.kind == "unknown" or verdict.provisional:
-        label = f"Measure longer, {rounded(bench.state.budget_s or MORE_S)}"
+        label = f"Measure longer, {rounded_time(bench.state.budget_s or MORE_S)}"
         yield label, "Measure further rounds; the earlier ones are kept", bench.measure_more
     questions = {
         "first difference": "Where do they first differ?" if verdict.kind == "outputs differ" else "",
@@ -59,7 +56,7 @@ def _about_answer(bench: Bench, turn: Turn) -> Iterator[Step]:
         "profile": "Where does the time go?",
     }
     yield from _asked(bench, turn, questions)
-    label = f"Find further gains, {rounded(IMPROVE_S)}"
+    label = f"Find further gains, {rounded_time(IMPROVE_S)}"
     yield label, "Try what the findings propose", partial(turn, "Improve", "")
 
 
@@ -87,25 +84,14 @@ def experiment_for(state: BenchState) -> tuple[str, Config] | None:
     """Return a question about the open model and the B that answers it; None once the configs were set."""
     if state.model is None or len(set(state.configs.values())) > 1:
         return None
-    name, a = one_line(state.model.name, _MOST_LETTERS), state.configs["A"]
-    description = state.model.describe()
-    if description.quantized is None and not int8_here(state.model, None):
-        precision = int8_cpu(state.model).precision
-        return f"Does int8 pay on {name}? Compare", a.replace(precision=precision)
-    if a.level is None:
-        question = f"What are ORT's graph optimizations worth on {name}? Compare"
-        return question, a.replace(level="disabled")
-    return None
+    return first_question(state.model, state.configs["A"])
 
 
 def cost_s(state: BenchState, kind: str) -> float | None:
     """Return about how many seconds it takes to make a kind of result; None where nobody knows."""
-    offer, (load_s, run_s) = KINDS.offer(kind), slowest_s(state)
+    offer = KINDS.offer(kind)
     took_s = state.took(offer.button)
-    if took_s is not None or offer.effort is None or load_s is None or run_s is None:
-        return took_s
-    base_s, loads, runs = offer.effort
-    return float(base_s + loads * load_s + runs * run_s)
+    return offer.cost_s(*slowest_s(state)) if took_s is None else took_s
 
 
 def slowest_s(state: BenchState) -> tuple[float | None, float | None]:
@@ -130,11 +116,4 @@ def make_if_cheap(bench: Bench, kind: str) -> None:
 def time_words(state: BenchState, kind: str) -> str:
     """Return about how long it takes to make a kind of result: ", about 10 s"; empty where nobody knows."""
     seconds = cost_s(state, kind)
-    return "" if seconds is None else f", about {rounded(seconds)}"
-
-
-def rounded(seconds: float) -> str:
-    """Return a time as people say it: 10 s, 2 min."""
-    if seconds > _ROUND_S[-1]:
-        return f"{seconds / _MINUTE_S:.0f} min"
-    return f"{next(step for step in _ROUND_S if step >= seconds)} s"
+    return "" if seconds is None else f", about {rounded_time(seconds)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cached_property, partial
 from html import escape
@@ -19,13 +18,13 @@ from workbench.apps.panels.files import content_of
 from workbench.apps.panels.handlers import button, error_to, follow, shown_in
 from workbench.apps.panels.jobs import Done, Failed, Job
 from workbench.apps.panels.state import SUBJECT
-from workbench.apps.panels.tabs.card import still_bundle
 from workbench.apps.panels.tabs.deploying import Deploying
 from workbench.apps.panels.task_thread import import_shared
 from workbench.core.config.literals import text_literal
 from workbench.core.errors import WorkbenchError
 from workbench.core.stored_files import free_path
 from workbench.core.text import file_name
+from workbench.drawing.cell import as_still
 from workbench.drawing.markup import note_html
 
 _GROUPS = {  # by name: the hint of each item by its key, which is its label, too
@@ -144,7 +143,7 @@ class Share:
         return "workbench" if model is None else file_name(model.name)
 
     def _pin(self) -> None:
-        bundle = partial(still_bundle, self.state.result)
+        bundle = partial(as_still, self.state.result)
         self.bench.page.pin(self.bench.card_code("result"), bundle, self.status)
 
     def _picture(self) -> None:
@@ -212,11 +211,10 @@ def data_of(result: Any, path: Path) -> tuple[Path, bytes]:
 
 def notebook_of(codes: list[str]) -> str:
     """Return a notebook with a cell for each code."""
-    cells: list[dict[str, Any]] = [
-        {"cell_type": "code", "id": f"cell-{place}", "metadata": {}, "outputs": [], "execution_count": None,
-         "source": code}
-        for place, code in enumerate(notebook_cells(codes), 1)
-    ]  # fmt: skip
+    import nbformat  # loads slowly
+
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
-    return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    new = nbformat.v4
+    cells = [new.new_code_cell(code, id=f"cell-{at}") for at, code in enumerate(notebook_cells(codes), 1)]
+    return str(nbformat.writes(new.new_notebook(cells=cells, metadata=metadata)))
