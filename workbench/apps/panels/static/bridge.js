@@ -133,6 +133,14 @@ function hearModels(panels, model) {
   });
 }
 
+// The second click of a double click would stop what the first one started.
+function hearClicks(panels) {
+  const heard = (event) => {
+    if (event.detail > 1 && event.target.closest(".wbp-compare, .wbp-try")) event.stopPropagation();
+  };
+  panels.addEventListener("click", heard, { capture: true });
+}
+
 // In projector mode arrows turn the views, and Escape ends it.
 function hearProjector(panels, model) {
   panels.addEventListener("keydown", (event) => {
@@ -158,6 +166,7 @@ function render({ model, el }) {
     tidy();
     hearModels(panels, model);
     hearProjector(panels, model);
+    hearClicks(panels);
     panels.addEventListener("focusin", (event) => {
       if (event.target.matches("select, input, tr, canvas")) {
         event.target.setAttribute("data-lm-suppress-shortcuts", "true");

@@ -31,7 +31,7 @@ class FindingCard:
         self.label, self.finding, self.key = label, finding, (findings, finding)
         self.outcome, self.status = W.HTML(), W.HTML()
         self.links = NodeLinks(self.state, finding.nodes, self.status)
-        self.try_it = button("Try it", _TRY, self._press, self.status)
+        self.try_it = button("Try it", _TRY, self._press, self.status, classes="wbp-small wbp-try")
         hint = "Put the config with this fix into B"
         use = ConfigUse("B", "", hint, lambda config: self._fixed or config)
         self.use = use_button(self.state, use, self.status)
