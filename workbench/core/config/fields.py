@@ -222,7 +222,7 @@ class ConfigFields(Settings):
 KNOBS = knobs_of(ConfigFields)
 BY_FIELD = {knob.field: knob for knob in KNOBS}
 SHORT_NAMES = {"threads": "intra_op_threads"}
-# What an axis of a sweep may be called: the knobs whose values are short texts.
+# What an axis of a grid may be called: the knobs whose values are short texts.
 SWEPT = (*SHORT_NAMES, *(knob.field for knob in KNOBS if isinstance(knob, Choice | Count | Flag | Switch)))
 
 
