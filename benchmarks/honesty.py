@@ -146,7 +146,7 @@ def compare_once(path: Path, slow_down: float, budget_s: float | None, seed: int
 
 
 def _block_counts(record: ComparisonRecord, began: float, share_of: Share) -> dict[str, int]:
-    """Blocks under our load and free of it, and how many of each were set aside."""
+    """Blocks under our load and free of it, and how many of each were excluded."""
     counts = {"loaded": 0, "loaded_flagged": 0, "clean": 0, "clean_flagged": 0}
     for run in record.runs:
         for process in run.processes:
@@ -189,7 +189,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     """The table of docs/measuring-evidence.md."""
     heads = (
         *("part", "load", "tries", *KINDS, "too few rounds"),
-        *("loaded blocks found", "clean blocks set aside", "sampling", "median, longest"),
+        *("loaded blocks found", "clean blocks excluded", "sampling", "median, longest"),
     )
     lines = []
     for part, counts in summary(rows)["parts"].items():

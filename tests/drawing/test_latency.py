@@ -137,7 +137,7 @@ def test_the_table_has_the_numbers_of_the_figure() -> None:
     assert list(table.index) == ["A", "B", "C"]
     assert table.loc["A", "p50_ms"] == pytest.approx(data.rows[0].median.value * 1e3)
     assert table.loc["A", "p50_low_ms"] < table.loc["A", "p50_ms"] < table.loc["A", "p50_high_ms"]
-    assert table.loc["B", "samples_set_aside"] == 2
+    assert table.loc["B", "samples_excluded"] == 2
     assert math.isnan(table.loc["B", "p99_ms"])
     assert "p99: not enough samples: 78 of 662" in table.loc["B", "note"]
     assert math.isnan(table.loc["C", "p50_ms"])

@@ -54,7 +54,7 @@ def test_disturbed_blocks_that_count_are_not_called_excluded() -> None:
     assert set(figure.data[0].marker.symbol) == {"circle"}
     assert not any("excluded" in text for text in figure.data[0].hovertext)
     assert "excluded" not in [trace.name for trace in figure.data]
-    assert set(timeline_table(comparison(busy, failed("B")))["set_aside_because"]) == {""}
+    assert set(timeline_table(comparison(busy, failed("B")))["excluded_because"]) == {""}
 
 
 def test_too_many_blocks_are_thinned_and_the_figure_says_so() -> None:
@@ -71,7 +71,7 @@ def test_the_table_holds_every_block() -> None:
     table = timeline_table(ordinary())
     assert len(table) == 80
     assert table["at_s"].is_monotonic_increasing
-    assert (table["set_aside_because"] != "").sum() == 2
+    assert (table["excluded_because"] != "").sum() == 2
 
 
 def test_a_strangers_reason_stays_text() -> None:

@@ -80,7 +80,7 @@ def latency_table(record: ComparisonRecord) -> DataFrame:
     rows = []
     for row in latency_data(record).rows:
         cells: dict[str, object] = {"label": row.label, "config": row.text}
-        cells |= {"samples": row.measured, "samples_set_aside": row.measured_aside}
+        cells |= {"samples": row.measured, "samples_excluded": row.measured_aside}
         for estimate in row.estimates:
             cells |= estimate.times(1e3).cells(estimate.name, "_ms")
         notes = [f"{estimate.name}: {estimate.note}" for estimate in row.estimates if estimate.note]

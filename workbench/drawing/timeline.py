@@ -104,7 +104,7 @@ def timeline_table(record: ComparisonRecord) -> DataFrame:
         for run in record.runs
         for m in _moments(run)
     ]
-    columns = ["at_s", "label", "round", "median_ms", "samples", "set_aside_because"]
+    columns = ["at_s", "label", "round", "median_ms", "samples", "excluded_because"]
     return data_frame(sorted(rows), columns=columns)
 
 

@@ -209,7 +209,7 @@ def test_a_file_that_is_no_database_is_left_as_it_is(path: Path, content: bytes,
     path.write_bytes(content)
     problem, fix = problem_of(lambda: use(RecordHistory(path)))
     assert str(path) in problem
-    assert "set_aside()" in fix
+    assert "start_afresh()" in fix
     assert path.read_bytes() == content
     assert names(path.parent) == [path.name]
 
@@ -242,18 +242,18 @@ def test_an_empty_file_is_an_empty_history(path: Path) -> None:
     assert len(RecordHistory(path)) == 1
 
 
-def test_set_aside_keeps_everything_and_starts_afresh(path: Path) -> None:
+def test_starting_afresh_keeps_everything(path: Path) -> None:
     path.write_bytes(b"damaged")
     path.with_name(path.name + "-journal").write_bytes(b"log")
     history = RecordHistory(path)
-    moved = history.set_aside()
+    moved = history.start_afresh()
     assert moved.read_bytes() == b"damaged"
     assert moved.with_name(moved.name + "-journal").read_bytes() == b"log"
     history.add(comparison())
     assert len(history) == 1
     assert moved.read_bytes() == b"damaged"
     path.unlink()
-    assert "cannot be moved aside" in problem_of(history.set_aside)[0]
+    assert "cannot be moved aside" in problem_of(history.start_afresh)[0]
 
 
 @pytest.mark.thorough
@@ -321,8 +321,8 @@ def test_what_no_workbench_put_there_is_refused(statement: str, path: Path) -> N
     for use in (lambda: history.add(comparison("02-b")), history.entries, lambda: history.open("01-a")):
         with pytest.raises(HistoryError, match="no workbench puts there") as refusal:
             use()
-        assert "set_aside" in refusal.value.fix
-    history.set_aside()
+        assert "start_afresh" in refusal.value.fix
+    history.start_afresh()
     assert history.add(comparison("02-b")) == "02-b"
 
 

@@ -59,7 +59,7 @@ def test_two_processes_give_no_interval() -> None:
     assert "2 processes" in middle.note
 
 
-def test_set_aside_blocks_do_not_count_unless_there_is_nothing_else() -> None:
+def test_excluded_blocks_do_not_count_unless_there_is_nothing_else() -> None:
     clean, noisy = block(0.001, count=10), block(0.009, count=10, disturbed=("waited for a core",))
     (mixed,) = percentiles(run("A", [process(1, [clean, noisy])]), [50.0])
     (only,) = percentiles(run("A", [process(1, [noisy])]), [50.0])

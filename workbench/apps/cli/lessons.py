@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.apps.cli import lab
 from workbench.apps.cli.commands import Commands, add_command
-from workbench.apps.cli.notebooks import set_aside, shipped_folder, writable_copy
+from workbench.apps.cli.notebooks import keep_own_copy, shipped_folder, writable_copy
 from workbench.core.bundle.atomic import write_atomically
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, listed
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.apps.course.progress import reset
 
     folder = writable_copy(arguments.folder)
-    kept = set_aside(folder / lesson.file, shipped_folder() / lesson.file)
+    kept = keep_own_copy(folder / lesson.file, shipped_folder() / lesson.file)
     writable_copy(arguments.folder)
     reset(lesson.number)
     print(

@@ -56,7 +56,7 @@ def writable_copy(target: Path | None = None) -> Path:
     return target
 
 
-def set_aside(file: Path, shipped: Path) -> Path | None:
+def keep_own_copy(file: Path, shipped: Path) -> Path | None:
     """Rename the user's copy, so that a new one can take its place; None if it is as shipped, or absent."""
     if not file.exists() or file.read_bytes() == shipped.read_bytes():
         return None

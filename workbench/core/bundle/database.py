@@ -36,13 +36,13 @@ CREATE INDEX records_listed ON records (
 );
 """  # the second index lists the results without reading their bundles
 _OURS = {("table", "records"), ("index", "records_by_model"), ("index", "records_listed")}
-_SET_ASIDE = "Call wb.history().set_aside(): it renames the file, deletes nothing, and a new history starts."
+_START_AFRESH = "Call wb.history().start_afresh(): it renames the file and deletes nothing; a new one starts."
 _ELSEWHERE = "Set WORKBENCH_HOME to a folder that you may write to."
 _FIXES = {
     "SQLITE_BUSY": "Another program holds it: close that one, or try again in a moment.",
     "SQLITE_LOCKED": "Another program holds it: close that one, or try again in a moment.",
-    "SQLITE_CORRUPT": _SET_ASIDE,
-    "SQLITE_NOTADB": _SET_ASIDE,
+    "SQLITE_CORRUPT": _START_AFRESH,
+    "SQLITE_NOTADB": _START_AFRESH,
     "SQLITE_FULL": "Free some space. What was saved before is still there.",
     "SQLITE_IOERR": "Check that the disk is not full and works. What was saved before is still there.",
     "SQLITE_READONLY": _ELSEWHERE,
@@ -107,18 +107,18 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:
     if application != APPLICATION_ID:
         raise HistoryError(
             f"{str(path)!r} is the database of another program, not a history.",
-            f"Set WORKBENCH_HOME to another folder. Or: {_SET_ASIDE}",
+            f"Set WORKBENCH_HOME to another folder. Or: {_START_AFRESH}",
         )
     if version != SCHEMA_VERSION:
         raise HistoryError(
             f"{str(path)!r} has version {version}; this workbench knows version {SCHEMA_VERSION}.",
-            f"Update ort-workbench, or set WORKBENCH_HOME to another folder. Or: {_SET_ASIDE}",
+            f"Update ort-workbench, or set WORKBENCH_HOME to another folder. Or: {_START_AFRESH}",
         )
     if foreign:
         raise HistoryError(
             f"{str(path)!r} holds what no workbench puts there: {', '.join(foreign)}. Such a trigger or view "
             "can change records unseen.",
-            _SET_ASIDE,
+            _START_AFRESH,
         )
     return True
 
@@ -154,7 +154,7 @@ def _translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
-        fix = next((text for code, text in _FIXES.items() if name.startswith(code)), _SET_ASIDE)
+        fix = next((text for code, text in _FIXES.items() if name.startswith(code)), _START_AFRESH)
         raise HistoryError(f"The history {str(path)!r} cannot be used: {error}.", fix) from error
     except OSError as error:
         raise HistoryError(f"The history {str(path)!r} cannot be used: {error}.", _ELSEWHERE) from error

@@ -187,7 +187,7 @@ class RecordHistory:
                 connection.execute("PRAGMA query_only = OFF")
                 connection.executescript("PRAGMA incremental_vacuum")  # execute() frees one page
 
-    def set_aside(self) -> Path:
+    def start_afresh(self) -> Path:
         """Rename an unusable file and its journal; return the new path. Nothing is deleted."""
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         target = self.path.with_name(f"{self.path.name}.aside-{stamp}-{time.time_ns() % 10**9:09d}")
