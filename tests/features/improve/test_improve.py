@@ -455,4 +455,23 @@ def test_a_cancel_before_anything_was_tried_is_a_cancel(improved: Any) -> None:
 def test_a_speed_up_that_is_not_reached_is_said(improved: Any) -> None:
     better = improved({START: fix_to(ONE_THREAD)}, measured("faster", 1.2), limits=Goal(min_speedup=2.0))
     assert better.config == ONE_THREAD
-    assert "The goal of 2.00× is not reached: it is 1.21×" in better.record.ended
+    assert "The goal of 2.00× is not reached: it is 1.212×." in better.record.ended
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ((1.7, 1.07, 2.84), "The goal of 3.00× is not reached: it is at least 1.07×."),
+        ((1.7, 1.5, 1.95), "The goal of 3.00× is not reached: it is about 1.7×."),
+        ((None, 1.5, None), "Whether the goal of 3.00× is reached is open: it is at least 1.5×."),
+    ],
+)
+def test_a_speed_up_that_is_not_reached_has_the_digits_of_its_interval(
+    improved: Any, ends: tuple[float | None, ...], words: str
+) -> None:
+    comparison = measured("faster", 1.2)
+    ratio, low, high = ends
+    verdict = replace(comparison.verdict, ratio=ratio, low=low, high=high)
+    proven = Comparison(replace(comparison.record, verdicts=(verdict,)))
+    better = improved({START: fix_to(ONE_THREAD)}, proven, limits=Goal(min_speedup=3.0))
+    assert words in better.record.ended

@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 import workbench as wb
 from tests.core.measure.fakes import FakeWorker, World
 from tests.core.models import tiny
+from tests.factories.comparisons import ordinary
 from workbench.core.bundle.bundle import pack_record, unpack_record
 from workbench.core.errors import Cancelled, RunFailed, WorkerError
 from workbench.core.worker.protocol import Message
@@ -358,12 +360,18 @@ def test_what_a_goal_out_of_reach_would_cost_is_said(tmp_path: Path) -> None:
     beyond = SimpleNamespace(config=wb.Config(precision=wb.DynamicInt8()), reason=reason)
     bench: Any = SimpleNamespace(entries={"B": beyond}, time_anyway=lambda _: {"B": math.log(1.6)})
     request = asked(tmp_path, goal=wb.Goal(min_speedup=1.5, max_accuracy_drop=0.01))
-    assert unreached(request, bench, 1.07) == (
-        "the goal of 1.50× is not reached: the best within the limits is 1.07×; "
-        f"precision dynamic int8 would reach 1.60×, and {reason}"
+    dearer = f"precision dynamic int8 would reach about 1.6×, and {reason}"
+    missed = "the goal of 1.50× is not reached: the best within the limits is"
+    proof = ordinary().verdict
+    assert unreached(request, bench, replace(proof, ratio=1.07, low=1.06, high=1.08)) == (
+        f"{missed} 1.07×; {dearer}"
     )
-    assert unreached(request, bench, 1.5) is None
-    assert unreached(request, bench, 1.4, is_least=True) == (
+    assert unreached(request, bench, replace(proof, ratio=1.3, low=1.07, high=2.5)) == (
+        f"{missed} at least 1.07×; {dearer}"
+    )
+    assert unreached(request, bench, None) == f"{missed} the default; {dearer}"
+    assert unreached(request, bench, replace(proof, ratio=1.5)) is None
+    assert unreached(request, bench, replace(proof, ratio=None, low=1.4, high=None)) == (
         "whether the goal of 1.50× is reached is open: it is at least 1.4×"
     )
 

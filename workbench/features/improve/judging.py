@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
+from workbench.core.text import factor
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.compare.result import Comparison
 from workbench.features.findings.fix_result import FixResult
@@ -177,10 +178,16 @@ def limits_in_words(limits: Goal, proof: Proof | None, first: Kept | None) -> st
     if unsettled := Kept.of(limits, record, record.runs[1]).words(None):
         texts.append(f"Whether it keeps the limits is not settled: {unsettled}.")
     if limits.min_speedup is not None and (verdict.bound or 1.0) < limits.min_speedup:
-        texts.append(
-            f"The goal of {limits.min_speedup:.2f}× is not reached: it is {verdict.bound or 1.0:.2f}×."
-        )
+        texts.append(_unreached(limits.min_speedup, verdict))
     return " ".join(texts)
+
+
+def _unreached(wanted: float, verdict: Verdict) -> str:
+    """Return that a required speed-up is not reached, or not for sure where its size is open."""
+    reached = factor(verdict.bound or 1.0, verdict.low, verdict.high)
+    if verdict.kind == "faster" and verdict.ratio is None:
+        return f"Whether the goal of {wanted:.2f}× is reached is open: it is {reached}."
+    return f"The goal of {wanted:.2f}× is not reached: it is {reached}."
 
 
 def _broken(first: Kept | None) -> str:

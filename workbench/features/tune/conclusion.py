@@ -60,7 +60,7 @@ def conclusion_of(
             better = f"nothing that was tried was better; there was no time for {counted(untried, 'config')}"
         if request.objective == "p99" and not any(bench.gains().values()):
             better = f"nothing is known of what was tried: {TOO_FEW.format(NEEDED[99.0])}"
-        return BASELINE, (unreached(request, bench, 1.0) or better) + _with_open(_reasons(of_default, None))
+        return BASELINE, (unreached(request, bench, None) or better) + _with_open(_reasons(of_default, None))
     entry = bench.entries[winner]
     record = confirmations[-1]
     kept = _checks(request, bench, winner, record.runs[1])
@@ -82,10 +82,7 @@ def conclusion_of(
             "" if proof.ratio is None else f" ({factor(proof.ratio, proof.low, proof.high)} on fresh rounds)"
         )
         return BASELINE, f"{words} led the race and was not confirmed{looked}: {proof.reason}"
-    ended = (
-        unreached(request, bench, proof.bound or 1.0, is_least=proof.ratio is None)
-        or "confirmed on fresh rounds"
-    )
+    ended = unreached(request, bench, proof) or "confirmed on fresh rounds"
     return winner, ended + _with_open(not_settled)
 
 
@@ -117,22 +114,21 @@ def _reasons(checks: list[Check], passed: bool | None) -> str:
     return "; ".join(check.reason for check in checks if check.passed is passed)
 
 
-def unreached(
-    request: StudyRequest, bench: LocalBench, reached: float, *, is_least: bool = False
-) -> str | None:
+def unreached(request: StudyRequest, bench: LocalBench, proof: Verdict | None) -> str | None:
     """Return what keeps a required speed-up from being reached; None if it is reached.
 
-    `is_least`: the best has this speed-up at least, and its size is open.
+    `proof` is the verdict that the answer is faster; None: the answer is the default.
     """
     wanted = request.goal.min_speedup
-    if wanted is None or reached >= wanted:
+    if wanted is None or (1.0 if proof is None else proof.bound or 1.0) >= wanted:
         return None
-    if is_least:
-        return f"whether the goal of {wanted:.2f}× is reached is open: it is at least {reached:.1f}×"
-    text = f"the goal of {wanted:.2f}× is not reached: the best within the limits is {reached:.2f}×"
+    if proof is not None and proof.ratio is None:
+        return f"whether the goal of {wanted:.2f}× is reached is open: it is {proof.factor}"
+    best = "the default" if proof is None else proof.factor
+    text = f"the goal of {wanted:.2f}× is not reached: the best within the limits is {best}"
     gains = bench.time_anyway(MOST_BEYOND)
     for label in sorted(gains, key=lambda label: gains[label]):
         if (ratio := math.exp(gains[label])) >= wanted:
             entry = bench.entries[label]
-            return f"{text}; {config_in_words(entry.config)} would reach {ratio:.2f}×, and {entry.reason}"
+            return f"{text}; {config_in_words(entry.config)} would reach {factor(ratio)}, and {entry.reason}"
     return text
