@@ -219,7 +219,7 @@ def test_doubts_are_one_line_that_unfolds() -> None:
     doubt = Doubt("noise", "A", "rounds scatter", "Measure longer.")
     record = replace(ordinary(), doubts=(doubt, replace(doubt, kind="drift", label=None)))
     html = verdict_html(record)
-    assert "<summary>⚠ 2 doubts: noise, drift</summary>" in html
+    assert ">⚠ 2 doubts: noise, drift</summary>" in html
     assert "noise about A:" in html
     assert "<details" not in verdict_html(ordinary())
 

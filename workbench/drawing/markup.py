@@ -17,3 +17,8 @@ def text(value: object, most: int = _MOST_LETTERS) -> str:
 def note_html(value: object) -> str:
     """Return a note in small letters."""
     return f'<div class="wbp-note">{text(value)}</div>'
+
+
+def tooltip(value: object) -> str:
+    """Return the attribute that shows a text where the mouse rests; empty for an empty text."""
+    return f' title="{text(value)}"' if value else ""

@@ -35,6 +35,7 @@ TICKS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of every axis, so that two answers can be 
 LEAST_SAME = 1.0001  # a band that can be drawn, whatever a stranger's record claims
 LEAST_CHANGE = 0.005  # a smaller share is written as no change
 TAIL = "slowest 1 in 100"
+SURE = " sure: between "  # in the line of the interval
 _LARGE = 10.0  # a change by more is a factor
 _BETWEEN = "between "
 _REASON_LETTERS = 120  # of why outputs were not judged
@@ -170,7 +171,7 @@ def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
             (verdict.low, verdict.high) if verdict.kind != "slower" else (1 / verdict.high, 1 / verdict.low)
         )
         ends = factor_ends(low, high).strip(" ()").replace(" to ", " and ")
-        lines.append(f"{verdict.confidence_text} sure: between {ends} times")
+        lines.append(f"{verdict.confidence_text}{SURE}{ends} times")
     if verdict.clock == "cpu":
         lines.append("By processor time at one thread")
     if verdict.provisional:

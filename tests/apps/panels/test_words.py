@@ -4,18 +4,41 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+import pandas as pd
 import pytest
 
-AVOIDED = ("set aside", "beside nothing", "share as…", "1 rounds")
+from workbench.apps.panels.table import TableWidget, head_of
+from workbench.drawing.glossary import meaning
+
+AVOIDED = ("set aside", "beside nothing", "share as…", "1 rounds", "may lose")
 ENDS = (".py", ".js", ".html")
 
 
 @pytest.mark.parametrize("words", AVOIDED)
 def test_no_source_of_a_screen_has_words_that_nobody_knows(words: str) -> None:
+    """A name with underscores stands on the screen, too: as the head of a column."""
     sources = [path for path in walked(files("workbench")) if path.name.endswith(ENDS)]
     assert len(sources) > 100
-    found = [str(path) for path in sources if words in path.read_text("utf-8").lower()]
+    found = [str(path) for path in sources if words in as_on_a_screen(path.read_text("utf-8"))]
     assert found == []
+
+
+def test_a_name_in_a_source_is_read_as_the_head_of_a_column() -> None:
+    assert head_of("samples_set_aside")[0] == "samples set aside"
+    assert "samples set aside" in as_on_a_screen('{"samples_set_aside": 2}')
+    assert "set aside" in as_on_a_screen("def Set_Aside(): ...")
+
+
+def test_the_head_of_a_column_says_what_its_word_means() -> None:
+    frame = pd.DataFrame({"node": ["x"], "p99_ms": [1.5], "self_s": [0.1], "<b>p99": [1]})
+    columns = TableWidget.of_frame(frame, "a table").columns
+    assert [column["help"] for column in columns] == ["", meaning("p99"), meaning("self time"), ""]
+    listed = TableWidget.of_rows(("when", "verdict"), [("now", "tie")], "a list").columns
+    assert [column["help"] for column in listed] == ["", meaning("verdict")]
+
+
+def as_on_a_screen(source: str) -> str:
+    return source.lower().replace("_", " ")
 
 
 def walked(folder):  # type: ignore[no-untyped-def]

@@ -16,6 +16,7 @@ from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.display import DataFrame
 from workbench.core.text import one_line
 from workbench.drawing.card import ConfigUse, PickTable
+from workbench.drawing.glossary import explained
 from workbench.drawing.words import plain
 
 _MOST_ROWS = 5_000  # that are sent to the page; the CSV has them all
@@ -50,14 +51,9 @@ class TableWidget(W.PageWidget):
                 for row in cut.itertuples(index=False)]  # fmt: skip
         at = names.index(key) if key in names else -1
         whole = with_keys(rows, at, cut.iloc[:, at] if at >= 0 else ())
-        columns = [
-            {
-                "name": head,
-                "number": all(isinstance(row[place], int | float | None) for row in rows),
-                "digits": 4 if factor is None else 3,
-            }
-            for place, (head, factor) in enumerate(heads)
-        ]
+        columns = [{"name": head, "help": explained(head), "digits": 4 if factor is None else 3,
+                    "number": all(isinstance(row[place], int | float | None) for row in rows)}
+                   for place, (head, factor) in enumerate(heads)]  # fmt: skip
         caption = one_line(caption)
         return cls(columns=columns, rows=rows, total=len(frame), caption=caption, key=at, whole=whole)
 
@@ -66,7 +62,8 @@ class TableWidget(W.PageWidget):
         cls, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str, **traits: Any
     ) -> TableWidget:
         """Return the table of these rows of texts."""
-        table = cls(columns=[{"name": name} for name in columns], caption=caption, **traits)
+        heads = [{"name": name, "help": explained(name)} for name in columns]
+        table = cls(columns=heads, caption=caption, **traits)
         table.fill(rows)
         return table
 

@@ -9,8 +9,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from workbench.core.text import bounded, counted, factor, factor_ends, in_ms
-from workbench.drawing.markup import text
-from workbench.drawing.verdict_picture import TICKS, RatioAxis, Tile, VerdictPicture, verdict_picture
+from workbench.drawing.glossary import explained, meaning
+from workbench.drawing.markup import text, tooltip
+from workbench.drawing.verdict_picture import SURE, TICKS, RatioAxis, Tile, VerdictPicture, verdict_picture
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, Doubt
@@ -42,7 +43,7 @@ def verdict_html(
 
 def numbers_html(table: NumbersTable) -> str:
     """Return a table with a row for each config, and why cells are empty."""
-    heads = "".join(f'<th scope="col">{text(head)}</th>' for head in table.heads)
+    heads = "".join(f'<th scope="col"{tooltip(explained(head))}>{text(head)}</th>' for head in table.heads)
     rows = "".join(_row(index, row) for index, row in enumerate(table.rows))
     notes = f'<div class="v-note">{text("; ".join(table.notes))}</div>' if table.notes else ""
     return (
@@ -81,19 +82,21 @@ def tiles_html(tiles: Iterable[Tile]) -> str:
 
 def _hero(picture: VerdictPicture, *, several: bool) -> str:
     label = f"{text(picture.label)}: " if several else ""
-    estimate = f'<span class="v-estimate">{text(picture.estimate)}</span>' if picture.estimate else ""
-    lines = "".join(f"<div>{text(line)}</div>" for line in picture.lines)
+    interval, noise = tooltip(meaning("interval")), tooltip(meaning(_NOISE)) * (_NOISE in picture.outputs)
+    estimate = f'<span class="v-estimate"{interval}>{text(picture.estimate)}</span>' * bool(picture.estimate)
+    lines = "".join(f"<div{interval * (SURE in line)}>{text(line)}</div>" for line in picture.lines)
     if picture.outputs and picture.kind != "outputs differ":
-        lines += f'<div class="v-outputs">{text(picture.outputs)}.</div>'
+        lines += f'<div class="v-outputs"{noise}>{text(picture.outputs)}.</div>'
     axis = "" if picture.effect == "error" else axis_html(picture.axis, picture.effect)
-    head = f'<b class="v-head v-{picture.effect}">{label}{text(picture.head)}</b> {estimate}'
+    word = tooltip(meaning("tie" if picture.kind == "tie" else "verdict"))
+    head = f'<b class="v-head v-{picture.effect}"{word}>{label}{text(picture.head)}</b> {estimate}'
     return hero_html(head, lines, axis)
 
 
 def _tile(tile: Tile) -> str:
     change = f'<div class="v-change v-{tile.effect}">{text(tile.change)}</div>' if tile.change else ""
     return (
-        f'<div class="v-tile"><div class="v-name">{text(tile.name)}</div>'
+        f'<div class="v-tile"{tooltip(explained(tile.name))}><div class="v-name">{text(tile.name)}</div>'
         f'<div class="v-value">{text(tile.value)}</div>{change}</div>'
     )
 
@@ -120,7 +123,7 @@ def axis_html(axis: RatioAxis | None, effect: str) -> str:
         spoken = f"ratio {words}"
     return (
         f'<svg class="v-axis" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" '
-        f'aria-label="{spoken}, on a logarithmic axis">{"".join(shapes)}</svg>'
+        f'aria-label="{spoken}, on a logarithmic axis"><title>{_AXIS_HELP}</title>{"".join(shapes)}</svg>'
     )
 
 
@@ -142,6 +145,8 @@ def _marks(axis: RatioAxis, effect: str, x: Callable[[float], float]) -> Iterato
         yield f'<circle class="v-mark v-{effect}" cx="{at}" cy="{MIDDLE}" r="6"/>'
 
 
+_NOISE = "signal to noise"
+_AXIS_HELP = text(f"{meaning('ratio')} {meaning('interval')}")
 _TICKS = {0.25: "¼×", 0.5: "½×", 1.0: "same", 2.0: "2×", 4.0: "4×"}
 
 
@@ -155,8 +160,8 @@ def _doubts(doubts: tuple[Doubt, ...], *, opened: bool) -> str:
     )
     kinds = text(", ".join(dict.fromkeys(doubt.kind for doubt in doubts)))
     return (
-        f'<details class="v-doubts"{" open" if opened else ""}><summary>⚠ {counted(len(doubts), "doubt")}: '
-        f"{kinds}</summary><ul>{rows}</ul></details>"
+        f'<details class="v-doubts"{" open" if opened else ""}><summary{tooltip(meaning("doubt"))}>'
+        f"⚠ {counted(len(doubts), 'doubt')}: {kinds}</summary><ul>{rows}</ul></details>"
     )
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from workbench.core.bundle.display import DataFrame
 from workbench.core.errors import Cancelled, WorkbenchError
 from workbench.core.text import in_digits, one_line
+from workbench.drawing.glossary import explained
+from workbench.drawing.markup import tooltip
 from workbench.drawing.page.caption import caption_html
 from workbench.drawing.titles import take_title
 
@@ -81,7 +83,7 @@ def table(frame: DataFrame, caption: str, *, most: int = _MOST_ROWS, opened: boo
     stop_if_asked()
     rows = frame.head(most)
     kinds = [kind.kind in "if" for kind in frame.dtypes]
-    heads = "".join(f'<th scope="col">{escape(one_line(str(name), 80))}</th>' for name in frame.columns)
+    heads = "".join(map(_head, map(str, frame.columns)))
     body = "".join(
         "<tr>" + "".join(map(_cell, row, kinds)) + "</tr>" for row in rows.itertuples(index=False, name=None)
     )
@@ -134,6 +136,10 @@ def attempt(make: Callable[[], str]) -> str:
 def _sentence(text: str) -> str:
     whole = text[:1].upper() + text[1:]
     return whole if whole.endswith((".", "!", "?", ")")) else f"{whole}."
+
+
+def _head(name: str) -> str:
+    return f'<th scope="col"{tooltip(explained(name))}>{escape(one_line(name, 80))}</th>'
 
 
 def _cell(value: Any, is_number: bool) -> str:
