@@ -215,6 +215,6 @@ def notebook_of(codes: list[str]) -> str:
 
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
-    new = nbformat.v4
-    cells = [new.new_code_cell(code, id=f"cell-{at}") for at, code in enumerate(notebook_cells(codes), 1)]
-    return str(nbformat.writes(new.new_notebook(cells=cells, metadata=metadata)))
+    book: Any = nbformat.v4  # without types
+    cells = [book.new_code_cell(code, id=f"cell-{at}") for at, code in enumerate(notebook_cells(codes), 1)]
+    return str(book.writes(book.new_notebook(cells=cells, metadata=metadata)))
