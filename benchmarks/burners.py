@@ -55,7 +55,7 @@ class OnOffLoad:
     def __enter__(self) -> OnOffLoad:
         with tempfile.NamedTemporaryFile(delete=False, suffix=".diary") as diary:
             self._diary = Path(diary.name)
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [sys.executable, "-c", _BURN, str(self._seed), str(os.getpid()), str(self._cores)],
                 stdout=diary,
             )
@@ -65,8 +65,8 @@ class OnOffLoad:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ended = time.perf_counter()
-        self._process.kill()
-        self._process.wait()
+        self.process.kill()
+        self.process.wait()
         lines = self._diary.read_text().splitlines()
         self._diary.unlink()
         self.bursts = [(float(line.split()[0]), float(line.split()[1])) for line in lines if " " in line]

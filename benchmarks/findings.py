@@ -171,7 +171,7 @@ def _rows_of_flaw(
     for part in parts:
         with left_out(f"{part} of {flaw.kind} {number}"):
             began = time.monotonic()
-            row = _row_of(part, flaw, looked, folder, budget_s)
+            row = row_of(part, flaw, looked, folder, budget_s)
             if row is None:
                 continue
             if part in MEASURED:
@@ -179,7 +179,7 @@ def _rows_of_flaw(
             yield {"part": part, "name": flaw.kind, "finding": flaw.finding, "number": number, **row}
 
 
-def _row_of(part: str, flaw: Flaw, looked: Looked, folder: Path, budget_s: float) -> dict[str, Any] | None:
+def row_of(part: str, flaw: Flaw, looked: Looked, folder: Path, budget_s: float) -> dict[str, Any] | None:
     """Return what one part says of a planted model; None if it does not apply."""
     finding = looked.finding(flaw.finding)
     if part == "recall":

@@ -27,7 +27,7 @@ from workbench.features.grid.acceptance import speed
 from workbench.features.grid.record import Winner, winner_of
 from workbench.features.tune.result import Study
 from workbench.features.variants.variant import gates_of_variants
-from workbench.features.variants.worth import Worth, _effect, worth_chart
+from workbench.features.variants.worth import Worth, effect_of, worth_chart
 
 REASON = "the 5 rounds differ too much to say by how much more"
 
@@ -120,7 +120,7 @@ def test_a_large_effect_that_is_ranked_by_its_least_still_wins() -> None:
 def test_a_pass_of_large_worth_helps_or_hurts(kind: str, effect: str, words: str) -> None:
     verdict = record(kind).verdict
     share = Worth.share.fget(SimpleNamespace(ratio=Estimate.of(verdict)))  # type: ignore[attr-defined]
-    assert _effect(verdict, share, None) == effect
+    assert effect_of(verdict, share, None) == effect
     ablation = examples.ablation()
     row = replace(ablation.rows[0], effect=effect, ratio=Estimate.of(verdict))  # type: ignore[arg-type]
     ablation = replace(ablation, rows=(row, *ablation.rows[1:]))

@@ -28,7 +28,7 @@ from workbench.features.tune.space import Space
 _PARENT = """
 from benchmarks.burners import OnOffLoad
 with OnOffLoad(1) as load:
-    print(load._process.pid, flush=True)
+    print(load.process.pid, flush=True)
     input()
 """
 

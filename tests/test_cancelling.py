@@ -126,7 +126,7 @@ def test_each_question_to_a_process_can_be_cancelled(
 ) -> None:
     path, cancel = tiny.save(tiny.mlp(), tmp_path), threading.Event()
     waits: list[tuple[str, Any]] = []
-    ask = Worker._wait
+    ask = Worker.wait_for_answer
 
     def watched(self: Worker, stage: str, timeout_s: float, given: threading.Event | None) -> Any:
         in_background = threading.current_thread() is not threading.main_thread()  # has an event of its own
@@ -134,7 +134,7 @@ def test_each_question_to_a_process_can_be_cancelled(
         return ask(self, stage, timeout_s, given)
 
     asked = WHOLE[what](path)
-    monkeypatch.setattr(Worker, "_wait", watched)
+    monkeypatch.setattr(Worker, "wait_for_answer", watched)
     asked(cancel)
     assert waits
     assert [stage for stage, given in waits if given is not cancel] == []

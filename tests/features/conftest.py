@@ -13,10 +13,7 @@ from workbench.features.base.registry import KINDS
 @pytest.fixture(scope="module")
 def toy() -> Iterator[None]:
     """Know one feature more."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(KINDS, "_makers", dict(KINDS._makers))
-        patch.setattr(KINDS, "_made", dict(KINDS._made))
-        KINDS.register("warmth", "tests.features.warmth")
+    with KINDS.with_one_more("warmth", "tests.features.warmth"):
         parser.cache_clear()
         yield
     parser.cache_clear()

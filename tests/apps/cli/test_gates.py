@@ -98,7 +98,7 @@ def test_a_summary_that_cannot_be_written_loses_no_measurement(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = Comparison(comparison()), list(CHECKS)
-    monkeypatch.setattr("workbench.apps.cli.checking._against_model", lambda _: made)
+    monkeypatch.setattr("workbench.apps.cli.checking.compare_with_model", lambda _: made)
     bundle, missing = tmp_path / "made.ortbench", tmp_path / "nowhere" / "summary.md"
     arguments = ["check", "a.onnx", "--against", "b.onnx", "--output", str(bundle)]
     assert main([*arguments, "--markdown", str(missing)]) == 2

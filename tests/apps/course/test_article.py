@@ -20,7 +20,7 @@ FIGURE = "quantization-across-models"
 @pytest.fixture(autouse=True)
 def nothing_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """No value of another test stands in a table."""
-    monkeypatch.setattr("workbench.apps.course.article._MEASURED", {})
+    monkeypatch.setattr("workbench.apps.course.article.OWN_VALUES", {})
 
 
 def test_a_claim_has_three_columns_and_its_missing_conditions() -> None:

@@ -121,32 +121,32 @@ class FakeWorker:
 
     def __init__(self, world: World, folder: Path, name: str, label: str) -> None:
         self.name = name
-        self._world, self._folder, self._label = world, folder, label
+        self.world, self._folder, self.label = world, folder, label
         self._run_s = world.run_s[label]
 
     def hello(self, **_: Any) -> dict[str, Any]:
-        self._world.clock.now_s += self._world.start_s
+        self.world.clock.now_s += self.world.start_s
         versions = {"python": "3.12", "onnxruntime": "1.31.1", "numpy": "2.0"}
-        return {"spawn_s": self._world.start_s, "import_s": 0.1, "versions": versions}
+        return {"spawn_s": self.world.start_s, "import_s": 0.1, "versions": versions}
 
     def request(self, kind: str, body: dict[str, Any], **_: Any) -> Message:
-        answer: Message = getattr(self, f"_{kind}")(**body)
+        answer: Message = getattr(self, f"do_{kind}")(**body)
         return answer
 
     def freeze(self) -> None:
-        self.is_frozen = self._world.freezes
+        self.is_frozen = self.world.freezes
 
     def thaw(self) -> None:
         self.is_frozen = False
 
     def kill(self) -> None:
-        if self in self._world.living:
-            self._world.living.remove(self)
+        if self in self.world.living:
+            self.world.living.remove(self)
 
     close = kill
 
     def log_text(self) -> str:
-        return self._world.log
+        return self.world.log
 
     def __enter__(self) -> FakeWorker:
         return self
@@ -154,13 +154,13 @@ class FakeWorker:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def _load(self, **_: Any) -> Message:
-        world = self._world
-        if self._label in world.failing:
+    def do_load(self, **_: Any) -> Message:
+        world = self.world
+        if self.label in world.failing:
             raise RunFailed("no kernel", "another one")
         world.clock.now_s += 0.02
-        world.sessions.append(self._label)
-        self._run_s = world.run_s[self._label] * (1 + world.rng.gauss(0, world.scatter))
+        world.sessions.append(self.label)
+        self._run_s = world.run_s[self.label] * (1 + world.rng.gauss(0, world.scatter))
         memory = {"rss_start_bytes": 1, "rss_loaded_bytes": 2}
         return Message(
             "done",
@@ -174,27 +174,27 @@ class FakeWorker:
             },
         )
 
-    def _first_run(self, **_: Any) -> Message:
+    def do_first_run(self, **_: Any) -> Message:
         return Message("done", {"first_run_s": self._spend(1), "io": "run", "feeds": 1})
 
-    def _outputs(self, path: str) -> Message:
-        number = self._world.sessions.count(self._label)
-        write_values(Path(path), [{"y": np.array([self._world.outputs(self._label, number)])}])
+    def do_outputs(self, path: str) -> Message:
+        number = self.world.sessions.count(self.label)
+        write_values(Path(path), [{"y": np.array([self.world.outputs(self.label, number)])}])
         return Message("done", {"outputs": ["y"]})
 
-    def _warm_up(self, **_: Any) -> Message:
-        return self._runs(8, {"steady": True, "cores": self._world.cores.get(self._label, [])})
+    def do_warm_up(self, **_: Any) -> Message:
+        return self._runs(8, {"steady": True, "cores": self.world.cores.get(self.label, [])})
 
-    def _block(self, seconds: float, min_runs: int, core: int | None, lead_in: int, **_: Any) -> Message:
-        self._world.held_to.add((self._label, core))
-        self._world.lead_ins.append((len(self._world.workers), self._label, lead_in))
-        others = [worker for worker in self._world.living if worker is not self]
-        self._world.blocks.append((self._label, all(worker.is_frozen for worker in others)))
+    def do_block(self, seconds: float, min_runs: int, core: int | None, lead_in: int, **_: Any) -> Message:
+        self.world.held_to.add((self.label, core))
+        self.world.lead_ins.append((len(self.world.workers), self.label, lead_in))
+        others = [worker for worker in self.world.living if worker is not self]
+        self.world.blocks.append((self.label, all(worker.is_frozen for worker in others)))
         count = max(min_runs, round(seconds / self._run_s), 1)
         nanoseconds = round(count * self._run_s * 1e9)
         return self._runs(count, {"wall_ns": nanoseconds, "cpu_ns": nanoseconds, "run_delay_ns": 0})
 
-    def _usage(self) -> Message:
+    def do_usage(self) -> Message:
         memory = {"rss_bytes": 3, "peak_rss_bytes": 4}
         return Message("done", {"providers": ["CPUExecutionProvider"], **memory})
 
@@ -203,5 +203,5 @@ class FakeWorker:
         return Message("done", body, array("q", [round(self._run_s * 1e9)] * count).tobytes())
 
     def _spend(self, runs: int) -> float:
-        self._world.clock.now_s += runs * self._run_s
+        self.world.clock.now_s += runs * self._run_s
         return runs * self._run_s

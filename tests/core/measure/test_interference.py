@@ -127,7 +127,7 @@ def test_without_open_files_a_reading_is_unknown_and_the_kept_ones_are_given_bac
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", none_left)
         patch.setattr("workbench.core.measure.interference.RELIST_S", -1.0)
-        watch._forget(os.getpid())
+        watch.forget(os.getpid())
         assert watch.read() is None
         assert open_files() == before
     assert watch.read() is not None

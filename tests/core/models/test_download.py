@@ -115,14 +115,14 @@ def test_https_never_falls_back_to_http() -> None:
     from io import BytesIO
     from urllib.request import Request
 
-    from workbench.core.models.download import _SafeRedirects
+    from workbench.core.models.download import SafeRedirects
 
     request = Request("https://models.example/m.onnx")
     with pytest.raises(DownloadError, match="unsafe"):
-        _SafeRedirects().redirect_request(
+        SafeRedirects().redirect_request(
             request, BytesIO(), 302, "", Message(), "http://models.example/m.onnx"
         )
-    followed = _SafeRedirects().redirect_request(
+    followed = SafeRedirects().redirect_request(
         request, BytesIO(), 302, "", Message(), "https://cdn.example/m.onnx"
     )
     assert followed.full_url == "https://cdn.example/m.onnx"
@@ -232,7 +232,7 @@ def test_odd_names_stay_in_the_folder(web: Site, home: Path) -> None:
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_a_server_that_drips_is_given_up(kind: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr("workbench.core.models.download._SLOW_S", 0.1)
+    monkeypatch.setattr("workbench.core.models.download.SLOW_SERVER_S", 0.1)
     with endless(kind) as address, pytest.raises(DownloadError, match="sent less than"):
         load(f"{address}/m.onnx")
     assert kept(home) == []
@@ -330,7 +330,7 @@ def test_the_hub_offline_uses_its_cache(hub: Site, monkeypatch: pytest.MonkeyPat
 
 def test_a_hub_that_drips_headers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr("workbench.core.models.hub._ANSWER_S", 0.1)
+    monkeypatch.setattr("workbench.core.models.hub.HUB_ANSWER_S", 0.1)
     with endless("headers") as address:
         monkeypatch.setenv("HF_ENDPOINT", address)
         with pytest.raises(DownloadError, match="sent less than"):

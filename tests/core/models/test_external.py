@@ -12,6 +12,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from tests.core.models import tiny
 from workbench.core.errors import ModelError
 from workbench.core.models import load
+from workbench.core.models.wire import varint
 
 
 def with_entry(folder: Path, **entries: str | None) -> Path:
@@ -172,9 +173,9 @@ def test_three_gigabytes_of_embedded_weights_are_skipped(tmp_path: Path) -> None
     size = 3 << 30
     proto = tiny.mlp().SerializeToString()
     header = TensorProto(name="big", data_type=TensorProto.FLOAT, dims=[size // 4]).SerializeToString()
-    payload = b"\x4a" + _varint(size)  # raw_data
-    tensor = b"\x2a" + _varint(len(header) + len(payload) + size) + header + payload
-    graph = b"\x3a" + _varint(len(tensor) + size) + tensor
+    payload = b"\x4a" + varint(size)  # raw_data
+    tensor = b"\x2a" + varint(len(header) + len(payload) + size) + header + payload
+    graph = b"\x3a" + varint(len(tensor) + size) + tensor
     path = tmp_path / "big.onnx"
     with path.open("wb") as file:
         file.write(proto + graph)
@@ -190,14 +191,6 @@ def _read_bytes() -> int:
     """What this process has read through system calls so far."""
     lines = Path("/proc/self/io").read_text().splitlines()
     return int(dict(line.split(": ") for line in lines)["rchar"])
-
-
-def _varint(value: int) -> bytes:
-    raw = bytearray()
-    while value > 127:
-        raw.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*raw, value])
 
 
 def test_the_hash_covers_the_weights(tmp_path: Path) -> None:
@@ -219,11 +212,11 @@ def test_the_hash_is_remembered_until_the_file_changes(
     from workbench.core.models import fingerprint
 
     path = tiny.save(tiny.mlp(), tmp_path)
-    monkeypatch.setattr(fingerprint, "_SETTLED_S", -1e9)
+    monkeypatch.setattr(fingerprint, "SETTLED_S", -1e9)
     first = load(path).sha256
     monkeypatch.setattr(fingerprint.hashlib, "file_digest", None)
     with monkeypatch.context() as patched:
-        patched.setattr(fingerprint, "_CHUNK_BYTES", None)  # reading again would fail
+        patched.setattr(fingerprint, "read_sha256", None)  # reading again would fail
         assert load(path).sha256 == first
     path.write_bytes(tiny.conv_net().SerializeToString())
     os.utime(path)

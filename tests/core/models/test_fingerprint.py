@@ -26,7 +26,7 @@ def settled(tmp_path: Path) -> Path:
 
 def test_many_threads_may_ask_at_once(settled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A and B of one comparison hash the same file, each in a thread of its own."""
-    monkeypatch.setattr("workbench.core.models.fingerprint._SETTLED_S", -1.0)  # its inode changed just now
+    monkeypatch.setattr("workbench.core.models.fingerprint.SETTLED_S", -1.0)  # its inode changed just now
     wanted = hashlib.sha256(b"weights").hexdigest()
     for _ in range(30):
         with ThreadPoolExecutor(16) as pool:

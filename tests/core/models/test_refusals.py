@@ -16,7 +16,7 @@ from tests.core.models import tiny
 from workbench.core.errors import ModelError
 from workbench.core.models import load
 from workbench.core.models.structure import MOST_GRAPH_NODES
-from workbench.core.models.wire import _varint
+from workbench.core.models.wire import varint
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
 FILES = {
@@ -121,8 +121,8 @@ def test_deep_nesting(tmp_path: Path) -> None:
     graph = b""
     for _ in range(60):  # a node (field 1), its attribute (5), the graph in it (6)
         for tag in (0x32, 0x2A, 0x0A):
-            graph = bytes([tag]) + _varint(len(graph)) + graph
-    path.write_bytes(b"\x08\x0a\x3a" + _varint(len(graph)) + graph)
+            graph = bytes([tag]) + varint(len(graph)) + graph
+    path.write_bytes(b"\x08\x0a\x3a" + varint(len(graph)) + graph)
     with pytest.raises(ModelError, match=r"deep\.onnx .*deeper than"):
         load(path)
 
@@ -200,6 +200,6 @@ def test_a_small_file_of_countless_nodes_is_refused_before_it_is_walked() -> Non
     graph = ModelProto.FromString(b"\x3a\x04\x12\x02gg").graph
     node = b"\x0a\x00"  # an empty one
     body = graph.SerializeToString() + node * (MOST_GRAPH_NODES + 1)
-    model = b"\x08\x08\x3a" + _varint(len(body)) + body
+    model = b"\x08\x08\x3a" + varint(len(body)) + body
     with pytest.raises(ModelError, match="more than 300,000 nodes"):
         load(model)

@@ -115,7 +115,7 @@ def test_broken_wire_is_named(data: bytes, words: str) -> None:
 
 def test_depth_is_bounded_before_the_stack_is() -> None:
     def wrapped(tag: int, body: bytes) -> bytes:
-        return bytes([tag]) + wire._varint(len(body)) + body
+        return bytes([tag]) + wire.varint(len(body)) + body
 
     data = b"\x0a\x00" * 3000
     for _ in range(MAX_DEPTH):

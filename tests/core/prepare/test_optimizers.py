@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
-from tests.core.prepare.test_script import _run_the_script
+from tests.core.prepare.test_script import run_the_script
 
 NAMES = ("onnxslim", "onnxsim", "onnxscript", "onnxoptimizer")
 
@@ -48,7 +48,7 @@ def test_onnxslim_prepares_a_file_that_is_kept(model: Path, tmp_path: Path) -> N
     assert [node.op_type for node in first.model.structure.graph.node] == ["MatMul"]
     assert first.steps[0].did == "onnxslim applied 1 time"
     assert again.steps[0].cached
-    _run_the_script(first, {"x": np.ones((2, 4), np.float32)}, tmp_path)
+    run_the_script(first, {"x": np.ones((2, 4), np.float32)}, tmp_path)
 
 
 @pytest.mark.real

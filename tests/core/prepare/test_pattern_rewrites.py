@@ -14,7 +14,7 @@ import workbench as wb
 from benchmarks.flaws import in_files, in_operators
 from benchmarks.flaws.flaw import Planted
 from tests.core.prepare.test_rewrites import check_same, model_of, op_types, run, tensor
-from tests.core.prepare.test_script import _run_the_script
+from tests.core.prepare.test_script import run_the_script
 from workbench.core.rewrites.activations import fuse_gelus
 from workbench.core.rewrites.channels import pad_channels
 from workbench.core.rewrites.constants import store_constants
@@ -312,4 +312,4 @@ def test_the_script_of_the_patterns_does_the_same(tmp_path: Path) -> None:
     prepared = wb.prepare(path, wb.Config(rewrites=("gelu-to-one-node", "loop-to-product")))
     assert prepared.steps[0].did == "loop-to-product applies nowhere, gelu-to-one-node applied 2 times"
     feed = {"x": np.random.default_rng(0).standard_normal((1, 64, 128)).astype(np.float32)}
-    _run_the_script(prepared, feed, tmp_path)
+    run_the_script(prepared, feed, tmp_path)

@@ -18,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
 from tests.amount import amount
-from tests.core.prepare.test_script import _run_the_script
+from tests.core.prepare.test_script import run_the_script
 from workbench.core.measure.tolerance import least_sqnr_db
 from workbench.core.rewrites import catalogue
 from workbench.core.rewrites.casts import remove_cast_pairs
@@ -495,7 +495,7 @@ def test_all_rewrites_of_a_file_and_the_script_that_does_the_same(external: bool
         for file in (path, prepared.model.path)
     )
     np.testing.assert_allclose(after, before, rtol=1e-4, atol=1e-5)
-    _run_the_script(prepared, feed, tmp_path)
+    run_the_script(prepared, feed, tmp_path)
 
 
 @pytest.mark.real

@@ -62,7 +62,7 @@ def test_the_script_makes_the_same(name: str, tmp_path: Path) -> None:
     np.savez(tmp_path / "calibration.npz", **few)
     feed = {key: array[-1:] for key, array in calibration.feeds.items()}
     prepared = wb.prepare(tmp_path / "model.onnx", config, calibration=few)
-    _run_the_script(prepared, feed, tmp_path)
+    run_the_script(prepared, feed, tmp_path)
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def test_nodes_to_leave_out_have_the_names_that_the_quantizer_sees(precision: An
     feed = {"x": np.linspace(-1, 1, 64, dtype=np.float32)[None]}
     np.savez(tmp_path / "calibration.npz", **feed)
     prepared = wb.prepare(path, wb.Config(precision=precision), calibration=[feed])
-    _run_the_script(prepared, feed, tmp_path)
+    run_the_script(prepared, feed, tmp_path)
 
 
 @pytest.mark.real
@@ -88,7 +88,7 @@ def test_a_sample_in_the_place_of_the_model_is_named_by_its_file(tmp_path: Path)
     config = wb.Config(precision=wb.PreparedModel("digits-conv-qat"))
     assert "# The name of a sample is no file" in config.to_python("model.onnx")
     feed = {"pixels": np.ones((1, 1, 64, 64), np.float32)}
-    _run_the_script(wb.prepare("digits-conv", config), feed, tmp_path)
+    run_the_script(wb.prepare("digits-conv", config), feed, tmp_path)
 
 
 @pytest.mark.slow
@@ -96,10 +96,10 @@ def test_a_sample_in_the_place_of_the_model_is_named_by_its_file(tmp_path: Path)
 def test_where_symbolic_shapes_fail_nothing_is_left_behind(tmp_path: Path) -> None:
     path = save(tmp_path, *UNKNOWN_SHAPES)
     prepared = wb.prepare(path, wb.Config(precision=wb.DynamicInt8()))
-    _run_the_script(prepared, {"x": np.ones((2, 8), np.float32)}, tmp_path)
+    run_the_script(prepared, {"x": np.ones((2, 8), np.float32)}, tmp_path)
 
 
-def _run_the_script(prepared: wb.Prepared, feed: dict[str, Any], folder: Path) -> None:
+def run_the_script(prepared: wb.Prepared, feed: dict[str, Any], folder: Path) -> None:
     """It gives what the prepared file gives, and leaves no file but those that it names."""
     feed = {name: _as_taken(value, name, prepared.model) for name, value in feed.items()}
     np.savez(folder / "feeds.npz", **feed)

@@ -42,7 +42,7 @@ def test_workers_of_one_server_run_models(tmp_path: Path, servers: ForkServers) 
         pids, imports_s = set(), set()
         for worker in (first, second):
             imports_s.add(worker.hello(timeout_s=60)["import_s"])
-            assert isinstance(worker._process, ForkedProcess)
+            assert isinstance(worker.process, ForkedProcess)
             pids.add(worker.pid)
             request = {"model": str(model), "plan": load_plan()}
             worker.request("load", request, stage="load", timeout_s=60)
@@ -97,7 +97,7 @@ def test_an_interpreter_that_cannot_fork_workers_starts_them(tmp_path: Path, ser
     quitter = interpreter(tmp_path, 'case "$*" in *fork_server*) exit 1;; esac; exec "$PYTHON" "$@"')
     with servers.start(tmp_path, name="A", python=quitter) as worker:
         worker.hello(timeout_s=60)
-        assert not isinstance(worker._process, ForkedProcess)
+        assert not isinstance(worker.process, ForkedProcess)
 
 
 SILENT = """

@@ -77,7 +77,7 @@ def test_windows_suspends_the_interpreter_and_not_its_launcher(
     with started(tmp_path) as worker, monkeypatch.context() as patch:
         patch.setattr(psutil, "Process", Process)
         patch.setattr(freezing, "HAS_SIGNALS", False)
-        worker._pid = 4_000_001
+        worker.pid = 4_000_001
         worker.freeze()
         worker.thaw()
     assert asked == [4_000_001]

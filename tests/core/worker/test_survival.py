@@ -294,7 +294,7 @@ def test_the_log_is_checked_also_when_answers_come_fast(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with started(tmp_path) as worker:
-        monkeypatch.setattr("workbench.core.worker.launch._POLL_S", 600)
+        monkeypatch.setattr("workbench.core.worker.launch.ANSWER_POLL_S", 600)
         monkeypatch.setattr("workbench.core.worker.launch.MAX_LOG_BYTES", 4)
         worker.log_path.write_text("chatter")
         with pytest.raises(WorkerError, match="printed more than"):

@@ -25,6 +25,6 @@ def test_a_delay_that_no_file_tells_is_unknown(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_worker_starts_also_where_it_cannot_offer_itself_to_the_memory_killer(tmp_path: Any) -> None:
-    child._go_first(str(tmp_path))
-    child._go_first(str(tmp_path / "score"))
+    child.be_killed_first(str(tmp_path))
+    child.be_killed_first(str(tmp_path / "score"))
     assert (tmp_path / "score").read_text() == "1000"

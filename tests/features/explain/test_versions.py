@@ -71,7 +71,7 @@ def test_an_attribute_that_a_version_lacks_is_no_refusal_of_ort() -> None:
 
 
 def test_a_session_without_a_record_of_its_placement() -> None:
-    assert graph_capture._assigned(SimpleNamespace()) == []  # type: ignore[arg-type]
+    assert graph_capture.assigned_parts(SimpleNamespace()) == []  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_a_try_that_fails_ends_nothing_and_is_made_again(
 
     examined = {"confidence": "sure", "predicted": 1.5, "measured": 1.4, "low": None, "high": None}
     monkeypatch.setattr(findings, "look_at", lambda *_: None)
-    monkeypatch.setattr(findings, "_row_of", row_of)
+    monkeypatch.setattr(findings, "row_of", row_of)
     output = tmp_path / "rows.jsonl"
     only = ["--only", "einsum", "general-power", "--tries", "1"]
     call = ["--parts", "gain", "improve", *only, "--file", str(output)]

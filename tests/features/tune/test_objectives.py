@@ -35,10 +35,10 @@ class TwoWorld(World):
 
     def gains(self, at: int = 0) -> Gains:
         if at == 0:
-            return self._gains
+            return self.drawn
         return {
             label: dict.fromkeys(rounds, 0.7 if self.configs[label].level == "disabled" else 0.0)
-            for label, rounds in self._gains.items()
+            for label, rounds in self.drawn.items()
         }
 
 
@@ -49,7 +49,7 @@ def test_a_config_that_leads_in_any_objective_stays_in_the_race() -> None:
     )
     winner = Selection(space, Config(), world).run()
     assert world.configs[winner].level == "basic"
-    rounds = {world.configs[label]: len(gains) for label, gains in world._gains.items()}
+    rounds = {world.configs[label]: len(gains) for label, gains in world.drawn.items()}
     assert rounds[Config(level="disabled")] >= 3
     assert (
         max(rounds[c] for c in rounds if c.level is None and c != Config()) < rounds[Config(level="disabled")]

@@ -101,7 +101,7 @@ def test_without_time_the_default_wins() -> None:
 def test_a_default_that_breaks_a_limit_does_not_win() -> None:
     space = Space.of(level=("basic",))
     world = World(lambda config: 1.0 + 0.3 * (config != Config()), 0.01, 100.0)
-    del world._gains["A"]
+    del world.drawn["A"]
     winner = Selection(space, Config(), world).run()
     assert world.configs[winner] == Config(level="basic")
 

@@ -51,11 +51,11 @@ class PlanWorld(World):
 
 
 class PlanWorker(FakeWorker):
-    def _load(self, plan: dict[str, Any], **_: Any) -> Message:
-        world: Any = self._world
+    def do_load(self, plan: dict[str, Any], **_: Any) -> Message:
+        world: Any = self.world
         world.plans.append(plan)
-        world.run_s[self._label] = world.run_of(plan)
-        return super()._load()
+        world.run_s[self.label] = world.run_of(plan)
+        return super().do_load()
 
 
 def asked(folder: Path, **changes: Any) -> StudyRequest:
@@ -103,7 +103,7 @@ class HangingWorker(PlanWorker):
 
     def request(self, kind: str, body: dict[str, Any], *, timeout_s: float = 0.0, **options: Any) -> Message:
         if kind == "load" and body["plan"]["attributes"].get("intra_op_num_threads") == 2:
-            self._world.clock.now_s += timeout_s
+            self.world.clock.now_s += timeout_s
             raise WorkerError(f"the worker gave no answer within {timeout_s:g} s", "try another config")
         return super().request(kind, body, timeout_s=timeout_s, **options)
 
@@ -173,9 +173,9 @@ class CoolingWorld(PlanWorld):
 
 
 class CoolingWorker(PlanWorker):
-    def _load(self, plan: dict[str, Any], **options: Any) -> Message:
-        is_first = self._label not in self._world.sessions
-        loaded = super()._load(plan, **options)
+    def do_load(self, plan: dict[str, Any], **options: Any) -> Message:
+        is_first = self.label not in self.world.sessions
+        loaded = super().do_load(plan, **options)
         loaded.body["load_s"] = 0.05 if is_first else 0.02
         return loaded
 
@@ -214,10 +214,10 @@ class OutputsWorld(PlanWorld):
 
 
 class OutputsWorker(PlanWorker):
-    def _outputs(self, path: str) -> Message:
-        world: Any = self._world
-        world.written.append(self._label)
-        return super()._outputs(path)
+    def do_outputs(self, path: str) -> Message:
+        world: Any = self.world
+        world.written.append(self.label)
+        return super().do_outputs(path)
 
 
 def test_outputs_are_compared_in_the_first_round_of_a_config_alone(tmp_path: Path) -> None:

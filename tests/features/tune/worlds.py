@@ -35,8 +35,8 @@ class World:
     rounds: int = 0
 
     def __post_init__(self) -> None:
-        self._rng = random.Random(self.seed)
-        self._gains: dict[str, dict[int, float]] = {BASELINE: {}}
+        self.rng = random.Random(self.seed)
+        self.drawn: dict[str, dict[int, float]] = {BASELINE: {}}
         self.configs[BASELINE] = Config()
 
     def admit(self, config: Config, stage: Stage) -> str | None:
@@ -45,20 +45,20 @@ class World:
         self.configs[label] = config
         if config in self.failing:
             return None
-        self._gains[label] = {}
+        self.drawn[label] = {}
         return label
 
     def measure(self, labels: Sequence[str]) -> None:
         self.rounds += 1
         self.spent_s += SECONDS * (len(labels) + 1)
-        moment = self._rng.gauss(0, self.scatter / 2**0.5)  # of the default: all of a round share it
+        moment = self.rng.gauss(0, self.scatter / 2**0.5)  # of the default: all of a round share it
         for label in labels:
-            self._gains[label][self.rounds] = self.draw(self.configs[label], moment)
+            self.drawn[label][self.rounds] = self.draw(self.configs[label], moment)
 
     def draw(self, config: Config, moment: float) -> float:
         from math import log
 
-        return -log(self.truth(config)) + moment + self._rng.gauss(0, self.scatter / 2**0.5)
+        return -log(self.truth(config)) + moment + self.rng.gauss(0, self.scatter / 2**0.5)
 
     objectives = 1
 
@@ -68,7 +68,7 @@ class World:
 
     def gains(self, at: int = 0) -> Gains:
         assert at == 0
-        return self._gains
+        return self.drawn
 
     def affords(self, count: int, share: float = 1.0) -> bool:
         return self.spent_s + SECONDS * (count + 1) <= share * 0.7 * self.budget_s
@@ -113,7 +113,7 @@ def _is_confirmed(world: World, config: Config) -> bool:
     pairs: list[Pair] = []
     while world.spent_s + 2 * SECONDS <= world.budget_s and len(pairs) < MOST_ROUNDS:
         world.spent_s += 2 * SECONDS
-        gain = world.draw(config, world._rng.gauss(0, world.scatter / 2**0.5))
+        gain = world.draw(config, world.rng.gauss(0, world.scatter / 2**0.5))
         pairs.append(Pair(len(pairs) + 1, gain, gain, 3, 3))
         if is_enough(pairs, Criteria()):
             break

@@ -50,7 +50,7 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print each check with its reason, and return the exit code."""
     against_bundle = arguments.against.endswith(".ortbench")
-    result, checks = (_against_bundle if against_bundle else _against_model)(arguments)
+    result, checks = (compare_with_bundle if against_bundle else compare_with_model)(arguments)
     for check in checks:
         print(f"{check.name}: {RESULTS[check.code]}, {check.text}")
     code = save(result, arguments, checks)
@@ -70,7 +70,8 @@ def _write(file: Path, text: bytes) -> None:
         raise StorageError(problem, "give a file in a folder that you may write to") from error
 
 
-def _against_model(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]:
+def compare_with_model(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]:
+    """Measure both models side by side; return the comparison and its checks."""
     from workbench.core.config import Config
     from workbench.core.models import load
     from workbench.features.compare.call import compare
@@ -98,7 +99,8 @@ def _against_model(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]:
     return result, [speed, error_check(record, arguments.max_error)]
 
 
-def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]:
+def compare_with_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]:
+    """Measure the model beside what a bundle holds; return the measurement and its checks."""
     from workbench.core.measure.apart import interval_apart
     from workbench.core.measure.continuing import check_same_machine, check_same_software
     from workbench.core.models import load

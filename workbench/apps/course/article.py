@@ -16,7 +16,7 @@ from workbench.core.text import did_you_mean, listed, one_line
 NOT_RECORDED = "no recorded run"
 LONGEST = 1_000  # characters of a claim or a caption
 NOT_MEASURED = "not measured"
-_MEASURED: dict[str, str] = {}  # the reader's values of single claims, kept for the table of their lesson
+OWN_VALUES: dict[str, str] = {}  # the reader's values of single claims, kept for the table of their lesson
 
 
 class ArticleRow(NamedTuple):
@@ -143,12 +143,12 @@ def compare_with_article(name: str, value: Any) -> ArticleComparison:
     if name in claims:
         claim = claims[name]
         if value is not None:
-            _MEASURED[name] = _own(value)
+            OWN_VALUES[name] = _own(value)
         return ArticleComparison(claim.id, claim.missing, (claim.row(value),))
     of_lesson = {claim.id: claim for claim in claims.values() if name == f"lesson-{claim.lesson}"}
     if of_lesson:
         given = _named_values(name, value, of_lesson, "claims")
-        measured = _MEASURED | {claim: value for claim, value in given.items() if value is not None}
+        measured = OWN_VALUES | {claim: value for claim, value in given.items() if value is not None}
         rows = tuple(claim.row(measured.get(claim.id)) for claim in of_lesson.values())
         return ArticleComparison("What the article claims on this subject", (), rows)
     table = tables.get(name.partition("/")[0])

@@ -84,14 +84,14 @@ class LoadWatch:
         for thread, path in list(self._paths.items()):
             text = self._text(thread, path)
             if text is None:
-                self._forget(thread)
+                self.forget(thread)
             else:
                 cpu_ns[thread] = int(text.split(maxsplit=1)[0])
         return LoadReading(time.perf_counter(), cpu_ns)
 
     def close(self) -> None:
         for thread in self._paths.keys() | self._files.keys():
-            self._forget(thread)
+            self.forget(thread)
         self._newest = ""  # forces a new listing at the next reading
 
     def _list(self) -> None:
@@ -106,7 +106,7 @@ class LoadWatch:
                     continue
                 paths.update({int(thread): f"{folder}/{thread}/schedstat" for thread in threads})
         for thread in self._paths.keys() - paths.keys():
-            self._forget(thread)
+            self.forget(thread)
         self._paths = paths
         self._listed_at = time.perf_counter()
 
@@ -129,7 +129,8 @@ class LoadWatch:
             return None
         return text
 
-    def _forget(self, thread: int) -> None:
+    def forget(self, thread: int) -> None:
+        """Leave a thread out until the next listing, and close its file."""
         self._paths.pop(thread, None)
         file = self._files.pop(thread, None)
         if file is not None:

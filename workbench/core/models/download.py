@@ -36,7 +36,7 @@ from workbench.core.text import bytes_text, has_login, public_address, shorten
 
 _CHUNK_BYTES = 1 << 18
 _STALL_S = 30.0  # a server silent for this long counts as dead
-_SLOW_S = 60.0  # a server that sends almost nothing for this long counts as dead too
+SLOW_SERVER_S = 60.0  # a server that sends almost nothing for this long counts as dead too
 _PIN = re.compile(r"sha256=([0-9a-fA-F]{64})")
 _NOTE = ".beside.json"  # the hashes of the weight files beside a pinned model
 _SAFE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -65,7 +65,7 @@ def download(
     pin = _pin(address, fragment)
     label = shorten(public_address(url))
     fetch = _Fetch(max_bytes)
-    watch = Watch(label, timeout_s, progress, _SLOW_S)
+    watch = Watch(label, timeout_s, progress, SLOW_SERVER_S)
     work = partial(_fetch_all, fetch, url, pin, watch)
     with in_background(work, "download", cancel) as task, closing(fetch.sockets):
         path = task.result(watch.check)
@@ -101,7 +101,7 @@ def _hashes_beside(folder: Path, pin: str | None) -> dict[str, str]:
         return {}
 
 
-class _SafeRedirects(HTTPRedirectHandler):
+class SafeRedirects(HTTPRedirectHandler):
     """A redirect handler that refuses a redirect from https to http or to any other scheme."""
 
     def redirect_request(  # type: ignore[no-untyped-def]
@@ -127,7 +127,7 @@ class _Fetch:
         for handler in (
             ProxyHandler(),
             self.sockets,
-            _SafeRedirects(),
+            SafeRedirects(),
             HTTPDefaultErrorHandler(),
             HTTPErrorProcessor(),
         ):

@@ -18,7 +18,7 @@ from workbench.core.text import path_text
 
 _CHUNK_BYTES = 1 << 20
 MOST_NOTES_BYTES = 2_000_000  # about 10,000 files
-_SETTLED_S = 2.0  # a younger file may change again within its clock's tick: do not cache
+SETTLED_S = 2.0  # a younger file may change again within its clock's tick: do not cache
 
 
 def fingerprint(path: Path, external: Sequence[str], cancel: threading.Event | None = None) -> str:
@@ -43,7 +43,7 @@ def file_sha256(path: Path, cancel: threading.Event | None = None) -> str:
         if (
             note is not None
             and _state(path) == state
-            and time.time() - max(state[1], state[2]) / 1e9 > _SETTLED_S
+            and time.time() - max(state[1], state[2]) / 1e9 > SETTLED_S
         ):
             _remember(note, state, digest)
         return digest

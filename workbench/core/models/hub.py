@@ -15,7 +15,7 @@ from workbench.core.models.transfer import Progress, Watch
 from workbench.core.text import bytes_text, shorten
 
 _SLOW_S = 600.0  # the hub reports pieces of 10 MB: a slow line takes minutes per piece
-_ANSWER_S = 60.0  # a hub that has not answered with a file's size by then counts as dead
+HUB_ANSWER_S = 60.0  # a hub that has not answered with a file's size by then counts as dead
 _FORM = "Write hf://org/repo/path/to/model.onnx, or with @revision at its end"
 
 
@@ -70,7 +70,7 @@ def _fetch_file(
     endpoint = os.environ.get("HF_ENDPOINT") or None  # set even after the hub's import
     label = shorten(f"hf://{repo}/{path}")
     offline = False
-    watch.begin(_ANSWER_S)
+    watch.begin(HUB_ANSWER_S)
     try:
         size = get_hf_file_metadata(
             hf_hub_url(repo, path, revision=revision, endpoint=endpoint), endpoint=endpoint

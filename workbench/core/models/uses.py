@@ -16,7 +16,7 @@ Role = Literal[
     "interval",
 ]  # fmt: skip
 
-_MAX_VISITS = 20_000  # values followed per input: a bound for hostile graphs, far above real ones
+MAX_VISITS = 20_000  # values followed per input: a bound for hostile graphs, far above real ones
 _FIRST = frozenset(  # operators whose output holds the values of their first input
     (
         *("Identity", "Cast", "CastLike", "Dropout", "Optional", "OptionalGetElement", "Trilu", "Pad"),
@@ -143,7 +143,7 @@ def _readers(scope: GraphScope, name: str) -> Iterator[tuple[GraphScope, NodePro
     """Yield every reader of the values, in any scope."""
     waiting = [(scope, name)]
     visited = {(id(scope), name)}
-    while waiting and len(visited) < _MAX_VISITS:
+    while waiting and len(visited) < MAX_VISITS:
         where, value = waiting.pop()
         for node, position in where.readers(value):
             yield where, node, position

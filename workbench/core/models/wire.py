@@ -74,7 +74,7 @@ class _Walker:
                     continue
                 child = children.get(number) if length > KEEP_BYTES else None
                 body = self.message(child, length, depth + 1) if child else self._take(length, end)
-                kept = tag + _varint(len(body)) + body
+                kept = tag + varint(len(body)) + body
             else:
                 raise Malformed(f"byte {self._at - 1:,} has wire type {wire}, which ONNX does not use")
             if not payload:
@@ -137,7 +137,8 @@ def _value(raw: bytes) -> int:
     return value
 
 
-def _varint(value: int) -> bytes:
+def varint(value: int) -> bytes:
+    """Return a number as protobuf writes it: seven bits per byte, the lowest first."""
     raw = bytearray()
     while value > 0x7F:
         raw.append(value & 0x7F | 0x80)

@@ -136,10 +136,11 @@ def die_with(parent: int) -> None:
     if os.getppid() != parent:
         os._exit(0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _go_first("/proc/self/oom_score_adj")
+    be_killed_first("/proc/self/oom_score_adj")
 
 
-def _go_first(score: str) -> None:
+def be_killed_first(score: str) -> None:
+    """Write into the file of the OOM killer that this process is its first choice."""
     # /proc is read-only in some sandboxes: the OOM killer then chooses by size.
     with suppress(OSError), open(score, "w") as file:  # noqa: PTH123 - pathlib is one import too many
         file.write("1000")

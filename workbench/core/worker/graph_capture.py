@@ -94,7 +94,7 @@ class GraphCapture:
             "partitioning": read_partitioning(lines),
             "assignment": [
                 [part.ep_name, [[node.name, node.domain, node.op_type] for node in part.get_nodes()]]
-                for part in _assigned(session)
+                for part in assigned_parts(session)
             ],
             "errors": log.errors(),
         }
@@ -172,7 +172,7 @@ class Captured:
         return [line[:2000] for line in self.lines() if "[E:" in line or "[W:" in line][:100]
 
 
-def _assigned(session: ort.InferenceSession) -> list[Any]:
+def assigned_parts(session: ort.InferenceSession) -> list[Any]:
     """Return ORT's record of the placement; nothing before 1.24, which has none."""
     asked = getattr(session, "get_provider_graph_assignment_info", None)
     return [] if asked is None else list(asked())

@@ -21,7 +21,7 @@ from workbench.core.worker.folder import WorkerFolder, no_room
 from workbench.core.worker.protocol import Message, ProtocolError, command, read_message, write_message
 
 MAX_LOG_BYTES = 512 << 20
-_POLL_S = 0.1
+ANSWER_POLL_S = 0.1
 _NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}  # ORT's call for this purpose stops neither files nor uploads
 _LAST_WORDS_S = 2.0  # from the end of the pipe to the end of the process
 
@@ -72,9 +72,9 @@ class Worker:
         self._answers: queue.SimpleQueue[Message | Exception | None] = queue.SimpleQueue()
         self._listener = threading.Thread(target=self._listen, name=f"answers of {name}", daemon=True)
         self.started = time.perf_counter()
-        self._process = self._spawn()
+        self.process = self._spawn()
         try:
-            self._pid = self._process.pid
+            self.pid = self.process.pid  # may be a launcher, and is the interpreter itself after `hello`
             self._listener.start()
         except BaseException as error:  # Ctrl-C, or no thread left: no other code can end the process yet
             self.close()
@@ -82,15 +82,10 @@ class Worker:
                 raise self._unstartable(error) from error
             raise
 
-    @property
-    def pid(self) -> int:
-        """The process id of the interpreter itself after `hello`: the started process may be its launcher."""
-        return self._pid
-
     def hello(self, *, timeout_s: float, cancel: threading.Event | None = None) -> dict[str, Any]:
         """Wait until onnxruntime is imported; return versions, import time and `spawn_s`."""
-        body = self._wait("start", timeout_s, cancel).body
-        self._pid = int(body["pid"])
+        body = self.wait_for_answer("start", timeout_s, cancel).body
+        self.pid = int(body["pid"])
         return {**body, "spawn_s": time.perf_counter() - self.started}
 
     def request(
@@ -104,16 +99,16 @@ class Worker:
     ) -> Message:
         """Send a command and wait; raise ORT's error as RunFailed, a dead or silent worker as WorkerError."""
         try:
-            write_message(self._process.stdin, Message(kind, body or {}))
+            write_message(self.process.stdin, Message(kind, body or {}))
         except OSError as error:
             raise self._dead(stage) from error
-        return self._wait(stage, timeout_s, cancel)
+        return self.wait_for_answer(stage, timeout_s, cancel)
 
     def freeze(self) -> None:
         """Stop every thread of the child, the spinning pool included, until `thaw`."""
-        if not self._frozen and self._process.poll() is None:
+        if not self._frozen and self.process.poll() is None:
             self._frozen = True
-            self.can_freeze &= freezing.stop(self._process.pid, self._pid)
+            self.can_freeze &= freezing.stop(self.process.pid, self.pid)
 
     @property
     def is_frozen(self) -> bool:
@@ -123,7 +118,7 @@ class Worker:
     def thaw(self) -> None:
         if self._frozen:
             self._frozen = False
-            freezing.go_on(self._process.pid, self._pid)
+            freezing.go_on(self.process.pid, self.pid)
 
     def log_text(self) -> str:
         """Return the log so far, without the middle of a long one."""
@@ -135,22 +130,22 @@ class Worker:
             return  # the process id may belong to another process by now
         if os.name == "posix":
             with contextlib.suppress(PermissionError):  # macOS raises this error for a group that has ended
-                freezing.send(self._process.pid, signal.SIGKILL)
-        if self._process.poll() is None:
-            self._process.kill()
+                freezing.send(self.process.pid, signal.SIGKILL)
+        if self.process.poll() is None:
+            self.process.kill()
 
     def close(self) -> None:
         """Kill and reap the child and its helpers; keep only `log_text` of the log. Safe to call twice."""
         if self._closed:
             return
         self.kill()
-        self._process.wait()
+        self.process.wait()
         with contextlib.suppress(OSError):  # the child is gone, and the unsent bytes with it
-            self._process.stdin.close()
+            self.process.stdin.close()
         if self._listener.ident is not None:
             self._listener.join(_LAST_WORDS_S)  # closes stdout, which a fork outside the group may hold
         else:
-            self._process.stdout.close()
+            self.process.stdout.close()
         self._last_log = self.log_text()
         with contextlib.suppress(PermissionError):  # Windows removes no file that a helper holds open
             self.log_path.unlink(missing_ok=True)
@@ -191,7 +186,7 @@ class Worker:
         )
 
     def _listen(self) -> None:
-        with self._process.stdout as stdout:
+        with self.process.stdout as stdout:
             try:
                 while (message := read_message(stdout)) is not None:
                     self._answers.put(message)
@@ -199,12 +194,13 @@ class Worker:
             except (OSError, ValueError, ProtocolError) as error:
                 self._answers.put(error)
 
-    def _wait(self, stage: str, timeout_s: float, cancel: threading.Event | None) -> Message:
+    def wait_for_answer(self, stage: str, timeout_s: float, cancel: threading.Event | None) -> Message:
+        """Return the next answer; raise if none comes in time, or what the child says instead."""
         deadline = time.monotonic() + timeout_s
         while True:
             check_cancel(cancel)
             try:
-                answer = self._answers.get(timeout=_POLL_S)
+                answer = self._answers.get(timeout=ANSWER_POLL_S)
             except queue.Empty:
                 self._check_bounds(stage)
                 if time.monotonic() > deadline:
@@ -220,14 +216,14 @@ class Worker:
     def _check_bounds(self, stage: str) -> None:
         if self.log_path.exists() and self.log_path.stat().st_size > MAX_LOG_BYTES:
             raise endings.log_too_large(stage, MAX_LOG_BYTES)
-        passed = memory.too_much(self._pid, self._memory_bytes)
+        passed = memory.too_much(self.pid, self._memory_bytes)
         if passed is not None:
             self.kill()
             raise endings.needs_more_memory(stage, passed, asked=self._memory_bytes is not None)
 
     def _dead(self, stage: str) -> WorkerError:
         try:
-            code = self._process.wait(timeout=_LAST_WORDS_S)
+            code = self.process.wait(timeout=_LAST_WORDS_S)
         except subprocess.TimeoutExpired:
             self.close()
             return endings.unresponsive(stage)

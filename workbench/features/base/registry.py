@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -37,9 +38,15 @@ class Registry(Kinds):
     def __init__(self, modules: Mapping[str, str]) -> None:
         super().__init__({name: partial(_kind_of, module) for name, module in modules.items()})
 
-    def register(self, name: str, module: str) -> None:
-        """Add a feature whose `FEATURE` stands in `module`."""
+    @contextmanager
+    def with_one_more(self, name: str, module: str) -> Iterator[None]:
+        """Know one more feature, whose `FEATURE` stands in `module`, until the block ends."""
         self._makers[name] = partial(_kind_of, module)
+        try:
+            yield
+        finally:
+            del self._makers[name]
+            self._made.pop(name, None)
 
     def named(self, name: str) -> Feature:
         """Return the kind called `name`; a BundleError lists the known names."""

@@ -154,10 +154,10 @@ def _worth(
         nodes_added=sum(len(step.change.added) for step in fired),
         relative_error=max(errors, default=None),
     )  # fmt: skip
-    return replace(row, effect=_effect(verdict, row.share, control))
+    return replace(row, effect=effect_of(verdict, row.share, control))
 
 
-def _effect(verdict: Verdict, share: Estimate, control: Worth | None) -> Effect:
+def effect_of(verdict: Verdict, share: Estimate, control: Worth | None) -> Effect:
     """Return the effect of a pass from the verdict on the config without it, if it exceeds the control's."""
     if share.value is None or (verdict.low is None and verdict.high is None):
         return "unknown"

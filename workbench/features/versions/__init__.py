@@ -107,7 +107,9 @@ def compare_versions(
             def tell(now: Progress) -> None:
                 on_progress(replace(now, doing=f"{start}{now.doing}"))
 
-            return _measured(loaded, some, chosen, on_step=on_step, progress=tell, budget_s=budget_s, **how)
+            return compare_places(
+                loaded, some, chosen, on_step=on_step, progress=tell, budget_s=budget_s, **how
+            )
 
         if not bisect:
             return kept(Versions(measured(places)), keep)
@@ -118,7 +120,7 @@ def compare_versions(
     return kept(Versions(record), keep)
 
 
-def _measured(
+def compare_places(
     loaded: Model, places: Sequence[str | None], chosen: Config, *, on_step: OnStep,
     calibration: Any, cancel: threading.Event | None, **options: Any,
 ) -> VersionsRecord:  # fmt: skip

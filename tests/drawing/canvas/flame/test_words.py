@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.features.profile.difference.changes import ChangeKind, Difference, NodeChange
 from workbench.features.profile.flame.frames import Boxes, FlamePane, FrameKind, Picture
 from workbench.features.profile.flame.pictures import heading
-from workbench.features.profile.flame.view import _title
+from workbench.features.profile.flame.view import pane_title
 
 
 def change(kind: ChangeKind, a_s: float, b_s: float) -> NodeChange:
@@ -36,4 +36,4 @@ def test_a_still_picture_writes_times_as_the_view_does() -> None:
     boxes = Boxes()
     boxes.add("run", FrameKind.WHOLE, 0.0, 39.4e-6)
     pane = FlamePane("A", "of the measured median", boxes.frames())
-    assert _title(pane, Picture("module", "", "", (pane,))) == "A: 39.4 µs, of the measured median"
+    assert pane_title(pane, Picture("module", "", "", (pane,))) == "A: 39.4 µs, of the measured median"

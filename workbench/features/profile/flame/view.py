@@ -54,7 +54,9 @@ def flame_scene(picture: Picture, title: str) -> Scene:
     marks.append(TextLine(MARGIN, y, f"{picture.title}: {picture.note}", size=12, room=WIDTH - 2 * MARGIN))
     for pane in picture.panes[:MOST_PANES]:
         y += LINE + 8
-        marks.append(TextLine(MARGIN, y, _title(pane, picture), size=12, bold=True, room=WIDTH - 2 * MARGIN))
+        marks.append(
+            TextLine(MARGIN, y, pane_title(pane, picture), size=12, bold=True, room=WIDTH - 2 * MARGIN)
+        )
         y += 6
         marks += _boxes(pane.frames, low, high, per_s, y)
         y += ROW * min(_MOST_ROWS, int(pane.frames.depth.max()) + 1 if len(pane.frames) else 0)
@@ -76,7 +78,8 @@ def _span(picture: Picture) -> tuple[float, float]:
     return 0.0, max(ends, default=0.0)
 
 
-def _title(pane: FlamePane, picture: Picture) -> str:
+def pane_title(pane: FlamePane, picture: Picture) -> str:
+    """Return the name of a pane, its time or its difference, and its note."""
     frames = pane.frames
     if picture.key == "time":
         return f"{pane.title} ({pane.note})"
