@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-import sys
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -26,7 +26,7 @@ MOST_HOPS = 15
 def steps_below(outermost: CodeType, last: str) -> list[str]:
     """Return the functions that run inside `outermost`, and `last`, which the caller stands in for."""
     names = [last]
-    frame = sys._getframe(2)
+    frame = inspect.stack(0)[2].frame
     while frame.f_code is not outermost:
         function = frame.f_code.co_qualname.partition(".<locals>")[0]
         names.append(f"{frame.f_globals['__name__'].removeprefix('workbench.')}.{function}")
@@ -46,7 +46,7 @@ def test_a_level_takes_the_way_that_contributing_lists(
 
     def watched_request(worker: Worker, kind: str, body: dict[str, Any], **options: Any) -> Any:
         if kind == "load" and body["plan"]["attributes"]:
-            sent.append((body, steps_below(Jobs._run.__code__, "core.worker.launch.Worker.request")))
+            sent.append((body, steps_below(Jobs.run.__code__, "core.worker.launch.Worker.request")))
         return request(worker, kind, body, **options)
 
     monkeypatch.setattr(Worker, "request", watched_request)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import ipywidgets as W
 import pytest
 
+from tests.apps.widgets import single
 from workbench.apps import course
 from workbench.apps.course.prediction import Predicted
 from workbench.apps.course.progress import PROGRESS_FILE, LessonProgress, lesson_of
@@ -48,7 +50,7 @@ def test_no_guess_is_kept_once_the_answer_was_displayed() -> None:
     with pytest.raises(ConfigError, match=r"final(.|\n)*wb\.course\.reset\('1'\)"):
         again.keep(3)
     assert again.value is None
-    assert again.widget().children[1].children[1].disabled
+    assert single(again.widget(), W.Button).disabled
     assert course.progress().guesses == ()
     course.reset(1)
     assert course.progress() == LessonProgress()
@@ -112,7 +114,7 @@ def test_the_widget_keeps_the_guess_and_shows_an_error() -> None:
     button.click()
     assert "final" in status.value
     assert guess.value == 4.5
-    assert guess.widget().children[1].children[1].disabled
+    assert single(guess.widget(), W.Button).disabled
 
 
 @pytest.mark.parametrize("choices", [("slower", "faster"), ()])

@@ -12,8 +12,10 @@ import ipywidgets as W
 import pytest
 
 import workbench as wb
+from tests.apps.widgets import buttons
 from tests.core.models import tiny
 from workbench.apps.panels import environments
+from workbench.apps.panels.tabs.answer import AnswerPlace
 from workbench.apps.panels.tabs.form import FormLine
 from workbench.apps.panels.tabs.tab import TabPage
 from workbench.apps.panels.task_thread import TaskThread
@@ -67,6 +69,11 @@ def settle(bench: wb.Workbench) -> None:
     """Wait until everything in the background is drawn and shown."""
     drain(bench.background)
     drain(bench.ui)
+
+
+def steps_of(place: AnswerPlace) -> dict[str, W.Button]:
+    """Return the next steps that are offered, by their labels."""
+    return buttons(place.nexts)
 
 
 def line_of(page: TabPage, kind: str) -> FormLine:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.apps.panels.conftest import settle
+from tests.apps.panels.conftest import settle, steps_of
 from tests.core.models import tiny
 from tests.factories import results as examples
 from tests.factories.comparisons import failed, ordinary
@@ -258,7 +258,7 @@ def test_a_run_that_failed_is_not_measured_longer(bench: wb.Workbench) -> None:
     ):
         open_one = wb.Comparison(replace(result.record, runs=runs, verdicts=(verdict,)))
         bench.state.show_comparison(open_one, bench.request().subject)
-        labels = [step.description for step in place.nexts.children[1:]]
+        labels = [*steps_of(place)]
         assert any(label.startswith("Measure longer") for label in labels) == offered
 
 
@@ -269,7 +269,7 @@ def test_measuring_longer_takes_the_budget_that_is_set(bench: wb.Workbench) -> N
     bench.state.show_comparison(result, bench.request().subject)
     for budget_s, words in ((1.0, "1 s"), (20.0, "20 s"), (None, "30 s")):
         bench.state.budget_s = budget_s
-        assert place.nexts.children[1].description == f"Measure longer, {words}"
+        assert next(iter(steps_of(place))) == f"Measure longer, {words}"
 
 
 def test_an_answer_that_was_stopped_says_so(bench: wb.Workbench) -> None:

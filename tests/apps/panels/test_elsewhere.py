@@ -6,6 +6,7 @@ import pytest
 
 import workbench as wb
 from benchmarks.graphs import explained
+from tests.apps.widgets import single
 from tests.factories.graphs import fused
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import PickedTable
@@ -22,17 +23,17 @@ def test_each_provider_is_a_row_and_the_first_one_is_drawn() -> None:
     assert isinstance(view, GraphView)
     assert "PREDICTION" in view.panes[0].note
     shown.table.picked = ["QNN"]
-    assert "QNN" in shown.drawer.children[1].panes[0].title
+    assert "QNN" in single(shown.drawer, GraphView).panes[0].title
     shown.table.picked = []
     assert shown.children == (shown.table,)
 
 
 def test_a_node_of_the_prediction_is_selected_everywhere() -> None:
     shown = PickedTable(elsewhere(wb.Explanation(fused())), BenchState())
-    shown.drawer.children[1].selected = ("/a/Gemm",)
+    single(shown.drawer, GraphView).selected = ("/a/Gemm",)
     assert shown.state.selected == ("/a/Gemm",)
     shown.state.selected = ("/b/Gemm",)
-    assert [*shown.drawer.children[1].selected] == ["/b/Gemm"]
+    assert [*single(shown.drawer, GraphView).selected] == ["/b/Gemm"]
 
 
 def test_bytes_that_cross_are_numbers_which_sort() -> None:

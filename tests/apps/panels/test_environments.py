@@ -30,7 +30,7 @@ def options(table: KnobTable) -> list[str]:
 
 def put(table: KnobTable, text: str) -> None:
     """Choose or type a value in B's cell."""
-    table.view._received(table.view, {"act": "set", "label": "B", "row": "engine", "value": text}, [])
+    table.view.received(table.view, {"act": "set", "label": "B", "row": "engine", "value": text}, [])
 
 
 def cell(table: KnobTable) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import ipywidgets as W
 import pytest
 
 import workbench as wb
 from tests.apps.panels.conftest import drain, settle
+from tests.apps.widgets import buttons, htmls
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import HOSTILE
@@ -46,21 +45,6 @@ def holding(bench: wb.Workbench, record: FindingsRecord, subject: FixTarget | No
     found = wb.Findings.made({"A": record}, None, subject)
     bench.state.show_parts(bench.state.request(), {"findings/B": found})
     return tab(bench)
-
-
-def htmls(widget: W.Widget) -> Iterator[str]:
-    """Return the HTML of a widget and all below it."""
-    if isinstance(widget, W.HTML):
-        yield widget.value
-    for child in getattr(widget, "children", ()):
-        yield from htmls(child)
-
-
-def descendants(widget: W.Widget) -> Iterator[W.Widget]:
-    """Return a widget and all below it."""
-    yield widget
-    for child in getattr(widget, "children", ()):
-        yield from descendants(child)
 
 
 def words(page: ImprovePage) -> str:
@@ -185,7 +169,7 @@ def test_use_as_b_sets_the_config_of_the_fix(bench: wb.Workbench) -> None:
 def test_a_fix_that_is_no_change_of_the_config_has_no_button_to_try_it(bench: wb.Workbench) -> None:
     finding = replace(LARGE, fix=Fix("export", "export it anew", code="model.eval()"))
     card = holding(bench, replace(examples.findings(), findings=(finding,))).findings[0]
-    names = [button.description for button in card.widget.children[-1].children]
+    names = [*buttons(card.buttons)]
     assert names == ["Copy code"]
     assert "<code>model.eval()</code>" in "\n".join(htmls(card.widget))
     assert code_of(bench, finding).endswith("\nfinding")
@@ -292,8 +276,7 @@ def test_what_was_tried_stands_above_the_findings_and_can_be_used(bench: wb.Work
     assert "predicted 1.25×" in text
     assert "the end" in text
     (box,) = page.tried.children
-    use = next(child for child in descendants(box) if getattr(child, "description", "") == "Use as B")
-    use.click()
+    buttons(box)["Use as B"].click()
     assert bench.b == improvement.config
 
 

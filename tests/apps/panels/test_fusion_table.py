@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import ipywidgets as W
 import pytest
 
+from tests.apps.widgets import buttons, single
 from tests.factories.graphs import HOSTILE, fused
 from tests.features.explain.test_fusion_table import plain
 from workbench.apps.panels.state import BenchState
@@ -37,8 +37,7 @@ def test_the_first_row_is_chosen_and_drawn_before_and_after() -> None:
         ["Add + MatMul → Gemm", 1, 0, 1, "A 1× BiasReluFusion is among disabled_passes",
          "A: enable BiasReluFusion"],
     ]  # fmt: skip
-    view = shown.drawer.children[-2]
-    assert isinstance(view, GraphView)
+    view = single(shown.drawer, GraphView)
     assert [row.node for row in view.panes[1].rows] == ["/a/Gemm"]
 
 
@@ -60,10 +59,7 @@ def test_choosing_a_row_selects_its_nodes_and_the_first_row_selects_nothing() ->
 
 def test_a_button_sets_the_config_that_would_fuse_it() -> None:
     shown = table()
-    line = shown.drawer.children[1]
-    button = next(widget for widget in line.children if isinstance(widget, W.Button))
-    assert button.description == "A: enable BiasReluFusion"
-    button.click()
+    buttons(shown.drawer)["A: enable BiasReluFusion"].click()
     assert shown.state.configs["A"] == Config(allow_unknown=True)
     assert "Press Compare" in shown.status.value
 

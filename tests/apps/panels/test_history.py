@@ -161,7 +161,8 @@ def test_published_files_open_as_the_comparison_that_they_hold() -> None:
     assert "history" not in made
     page.table.picked = [row[-1] for row in page.table.rows]
     page.buttons["Side by side"].click()
-    assert page.beside.children[0].total == 4
+    (beside,) = page.beside.children
+    assert beside.total == 4
     page.buttons["Use its configs"].click()
     assert "The configs are set." in page.status.value
 

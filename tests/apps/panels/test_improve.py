@@ -10,6 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.apps.panels.conftest import drain, settle
+from tests.apps.widgets import htmls
 from tests.factories import results as examples
 from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.improve_row import ImproveRow
@@ -217,11 +218,11 @@ def test_a_point_that_is_clicked_picks_its_row(bench: wb.Workbench) -> None:
     points = {name for trace in plot["data"] if trace.get("meta") == "candidates" for name in trace["ids"]}
     assert points == {"A", "B"}
     assert plot["layout"]["clickmode"] == "event+select"
-    bench.page.bridge._answer(None, {"pick": "A"}, None)
+    bench.page.bridge.answer(None, {"pick": "A"}, None)
     assert table.picked == ["A"]
-    assert picks.drawer.children[0].value.startswith("A: ")
+    assert next(htmls(picks.drawer)).startswith("A: ")
     page.hide()
-    bench.page.bridge._answer(None, {"pick": "B"}, None)
+    bench.page.bridge.answer(None, {"pick": "B"}, None)
     assert table.picked == ["A"], "out of sight"
 
 

@@ -46,7 +46,7 @@ def cells(table: KnobTable, label: str) -> list[str]:
 
 def do(table: KnobTable, act: str, **content: str) -> None:
     """Do what the page asks for."""
-    table.view._received(table.view, {"act": act, **content}, [])
+    table.view.received(table.view, {"act": act, **content}, [])
 
 
 def test_both_configs_stand_beside_each_other_with_the_values_in_effect(table: KnobTable) -> None:

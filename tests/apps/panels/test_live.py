@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.apps.panels.conftest import settle
+from tests.apps.panels.conftest import settle, steps_of
 from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from tests.factories.graphs import fused
@@ -72,7 +72,7 @@ def test_other_jobs_leave_the_answer_and_say_what_they_do_below_it(bench: wb.Wor
     assert place.words.value == before
     assert "Ablate: round 3: sampling" in place.why.value
     assert "so far 1.83× (1.79 to 1.88)" in place.why.value
-    assert all(step.disabled for step in place.nexts.children[1:])
+    assert all(step.disabled for step in steps_of(place).values())
 
 
 class Counted(wb.Comparison):

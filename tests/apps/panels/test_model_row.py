@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,15 +59,18 @@ def test_recent_ones_are_offered(bench: wb.Workbench, model: Path) -> None:
     assert str(model) in ModelRow(bench).path.options
 
 
+def uploaded(file: Path) -> dict[str, Any]:
+    """Return a file as the page sends it."""
+    content = memoryview(file.read_bytes())
+    when = datetime.now(UTC)
+    return {"name": file.name, "type": "", "size": len(content), "content": content, "last_modified": when}
+
+
 def test_an_upload_is_opened(tmp_path: Path) -> None:
     path = tiny.save_external(tiny.mlp(), tmp_path)
     bench = wb.Workbench()
     row = ModelRow(bench)
-    files = [
-        {"name": file.name, "content": memoryview(file.read_bytes())}
-        for file in (path, tmp_path / "tiny.onnx.data")
-    ]
-    row._uploaded(tuple(files))
+    row.upload.value = [uploaded(path), uploaded(tmp_path / "tiny.onnx.data")]
     opened(bench)
     assert bench.state.model_error is None
     assert bench.state.model.external
@@ -75,13 +80,13 @@ def test_an_upload_is_opened(tmp_path: Path) -> None:
 def test_enter_behind_a_path_and_a_dropped_file_open_a_model(model: Path) -> None:
     bench = wb.Workbench()
     row = ModelRow(bench)
-    bench.page.bridge._answer(None, {"open": f" {model} "}, None)
+    bench.page.bridge.answer(None, {"open": f" {model} "}, None)
     opened(bench)
     assert bench.state.model.path == model
-    bench.page.bridge._answer(None, {"files": ["dropped.onnx"]}, [memoryview(model.read_bytes())])
+    bench.page.bridge.answer(None, {"files": ["dropped.onnx"]}, [memoryview(model.read_bytes())])
     opened(bench)
     assert bench.state.model.name == "dropped"
-    bench.page.bridge._answer(None, {"files": ["notes.txt"]}, [memoryview(b"no model")])
+    bench.page.bridge.answer(None, {"files": ["notes.txt"]}, [memoryview(b"no model")])
     assert "0 models among them" in row.status.value
     assert bench.state.model.name == "dropped"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 from io import BytesIO
@@ -20,6 +21,7 @@ from plotly.subplots import make_subplots
 
 import workbench as wb
 from tests.apps.panels.conftest import line_of, settle
+from tests.apps.widgets import single
 from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from workbench.apps.panels.handlers import link_selection
@@ -60,7 +62,7 @@ def only(card: CardWidget) -> W.Widget:
 
 def figure_of(latency: TabPage) -> Any:
     """The figure of the samples; the numbers stand below."""
-    return only(latency.cards["samples"]).children[0]
+    return single(latency.cards["samples"].body, W.Output)
 
 
 def test_a_result_is_drawn_in_the_selected_tab_alone() -> None:
@@ -201,7 +203,7 @@ def test_pinning_asks_the_page_for_a_cell() -> None:
     data = asked[0]["outputs"][0]["data"]
     assert "text/html" not in data
     assert data["text/plain"]
-    bench.page.bridge._answer(None, {"id": asked[0]["id"], "failed": "no notebook within reach"}, None)
+    bench.page.bridge.answer(None, {"id": asked[0]["id"], "failed": "no notebook within reach"}, None)
     settle(bench)
     assert "Not pinned" in card.status.value
     assert "Run this in a cell" in card.status.value
@@ -231,7 +233,7 @@ def test_the_history_is_listed_opened_put_side_by_side_and_deleted() -> None:
     assert "Nothing is picked" in history.status.value
     first, second = (row[-1] for row in history.table.rows)
     assert all(button.disabled for button in history.buttons.values())
-    history.table._received(history.table, {"act": second}, [])
+    history.table.received(history.table, {"act": second}, [])
     assert bench.result.record.id == second
     history.table.picked = [first]
     assert not history.buttons["Open"].disabled
@@ -244,8 +246,9 @@ def test_the_history_is_listed_opened_put_side_by_side_and_deleted() -> None:
     history.table.picked = [first, second]
     assert not history.buttons["Side by side"].disabled
     history.buttons["Side by side"].click()
-    assert history.beside.children[0].total == 4
-    assert history.beside.children[0].columns[0]["name"] == "when"
+    (beside,) = history.beside.children
+    assert beside.total == 4
+    assert beside.columns[0]["name"] == "when"
     history.buttons["Delete"].click()
     history.sure.click()
     assert len(wb.history()) == 0
@@ -256,7 +259,8 @@ def test_an_empty_history_says_so() -> None:
     history = HistoryPage(wb.Workbench())
     history.show()
     assert history.status.value == ""
-    assert "Nothing yet" in history.list.children[0].value
+    (note,) = history.list.children
+    assert "Nothing yet" in note.value
 
 
 @pytest.mark.usefixtures("own_home")
@@ -326,7 +330,7 @@ def test_a_page_is_written_beside_the_notebook_and_offered(
     assert (asked["kind"], asked["name"], asked["mime"]) == ("download", "tiny.html", "text/html")
     assert (tmp_path / "tiny.html").read_bytes() == data
     assert data.lstrip().lower().startswith(b"<!doctype html")
-    bench.page.bridge._answer(None, {"id": asked["id"], "ok": True}, None)
+    bench.page.bridge.answer(None, {"id": asked["id"], "ok": True}, None)
     settle(bench)
     assert "tiny.html is in your downloads" in share.status.value
     assert not share.menu.locked
@@ -440,13 +444,16 @@ def test_axes_side_by_side_keep_a_width_and_scroll() -> None:
         assert ("wbp-several" in output._dom_classes) == several
 
 
-def test_a_new_kind_of_result_has_its_button_and_its_card(
-    model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def warmth() -> Iterator[None]:
+    """Know one feature more."""
+    with KINDS.with_one_more("warmth", "tests.features.warmth"):
+        yield
+
+
+@pytest.mark.usefixtures("warmth")
+def test_a_new_kind_of_result_has_its_button_and_its_card(model: Path) -> None:
     """One file and one line of registration are enough; the panels name no kind."""
-    monkeypatch.setattr(KINDS, "_makers", dict(KINDS._makers))
-    monkeypatch.setattr(KINDS, "_made", dict(KINDS._made))
-    KINDS.register("warmth", "tests.features.warmth")
     bench = wb.Workbench()
     bench.load(str(model), wait=True)
     bench.panels.results.turn(EXPLORE)

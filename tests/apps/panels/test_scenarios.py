@@ -163,7 +163,8 @@ def test_a_result_stands_in_the_tab_and_its_code_has_what_was_typed(
     page: Any = results.pages["Explore"]
     assert isinstance(page, TabPage)
     assert list(page.cards) == ["sweep"]
-    assert page.content.children[0] is line_of(page, "sweep").widget, "the form stands above"
+    form, card = line_of(page, "sweep").widget, page.cards["sweep"].widget
+    assert [*page.content.children] == [form, card], "the form stands above"
     bench.state.forms = {}
     assert 'sizes={"batch": [1, 2]}' in bench.card_code("result", "sweep")
     assert len(calls) == 1

@@ -8,27 +8,22 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
-from tests.apps.panels.conftest import settle
+from tests.apps.panels.conftest import settle, steps_of
 from tests.core.models import tiny
-from workbench.apps.panels.tabs.answer import AnswerPlace
 from workbench.apps.panels.tabs.next_steps import FIRST, experiment_for
 from workbench.core.models.samples import sample_names
-
-
-def labels(place: AnswerPlace) -> list[str]:
-    return [button.description for button in place.nexts.children[1:]]
 
 
 def test_without_a_model_samples_are_offered() -> None:
     bench = wb.Workbench()
     place = bench.panels.results.place
-    assert labels(place) == list(FIRST)
+    assert [*steps_of(place)] == list(FIRST)
     assert set(FIRST) <= set(sample_names())
-    place.nexts.children[-1].click()
+    steps_of(place)[FIRST[-1]].click()
     if (job := bench.opening.running) is not None:  # else it is open already
         job.finished.wait()
     settle(bench)
-    assert labels(place) == ["What are ORT's graph optimizations worth on digits-conv? Compare"]
+    assert [*steps_of(place)] == ["What are ORT's graph optimizations worth on digits-conv? Compare"]
 
 
 def test_a_small_model_is_asked_about_optimizations_and_never_after_a_person_chose(
@@ -55,11 +50,12 @@ def test_a_large_transformer_is_asked_about_int8() -> None:
 @pytest.mark.slow
 @pytest.mark.real
 def test_one_click_sets_b_and_compares(bench: wb.Workbench) -> None:
-    place = bench.panels.results.place
-    place.nexts.children[1].click()
+    place, experiment = bench.panels.results.place, experiment_for(bench.state)
+    assert experiment is not None
+    steps_of(place)[experiment[0]].click()
     job = bench.jobs.running
     assert job is not None
-    assert all(step.disabled for step in place.nexts.children[1:]), "one at a time"
+    assert all(step.disabled for step in steps_of(place).values()), "one at a time"
     job.finished.wait()
     settle(bench)
     assert bench.result.runs[1].config == wb.Config(level="disabled")

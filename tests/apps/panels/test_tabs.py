@@ -52,8 +52,9 @@ def test_cards_about_a_and_b_share_a_switch(shown: wb.Workbench) -> None:
     flame.choose("by node")
     assert list(flame.content.children) == [flame.cards["by node, B"].widget], "the side stays"
     flame.side.value = BOTH
-    assert len(flame.content.children) == 2
-    assert flame.cards["by node, A"].head in flame.content.children[0].children, "each has its own menu"
+    both = [flame.cards["by node, A"], flame.cards["by node, B"]]
+    assert [*flame.content.children] == [card.widget for card in both]
+    assert all(card.head in card.widget.children for card in both), "each has its own menu"
 
 
 def set_parts(bench: wb.Workbench, parts: dict[str, Any]) -> None:
@@ -112,9 +113,11 @@ def test_a_card_that_is_turned_to_its_table_and_back_shows_the_same_view(shown: 
 
 def test_a_single_card_has_its_menu_in_the_bar(shown: wb.Workbench) -> None:
     latency = turned(shown, "Timing")
-    assert latency.bar.children[-1] is latency.cards["samples"].menu
+    *_, last = latency.bar.children
+    assert last is latency.cards["samples"].menu
     latency.choose("over time")
-    assert latency.bar.children[-1] is latency.cards["over time"].menu
+    *_, last = latency.bar.children
+    assert last is latency.cards["over time"].menu
 
 
 @pytest.mark.parametrize(
@@ -142,8 +145,9 @@ def test_what_differs_between_model_files_is_a_card_of_the_graph_tab(shown: wb.W
     assert output.outputs[0]["data"][PLOTLY]["data"]
     card.turn.click()
     settle(shown)
-    assert card.body.children[0].rows[0] == ["operator", "Conv", "4", "2"]
-    assert card._code().endswith('result.files("B").figure()')
+    (table,) = card.body.children
+    assert table.rows[0] == ["operator", "Conv", "4", "2"]
+    assert card.code().endswith('result.files("B").figure()')
 
 
 def test_a_next_step_turns_to_its_answer_and_makes_it_where_there_is_none(

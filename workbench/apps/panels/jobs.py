@@ -80,7 +80,7 @@ class Jobs:
             self.running = job
         self._show(job.view())
         arguments = (job, work, done, failed)
-        threading.Thread(target=self._run, args=arguments, name=f"workbench {name}", daemon=True).start()
+        threading.Thread(target=self.run, args=arguments, name=f"workbench {name}", daemon=True).start()
         if wait:
             wait_for(job)
 
@@ -93,7 +93,7 @@ class Jobs:
         self._ui.post(lambda: self._show(job.view()) if self.running is job else None)
         return True
 
-    def _run(self, job: Job, work: Callable[[Job], Any], done: Done, failed: Failed) -> None:
+    def run(self, job: Job, work: Callable[[Job], Any], done: Done, failed: Failed) -> None:
         unwatch = self._ui.watch(lambda: self._show(job.view()))
         try:
             value, report = work(job), done

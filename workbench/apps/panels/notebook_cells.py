@@ -32,7 +32,7 @@ class Bridge(anywidget.AnyWidget):
         self._waiting: dict[int, Answered] = {}
         self._count = 0
         self.on: dict[str, Callable[[Any], None]] = {}  # what is done about an act of `_ACTS`
-        self.on_msg(self._answer)
+        self.on_msg(self.answer)
 
     def ask(self, then: Answered, *buffers: bytes, **content: Any) -> None:
         """Send a request of a `kind`: a cell below that of the widget `root`, a download, a copy."""
@@ -40,7 +40,7 @@ class Bridge(anywidget.AnyWidget):
         self._waiting[self._count] = then
         self.send({"id": self._count, **content}, list(buffers) or None)
 
-    def _answer(self, _: Any, content: Mapping[str, Any], buffers: Any) -> None:
+    def answer(self, _: Any, content: Mapping[str, Any], buffers: Any) -> None:
         """Hand over what a person did, or the first answer; two pages may show the panels."""
         act = next((name for name, kind in _ACTS.items() if isinstance(content.get(name), kind)), None)
         if act is not None:

@@ -103,9 +103,9 @@ class PageWidget(anywidget.AnyWidget):
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
-        self.on_msg(self._received)
+        self.on_msg(self.received)
 
-    def _received(self, _: Any, content: Any, __: Any) -> None:
+    def received(self, _: Any, content: Any, __: Any) -> None:
         if isinstance(content, dict) and isinstance(content.get("act"), str):
             self.on_act(content["act"])
 

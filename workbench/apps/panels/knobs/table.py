@@ -57,7 +57,7 @@ class KnobView(W.PageWidget):
     undoes = t.Bool(False).tag(sync=True)
     redoes = t.Bool(False).tag(sync=True)
 
-    def _received(self, _: Any, content: Any, __: Any) -> None:
+    def received(self, _: Any, content: Any, __: Any) -> None:
         if isinstance(content, dict) and "act" in content:
             self.on_act(content)
 

@@ -35,7 +35,7 @@ class CardWidget:
         self.turn = self._link("Table", "The same in numbers", self._turn)
         self.pin = self._link("Pin", "Keep it below, in a cell that survives sharing", self._pin)
         hint = "Copy the code that gives this"
-        self.copy = bench.page.copy_button("Code", hint, self._code, self.status, "wbp-quiet-link")
+        self.copy = bench.page.copy_button("Code", hint, self.code, self.status, "wbp-quiet-link")
         self.csv = self._link("CSV", "Save the table as a file", self._download)
         both = card.draw is not None and card.table is not None
         turn, csv = [self.turn] if both else [], [self.csv] if card.table is not None else []
@@ -141,9 +141,9 @@ class CardWidget:
         self.show()
 
     def _pin(self) -> None:
-        self.bench.page.pin(self._code(), self.bundle, self.status)
+        self.bench.page.pin(self.code(), self.bundle, self.status)
 
-    def _code(self) -> str:
+    def code(self) -> str:
         return self.bench.card_code(self.card.code, self.card.part)
 
     def _download(self) -> None:

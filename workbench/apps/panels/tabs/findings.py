@@ -38,11 +38,11 @@ class FindingCard:
         hint = "The code that finds this and tries it"
         copy = bench.page.copy_button("Copy code", hint, self._code, self.status)
         able = [self.try_it, self.use] if finding.fix.can_try else []
-        buttons = W.VBox([*able, copy], classes="wbp-finding-buttons")
+        self.buttons = W.VBox([*able, copy], classes="wbp-finding-buttons")
         gain = W.HTML(gain_html(finding), classes="wbp-finding-gain")
         words = [W.HTML(body_html(finding)), self.links, W.HTML(fix_html(finding))]
         body = W.VBox([*words, self.outcome, self.status], classes="wbp-finding-body")
-        self.widget = W.HBox([gain, body, buttons], classes="wbp-finding")
+        self.widget = W.HBox([gain, body, self.buttons], classes="wbp-finding")
         follow(self.state, self._show, "job", "tried", until=self.widget)
 
     @property
