@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from numpy._core import _multiarray_umath
+from numpy.random import mtrand
 
 import workbench as wb
 from tests.core.models import tiny
@@ -196,7 +196,7 @@ def test_a_library_that_is_no_plugin_is_refused_and_a_broken_one_ends_its_worker
     broken = tmp_path / "plugin.so"
     (package,) = (each for each in plugin_packages() if each.module == "nxrt_ep_cpu")
     broken.write_bytes(Path(package.library()).read_bytes()[:4096])
-    for file, reason in ((_multiarray_umath.__file__, "CreateEpFactories"), (broken, "worker process ended")):
+    for file, reason in ((mtrand.__file__, "CreateEpFactories"), (broken, "worker process ended")):
         config = PLUGIN.replace(providers=[wb.Provider("cpu_ep", library=str(file))])
         compared = wb.compare(model, wb.Config(), config, budget_s=0.2, progress=False, keep=False)
         assert compared.verdict.kind == "unknown"
