@@ -109,13 +109,13 @@ def test_a_provider_has_one_style_by_whichever_name(short: str, full: str) -> No
 
 
 def test_known_providers_and_op_types_are_all_told_apart() -> None:
-    for table in (palette._PROVIDERS, palette._OP_TYPES):
+    for table in (palette.PROVIDER_STYLES, palette.OP_TYPE_STYLES):
         assert len({(style.color, style.pattern) for style in table.values()}) == len(table)
 
 
 def test_every_listed_op_type_has_a_style_of_its_own() -> None:
-    listed = [op_type for kin in palette._KINDS.values() for op_type in kin.split()]
-    assert sorted(palette._OP_TYPES) == sorted(listed)
+    listed = [op_type for kin in palette.OP_TYPES_BY_COLOR.values() for op_type in kin.split()]
+    assert sorted(palette.OP_TYPE_STYLES) == sorted(listed)
 
 
 @given(st.text())
@@ -123,7 +123,7 @@ def test_an_unknown_op_type_is_hatched_and_does_not_depend_on_when_it_is_asked(o
     style = style_of_op_type(op_type)
     assert style == style_of_op_type(op_type)
     assert style.color in MUTED
-    assert style.pattern or op_type in palette._OP_TYPES
+    assert style.pattern or op_type in palette.OP_TYPE_STYLES
 
 
 def test_an_unknown_op_type_looks_the_same_in_another_process() -> None:
@@ -134,6 +134,6 @@ def test_an_unknown_op_type_looks_the_same_in_another_process() -> None:
 
 def test_blue_and_vermillion_are_of_a_and_b_alone() -> None:
     assert [run_look(index).color for index in (0, 1)] == [BLUE, VERMILLION]
-    fills = [*palette._PROVIDERS.values(), *palette._OP_TYPES.values(), GAIN, LOSS]
+    fills = [*palette.PROVIDER_STYLES.values(), *palette.OP_TYPE_STYLES.values(), GAIN, LOSS]
     fills += [style for style, _ in FATES.values()]
     assert not {BLUE, VERMILLION} & {*(style.color for style in fills), *(color for color, *_ in SERIES)}

@@ -55,12 +55,12 @@ def style_of_provider(name: str) -> FillStyle:
     """Return the style of a provider, given its full or its short name."""
     key = name.removesuffix("ExecutionProvider").casefold()
     key = _OTHER_NAMES.get(key, key)
-    return _PROVIDERS.get(key) or _any_style(key)
+    return PROVIDER_STYLES.get(key) or _any_style(key)
 
 
 def style_of_op_type(op_type: str) -> FillStyle:
     """Return the style of an op type: the colour is its kind of work, the hatching its place in the kind."""
-    return _OP_TYPES.get(op_type) or _any_style(op_type)
+    return OP_TYPE_STYLES.get(op_type) or _any_style(op_type)
 
 
 def _any_style(name: str) -> FillStyle:
@@ -69,7 +69,7 @@ def _any_style(name: str) -> FillStyle:
     return FillStyle(*choices[crc32(name.encode("utf-8", "surrogatepass")) % len(choices)])
 
 
-_PROVIDERS = {
+PROVIDER_STYLES = {
     "cpu": FillStyle(CYAN, ""),
     "cuda": FillStyle(MINT, ""),
     "tensorrt": FillStyle(PEAR, ""),
@@ -89,7 +89,7 @@ _PROVIDERS = {
 _OTHER_NAMES = {"trt": "tensorrt", "tensorrt-rtx": "nvtensorrtrtx", "directml": "dml"}
 
 # At most eight of a kind, one a hatching; the most usual first.
-_KINDS = {
+OP_TYPES_BY_COLOR = {
     CYAN: "MatMul Gemm FusedMatMul FusedGemm Einsum TransposeMatMul",
     OLIVE: "Conv FusedConv ConvTranspose NhwcFusedConv MaxPool AveragePool GlobalAveragePool",
     LILAC: "Attention MultiHeadAttention GroupQueryAttention Softmax RotaryEmbedding QAttention LSTM GRU",
@@ -100,8 +100,8 @@ _KINDS = {
     PINK: "QuantizeLinear DequantizeLinear MatMulInteger DynamicQuantizeMatMul QLinearConv MatMulNBits "
     "DynamicQuantizeLinear QLinearMatMul",
 }
-_OP_TYPES = {
+OP_TYPE_STYLES = {
     op_type: FillStyle(color, pattern)
-    for color, kin in _KINDS.items()
+    for color, kin in OP_TYPES_BY_COLOR.items()
     for op_type, pattern in zip(kin.split(), PATTERNS, strict=False)
 }

@@ -181,7 +181,7 @@ def test_what_is_left_for_the_session() -> None:
 def test_a_new_kind_registers_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     from workbench.core.config import parts
 
-    monkeypatch.setitem(parts._TYPES, "precision", dict(part_types("precision")))
+    monkeypatch.setitem(parts.PART_TYPES, "precision", dict(part_types("precision")))
 
     @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, repr=False)
     class Ternary(ConfigPart):

@@ -10,7 +10,7 @@ from workbench.core.config.literals import call
 from workbench.core.errors import ConfigError
 from workbench.core.text import did_you_mean, listed
 
-_TYPES: dict[str, dict[str, type[ConfigPart]]] = {}  # field of Config → kind → class
+PART_TYPES: dict[str, dict[str, type[ConfigPart]]] = {}  # field of Config → kind → class
 
 
 _REFUSED = {  # kind → the reason and the fix
@@ -36,7 +36,7 @@ class ConfigPart(Settings):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "__dataclass_fields__" in vars(cls):  # dataclass(slots=True) makes the class twice
-            _TYPES.setdefault(cls.FIELD, {})[cls.KIND] = cls
+            PART_TYPES.setdefault(cls.FIELD, {})[cls.KIND] = cls
             cls.KNOBS = knobs_of(cls)
 
     def __post_init__(self) -> None:
@@ -140,7 +140,7 @@ class PartKnob(Knob):
 
 def part_types(field: str) -> Mapping[str, type[ConfigPart]]:
     """Return the kinds of value that a field of Config can hold, by name."""
-    return _TYPES[field]
+    return PART_TYPES[field]
 
 
 def check_fields(cls: type[ConfigPart], names: Iterable[str]) -> None:
