@@ -31,6 +31,8 @@ def back_doors(tree: ast.Module) -> Iterator[tuple[int, str]]:
         match node:
             case ast.Subscript(ast.Attribute(_, "children"), place) if is_number(place):
                 yield node.lineno, ast.unparse(node)
+            case ast.Assign([ast.Tuple([_, _, *_])], ast.Attribute(_, "children")):
+                yield node.lineno, ast.unparse(node)
             case ast.Attribute(owner, name):
                 is_own = isinstance(owner, ast.Name) and owner.id in ("self", "cls") and name in own
                 if is_private(name) and not is_own:
@@ -87,6 +89,7 @@ def test_tests_come_in_by_the_front_door() -> None:
         ("box.children[0].value", "box.children[0]"),
         ("box.children[-1]", "box.children[-1]"),
         ("box.children[1:]", "box.children[1:]"),
+        ("*_, last = box.children", "*_, last = box.children"),
     ],
 )
 def test_a_back_door_is_found(code: str, name: str) -> None:

@@ -19,9 +19,7 @@ def test_each_provider_is_a_row_and_the_first_one_is_drawn() -> None:
     shown = PickedTable(elsewhere(wb.Explanation(explained(60))), BenchState())
     names = [row[0] for row in shown.table.rows]
     assert {"CUDA", "OpenVINO", "QNN"} <= set(names)
-    _, view, _ = shown.drawer.children
-    assert isinstance(view, GraphView)
-    assert "PREDICTION" in view.panes[0].note
+    assert "PREDICTION" in single(shown.drawer, GraphView).panes[0].note
     shown.table.picked = ["QNN"]
     assert "QNN" in single(shown.drawer, GraphView).panes[0].title
     shown.table.picked = []

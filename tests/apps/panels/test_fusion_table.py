@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.apps.widgets import buttons, single
+from tests.apps.widgets import buttons, htmls, single
 from tests.factories.graphs import HOSTILE, fused
 from tests.features.explain.test_fusion_table import plain
 from workbench.apps.panels.state import BenchState
@@ -66,8 +66,8 @@ def test_a_button_sets_the_config_that_would_fuse_it() -> None:
 
 def test_where_nothing_can_be_fused_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fusions, "rows", lambda _: ())
-    note, *_ = shown_of(Fusions({"A": plain()})).children
-    assert "fused nothing" in note.value
+    (note,) = htmls(shown_of(Fusions({"A": plain()})))
+    assert "fused nothing" in note
 
 
 def test_reasons_of_strangers_are_text() -> None:

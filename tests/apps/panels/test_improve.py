@@ -6,11 +6,12 @@ import threading
 from dataclasses import replace
 from typing import Any
 
+import ipywidgets as W
 import pytest
 
 import workbench as wb
 from tests.apps.panels.conftest import drain, settle
-from tests.apps.widgets import htmls
+from tests.apps.widgets import buttons, htmls, single
 from tests.factories import results as examples
 from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.improve_row import ImproveRow
@@ -178,16 +179,12 @@ def searched(bench: wb.Workbench, page: ImprovePage) -> tuple[Any, PickedTable]:
     """Return the figure of the search and the table below it."""
     page.show()
     settle(bench)
-    ((_, _, body),) = (card.children for card in page.searched.children)
-    (drawn,) = body.children
-    figure, table = drawn.children
-    return figure, table
+    return single(page.searched, W.Output), single(page.searched, PickedTable)
 
 
 def use(table: PickedTable, place: str) -> None:
     """Take over the config of the picked row."""
-    *_, row, _ = table.drawer.children
-    {button.description: button for button in row.children}[f"Use as {place}"].click()
+    buttons(table.drawer)[f"Use as {place}"].click()
 
 
 def test_the_configs_of_the_search_stand_below_the_answer_and_are_used(bench: wb.Workbench) -> None:

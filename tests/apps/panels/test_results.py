@@ -431,7 +431,7 @@ def test_a_cancelled_export_leaves_the_file_that_was_there(tmp_path: Path) -> No
 
 def test_the_verdict_stands_once_above_the_figure_and_in_a_pinned_one() -> None:
     card = page(shown()).cards["samples"]
-    output, numbers = only(card).children
+    output, numbers = single(card.body, W.Output), single(card.body, W.HTML)
     assert numbers.value.count("<tr>") == 3, "a head, and a row for each config"
     assert "1.83" not in card.title.value
     assert "title" not in output.outputs[0]["data"][PLOTLY]["layout"]
