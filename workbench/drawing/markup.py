@@ -22,3 +22,12 @@ def note_html(value: object) -> str:
 def tooltip(value: object) -> str:
     """Return the attribute that shows a text where the mouse rests; empty for an empty text."""
     return f' title="{text(value)}"' if value else ""
+
+
+def bar_html(words: str, share: float | None) -> str:
+    """Return what is being done, with a bar: one without an end where the share is not known."""
+    value = "" if share is None else f'value="{share:.3f}"'
+    return (
+        f'<div class="wbp-doing">{text(words)}</div>'
+        f'<progress class="wbp-progress" max="1" {value} aria-label="progress"></progress>'
+    )

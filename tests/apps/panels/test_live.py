@@ -154,3 +154,34 @@ def test_what_was_made_of_something_that_is_no_longer_set_turns_to_no_empty_view
     assert results.shown == TITLES[0]
     assert list(results.tabs.titles) == TITLES
     assert "levels" in results.place.why.value, "it can be shown again"
+
+
+def test_a_running_comparison_says_which_of_its_steps_it_is_at(bench: wb.Workbench) -> None:
+    place = bench.panels.results.place
+    job = Job("Compare")
+    job.step("making inputs")
+    bench.state.job = job.view()
+    assert "Compare: making inputs" in place.words.value, "what follows is not known yet"
+    for step in ("step 1 of 3, preparing", "step 3 of 3, measuring"):
+        job.tell(Progress("sampling", 3, 4.0, 10.0, 0.4, 6.0, step=step))
+        bench.state.job = job.view()
+        assert f"Compare, {step}: round 3: sampling" in place.words.value
+        assert f"Compare, {step}" in place.line.value
+
+
+def test_finding_the_reason_is_the_last_step(bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    result, said = measured(bench), list[str]()
+
+    def compare(*_: Any, progress: Any, **__: Any) -> wb.Comparison:
+        progress(Progress("judging", 3, 9.0, 9.0, 1.0, 0.0, step="step 2 of 2, measuring"))
+        return result
+
+    def examine(*_: Any, on_step: Any, **__: Any) -> None:
+        on_step("A: explanation")
+        said.append(running_html(bench.jobs.running.view()))
+
+    monkeypatch.setattr("workbench.features.compare.call.compare", compare)
+    monkeypatch.setattr("workbench.apps.panels.actions.why_is_cheap", lambda _: True)
+    monkeypatch.setattr(result, "examine", examine)
+    bench.compare(wait=True)
+    assert "Compare, last step: finding out why, A: explanation" in said[0]

@@ -8,6 +8,7 @@ import ipywidgets as W
 
 import workbench as wb
 from tests.apps.widgets import descendants, htmls
+from workbench.apps.panels.knobs.rows import knob_row
 from workbench.apps.panels.without_anywidget import FIELDS, notice
 
 
@@ -52,3 +53,16 @@ def test_the_panels_hold_the_notice_in_plain_widgets() -> None:
     (shown,) = [child for child in wb.Workbench().panels.root.children if "wbp-lacks" in child._dom_classes]
     assert "pip install anywidget" in next(htmls(shown))
     assert {widget._view_module for widget in descendants(shown)} == {"@jupyter-widgets/controls"}
+
+
+def test_a_provider_is_set_and_one_with_options_is_kept() -> None:
+    bench = wb.Workbench()
+    shown = fields(notice(bench.state))
+    field = shown[f"B: {knob_row('providers').label}"]
+    assert field.value == "default: CPU"
+    field.value = "cuda"
+    assert bench.b == wb.Config(providers=("cuda",))
+    given = wb.Config(providers=(wb.Provider("cuda", device_id=1), "cpu"))
+    bench.b = given
+    assert field.value is None
+    assert bench.b == given

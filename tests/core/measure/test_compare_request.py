@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.factories.comparisons import ordinary
 from workbench.core.bundle.comparison import InputsRecord, ModelRecord
-from workbench.core.config import Config
+from workbench.core.config import Config, DynamicInt8
 from workbench.core.errors import ConfigError
 from workbench.core.measure.compare_request import CompareRequest, check, default_budget_s, longest_s
 
@@ -98,3 +99,33 @@ def test_two_configs_and_a_feed_are_needed() -> None:
         check(replace(REQUEST, configs=(Config(),)))
     with pytest.raises(ConfigError, match="no inputs"):
         check(replace(REQUEST, feeds=[]))
+
+
+@pytest.mark.parametrize(
+    ("configs", "steps"),
+    [
+        ((Config(), Config(level="basic")), ("loading, checking outputs", "measuring")),
+        (
+            (Config(), Config(precision=DynamicInt8())),
+            ("preparing", "loading, checking outputs", "measuring"),
+        ),
+        ((Config(precision=DynamicInt8()),), ("preparing", "measuring")),
+        ((Config(),), ("measuring",)),
+    ],
+)
+def test_a_preparation_is_a_step_where_a_config_changes_the_model(
+    configs: tuple[Config, ...], steps: tuple[str, ...]
+) -> None:
+    request = replace(REQUEST, configs=configs)
+    assert request.steps == steps
+    words = [request.step_in_words(step) for step in steps]
+    if len(steps) == 1:
+        assert words == [""]
+    else:
+        assert words == [f"step {at} of {len(steps)}, {step}" for at, step in enumerate(steps, 1)]
+
+
+def test_what_is_no_step_of_a_measurement_has_no_number() -> None:
+    assert REQUEST.step_in_words("preparing") == ""
+    further: Any = replace(REQUEST, earlier=ordinary())
+    assert further.steps == ("measuring",), "outputs were compared before"

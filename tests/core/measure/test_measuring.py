@@ -354,3 +354,15 @@ def test_orders_vary_from_cycle_to_cycle_and_each_cycle_mirrors_itself(tmp_path:
     assert all(cycle[3:] == cycle[2::-1] for cycle in cycles)
     of_round = [cycles[0][:3], *(cycle[:3] for cycle in cycles[1:6])]
     assert len(set(of_round)) > 1, "within one round too"
+
+
+def test_outputs_are_checked_in_the_first_round_before_anything_is_sampled(tmp_path: Path) -> None:
+    reports: list[Progress] = []
+    World({"A": 0.001, "B": 0.001}).compare(tmp_path, budget_s=20.0, measured=reports.append)
+    steps = [(report.round, report.step) for report in reports]
+    assert steps[0] == (1, "step 1 of 2, loading, checking outputs")
+    assert [*dict.fromkeys(step for _, step in steps)] == [
+        "step 1 of 2, loading, checking outputs",
+        "step 2 of 2, measuring",
+    ]
+    assert {step for number, step in steps if number > 1} == {"step 2 of 2, measuring"}

@@ -50,7 +50,7 @@ def compare(request: Request, job: Job) -> Comparison:
 
     def show_step(step: str) -> None:
         last = job.progress or Progress(step, 0, 0.0, 0.0, None, None)
-        job.tell(replace(last, doing=f"finding out why, {step}", remaining_s=None))
+        job.tell(replace(last, doing=f"finding out why, {step}", round=0, remaining_s=None, step="last step"))
 
     subject = request.subject
     job.step("making inputs")

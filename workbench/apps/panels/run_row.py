@@ -8,9 +8,7 @@ from typing import Any
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow
-from workbench.apps.panels.state import BenchState
-from workbench.apps.panels.tabs.next_steps import slowest_s
-from workbench.core.text import rounded_time
+from workbench.apps.panels.tabs.next_steps import compare_time
 from workbench.drawing.markup import note_html
 
 COMPARE, STOP = "Compare", "Stop here"
@@ -54,20 +52,5 @@ class RunRow:
             self.state.took_s = {}
 
     def _show(self) -> None:
-        self.time.value = note_html(time_in_words(self.state))
-
-
-def time_in_words(state: BenchState) -> str:
-    """Return how long a comparison takes, as far as it is known before; while one runs, what a stop keeps."""
-    if state.job is not None:
-        return "keeps what is known"
-    if state.budget_s is not None:
-        return f"at most {state.budget_s:g} s"
-    if state.model is None:
-        return ""
-    took_s = state.took(COMPARE)
-    if took_s is None:
-        from workbench.core.measure.compare_request import expected_budget_s  # loads NumPy
-
-        took_s = expected_budget_s(state.model.describe().size_bytes, len(state.configs), *slowest_s(state))
-    return f"about {rounded_time(took_s)}"
+        known = compare_time(self.state) if self.state.job is None else "keeps what is known"
+        self.time.value = note_html(known)

@@ -25,7 +25,7 @@ download or add a cell (<code>bench.result.save("result.ortbench")</code> and
 <p>Netron and speedscope need the workbench beside JupyterLab as well: <code>pip install ort-workbench</code>
 there, then restart JupyterLab.</p></div>"""
 
-FIELDS = tuple(map(knob_row, ("level", "precision", "intra_op_threads")))
+FIELDS = tuple(map(knob_row, ("level", "precision", "providers", "intra_op_threads")))
 
 
 def notice(state: BenchState) -> Any:

@@ -178,6 +178,13 @@ class ComparisonRecord:
         return self.protocol.budget_s
 
     @property
+    def has_failed(self) -> bool:
+        """Whether there is nothing to compare: the baseline failed, or every candidate."""
+        baseline, *candidates = self.runs
+        lost = bool(candidates) and all(run.failure is not None for run in candidates)
+        return lost or baseline.failure is not None
+
+    @property
     def stopped(self) -> str:
         """That a person stopped it and what is kept, in words; empty: it ran to its end."""
         return next((doubt.evidence for doubt in self.doubts if doubt.kind == STOPPED), "")

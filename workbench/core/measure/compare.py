@@ -14,7 +14,7 @@ from workbench.core.bundle.machine import Machine
 from workbench.core.bundle.origin import new_id
 from workbench.core.bundle.run import Run
 from workbench.core.measure.candidates import make_candidates
-from workbench.core.measure.compare_request import CompareRequest, check
+from workbench.core.measure.compare_request import STEP_PREPARE, CompareRequest, check
 from workbench.core.measure.continuing import check_same_files, check_same_machine
 from workbench.core.measure.counters import Counters, on_battery, read_counters
 from workbench.core.measure.doubts import doubts_of
@@ -45,7 +45,8 @@ def compare(
 
         def report_step(step: str) -> None:
             elapsed_s = clock() - began
-            on_progress(Progress(step, 0, elapsed_s, elapsed_s, None, None))
+            words = request.step_in_words(STEP_PREPARE)
+            on_progress(Progress(step, 0, elapsed_s, elapsed_s, None, None, step=words))
 
         candidates = make_candidates(request, surroundings.folder, on_step=report_step, cancel=cancel)
         prepared_s = clock() - began

@@ -35,6 +35,7 @@ SAMPLING_S = 0.5  # per round and config: with less a round rests on a moment, w
 _LOADED_BYTES_PER_S, _READ_BYTES_PER_S = 0.5e9, 5e9
 _PROCESS_S, _SAMPLED_RUNS = 0.5, 8  # of a config in a round: to start it; the least runs of a slow model
 MOST_EFFECT = 1.0  # twice as fast; a larger smallest effect would call almost everything a tie
+STEP_PREPARE, STEP_CHECK, STEP_MEASURE = "preparing", "loading, checking outputs", "measuring"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,19 @@ class CompareRequest:
     def labels(self) -> tuple[str, ...]:
         """Return the label of each config."""
         return labels_of(len(self.configs))
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Return the steps of this measurement: the outputs are checked once, in the first round."""
+        prepares = any(config.changes_model for config in self.configs)
+        checks = self.earlier is None and len(self.configs) > 1
+        return (*([STEP_PREPARE] if prepares else []), *([STEP_CHECK] if checks else []), STEP_MEASURE)
+
+    def step_in_words(self, step: str) -> str:
+        """Return which of the steps this is: "step 2 of 3, measuring"; empty where there is no other."""
+        if step not in self.steps or len(self.steps) == 1:
+            return ""
+        return f"step {self.steps.index(step) + 1} of {len(self.steps)}, {step}"
 
 
 def check(request: CompareRequest) -> None:

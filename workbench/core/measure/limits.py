@@ -42,6 +42,7 @@ class Progress:
     remaining_s: float | None
     verdicts: tuple[Verdict, ...] = ()
     samples: Samples = ()
+    step: str = ""  # which step of a comparison this is, in words, such as "step 2 of 3, measuring"
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]

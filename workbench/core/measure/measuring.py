@@ -12,7 +12,9 @@ from workbench.core.bundle.comparison import Verdict
 from workbench.core.errors import Cancelled, RunFailed
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import (
+    STEP_CHECK,
     DEFAULT_BUDGET_S,
+    STEP_MEASURE,
     SAMPLING_S,
     CompareRequest,
     default_budget_s,
@@ -258,6 +260,7 @@ class Measuring:
     def _report(self, doing: str) -> None:
         elapsed_s, ends_s = self.elapsed_s, self._ends_s
         known = self._round_s is not None  # the first round shows the cost of a round
+        checks = self.rounds == 1 and doing not in ("sampling", "judging")  # outputs, before the first sample
         if (needed_s := self._needed_s) is not None and not self._must_go_on():
             doing = f"{ends_s:g} s are too short for {MIN_ROUNDS} rounds, about {needed_s:.0f} s: {doing}"
         self._on_progress(
@@ -270,6 +273,7 @@ class Measuring:
                 remaining_s=max(0.0, ends_s - elapsed_s) if known else None,
                 verdicts=tuple(map(self._provisional, self.verdicts)),
                 samples=self.evidence.latest_samples(),
+                step=self._request.step_in_words(STEP_CHECK if checks else STEP_MEASURE),
             )
         )
 

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
+from itertools import chain, repeat
+from statistics import median
 from typing import TYPE_CHECKING
 
-from workbench.core.text import bounded, counted, factor, factor_ends, in_ms
+from workbench.core.text import bounded, counted, factor, factor_ends, in_digits, in_ms
 from workbench.drawing.glossary import explained, meaning
 from workbench.drawing.markup import text, tooltip
-from workbench.drawing.verdict_picture import SURE, TICKS, RatioAxis, Tile, VerdictPicture, verdict_picture
+from workbench.drawing.verdict_picture import (
+    ABSENT,
+    SURE,
+    TAIL,
+    TICKS,
+    RatioAxis,
+    Tile,
+    VerdictPicture,
+    axis_of,
+    speed_so_far,
+    verdict_picture,
+)
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, Doubt
     from workbench.core.bundle.run import Run
+    from workbench.core.measure.limits import Progress
     from workbench.drawing.numbers import NumbersRow, NumbersTable
 
 VERDICT_STYLE = files("workbench.drawing.page").joinpath("static", "verdict.css").read_text("utf-8")
 WIDTH, HEIGHT, LEFT, RIGHT, MIDDLE = 340, 82, 30, 310, 42  # pixels of the axis
 _ARROW = 12  # pixels of a ratio beyond its ends
+_TILES = ("median", TAIL, "memory", "time to load", "file")  # their names, in order
 
 
 def verdict_html(
@@ -39,6 +54,33 @@ def verdict_html(
         f'<div class="{style}" data-kind="{kind}" role="status">'
         f"{heroes}{tiles}{_doubts(record.doubts, opened=opened)}</div>"
     )
+
+
+def unanswered_html(
+    state: str, head: str, lines: str, axis: str = "", values: Sequence[str] = (), style: str = "v-quiet"
+) -> str:
+    """Return what stands in place of a verdict: a headline with its lines, the scale and the tiles."""
+    hero = hero_html(f'<b class="v-head {style}">{text(head)}</b>', lines, axis)
+    tiles = tiles_html(map(Tile, _TILES, chain(values, repeat(ABSENT))))
+    return f'<div class="wbp-verdict" data-state="{state}" role="status">{hero}{tiles}</div>'
+
+
+def unmeasured_html(lines: str) -> str:
+    """Return the place of a verdict before anything was measured, with what to do."""
+    axis, values = axis_html(None, "none"), ["A → B"] * len(_TILES)
+    return unanswered_html("empty", "Which is faster?", lines, axis, values)
+
+
+def measuring_html(progress: Progress, lines: str) -> str:
+    """Return a comparison that runs: the ratio so far on the scale, its step in `lines`, and the medians."""
+    judged = (item for item in progress.verdicts if item.kind != "outputs differ" and item.ratio is not None)
+    verdict, samples = next(judged, None), dict(progress.samples)
+    axis = None if verdict is None else axis_of(verdict)
+    head = ("" if verdict is None else speed_so_far(verdict)) or "Measuring…"
+    labels = [*samples][:2] if verdict is None else [*[*samples][:1], verdict.label]
+    medians = [median(samples[label]) * 1e3 for label in labels if samples.get(label)]
+    known = [f"{' → '.join(in_digits(value, 3) for value in medians)} ms"] if len(medians) == 2 else []
+    return unanswered_html("running", head, lines, axis_html(axis, "none"), known)
 
 
 def numbers_html(table: NumbersTable) -> str:

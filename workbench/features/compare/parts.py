@@ -15,6 +15,7 @@ from workbench.features import FEATURES
 from workbench.features.base.examining import Continued, missing_model, missing_part
 from workbench.features.base.registry import KINDS, written_offers
 from workbench.features.base.result import Result, origin_of, run_of
+from workbench.features.compare.reason import Reason
 from workbench.features.compare.side_by_side import precision_frame
 from workbench.features.explain.explanation import why_in_words
 from workbench.features.explain.fusions import Fusions
@@ -24,6 +25,7 @@ from workbench.features.findings.record import badges
 from workbench.features.grid.best import BestLimits, ConfigChoice, Contender, contenders_of
 from workbench.features.profile.difference.files import file_difference
 from workbench.features.profile.difference.matching import in_the_names_of
+from workbench.features.profile.difference.operators import operators_in_words
 from workbench.features.profile.result import Profile
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
     """A result about several runs; further results about these runs are kept with it."""
 
     record: ComparisonRecord
+    # the parts that tell the reason, and the reason
+    _reason: tuple[tuple[Part, ...] | None, Reason | None] = (None, None)
 
     def add(self, result: Result, label: str = "B") -> None:
         """Keep a further result about the same model with this one: what `wb.levels`, `wb.ablate`… return.
@@ -140,13 +144,36 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
 
     @property
     def why(self) -> str:
-        """What makes the difference, in a sentence; empty until both are explained, or why B is slower."""
+        """What makes the difference, in a sentence; empty until A and B are explained or profiled."""
+        return "" if self.reason is None else self.reason.words
+
+    @property
+    def reason(self) -> Reason | None:
+        """What makes the difference, with the kind of result that shows it; None: no part tells it."""
+        if self._reason[0] is not self.parts:  # summing up profiles takes a while, and panels ask often
+            self._reason = self.parts, self._find_reason()
+        return self._reason[1]
+
+    def _find_reason(self) -> Reason | None:
         for part in self.parts:
             if part.kind == "why slower" and part.record.reasons:
-                return str(part.record.reasons[0].sentence)
+                return Reason(part.record.costliest, part.kind)
         base, candidate = (run.label for run in self.record.runs[:2])
         before, after = self._explained(base), self._explained(candidate)
-        return why_in_words(candidate, before, after) if before and after else ""
+        graphs = why_in_words(candidate, before, after) if before and after else ""
+        times = self._times_apart(base, candidate)
+        words = "; ".join(filter(None, (times, graphs)))
+        return Reason(words, "profile" if times else "explanation") if words else None
+
+    def _times_apart(self, base: str, candidate: str) -> str:
+        """Return whose time makes a settled difference; empty without both profiles."""
+        sign = {"faster": -1, "slower": 1}.get(self.record.verdict.kind)
+        held = {part.name for part in self.parts}
+        if sign is None or not held.issuperset((f"profile/{base}", f"profile/{candidate}")):
+            return ""
+        before, after = self.profile(base), self.profile(candidate)
+        agrees = sign * (after.run_s - before.run_s) > 0  # else the medians say something else
+        return operators_in_words(before, after) if agrees else ""
 
     def time_elsewhere(self) -> dict[str, float]:
         """Return the share of the nodes' time beside the providers asked for, of each profiled run."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.core.config.fields import BY_FIELD
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
 MOMENT_S = 1.0  # of loading; explaining a run loads it again and again
 LOADS_TO_EXPLAIN = 6
 _OF_GRAPH = ("graph", "precision", "providers")  # groups of knobs that change what runs
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What makes the difference of two runs, in a sentence."""
+
+    words: str  # with names from the model, which is untrusted
+    kind: str  # the kind of result that shows it
 
 
 def why_is_cheap(comparison: Comparison) -> bool:
@@ -37,3 +46,12 @@ def explain_why(comparison: Comparison, cancel: threading.Event, on_step: Callab
         comparison.examine("explanation", cancel=cancel, on_step=on_step)
     except WorkbenchError:  # stopped, or this model cannot be explained, which the view says when asked
         return
+
+
+def what_differs(comparison: Comparison) -> str:
+    """Return the settings in which A and B differ; empty where a run failed, which is then the answer."""
+    before, after = comparison.runs[:2]
+    if before.failure is not None or after.failure is not None:
+        return ""
+    changes = before.config.diff(after.config).changes
+    return ", ".join(map(str, changes)) or "nothing, both configs are the same"

@@ -8,11 +8,11 @@ from typing import Any
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, buttons_of, follow
-from workbench.apps.panels.tabs.answer_words import REPLACING, running_html, said, words_html
+from workbench.apps.panels.tabs.answer_words import REPLACING, last_answer, running_html, said, words_html
 from workbench.apps.panels.tabs.next_steps import Turn, next_steps
 from workbench.drawing.markup import text
 
-STATE = ("answer", "made", "run_error", "model", "configs", "folded", "preview", "budget_s")
+STATE = ("answer", "made", "run_error", "model", "configs", "folded", "preview", "budget_s", "doctor")
 _SAYS_SO, _BRINGS_BACK = "Show what says so", "Set its model and its configs again, and show it"
 
 
@@ -48,9 +48,9 @@ class AnswerPlace:
 
     def _look(self) -> None:
         """Turn to the view that says so, or bring the last answer back with its model and its configs."""
-        if self.state.result is not None:
+        if (answer := last_answer(self.state)) is None:
             self.turn(self.see.description, "")
-        elif (answer := self.state.folded[-1]).subject is None:
+        elif answer.subject is None:
             self.bench.show(answer.result)
         else:
             self.state.set_subject(answer)
@@ -74,7 +74,7 @@ class AnswerPlace:
             line, self.why.value, self.see.description = said(self.state)
             self.line.value = f'<div class="wbp-say">{text(line)}</div>'
             self.why.tabbable = bool(self.why.value)  # keys scroll words that are more than their place holds
-            self.see.tooltip = _SAYS_SO if self.state.result is not None else _BRINGS_BACK
+            self.see.tooltip = _SAYS_SO if last_answer(self.state) is None else _BRINGS_BACK
             W.set_shown(self.see, bool(self.see.description))
 
     def _offer(self) -> None:

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain, repeat
-from statistics import median
 from typing import TYPE_CHECKING
 
 from workbench.apps.panels.answers import Answer
 from workbench.apps.panels.jobs import JobView
 from workbench.apps.panels.markup import error_html
 from workbench.apps.panels.state import BenchState
+from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.entries import clock_text
 from workbench.core.errors import Cancelled
 from workbench.core.measure.bar import in_words
 from workbench.core.measure.limits import Progress
 from workbench.core.measure.wording import in_short
-from workbench.core.text import in_digits, one_line
-from workbench.drawing.markup import note_html, text
-from workbench.drawing.page.banner import axis_html, hero_html, tiles_html, verdict_html
-from workbench.drawing.verdict_picture import ABSENT, TAIL, Tile, axis_of, speed_so_far
+from workbench.core.text import one_line
+from workbench.drawing.markup import bar_html, note_html, text
+from workbench.drawing.page.banner import measuring_html, unanswered_html, unmeasured_html, verdict_html
+from workbench.features.base.registry import KINDS
+from workbench.features.compare.reason import what_differs
 
 if TYPE_CHECKING:
     from workbench.features.compare.result import Comparison
 
-_MOST_LETTERS = 60  # of a model's name
+_MOST_LETTERS = 60  # of a model's name, of a config
 _MOST_OF_ERROR = 160  # letters of an error in the folded line
-_NAMES = ("median", TAIL, "memory", "time to load", "file")  # of the tiles
 REPLACING = ("Compare", "Measure longer")  # jobs that end in another verdict
 
 
@@ -40,36 +38,26 @@ def words_html(state: BenchState) -> str:
         return unanswered_html(
             "failed", "The run gave no answer", error_html(state.run_error), style="v-error"
         )
-    steps = "Change something in B, and press" if state.configs["A"] == state.configs["B"] else "Press"
+    kept = kept_words(state)
+    steps = "Press" if kept else "Change something in B, and press"
     if state.model is None:
         steps = "Pick a model, change something in B, and press"
     lines = f"{steps} <b>Compare</b>: both configs are measured in turns, and the answer stands here."
-    return unanswered_html(
-        "empty", "Which is faster?", lines, axis_html(None, "none"), ["A → B"] * len(_NAMES)
-    )
+    return unmeasured_html(f"{lines}<div>{text(kept)}</div>" if kept else lines)
 
 
-def unanswered_html(
-    state: str, head: str, lines: str, axis: str = "", values: Sequence[str] = (), style: str = "v-quiet"
-) -> str:
-    """Return what stands in place of a verdict: a headline with its lines, the scale and the tiles."""
-    hero = hero_html(f'<b class="v-head {style}">{text(head)}</b>', lines, axis)
-    tiles = tiles_html(map(Tile, _NAMES, chain(values, repeat(ABSENT))))
-    return f'<div class="wbp-verdict" data-state="{state}" role="status">{hero}{tiles}</div>'
+def kept_words(state: BenchState) -> str:
+    """Return what B is where it differs from A; after another model was opened, B keeps it."""
+    a, b, last = state.configs["A"], state.configs["B"], last_answer(state)
+    if a == b or state.model is None:
+        return ""
+    is_other = last is not None and last.subject is not None and last.subject.model is not state.model
+    return f"B {'keeps' if is_other else 'has'}: {one_line(config_in_words(b), _MOST_LETTERS)}."
 
 
 def running_html(view: JobView) -> str:
     """Return how far a comparison is: the ratio so far on the scale, the step, and what is known."""
-    progress = progress_of(view)
-    judged = (item for item in progress.verdicts if item.kind != "outputs differ" and item.ratio is not None)
-    verdict, samples = next(judged, None), dict(progress.samples)
-    axis = None if verdict is None else axis_of(verdict)
-    head = ("" if verdict is None else speed_so_far(verdict)) or "Measuring…"
-    labels = [*samples][:2] if verdict is None else [*[*samples][:1], verdict.label]
-    medians = [median(samples[label]) * 1e3 for label in labels if samples.get(label)]
-    known = [f"{' → '.join(in_digits(value, 3) for value in medians)} ms"] if len(medians) == 2 else []
-    lines = progress_html(view, step_words(view))
-    return unanswered_html("running", head, lines, axis_html(axis, "none"), known)
+    return measuring_html(progress_of(view), progress_html(view, step_words(view)))
 
 
 def said(state: BenchState) -> tuple[str, str, str]:
@@ -87,25 +75,21 @@ def said(state: BenchState) -> tuple[str, str, str]:
     if error is not None:
         line = f"No result: {one_line(str(error), _MOST_OF_ERROR)}"
     if error is not None and (result is not None or isinstance(error, Cancelled)):
-        why = error_html(error)
+        why = f"{error_html(error)}{why}"
     elif result is not None:
-        why, more = why_html(state, result)
+        reason, view = why_html(state, result)
+        why, more = f"{reason}{why}", more or view
     return line, why, more
 
 
 def why_html(state: BenchState, result: Comparison) -> tuple[str, str]:
     """Return why the answer is so, or what differs in the configs, and the view that shows the reason."""
-    stopped, (before, after) = result.record.stopped, result.runs[:2]
-    head, words, view = "Why", result.why, ""
-    if words:
-        slower = any(part.kind == "why slower" for part in result.parts)
-        view = "Where time goes" if slower else "What ORT did"
-    elif before.failure is None and after.failure is None:  # else the answer has the reason
-        changes = before.config.diff(after.config).changes
-        head, words = "What differs", ", ".join(map(str, changes)) or "nothing, both configs are the same"
+    reason, stopped = result.reason, result.record.stopped
+    words = reason.words if reason else what_differs(result)
     notes = [f"{stopped[0].upper()}{stopped[1:]}." if stopped else "", missing_words(state)]
-    reason = f"<b>{head}:</b> {text(words)}" if words else ""
-    return f'<div class="wbp-say" role="status">{text(" ".join(notes))} {reason}</div>', view
+    because = f"<b>{'Why' if reason else 'What differs'}:</b> {text(words)}" if words else ""
+    line = f'<div class="wbp-say" role="status">{text(" ".join(notes))} {because}</div>'
+    return line, KINDS.offer(reason.kind).tabs[0] if reason else ""
 
 
 def progress_of(view: JobView) -> Progress:
@@ -114,9 +98,10 @@ def progress_of(view: JobView) -> Progress:
 
 
 def step_words(view: JobView) -> str:
-    """Return which step runs and about how long it takes: "step 2 of 2: measuring · 4 s, about 6 s left"."""
+    """Return which step runs, with its time: "Compare, step 2 of 2: sampling · 4 s, about 6 s left"."""
     progress, doing = progress_of(view), "stopping" if view.cancelling else view.doing
-    words = f"{view.name}, step {2 if progress.round else 1} of 2: {doing} · {view.elapsed_s:.0f} s"
+    name = ", ".join(filter(None, (view.name, progress.step)))
+    words = f"{name}: {doing} · {view.elapsed_s:.0f} s"
     left_s = progress.remaining_s
     return words if left_s is None or view.cancelling else f"{words}, about {left_s:.0f} s left"
 
@@ -128,20 +113,23 @@ def doing_words(view: JobView) -> str:
 
 
 def progress_html(view: JobView, words: str = "") -> str:
-    """Return what a job does, with a bar: one without an end if nobody knows it."""
-    share = progress_of(view).fraction
-    value = "" if share is None else f'value="{share:.3f}"'
-    return (
-        f'<div class="wbp-doing">{text(words or doing_words(view))}</div>'
-        f'<progress class="wbp-progress" max="1" {value} aria-label="progress"></progress>'
-    )
+    """Return what a job does, with a bar."""
+    return bar_html(words or doing_words(view), progress_of(view).fraction)
+
+
+def last_answer(state: BenchState) -> Answer | None:
+    """Return the answer that was folded last, while what is set has none, or its comparison failed."""
+    result = state.result
+    if state.parts if result is None else not result.record.has_failed:
+        return None
+    answers = (item for item in reversed(state.folded) if not (item.result and item.result.record.has_failed))
+    return next(answers, None)
 
 
 def last_words(state: BenchState) -> str:
-    """Return the answer that was folded last in one line, while there is none of what is set."""
-    if not state.folded or state.result is not None or state.parts:
-        return ""
-    return f"last: {answer_in_words(state.folded[-1])}"
+    """Return that answer in one line; empty where there is none."""
+    answer = last_answer(state)
+    return "" if answer is None else f"last: {answer_in_words(answer)}"
 
 
 def answer_in_words(answer: Answer) -> str:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from operator import methodcaller
 from typing import TypeAlias
 
-from workbench.apps.panels.actions import MORE_S
+from workbench.apps.panels.actions import COMPARE, MORE_S
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config
+from workbench.core.errors import Cancelled
+from workbench.core.measure.providers import asked_for
 from workbench.core.models.samples import sample_names
 from workbench.core.text import rounded_time
 from workbench.features.base.registry import KINDS
+from workbench.features.compare.next_questions import other_providers, questions_about
 from workbench.features.doctor.presets import first_question
+from workbench.features.doctor.provider_words import that_work
 
 FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
 IMPROVE_S = 180.0  # the default of wb.improve
@@ -28,7 +33,7 @@ def next_steps(bench: Bench, turn: Turn, view: str) -> tuple[str, list[Step], li
     state, result = bench.state, bench.state.result
     if result is not None:
         if any(run.failure is not None for run in result.runs[:2]):
-            return "Next:", [], []
+            return "Next:", list(_after_failure(bench))[:_MOST], []
         asked = _asked(bench, turn, {offer.name: offer.question for offer in KINDS.offered(view)})
         return "Next:", list(_about_answer(bench, turn))[:_MOST], list(asked)
     if state.model is None:
@@ -37,27 +42,35 @@ def next_steps(bench: Bench, turn: Turn, view: str) -> tuple[str, list[Step], li
         return "Begin with a sample:", steps, []
     if (experiment := experiment_for(state)) is not None:
         question, b = experiment
-        return "Try first:", [(question, "Set this in B and compare", partial(_try, bench, b))], []
-    return "", [], []
+        act = partial(_try, bench, "B", lambda _: b)
+        return "Try first:", [(question, "Set this in B and compare", act)], []
+    failed = not isinstance(state.run_error, Cancelled | None)
+    return "Next:", list(_after_failure(bench))[:_MOST] if failed else [], []
 
 
 def _about_answer(bench: Bench, turn: Turn) -> Iterator[Step]:
     """Yield what would say more about the answer on the screen, the most wanted first."""
-    result = bench.state.result
-    verdict, precisions = result.verdict, {run.config.precision for run in result.runs}
-    if verdict.kind == "unknown" or verdict.provisional:
+    record = bench.state.result.record
+    if record.verdict.kind == "unknown" or record.verdict.provisional:
         label = f"Measure longer, {rounded_time(bench.state.budget_s or MORE_S)}"
         yield label, "Measure further rounds; the earlier ones are kept", bench.measure_more
-    questions = {
-        "first difference": "Where do they first differ?" if verdict.kind == "outputs differ" else "",
-        "accuracy": "Is the accuracy kept?" if len(precisions) > 1 else "",
-        "why slower": f"Why is {verdict.label} slower?" if verdict.kind == "slower" else "",
-        "explanation": "What did ORT do?",
-        "profile": "Where does the time go?",
-    }
-    yield from _asked(bench, turn, questions)
+    yield from _asked(bench, turn, questions_about(record))
     label = f"Find further gains, {rounded_time(IMPROVE_S)}"
     yield label, "Try what the findings propose", partial(turn, "Improve", "")
+
+
+def _after_failure(bench: Bench) -> Iterator[Step]:
+    """Yield what helps where a run failed: other providers, a look at the machine, the configs before."""
+    state, result = bench.state, bench.state.result
+    is_open = result is not None and state.model is not None
+    others = other_providers(result.record, that_work(state.doctor)) if is_open else ()
+    for label, words, providers in others:
+        act = partial(_try, bench, label, methodcaller("replace", providers=providers))
+        yield f"Compare {words}, {compare_time(state)}", f"Set this in {label} and compare", act
+    if state.doctor is None and any(map(asked_for, state.configs.values())):
+        yield "Look at the machine", "Try each provider here, as the doctor does", bench.look_at_machine
+    if state.past:
+        yield "Undo the last change", "Set the configs as they were before it", state.undo
 
 
 def _asked(bench: Bench, turn: Turn, questions: Mapping[str, str]) -> Iterator[Step]:
@@ -75,8 +88,8 @@ def ask(bench: Bench, turn: Turn, kind: str) -> None:
     turn(KINDS.offer(kind).tabs[0], kind)
 
 
-def _try(bench: Bench, b: Config) -> None:
-    bench.b = b
+def _try(bench: Bench, label: str, changed: Callable[[Config], Config]) -> None:
+    bench.state.set_config(label, changed(bench.state.configs[label]))
     bench.compare()
 
 
@@ -100,6 +113,21 @@ def slowest_s(state: BenchState) -> tuple[float | None, float | None]:
     loads_s = [run.load_s for run in runs if run.load_s is not None]
     medians_s = [median_s for run in runs if (median_s := run.latency.median_s) is not None]
     return max(loads_s, default=None), max(medians_s, default=None)
+
+
+def compare_time(state: BenchState) -> str:
+    """Return how long a comparison takes, as far as it is known before; a failed one tells nothing."""
+    if state.budget_s is not None:
+        return f"at most {state.budget_s:g} s"
+    if state.model is None:
+        return ""
+    failed = state.result is not None and state.result.record.has_failed
+    took_s = None if failed else state.took(COMPARE.name)
+    if took_s is None:
+        from workbench.core.measure.compare_request import expected_budget_s  # loads NumPy
+
+        took_s = expected_budget_s(state.model.describe().size_bytes, len(state.configs), *slowest_s(state))
+    return f"about {rounded_time(took_s)}"
 
 
 def make_if_cheap(bench: Bench, kind: str) -> None:

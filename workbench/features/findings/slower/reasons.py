@@ -12,7 +12,7 @@ from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import MOST_LISTED
 from workbench.features.findings.record import FindingRecord, Gain
 from workbench.features.findings.rule import config_fix, look
-from workbench.features.findings.slower.result import WhySlowerRecord
+from workbench.features.findings.slower.result import PER_RUN, WhySlowerRecord
 from workbench.features.profile.difference.changes import Difference, NodeChange
 from workbench.features.profile.profiled_config import INTEGER_OPERATORS
 
@@ -85,7 +85,7 @@ class ProfilesApart:
         fields = {change.field: getattr(self.base.config, change.field) for change in changes}
         return FindingRecord(
             id=id,
-            title=f"{text}: {in_ms(cost_s, 3, signed=True)} a run",
+            title=f"{text}: {in_ms(cost_s, 3, signed=True)}{PER_RUN}",
             evidence=(),
             nodes=tuple(nodes[:MOST_LISTED]),
             confidence="likely",

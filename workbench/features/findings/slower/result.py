@@ -8,7 +8,7 @@ from html import escape
 from workbench.core.bundle.display import DataFrame, frame_of, to_table
 from workbench.core.errors import BundleError
 from workbench.core.feature import Feature
-from workbench.core.text import in_ms
+from workbench.core.text import in_ms, in_time
 from workbench.features.base.result import Result
 from workbench.features.findings.record import FindingRecord
 
@@ -16,6 +16,8 @@ OPEN_DIFFERENCE = (
     "open the difference node by node: result = wb.compare(model, baseline, candidate); "
     "result.examine('explanation', 'profile').flame()"
 )
+
+PER_RUN = " a run"  # ends the title of a reason that says its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,19 @@ class WhySlowerRecord:
         frame = frame_of(self.reasons, attributes, ("cost_ms", "share"), names)
         frame["cost_ms"] *= 1e3
         return frame
+
+    @property
+    def costliest(self) -> str:
+        """Return the costliest reason with its time, and how much longer the candidate takes in all."""
+        if not self.reasons:
+            return ""
+        reason, lost_s = self.reasons[0], self.candidate_s - self.baseline_s
+        parts = [reason.sentence]
+        if reason.cost_text and not reason.title.endswith(PER_RUN):  # else the title has it
+            parts.append(f"{reason.cost_text} of a run")
+        if lost_s > 0:
+            parts.append(f"{self.candidate} takes {in_time(lost_s)} longer")
+        return "; ".join(parts)
 
     @property
     def headline(self) -> str:

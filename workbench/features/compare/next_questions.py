@@ -1,0 +1,50 @@
+"""What to ask next about a comparison, and what to try where a run did not run on its provider."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from workbench.core.config import Config, Provider
+from workbench.core.measure.providers import asked_for, short_name
+
+if TYPE_CHECKING:
+    from workbench.core.bundle.comparison import ComparisonRecord
+
+
+def questions_about(record: ComparisonRecord) -> dict[str, str]:
+    """Return the questions that further results answer, by their kind, the most wanted first."""
+    verdict, precisions = record.verdict, {run.config.precision for run in record.runs}
+    questions = {
+        "first difference": "Where do they first differ?" if verdict.kind == "outputs differ" else "",
+        "accuracy": "Is the accuracy kept?" if len(precisions) > 1 else "",
+        "why slower": f"Why is {verdict.label} slower?" if verdict.kind == "slower" else "",
+        "explanation": "What did ORT do?",
+        "profile": "Where does the time go?",
+    }
+    return {kind: question for kind, question in questions.items() if question}
+
+
+def other_providers(
+    record: ComparisonRecord, working: Collection[str]
+) -> Iterator[tuple[str, str, tuple[Provider, ...]]]:
+    """Yield the label of each run that did not run on its provider, words, and providers to take instead.
+
+    `working` are the providers beside the CPU that work here, as far as that is known. To leave the provider
+    out is worth a comparison only where the config differs from A in something else.
+    """
+    base = record.runs[0].config
+    for run in record.runs:
+        if run.failure is None or run.failure.stage != "provider":
+            continue
+        asked = asked_for(run.config)
+        for name in working if run.config.runtime is None else ():  # another environment has others
+            if name not in asked:
+                yield run.label, f"on {short_name(name)}", (Provider(name),)
+        if _settings(base) != _settings(run.config):
+            yield run.label, f"without {' or '.join(map(short_name, asked))}", ()
+
+
+def _settings(config: Config) -> dict[str, object]:
+    """Return what is set beside the providers."""
+    return {name: value for name, value in config.changed().items() if name != "providers"}
