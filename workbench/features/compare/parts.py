@@ -23,9 +23,9 @@ from workbench.features.explain.model_files import ModelFiles
 from workbench.features.explain.result import Explanation
 from workbench.features.findings.record import badges
 from workbench.features.grid.best import BestLimits, ConfigChoice, Contender, contenders_of
+from workbench.features.profile.difference.by_operator import operators_in_words
 from workbench.features.profile.difference.files import file_difference
 from workbench.features.profile.difference.matching import in_the_names_of
-from workbench.features.profile.difference.operators import operators_in_words
 from workbench.features.profile.result import Profile
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.features.profile.traces import event, node, write
-from workbench.features.profile.difference.operators import operators_in_words
+from workbench.features.profile.difference.by_operator import operators_in_words
 from workbench.features.profile.reader import read_trace
 from workbench.features.profile.session_profile import SessionProfile
 
