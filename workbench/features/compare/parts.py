@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partialmethod
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from workbench.features import FEATURES
 from workbench.features.base.examining import Continued, missing_model, missing_part
 from workbench.features.base.registry import KINDS, written_offers
 from workbench.features.base.result import Result, origin_of, run_of
-from workbench.features.compare.reason import Reason
 from workbench.features.compare.side_by_side import precision_frame
 from workbench.features.explain.explanation import why_in_words
 from workbench.features.explain.fusions import Fusions
@@ -53,6 +53,14 @@ def _each(self: EachRun, kind: str) -> Any:
 for offer in written_offers().values():
     if offer.side_by_side and offer.name in FEATURES:
         setattr(EachRun, offer.method, partialmethod(_each, offer.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What makes the difference of two runs, in a sentence."""
+
+    words: str  # with names from the model, which is untrusted
+    kind: str  # the kind of result that shows it
 
 
 class ResultWithParts(ConfigChoice, EachRun, Continued):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.core.config.fields import BY_FIELD
@@ -16,14 +15,6 @@ if TYPE_CHECKING:
 MOMENT_S = 1.0  # of loading; explaining a run loads it again and again
 LOADS_TO_EXPLAIN = 6
 _OF_GRAPH = ("graph", "precision", "providers")  # groups of knobs that change what runs
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """What makes the difference of two runs, in a sentence."""
-
-    words: str  # with names from the model, which is untrusted
-    kind: str  # the kind of result that shows it
 
 
 def why_is_cheap(comparison: Comparison) -> bool:
