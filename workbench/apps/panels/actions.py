@@ -67,6 +67,8 @@ def compare(request: Request, job: Job) -> Comparison:
 
 def show_comparison(state: BenchState, request: Request, comparison: Comparison) -> None:
     """Put a comparison into the results, with the code that makes it."""
+    if comparison.record.has_failed:
+        state.took_s = {}  # it ended early, which says nothing about one that runs
     state.show_comparison(comparison, request.subject, compare_code(request))
 
 

@@ -116,13 +116,12 @@ def slowest_s(state: BenchState) -> tuple[float | None, float | None]:
 
 
 def compare_time(state: BenchState) -> str:
-    """Return how long a comparison takes, as far as it is known before; a failed one tells nothing."""
+    """Return how long a comparison takes, as far as it is known before."""
     if state.budget_s is not None:
         return f"at most {state.budget_s:g} s"
     if state.model is None:
         return ""
-    failed = state.result is not None and state.result.record.has_failed
-    took_s = None if failed else state.took(COMPARE.name)
+    took_s = state.took(COMPARE.name)
     if took_s is None:
         from workbench.core.measure.compare_request import expected_budget_s  # loads NumPy
 
