@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
+from tests.apps.panels.conftest import steps_of
 from tests.apps.panels.test_answers import measured
 from tests.core.models import tiny
 from tests.factories.comparisons import failed
@@ -36,7 +37,12 @@ def lost(
 
 
 def labels(bench: wb.Workbench) -> list[str]:
-    return [step.description for step in bench.panels.results.place.nexts.children[1:]]
+    """Return what is offered next."""
+    return [*steps_of(bench.panels.results.place)]
+
+
+def press(bench: wb.Workbench, label: str) -> None:
+    steps_of(bench.panels.results.place)[label].click()
 
 
 def surveyed(bench: wb.Workbench, *checks: ProviderState) -> None:
@@ -95,11 +101,11 @@ def test_a_provider_that_never_ran_offers_the_doctor_then_what_works(
     monkeypatch.setattr(bench, "compare", lambda: compared.append(bench.b))
     lost(bench, measured(bench))
     assert labels(bench) == ["Look at the machine", "Undo the last change"]
-    bench.panels.results.place.nexts.children[1].click()
+    press(bench, "Look at the machine")
     assert looked == ["here"]
     surveyed(bench, WORKS, replace(WORKS, name="CPUExecutionProvider"), replace(WORKS, state="fails"))
     assert labels(bench) == ["Compare on OpenVINO, at most 0.2 s", "Undo the last change"]
-    bench.panels.results.place.nexts.children[1].click()
+    press(bench, "Compare on OpenVINO, at most 0.2 s")
     assert compared == [wb.Config(providers=("openvino",))]
 
 
@@ -111,7 +117,7 @@ def test_what_else_b_has_is_compared_without_the_provider(
     lost(bench, measured(bench), CUDA.replace(level="basic"))
     surveyed(bench)
     assert labels(bench)[0] == "Compare without CUDA, at most 0.2 s"
-    bench.panels.results.place.nexts.children[1].click()
+    press(bench, "Compare without CUDA, at most 0.2 s")
     assert compared == [wb.Config(level="basic")]
 
 
@@ -119,7 +125,7 @@ def test_undo_after_a_failure_brings_the_configs_back_with_their_answer(bench: w
     answer = measured(bench)
     lost(bench, answer, wb.Config(level="basic"), "load")
     assert labels(bench) == ["Undo the last change"], "no provider is at fault"
-    bench.panels.results.place.nexts.children[1].click()
+    press(bench, "Undo the last change")
     assert bench.result is answer
 
 
