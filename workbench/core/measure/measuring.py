@@ -12,10 +12,10 @@ from workbench.core.bundle.comparison import Verdict
 from workbench.core.errors import Cancelled, RunFailed
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import (
-    STEP_CHECK,
     DEFAULT_BUDGET_S,
-    STEP_MEASURE,
     SAMPLING_S,
+    STEP_CHECK,
+    STEP_MEASURE,
     CompareRequest,
     default_budget_s,
     longest_s,
