@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from workbench.core.bundle.goal import Goal
 from workbench.core.config.literals import literal
 from workbench.core.errors import ConfigError
 from workbench.core.text import quoted
+
+Fitting: TypeAlias = (
+    "str | Callable[[Any], str]"  # a text, or what makes it for the open model, None for none
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,32 +24,44 @@ class Field:
     label: str
     hint: str
     read: Callable[[str], Any]
-    text: str = ""  # what stands in the field at first
-    example: str = ""
+    text: Fitting = ""  # what stands in the field at first
+    example: Fitting = ""
     required: bool = False
     choices: tuple[tuple[str, str], ...] = ()  # words, each with the text that it stands for; empty: any text
     has_axes: bool = False  # the text is `name=values`, and names are dimensions of the model and knobs
+    before: str = ""  # the words before the field in the sentence of the form; empty: its label
 
-    def value(self, text: str) -> Any:
+    def text_for(self, model: Any = None) -> str:
+        """Return what stands in the field at first while a model is open."""
+        return self.text if isinstance(self.text, str) else self.text(model)
+
+    def example_for(self, model: Any = None) -> str:
+        """Return an example that fits the open model."""
+        return self.example if isinstance(self.example, str) else self.example(model)
+
+    def value(self, text: str, model: Any = None) -> Any:
         """Return what the text means; the error names the field."""
         try:
             return self.read(text.strip())
         except ValueError:
             raise ConfigError(
                 f"{self.label}: {quoted(text)} cannot be read",
-                f"write it like this: {self.text or self.example}",
+                f"write it like this: {self.text_for(model) or self.example_for(model)}",
             ) from None
 
 
-def values_of(form: tuple[Field, ...], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments of the fields that hold a text; `texts` are those that a person changed."""
+def values_of(form: tuple[Field, ...], texts: Mapping[str, str], model: Any = None) -> dict[str, Any]:
+    """Return the arguments of the fields that hold a text; `texts` are those that a person changed.
+
+    What nobody changed is as it fits the open model.
+    """
     values = {}
     for field in form:
-        text = texts.get(field.argument, field.text)
+        text = texts.get(field.argument, field.text_for(model))
         if text.strip():
-            values[field.argument] = field.value(text)
+            values[field.argument] = field.value(text, model)
         elif field.required:
-            raise ConfigError(f"the field {field.label} is empty", f"fill it: {field.example}")
+            raise ConfigError(f"the field {field.label} is empty", f"fill it: {field.example_for(model)}")
     return values
 
 

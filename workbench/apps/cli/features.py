@@ -95,7 +95,7 @@ def _add_field(command: argparse.ArgumentParser, field: Field) -> None:
         action="append",
         default=[],
         metavar="NAME=V,V",
-        help=f"{field.hint}. May be repeated: --{field.label} {field.example.replace(' ', '')}",
+        help=f"{field.hint}. May be repeated: --{field.label} {field.example_for().replace(' ', '')}",
     )
 
 

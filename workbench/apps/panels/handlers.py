@@ -71,7 +71,8 @@ def button(
 
 def text_field(field: Field, changed: Callable[[str], object], status: W.HTML) -> W.TextField:
     """Return the box of a field of a form; `changed` gets the text that was entered."""
-    made = W.TextField(description=field.label, placeholder=field.example, tooltip=field.hint)
+    label = field.before or field.label
+    made = W.TextField(description=label, placeholder=field.example_for(), tooltip=field.hint)
     on_change(made, changed, status=status)
     return made
 

@@ -17,7 +17,7 @@ def look_for_model(state: BenchState, jobs: Jobs, *, wait: bool = False) -> None
         return
 
     def done(opened: tuple[Any, str] | None) -> None:
-        if state.result is not result:  # another one is on the screen by now
+        if state.result not in (result, None):  # another one is on the screen by now
             look_for_model(state, jobs)
         elif opened is not None and state.model is None:
             inputs = result.record.inputs

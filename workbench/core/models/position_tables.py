@@ -11,6 +11,8 @@ from workbench.core.text import folded
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+MOST_TOKENS = 100_000
+PROMPT, TOKENS = 128, 64  # where the model has positions for so many
 _POSITIONS = re.compile(r"position|pos_emb|wpe|pos_enc")
 
 
@@ -27,6 +29,17 @@ def positions_of(model: ModelProto) -> int | None:
     if fit is not None and fit > 4 and (fit - 2) & (fit - 3) == 0:
         return fit - 2  # RoBERTa's and BART's tables begin with two unused rows
     return fit
+
+
+def usual_prompt(most_tokens: int | None, tokens: int | None = None) -> int:
+    """Return the length of a prompt where none is given: it and what follows fit the positions."""
+    most = most_tokens or MOST_TOKENS
+    return max(1, min(PROMPT, most // 2, most - (tokens or 0)))
+
+
+def usual_tokens(most_tokens: int | None, prompt: int) -> int:
+    """Return how many tokens follow a prompt where no number is given."""
+    return max(1, min(TOKENS, (most_tokens or MOST_TOKENS) - prompt))
 
 
 def image_side(model: ModelProto) -> int | None:

@@ -64,7 +64,7 @@ def _request(model: Model, asked: Any) -> SizedRequest:
     if isinstance(asked, Mapping) and any(map(_is_value, asked.values())):
         own = model.inputs(asked).feeds[0]
         return SizedRequest(_shape_of(model, own), _Own(own))
-    shape = asked if isinstance(asked, Mapping) else {_one_dim(model): asked}
+    shape = asked if isinstance(asked, Mapping) else {one_dim(model): asked}
     if not shape or not _are_whole(shape.values()):
         raise InputError(f"{quoted(asked)} is no size of a request", _FORM)
     return SizedRequest(tuple((str(dim), int(size)) for dim, size in shape.items()))
@@ -200,7 +200,7 @@ def _are_whole(values: Iterable[Any]) -> bool:
     return all(text.isascii() and text.isdigit() and len(text) < 10 for text in texts)
 
 
-def _one_dim(model: Model) -> str:
+def one_dim(model: Model) -> str:
     """Return the dim that a bare number sizes: the only free one, or the only one beside the batch."""
     names = list(dict.fromkeys(dim for dim, _, _ in _free(model)))
     names = [dim for dim in names if not is_batch(dim) and not set("+-*/ ") & set(dim)] or names

@@ -42,7 +42,7 @@ def kept_environment(version: str, cancel: threading.Event | None, on_step: Call
     with tempfile.TemporaryDirectory(prefix=".", dir=place.parent, ignore_cleanup_errors=True) as folder:
         made = Path(folder) / version
         _make([sys.executable, "-m", "venv", str(made)], version, cancel)
-        numpy = "numpy" if _order(version) >= _NUMPY_2 else "numpy<2"
+        numpy = "numpy" if version_order(version) >= _NUMPY_2 else "numpy<2"
         pip = [interpreter(str(made)), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         _make([*pip, f"onnxruntime=={version}", numpy], version, cancel)
         try:
@@ -54,6 +54,11 @@ def kept_environment(version: str, cancel: threading.Event | None, on_step: Call
     return str(place)
 
 
+def kept_versions() -> list[str]:
+    """Return the versions whose environments are kept on this machine, the oldest first."""
+    return sorted((place.name for place in (cache_folder() / _FOLDER).glob("[0-9]*")), key=version_order)
+
+
 def releases(
     first: str, last: str, cancel: threading.Event | None, on_step: Callable[[str], None]
 ) -> list[str]:
@@ -63,16 +68,16 @@ def releases(
     index = [python, "-m", "pip", "index", "versions", "onnxruntime"]
     code, text = run_program(index, most_s=_TIMEOUT_S, cancel=cancel)
     if code != 0:
-        kept = sorted((place.name for place in (cache_folder() / _FOLDER).glob("[0-9]*")), key=_order)
         raise WorkerError(
             f"the releases between {first} and {last} are not known: {_reason(text)}",
-            f"give three or more to search, instead of two; kept on this machine: {listed(kept)}",
+            f"give three or more to search, instead of two; kept on this machine: {listed(kept_versions())}",
         )
     known = re.search(r"^Available versions:(.*)", text, re.MULTILINE)
     names = set(map(str.strip, known[1].split(","))) if known else set()
-    low, high = sorted((_order(first), _order(last)))
-    between = [name for name in names if name and low < _order(name) < high]
-    return [first, *sorted(between, key=_order, reverse=_order(first) > _order(last)), last]
+    low, high = sorted((version_order(first), version_order(last)))
+    between = [name for name in names if name and low < version_order(name) < high]
+    is_backward = version_order(first) > version_order(last)
+    return [first, *sorted(between, key=version_order, reverse=is_backward), last]
 
 
 def software_of(config: Config, cancel: threading.Event | None = None) -> dict[str, str]:
@@ -82,7 +87,7 @@ def software_of(config: Config, cancel: threading.Event | None = None) -> dict[s
         return versions
 
 
-def _order(version: str) -> tuple[int, ...]:
+def version_order(version: str) -> tuple[int, ...]:
     """Return what versions are sorted by."""
     return tuple(map(int, re.findall(r"\d+", version)[:3]))
 

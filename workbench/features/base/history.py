@@ -19,6 +19,7 @@ from workbench.core.bundle.display import DataFrame, config_in_words
 from workbench.core.bundle.entries import COLUMNS, Entry, entry_of
 from workbench.core.bundle.history import RecordHistory
 from workbench.core.config import Config
+from workbench.core.config.literals import text_literal
 from workbench.core.errors import BundleError, HistoryError
 from workbench.core.stored_files import expanded
 from workbench.core.text import one_line, path_text
@@ -32,6 +33,7 @@ class History(RecordHistory):
     """The history file; `open` returns a result instead of its record."""
 
     kinds = KINDS
+    source = "wb.history()"  # the code that opens it
 
     def to_frame(
         self,
@@ -85,6 +87,7 @@ class FolderHistory(History):
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = expanded(folder).resolve()
+        self.source = f"wb.history({text_literal(os.fspath(folder))})"
         if not self.folder.is_dir():
             raise HistoryError(
                 f"{path_text(self.folder)} is no folder.",

@@ -16,6 +16,7 @@ from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model
 from workbench.core.models.decoding import DecodingNames, check_length, decoding_dims, decoding_names
 from workbench.core.models.generate import random_inputs
+from workbench.core.models.position_tables import MOST_TOKENS, usual_prompt, usual_tokens
 from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.features.base.result import origin_of
@@ -24,8 +25,6 @@ from workbench.features.decode.decoding import DecodeRequest, DecodingRounds
 from workbench.features.decode.result import Decoding
 
 _BUDGET_S = 60.0
-PROMPT, TOKENS = 128, 64  # where the model has positions for so many
-MOST_TOKENS = 100_000
 MOST_BATCH = 1_024
 _TOKENS_FIX = "give a number of tokens from 1 up"
 
@@ -108,11 +107,10 @@ def usual_lengths(
     names: DecodingNames, prompt: int | Sequence[int] | None, tokens: int | None
 ) -> tuple[int | Sequence[int], int]:
     """Return what was asked for; what was left out fits the positions that the model has."""
-    most = names.most_tokens or MOST_TOKENS
     if prompt is None:
-        prompt = max(1, min(PROMPT, most // 2, most - (tokens or 0)))
+        prompt = usual_prompt(names.most_tokens, tokens)
     if tokens is None:
-        tokens = max(1, min(TOKENS, most - (prompt if isinstance(prompt, int) else len(prompt))))
+        tokens = usual_tokens(names.most_tokens, _count(prompt))
     return prompt, tokens
 
 

@@ -11,6 +11,8 @@ from workbench.core.config.engines import GenAi
 from workbench.core.config.script_text import TIMING
 from workbench.core.feature import Feature
 from workbench.core.form import Field, count_or_list, whole_numbers
+from workbench.core.models.position_tables import positions_of, usual_prompt, usual_tokens
+from workbench.core.models.sizes import free_names, is_batch
 from workbench.core.text import in_digits
 from workbench.drawing.chart import (
     Axis,
@@ -36,6 +38,8 @@ from workbench.features.decode.record import DecodingRecord, check_decoding
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+    from workbench.core.models import Model
 
 
 _HEIGHT = 380
@@ -175,6 +179,32 @@ def decoding_script(config: Config, model: str | os.PathLike[str]) -> str:
     return f"{config.to_python(os.fspath(model)).removesuffix(TIMING)}\n\n{_LOOP}\n"
 
 
+def _positions(model: Model | None) -> int | None:
+    return None if model is None else positions_of(model.structure)
+
+
+def _prompt(model: Model | None) -> str:
+    return str(usual_prompt(_positions(model)))
+
+
+def _tokens(model: Model | None) -> str:
+    most = _positions(model)
+    return str(usual_tokens(most, usual_prompt(most)))
+
+
+def _batches(model: Model | None) -> str:
+    """Return several batches, where the model takes another one than its own."""
+    names = () if model is None else free_names(model.structure)
+    is_free = model is None or any(is_batch(name) or name.endswith(".0") for name in names)
+    return "1, 4" if is_free else "1"
+
+
+def _prompts(model: Model | None) -> str:
+    """Return a short prompt and one of the usual length."""
+    longest = usual_prompt(_positions(model))
+    return ", ".join(map(str, sorted({max(1, longest // 4), longest})))
+
+
 FEATURE = Feature(
     "decoding",
     DecodingRecord,
@@ -191,21 +221,30 @@ FEATURE = Feature(
     step="decoding",
     tabs=("Explore",),
     form=(
-        Field("prompt", "prompt", "Tokens of the prompt, or these themselves", count_or_list, example="128"),
-        Field("tokens", "tokens", "Tokens to make", int, example="64"),
+        Field(
+            "prompt",
+            "prompt",
+            "Tokens of the prompt, or these themselves",
+            count_or_list,
+            example=_prompt,
+            before="Run a prompt of",
+        ),
+        Field("tokens", "tokens", "Tokens to make", int, example=_tokens, before="tokens and"),
         Field(
             "batch",
             "batch",
             "Prompts that run together, or several such numbers",
             count_or_list,
-            example="1, 4",
+            example=_batches,
+            before="new ones, in batches of",
         ),
         Field(
             "prompt_lengths",
             "lengths",
             "Several numbers of tokens of the prompt, in place of one",
             whole_numbers,
-            example="32, 128",
+            example=_prompts,
+            before="or with prompts of",
         ),
     ),
 )

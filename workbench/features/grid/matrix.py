@@ -15,6 +15,7 @@ from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field, names
 from workbench.core.measure.limits import ShowProgress
 from workbench.core.measure.wording import speed_in_words
+from workbench.core.models.samples import card, sample_names
 from workbench.core.text import counted, did_you_mean, listed, one_line, quoted, shorten
 from workbench.drawing.chart import Axis, Chart, ReferenceLine, one_value, percent, series_look
 from workbench.features.accuracy.record import AccuracyRecord, Paired
@@ -237,6 +238,13 @@ def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]
     return (models, list(configs)), options
 
 
+def _others(model: Any) -> str:
+    """Return two other samples of the family of the open model; of none, how else a model is named."""
+    family = None if model is None else model.describe().family
+    alike = [name for name in sample_names() if card(name).family == family and name != model.name]
+    return ", ".join(alike[:2]) or "mobilenetv2, /path/to/other.onnx"
+
+
 FEATURE = Feature(
     "matrix",
     MatrixRecord,
@@ -253,7 +261,8 @@ FEATURE = Feature(
             "models",
             "Names of samples, paths or URLs, beside the open model",
             names,
-            example="mobilenetv2, /path/to/other.onnx",
+            example=_others,
+            before="Beside the open model, run",
         ),
     ),
     arguments=call_arguments,

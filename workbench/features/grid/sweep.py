@@ -11,13 +11,15 @@ from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import DataFrame
+from workbench.core.config.fields import SWEPT
 from workbench.core.errors import ConfigError
 from workbench.core.feature import Feature
 from workbench.core.form import Field, axes
 from workbench.core.measure.limits import ShowProgress
 from workbench.core.measure.measurement import in_words
 from workbench.core.measure.wording import speed_in_words
-from workbench.core.models.sizes import is_batch
+from workbench.core.models.size_examples import values_to_try
+from workbench.core.models.sizes import free_names, is_batch
 from workbench.core.text import counted, factor, factor_ends, in_ms, one_line, shorten
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.compare.result import Comparison
@@ -215,6 +217,13 @@ class Sweep(Grid):
         return self._measure_accuracy(self.record.model_name, data, progress, cancel, **options)
 
 
+def _axis(model: Any) -> str:
+    """Return an axis that the model has: its batch, another free dim, or a knob."""
+    dims = ("batch",) if model is None else free_names(model.structure)
+    name = next(filter(is_batch, dims), next(iter(dims), SWEPT[0]))
+    return f"{name}={values_to_try(model, name)}"
+
+
 FEATURE = Feature(
     "sweep",
     SweepRecord,
@@ -231,8 +240,9 @@ FEATURE = Feature(
             "over",
             "A free dimension of the model or a knob, and its values. Empty: the batch at 1, 4 and 16",
             axes,
-            example="batch=1, 8, 32",
+            example=_axis,
             has_axes=True,
+            before="Run all configs over",
         ),
     ),
     gates=gates_of_grid,

@@ -13,6 +13,7 @@ from workbench.core.config import Config, script_steps
 from workbench.core.config.foreign import check_trusted
 from workbench.core.config.plan import SessionPlan
 from workbench.core.config.script import script, session_of
+from workbench.core.cpu import usable_cores
 from workbench.core.errors import ConfigError
 from workbench.core.feature import Feature
 from workbench.core.form import Field, counts_or_names, numbers, whole_numbers
@@ -20,6 +21,8 @@ from workbench.core.text import in_digits, in_ms
 from workbench.features.base.result import Result, run_of
 from workbench.features.load.points import PointSummary, in_words, knee, load_frame, summaries
 from workbench.features.load.record import LoadRun, LoadTestRecord, check_load_test
+
+_MOST_AT_FIRST = 32  # callers
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +231,12 @@ def _shared_lines(plan: SessionPlan, run: LoadRun) -> list[str]:
     return lines
 
 
+def _callers(_model: object) -> str:
+    """Return numbers of callers up to twice the cores, beyond which they only wait longer."""
+    most = min(2 * usable_cores(), _MOST_AT_FIRST)
+    return ", ".join(str(1 << power) for power in range(most.bit_length()))
+
+
 FEATURE = Feature(
     "load test",
     LoadTestRecord,
@@ -244,7 +253,14 @@ FEATURE = Feature(
     step="under load",
     tabs=("Explore",),
     form=(
-        Field("callers", "callers", "Threads that call the model at once", whole_numbers, "1, 2, 4, 8"),
+        Field(
+            "callers",
+            "callers",
+            "Threads that call the model at once",
+            whole_numbers,
+            _callers,
+            before="Ask with",
+        ),
         Field(
             "sessions",
             "sessions",
@@ -252,6 +268,7 @@ FEATURE = Feature(
             "processes: each caller is a process with its own",
             counts_or_names,
             "1",
+            before="callers through",
         ),
         Field(
             "rate_hz",
@@ -259,8 +276,16 @@ FEATURE = Feature(
             "Requests arrive at random at this rate. Empty: each caller sends its next one after the answer",
             numbers,
             example="100",
+            before="sessions, at a rate (1/s) of",
         ),
-        Field("duration_s", "seconds", "Time of each number of callers", float, "2"),
-        Field("max_p99_s", "p99 budget s", "Seconds: at which load does p99 pass it?", float, example="0.02"),
+        Field("duration_s", "seconds", "Time of each number of callers", float, "2", before="each for"),
+        Field(
+            "max_p99_s",
+            "p99 budget s",
+            "Seconds: at which load does p99 pass it?",
+            float,
+            example="0.02",
+            before="s, and say when p99 passes (s)",
+        ),
     ),
 )

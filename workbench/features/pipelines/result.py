@@ -142,6 +142,7 @@ FEATURE = Feature(
             names,
             OPEN_MODEL,
             example="steps.py:resize, model, steps.py:best",
+            before="Run in turn",
         ),
         Field(
             "npz",
@@ -149,6 +150,7 @@ FEATURE = Feature(
             "An .npz file with what the first stage takes, where that is a function",
             str,
             example="in.npz",
+            before="on the inputs of",
         ),
     ),
 )

@@ -17,7 +17,7 @@ from typing import Any
 
 from workbench.core.bounds import check_number
 from workbench.core.config import Config
-from workbench.core.errors import RunFailed, WorkerError
+from workbench.core.errors import InputError, RunFailed, WorkerError
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field, whole_numbers, yes_or_no
 from workbench.core.measure.bar import bar
@@ -30,9 +30,11 @@ from workbench.core.models.requests import (
     extent,
     feeds_of,
     in_words,
+    one_dim,
     padded,
     requests_of,
 )
+from workbench.core.models.size_examples import sizes_to_try
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import Runnable, make_runnable
 from workbench.core.worker.launch import Worker, WorkerFolder
@@ -201,6 +203,27 @@ def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]
     return (model, options.pop("shapes"), *configs), options
 
 
+def _stream(model: Model | None) -> str:
+    """Return sizes that the model takes as bare numbers; where it has several free dims, a file of them."""
+    if model is None:
+        return "16, 37, 128, 37"
+    try:
+        small, _, large = sizes_to_try(model, one_dim(model))
+    except InputError:
+        return "sizes.csv"
+    between = 2 * large // 3
+    return f"{small}, {between}, {large}, {between}"
+
+
+def _buckets(model: Model | None) -> str:
+    try:
+        sizes = _BUCKETS if model is None else sizes_to_try(model, one_dim(model))
+    except InputError:
+        sizes = _BUCKETS
+    return ", ".join(map(str, sizes))
+
+
+_BUCKETS = (32, 64, 128)
 _SIZES = "Sizes of the requests in order, a CSV file with a column for each dim, or a folder of .npz files"
 _PADDED = "Sizes to pad to; empty: powers of two"
 _ARENAS = (
@@ -210,10 +233,12 @@ FEATURE = Feature(
     "replay", shown.ReplayRecord, shown.check_replay,
     result=Replay, chart=replay_chart, call=replay, takes=("seed", "calibration", "progress", "keep"),
     form=(
-        Field("shapes", "sizes", _SIZES, str, example="16, 37, 128, 37", required=True),
-        Field("buckets", "buckets", _PADDED, whole_numbers, example="32, 64, 128"),
-        Field("arenas", "arenas", _ARENAS, yes_or_no, example="yes"),
-        Field("passes", "passes", "How often the stream runs", int, str(PASSES)),
+        Field("shapes", "sizes", _SIZES, str, example=_stream, required=True,
+              before="Send requests of sizes"),
+        Field("buckets", "buckets", _PADDED, whole_numbers, example=_buckets,
+              before="one after another, also padded to"),
+        Field("arenas", "arenas", _ARENAS, yes_or_no, example="yes", before="and with other arenas:"),
+        Field("passes", "passes", "How often the stream runs", int, str(PASSES), before="in passes:"),
     ),
     arguments=call_arguments, heading="Request sizes as they come", button="Replay sizes",
     hint="A stream of request sizes through one session: first runs, memory, and what padding costs",

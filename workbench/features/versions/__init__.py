@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.kinds import about_comparison
+from workbench.core.bundle.machine import ORT_PACKAGES, installed
 from workbench.core.config import Config
 from workbench.core.errors import Cancelled, ConfigError, WorkbenchError
 from workbench.core.feature import Arguments, Feature
@@ -21,7 +22,14 @@ from workbench.core.models import Model, load
 from workbench.core.models.operators import count_operators
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import in_ms, quoted
-from workbench.core.worker.environments import is_version, kept_environment, releases, software_of
+from workbench.core.worker.environments import (
+    is_version,
+    kept_environment,
+    kept_versions,
+    releases,
+    software_of,
+    version_order,
+)
 from workbench.features.base.measured import Judged
 from workbench.features.base.running import Feeds, kept
 from workbench.features.compare.call import compare
@@ -158,6 +166,15 @@ def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]
     return (model, places if options.get("bisect") else [None, *places], *configs), options
 
 
+def _versions(_model: object) -> str:
+    """Return versions that are kept on this machine, or where none is the newest release before this one."""
+    here = installed(*ORT_PACKAGES) or _RELEASES[-1]
+    kept_ones = [version for version in kept_versions() if version != here]
+    older = [release for release in _RELEASES if version_order(release) < version_order(here)]
+    return ", ".join([*(kept_ones[-2:] or older[-1:]), "or a path"])
+
+
+_RELEASES = ("1.20.1", "1.22.0", "1.24.1", "1.27.0", "1.29.1")  # some that exist, the oldest first
 _PLACES = (
     "Versions by number (installed once and kept), interpreters or environments; one alone is beside this one"
 )
@@ -167,8 +184,10 @@ FEATURE = Feature(
     result=Versions, chart=versions_chart, call="workbench.features.versions:compare_versions",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     form=(
-        Field("environments", "versions", _PLACES, names, example="1.20.1, 1.27.0, 1.29.1", required=True),
-        Field("bisect", "bisect", _BISECT, yes_or_no, example="yes"),
+        Field("environments", "versions", _PLACES, names, example=_versions, required=True,
+              before="Run this config on ONNX Runtime"),
+        Field("bisect", "bisect", _BISECT, yes_or_no, example="yes",
+              before="and search for the release of a change:"),
     ),
     arguments=call_arguments, gates=lambda record, fail_if: of_comparison(record.comparison, fail_if),
     heading="Versions of ONNX Runtime side by side", button="Versions", step="one version after another",

@@ -14,16 +14,15 @@ from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.handlers import button, follow, on_change, own_changes, text_field
 from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.next_steps import time_words
-from workbench.core.config.fields import SWEPT, values_like
+from workbench.core.config.fields import SWEPT
 from workbench.core.feature import Offer
 from workbench.core.form import Field
-from workbench.core.models.sizes import free_names, is_batch
+from workbench.core.models.size_examples import values_to_try
+from workbench.core.models.sizes import free_names
 from workbench.drawing.markup import text
 from workbench.features.base.registry import KINDS
 
 NARROW, WIDE = 5, 15  # characters of an example: up to here a field is short, from here on it takes the rest
-MOST_AXES = 2
-_SIZES = "1, 8, 32"
 
 
 class FormLine:
@@ -64,12 +63,14 @@ def form_fields(state: BenchState, kind: str, status: W.HTML) -> dict[str, Any]:
         texts = state.forms.get(kind, {})
         with own_changes():
             for field in form:
-                box, value = fields[field.argument], texts.get(field.argument, field.text)
+                box, value = fields[field.argument], texts.get(field.argument, field.text_for(state.model))
                 if field.choices and value not in dict(box.options).values():
                     box.options = (*field.choices, (value, value))
                 box.value = value
+                if isinstance(box, W.TextField):
+                    box.placeholder = field.example_for(state.model)
 
-    follow(state, show, "forms")
+    follow(state, show, "forms", "model")
     return fields
 
 
@@ -83,7 +84,7 @@ def field_of(state: BenchState, kind: str, field: Field, status: W.HTML) -> Any:
         on_change(choice, set_text)
         return choice
     box = text_field(field, set_text, status)
-    letters = len(field.text or field.example)
+    letters = len(field.text_for() or field.example_for())
     if not NARROW < letters < WIDE:
         box.add_class("wbp-narrow" if letters <= NARROW else "wbp-wide")
     return box
@@ -95,39 +96,36 @@ class AxesField(W.HBox):
     value = Unicode("")
 
     def __init__(self, state: BenchState, field: Field, changed: Callable[[str], None]) -> None:
-        self.state, self.changed = state, changed
-        self.pairs = [self._pair(field, place) for place in range(MOST_AXES)]
+        self.state, self.field, self.changed = state, field, changed
+        self.pairs = [self._pair(label) for label in (field.before or field.label, "and")]
         super().__init__([widget for pair in self.pairs for widget in pair], classes="wbp-tools")
         self.observe(lambda _: self._show(), names="value")
         follow(state, self._offer, "model")
 
-    def _pair(self, field: Field, place: int) -> tuple[W.Combobox, W.TextField]:
-        name = W.Combobox(
-            description="and" if place else field.label,
-            placeholder="" if place else field.example.partition("=")[0],
-            tooltip=field.hint,
-            continuous_update=False,
-        )
-        values = W.TextField(placeholder="" if place else _SIZES, tooltip="Values with commas")
+    def _pair(self, label: str) -> tuple[W.Combobox, W.TextField]:
+        name = W.Combobox(description=label, tooltip=self.field.hint, continuous_update=False)
+        values = W.TextField(description="at values", tooltip="Values with commas")
         for widget in (name, values):
             on_change(widget, lambda _: self._typed())
         return name, values
 
     def _offer(self) -> None:
-        """Offer the free dimensions of the open model and the knobs."""
-        dims = () if self.state.model is None else free_names(self.state.model.structure)
-        if self.state.model is not None:  # an example that this model has: its batch, another size, a knob
-            first = next(filter(is_batch, dims), next(iter(dims), SWEPT[0]))
-            self.pairs[0][0].placeholder = first
-            self.pairs[0][1].placeholder = values_like(first) or _SIZES
+        """Offer the free dimensions of the open model and the knobs, one of them as an example."""
+        model = self.state.model
+        self.pairs[0][0].placeholder = self.field.example_for(model).rpartition("=")[0]
         for name, _ in self.pairs:
-            name.options = (*dims, *SWEPT)
+            name.options = (*(() if model is None else free_names(model.structure)), *SWEPT)
+        self._suggest()
+
+    def _suggest(self) -> None:
+        """Show which values the name of each pair takes."""
+        for name, values in self.pairs:
+            named = name.value.strip() or name.placeholder
+            values.placeholder = values_to_try(self.state.model, named) if named else ""
 
     def _typed(self) -> None:
-        """Tell the text of all pairs; a name alone shows which values it takes."""
-        for place, (name, values) in enumerate(self.pairs):
-            named = name.value.strip()
-            values.placeholder = (values_like(named) or _SIZES) if named or not place else ""
+        """Tell the text of all pairs."""
+        self._suggest()
         texts = [f"{name.value.strip()}={values.value.strip()}" for name, values in self.pairs
                  if name.value.strip() or values.value.strip()]  # fmt: skip
         self.changed("; ".join(texts))

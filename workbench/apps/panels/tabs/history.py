@@ -8,22 +8,24 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.answers import configs_of
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import buttons_of, error_to, follow, on_change, own_changes, shown_in
+from workbench.apps.panels.request import labelled
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.task_thread import import_shared
+from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.entries import PIN, Entry, clock_text, split_note
-from workbench.core.config.literals import text_literal
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted
 from workbench.drawing.markup import note_html
 from workbench.features.base.history import History
 from workbench.features.base.history_rows import SHOWN_COLUMNS, read_words, rows_of
 from workbench.features.compare.call import history
-from workbench.features.compare.result import Comparison
+from workbench.features.compare.kept import kept_comparison, kept_config, runs_frame
 
 _EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
 _HEADS = {"what": "A → B", "pin": PIN}
 _BESIDE = "Measured at different times, so without a verdict: only runs measured in turns can be compared."
 _CAPTION = "Pick one or, with Ctrl, several."
+_TWO = "Compare these two"
 PAGE = 200  # entries that are listed at once
 
 
@@ -42,6 +44,8 @@ class HistoryPage:
             self.status,
             ("Open", "Show the picked comparison in the results", lambda: self._open(self.picked[-1].id)),
             ("Use its configs", "Put its configs into the knob table", self._use),
+            ("Use as A", "Its B or only run becomes A, the baseline of what comes next", self._baseline),
+            (_TWO, f"Set the configs of two results of a model as A and B. {_BESIDE}", self._set_two),
             ("Side by side", "The picked comparisons in one table", self._side_by_side),
             ("Pin", "Keep the picked entries on top, or no longer", self._pin),
             ("Delete", "Delete the picked entries for good", self._ask_delete),
@@ -122,6 +126,8 @@ class HistoryPage:
         for name, pressed in self.buttons.items():
             writes = name in ("Pin", "Delete")
             pressed.disabled = len(picked) < (2 if name == "Side by side" else 1) or (writes and is_only_read)
+        of_models = [entry.model_sha256 for entry in picked]
+        self.buttons[_TWO].disabled = len(picked) != 2 or len(set(of_models)) != 1
         self.note.disabled = len(picked) != 1 or is_only_read
         with own_changes():
             self.note.value = split_note(picked[0].note)[1] if len(picked) == 1 else ""
@@ -145,14 +151,25 @@ class HistoryPage:
 
     def _open(self, identity: str) -> None:
         with shown_in(self.status):
-            opened = self._comparison(identity)
+            opened = kept_comparison(self._history(), identity)
             self.bench.show(opened)
             when = clock_text(opened.record.created_utc)
             self.status.value = note_html(f"{opened.record.model.name}, {when}, is shown in the results.")
 
     def _use(self) -> None:
-        self.bench.state.set_configs(configs_of(self._comparison(self.picked[-1].id).record))
+        self.bench.state.set_configs(configs_of(kept_comparison(self._history(), self.picked[-1].id).record))
         self.status.value = note_html("The configs are set.")
+
+    def _baseline(self) -> None:
+        self.bench.a = kept_config(self._history(), self.picked[-1].id)
+        self.status.value = note_html(f"A is set: {config_in_words(self.bench.a)}.")
+
+    def _set_two(self) -> None:
+        """Set A and B to the configs of two picked results of a model, and open it if it is here."""
+        configs = labelled(kept_config(self._history(), entry.id) for entry in self.picked)
+        self.bench.show(kept_comparison(self._history(), self.picked[0].id))
+        self.bench.state.set_configs(configs)
+        self.status.value = note_html(f"A and B are set. {_BESIDE}")
 
     def _pin(self) -> None:
         """Pin the picked entries; those that all are pinned are pinned no longer."""
@@ -166,27 +183,8 @@ class HistoryPage:
 
     def _side_by_side(self) -> None:
         import_shared()
-        import pandas as pd
-
-        frames = []
-        for entry in self.picked:
-            frames.append(self._comparison(entry.id).to_frame())
-            frames[-1].insert(0, "model", entry.model)
-            frames[-1].insert(0, "when", clock_text(entry.created_utc))
-        W.replace(self.beside, TableWidget.of_frame(pd.concat(frames, ignore_index=True), _BESIDE))
-
-    def _comparison(self, identity: str) -> Comparison:
-        """Return a comparison of the history, or that which another result was concluded from."""
-        folder, opened = self.folder.value.strip(), self._history().open(identity)
-        source = f"wb.history({text_literal(folder) if folder else ''}).open({text_literal(identity)})"
-        held = opened if isinstance(opened, Comparison) else getattr(opened, "comparison", None)
-        if not isinstance(held, Comparison):
-            problem = f"{identity} is no comparison but a {type(opened).__name__}."
-            raise WorkbenchError(problem, f"Show it in a cell: {source}")
-        if folder or held is not opened:  # what is made of it from now on is not kept there
-            held.source = source if held is opened else f"{source}.comparison"
-            held.parts_of_source = frozenset(part.name for part in held.parts)
-        return held
+        table = runs_frame(self._history(), self.picked)
+        W.replace(self.beside, TableWidget.of_frame(table, _BESIDE))
 
     def _ask_delete(self) -> None:
         self.to_delete = [entry.id for entry in self.picked]

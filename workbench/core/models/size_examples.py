@@ -1,0 +1,42 @@
+"""Values of an axis that are worth a try, sizes of a free dim or values of a knob: examples for a form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.core.config.fields import values_like
+from workbench.core.models.declared import declared_inputs
+from workbench.core.models.sizes import Sizes, is_batch, tensor_of
+from workbench.core.models.usual import Usual
+
+if TYPE_CHECKING:
+    from workbench.core.models.model import Model
+
+BATCHES = (1, 8, 32)
+
+
+def usual_sizes(model: Model) -> dict[str, int]:
+    """Return the size that each free dim of the inputs has where none is given."""
+    inputs, found = declared_inputs(model.structure), dict[str, int]()
+    sizes = Sizes(model.structure, inputs, {}, Usual(model.usual_dims))
+    for declared in inputs:
+        kind = tensor_of(declared.type)
+        if kind is None or kind.dims is None:
+            continue
+        for axis, (dim, size) in enumerate(zip(kind.dims, sizes.of(declared, kind), strict=True)):
+            if not isinstance(dim, int):
+                found.setdefault(dim or f"{declared.name}.{axis}", size)
+    return found
+
+
+def sizes_to_try(model: Model | None, dim: str) -> tuple[int, int, int]:
+    """Return three sizes of a dim: of a batch some usual ones, else the usual one, its half and quarter."""
+    if model is None or is_batch(dim):
+        return BATCHES
+    largest = max(usual_sizes(model).get(dim, 1), 4)
+    return largest // 4, largest // 2, largest
+
+
+def values_to_try(model: Model | None, name: str) -> str:
+    """Return values, as a text, of a knob with this name, else sizes of a free dim."""
+    return values_like(name) or ", ".join(map(str, sizes_to_try(model, name)))
