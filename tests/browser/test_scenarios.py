@@ -17,6 +17,7 @@ from tests.browser.harness.panels import PILLS, PRESS, button, tab
 from tests.factories import results as examples
 from tests.features.first_difference.test_first_difference import image_model, relu_pool_tanh
 from tests.features.published.test_published import put_files
+from workbench.features.base.registry import KINDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -24,6 +25,8 @@ SOURCE = """import workbench as wb
 bench = wb.Workbench('digits-conv')
 bench.state.budget_s = 1.0
 bench"""
+CALLERS = KINDS.named("load test").form[0].text_for()
+VERSIONS, BISECT = "Run this config on ONNX Runtime", "and search for the release of a change:"
 LONGEST_MS = 300_000  # three versions are installed
 HEADS = "nodes => nodes.map((node) => node.textContent)"
 
@@ -41,7 +44,7 @@ def test_the_fields_fit_and_a_sweep_runs_by_what_was_typed(show: Show, pages: Pa
     tab(page, "Explore")
     field = page.locator(".wbp-forms:visible")
     page.locator(PILLS).filter(has_text="load test").click()
-    expect(field.get_by_label("callers")).to_have_value("1, 2, 4, 8")
+    expect(field.get_by_label("Ask with")).to_have_value(CALLERS)
     pages.picture(page, f"scenarios-{width}")
     assert faults(page, ".wbp-forms") == []
     beyond = page.evaluate(
@@ -51,7 +54,7 @@ def test_the_fields_fit_and_a_sweep_runs_by_what_was_typed(show: Show, pages: Pa
     if width < 760:
         return
     page.locator(PILLS).filter(has_text="sweep").click()
-    over = field.get_by_label("over")
+    over = field.get_by_label("Run all configs over")
     over.fill("batch")
     over.press("Tab")
     values = field.get_by_placeholder("1, 8, 32")
@@ -73,8 +76,8 @@ def test_the_published_files_of_a_folder_are_judged_in_the_form(
     tab(page, "Explore")
     choose(page, "published files")
     field = page.locator(".wbp-forms:visible")
-    field.get_by_label("folder", exact=True).fill(str(tmp_path))
-    field.get_by_label("folder", exact=True).press("Tab")
+    field.get_by_label("Judge the files of", exact=True).fill(str(tmp_path))
+    field.get_by_label("Judge the files of", exact=True).press("Tab")
     button(page, "Published files").click()
     card = page.locator(".wbp-page:visible .wbp-card")
     expect(card.locator(".main-svg").first).to_be_visible(timeout=LONGEST_MS)
@@ -96,7 +99,7 @@ def test_the_release_of_a_change_is_searched_for(show: Show, pages: Pages, tmp_p
     tab(page, "Explore")
     choose(page, "versions")
     field = page.locator(".wbp-forms:visible")
-    for label, text in (("versions", "1.20.1, 1.21.0, 1.22.0"), ("bisect", "yes")):
+    for label, text in ((VERSIONS, "1.20.1, 1.21.0, 1.22.0"), (BISECT, "yes")):
         field.get_by_label(label, exact=True).fill(text)
         field.get_by_label(label, exact=True).press("Tab")
     pages.picture(page, "scenarios-bisect-form")

@@ -186,7 +186,7 @@ def test_the_folder_of_a_team_is_listed_and_only_read(tmp_path: Path) -> None:
     assert page.sure.layout.display == "none"
     page.table.picked = [theirs.id]
     disabled = {name for name, pressed in page.buttons.items() if pressed.disabled}
-    assert disabled == {"Side by side", "Pin", "Delete"}
+    assert disabled == {"Compare these two", "Side by side", "Pin", "Delete"}
     assert page.note.disabled
     page.buttons["Open"].click()
     assert "is shown in the results" in page.status.value
@@ -197,3 +197,81 @@ def test_the_folder_of_a_team_is_listed_and_only_read(tmp_path: Path) -> None:
     page.folder.value = ""
     settle(bench)
     assert [entry.id for entry in page.entries] == [ordinary().id]
+
+
+def kept(bench: wb.Workbench, number: int, config: wb.Config) -> str:
+    """Keep a comparison of the open model whose B is this config; return its id."""
+    first, second = ordinary().runs
+    runs = (first, replace(second, config=config))
+    identity = f"2026010{number}-000000-abcdef"
+    wb.history().add(replace(ordinary(), id=identity, model=bench.state.model.record(), runs=runs))
+    return identity
+
+
+def picking(bench: wb.Workbench, *identities: str) -> HistoryPage:
+    """Return the page of the history with these entries picked, in this order."""
+    page = HistoryPage(bench)
+    page.show()
+    assert page.table is not None
+    page.table.picked = list(identities)
+    return page
+
+
+def test_a_kept_config_becomes_the_baseline_of_what_comes_next(bench: wb.Workbench, own_home: Path) -> None:
+    del own_home
+    before = bench.b
+    identity = kept(bench, 1, wb.Config(level="basic"))
+    page = picking(bench, identity)
+    page.buttons["Use as A"].click()
+    assert (bench.a, bench.b) == (wb.Config(level="basic"), before)
+    assert "A is set: level basic." in page.status.value
+    assert 'a = wb.Config(level="basic")' in bench.code("panels")
+    alone = wb.Measurement(examples.measurement())
+    alone.keep()
+    page = picking(bench, alone.record.measured.id)
+    page.buttons["Use as A"].click()
+    assert bench.a == alone.run.config
+
+
+def test_a_result_without_a_config_is_no_baseline(bench: wb.Workbench, own_home: Path) -> None:
+    del own_home
+    wb.Peaks(examples.peaks(), examples.about()).keep()
+    before = bench.a
+    (entry,) = wb.history().entries()
+    page = picking(bench, entry.id)
+    page.buttons["Use as A"].click()
+    assert "is of no config" in page.status.value
+    assert bench.a == before
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_two_kept_results_of_a_model_are_ready_to_be_compared(
+    bench: wb.Workbench, own_home: Path, is_open: bool
+) -> None:
+    del own_home
+    model = bench.state.model
+    basic, layout = kept(bench, 1, wb.Config(level="basic")), kept(bench, 2, wb.Config(level="layout"))
+    if not is_open:
+        bench.state.model = None
+    bench.state.mode = "results"
+    page = picking(bench, layout, basic)
+    page.buttons["Compare these two"].click()
+    assert "Measured at different times, so without a verdict" in page.status.value
+    if (finding := bench.finding.running) is not None:
+        finding.finished.wait()
+    settle(bench)
+    assert (bench.a, bench.b) == (wb.Config(level="layout"), wb.Config(level="basic"))
+    assert bench.state.mode == "compare"
+    assert bench.state.model.sha256 == model.sha256
+    assert bench.result is None, "what was measured at other times is no answer"
+    assert bench.code("panels").endswith("result = wb.compare(model, a, b)\nresult")
+    assert 'a = wb.Config(level="layout")\nb = wb.Config(level="basic")' in bench.code("panels")
+
+
+def test_results_of_two_models_are_not_compared(bench: wb.Workbench, own_home: Path) -> None:
+    del own_home
+    wb.history().add(ordinary())
+    own = kept(bench, 1, wb.Config(level="basic"))
+    assert not picking(bench, own, kept(bench, 2, wb.Config())).buttons["Compare these two"].disabled
+    for identities in ([own], [own, ordinary().id]):
+        assert picking(bench, *identities).buttons["Compare these two"].disabled

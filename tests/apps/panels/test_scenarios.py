@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from onnx import numpy_helper
 
 import workbench as wb
 from tests.apps.panels.conftest import line_of, settle
+from tests.core.models import decoders, tiny
 from tests.factories import results as examples
 from workbench.apps.panels.tabs.form import AxesField, FormLine
 from workbench.apps.panels.tabs.tab import TabPage
@@ -52,12 +56,37 @@ def press(bench: wb.Workbench, pressed: FormLine) -> None:
     settle(bench)
 
 
-def test_every_kind_with_a_form_is_explored(bench: wb.Workbench) -> None:
+def test_every_kind_with_a_form_is_explored(bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(LINES) <= {offer.name for offer in EXPLORE.offers if offer.has_form}
     assert [line(bench, kind).run.description for kind in LINES] == [
         "Sweep", "Matrix", "Versions", "Load test", "Decode"
     ]  # fmt: skip
+    monkeypatch.setattr("workbench.features.load.result.usable_cores", lambda: 4)
     assert line(bench, "load test").fields["callers"].value == "1, 2, 4, 8"
+
+
+def test_a_form_reads_as_a_sentence_whose_examples_fit_the_open_model(
+    bench: wb.Workbench, tmp_path: Path
+) -> None:
+    decoding, sweep = line(bench, "decoding"), line(bench, "sweep")
+    words = [field.description for field in decoding.fields.values()]
+    assert words == ["Run a prompt of", "tokens and", "new ones, in batches of", "or with prompts of"]
+    assert decoding.fields["prompt"].placeholder == "128"
+    (name, values), _ = sweep.fields["sizes"].pairs
+    assert (name.description, values.description) == ("Run all configs over", "at values")
+    proto = decoders.decoder(cached=False)
+    for value in (*proto.graph.input, *proto.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_value = 1
+    proto.graph.initializer.append(numpy_helper.from_array(np.zeros((20, 2), np.float32), "wpe"))
+    bench.load(str(tiny.save(proto, tmp_path, "text.onnx")), wait=True)
+    settle(bench)
+    examples_now = [field.placeholder for field in decoding.fields.values()]
+    assert examples_now == ["10", "10", "1", "2, 10"]
+    assert (name.placeholder, values.placeholder) == ("sequence", "5, 10, 20")
+    name.value = "threads"
+    assert values.placeholder == "1, 2, 4"
+    name.value = ""
+    assert values.placeholder == "5, 10, 20"
 
 
 def test_the_load_test_takes_what_was_typed(bench: wb.Workbench, calls: Calls) -> None:
