@@ -126,8 +126,8 @@ class HistoryPage:
         for name, pressed in self.buttons.items():
             writes = name in ("Pin", "Delete")
             pressed.disabled = len(picked) < (2 if name == "Side by side" else 1) or (writes and is_only_read)
-        of_models = [entry.model_sha256 for entry in picked]
-        self.buttons[_TWO].disabled = len(picked) != 2 or len(set(of_models)) != 1
+        models = {entry.model_sha256 for entry in picked}
+        self.buttons[_TWO].disabled = (len(picked), len(models)) != (2, 1)
         self.note.disabled = len(picked) != 1 or is_only_read
         with own_changes():
             self.note.value = split_note(picked[0].note)[1] if len(picked) == 1 else ""
