@@ -45,4 +45,5 @@ def runs_frame(history: History, entries: Iterable[Entry]) -> DataFrame:
         frames.append(kept_comparison(history, entry.id).to_frame())
         frames[-1].insert(0, "model", entry.model)
         frames[-1].insert(0, "when", clock_text(entry.created_utc))
-    return pd.concat(frames, ignore_index=True)
+    table: DataFrame = pd.concat(frames, ignore_index=True)
+    return table
