@@ -98,7 +98,7 @@ def test_the_code_of_a_kind_is_a_call_that_its_function_takes(bench: wb.Workbenc
     bench.b = wb.Config(level="basic", precision=wb.DynamicInt8())
     for field in KINDS.named(kind).form:
         if field.required:
-            bench.state.set_form(kind, field.argument, field.example)
+            bench.state.set_form(kind, field.argument, field.example_for())
     fake = MagicMock(Config=wb.Config, DynamicInt8=wb.DynamicInt8, Goal=wb.Goal)
     fake.load.side_effect = wb.load
     exec(kind_code(KINDS.named(kind), bench.request()).replace("import workbench as wb", ""), {"wb": fake})

@@ -168,7 +168,7 @@ class HistoryPage:
         """Set A and B to the configs of two picked results of a model, and open it if it is here."""
         configs = labelled(kept_config(self._history(), entry.id) for entry in self.picked)
         self.bench.show(kept_comparison(self._history(), self.picked[0].id))
-        self.bench.state.set_configs(configs)
+        self.bench.ui.post(partial(self.bench.state.set_configs, configs))  # where its model is set
         self.status.value = note_html(f"A and B are set. {_BESIDE}")
 
     def _pin(self) -> None:
