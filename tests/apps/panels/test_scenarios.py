@@ -72,8 +72,8 @@ def test_a_form_reads_as_a_sentence_whose_examples_fit_the_open_model(
     words = [field.description for field in decoding.fields.values()]
     assert words == ["Run a prompt of", "tokens and", "new ones, in batches of", "or with prompts of"]
     assert decoding.fields["prompt"].placeholder == "128"
-    (name, values), _ = sweep.fields["sizes"].pairs
-    assert (name.description, values.description) == ("Run all configs over", "at values")
+    (name, values), (_, further) = sweep.fields["sizes"].pairs
+    assert (name.description, values.description) == ("Run all configs over", "at")
     proto = decoders.decoder(cached=False)
     for value in (*proto.graph.input, *proto.graph.output):
         value.type.tensor_type.shape.dim[0].dim_value = 1
@@ -83,6 +83,7 @@ def test_a_form_reads_as_a_sentence_whose_examples_fit_the_open_model(
     examples_now = [field.placeholder for field in decoding.fields.values()]
     assert examples_now == ["10", "10", "1", "2, 10"]
     assert (name.placeholder, values.placeholder) == ("sequence", "5, 10, 20")
+    assert further.placeholder == "", "a further axis has no example"
     name.value = "threads"
     assert values.placeholder == "1, 2, 4"
     name.value = ""

@@ -84,7 +84,7 @@ def field_of(state: BenchState, kind: str, field: Field, status: W.HTML) -> Any:
         on_change(choice, set_text)
         return choice
     box = text_field(field, set_text, status)
-    letters = len(field.text_for() or field.example_for())
+    letters = max(len(field.text_for()), len(field.example_for()))
     if not NARROW < letters < WIDE:
         box.add_class("wbp-narrow" if letters <= NARROW else "wbp-wide")
     return box
@@ -103,8 +103,9 @@ class AxesField(W.HBox):
         follow(state, self._offer, "model")
 
     def _pair(self, label: str) -> tuple[W.Combobox, W.TextField]:
-        name = W.Combobox(description=label, tooltip=self.field.hint, continuous_update=False)
-        values = W.TextField(description="at values", tooltip="Values with commas")
+        hint = self.field.hint
+        name = W.Combobox(description=label, placeholder="", tooltip=hint, continuous_update=False)
+        values = W.TextField(description="at", tooltip="Values with commas")
         for widget in (name, values):
             on_change(widget, lambda _: self._typed())
         return name, values
