@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.core.config import Config
 from workbench.core.feature import Feature
+from workbench.core.form import Field
 from workbench.drawing.chart import Axis, Chart, Value, one_value, series_look
 from workbench.features.base.result import Result
 
@@ -32,13 +33,14 @@ class Warmth(Result):
 
 
 def warmth(
-    model: Any, config: Config | None = None, *, inputs: Any = None, cancel: threading.Event | None = None
-) -> Warmth:
-    """Measure nothing: 40 degrees, and one more for given inputs."""
+    model: Any, config: Config | None = None, *, extra: int = 0, inputs: Any = None,
+    cancel: threading.Event | None = None,
+) -> Warmth:  # fmt: skip
+    """Measure nothing: 40 degrees, one more for given inputs, and the extra ones."""
     assert model is not None
     assert config is None or isinstance(config, Config)
     assert cancel is None or not cancel.is_set()
-    return Warmth(WarmthRecord(40.0 if inputs is None else 41.0))
+    return Warmth(WarmthRecord(40.0 + (inputs is not None) + extra))
 
 
 def chart(record: WarmthRecord) -> Chart:
@@ -49,5 +51,6 @@ def chart(record: WarmthRecord) -> Chart:
 
 FEATURE = Feature(
     "warmth", WarmthRecord, result=Warmth, call=warmth, chart=chart, takes=("inputs",), tabs=("Explore",),
+    form=(Field("extra", "extra", "Degrees on top", int, example="2"),),
     heading="How warm it became", button="Warmth", hint="How warm the machine becomes",
 )  # fmt: skip
