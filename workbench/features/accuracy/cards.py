@@ -6,12 +6,13 @@ from workbench.drawing.card import Card, Held, figure_card
 
 
 def cards(held: Held) -> list[Card]:
-    """Return the figure and the two tables."""
+    """Return the figure with its table, and the table of outputs where a candidate has some."""
     made, source = held.whole_part("accuracy"), "result.accuracy()"
     assert made is not None
-    return [
+    shown = [
         figure_card("accuracy", source, made, "figure", made.to_frame, part="accuracy"),
         figure_card(
             "each output", source, made, "fidelity_frame", made.fidelity_frame, draw=None, part="accuracy"
         ),
     ]
+    return shown if made.record.fidelity else shown[:1]
