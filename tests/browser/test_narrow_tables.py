@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
+from workbench.drawing.glossary import explained, meaning
 from workbench.drawing.numbers import numbers_table
 from workbench.drawing.page.banner import numbers_html
 
@@ -119,3 +120,10 @@ def test_a_long_name_is_broken_before_a_capital_letter(widget_page: Page) -> Non
     names, heights = widget_page.evaluate(NAMES)
     assert names == ["AttentionFusion", "EmbedLayerNormFusion"]
     assert max(heights) < 20, "a name is broken only where a line has no room for it"
+
+
+def test_the_head_of_a_column_has_the_sentence_of_its_word_as_tooltip(widget_page: Page) -> None:
+    columns = [{"name": name, "help": explained(name)} for name in ("node", "p99 (ms)")]
+    widget_page.evaluate(TABLE, [{"columns": columns, "rows": [["x", 1.5]]}, 560])
+    heads = [head.get_attribute("title") for head in widget_page.locator(".wbp thead th").all()]
+    assert heads == ["", meaning("p99")]
