@@ -3,9 +3,10 @@
 Start a real JupyterLab and a Chromium without a window, and click as a person would. `clicks`: many different
 clicks while a comparison runs, from the click until the page shows its answer. `cancel`: runs that are
 cancelled at several moments, from the click until the panels say so, and until no worker is left. `tasks`:
-the clicks of the common tasks. `places`: how far below the top of each tab its first data stand. `cold`: a
-page of a fresh server in a fresh browser profile, from its address until a click is answered. Print a table;
-`-o FILE` writes every value as JSON.
+the clicks of the common tasks. `places`: how far below the top of each tab its first data stand. `screen`:
+what moves until an answer, what the screen shows beside it, and the room of the graphs. `cold`: a page of a
+fresh server in a fresh browser profile, from its address until a click is answered. Print a table, and for
+each budget whether it is kept; `-o FILE` writes every value as JSON.
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ from typing import Any
 import psutil
 from playwright.sync_api import Page, expect
 
-from benchmarks.panel_budgets import budget_table, cold, places, tasks
+from benchmarks.panel_budgets import budget_table, cold, places, screen, tab_times, tasks
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import started_lab
-from tests.browser.harness.panels import IN_VIEW, MOST_CONTROLS, STOP, VIEWS, button, knob, make
+from tests.browser.harness.panels import STOP, VIEWS, button, knob, make
 from tests.conftest import is_worker
 
-PARTS = ("clicks", "cancel", "tasks", "places", "cold")
+PARTS = ("clicks", "cancel", "tasks", "places", "screen", "cold")
+BUDGETS = {"tasks": tasks, "places": places, "screen": screen}
 TIMES = 3  # each click, and each cancel
 MADE = ("Profile A and B", "Explain A and B", "Ablate", "Level by level")  # in its view
 RUNS = ("Compare", *MADE)
@@ -89,8 +91,6 @@ def measure_clicks(page: Page, times: int) -> list[dict[str, Any]]:
     expect(page.locator(".wbp-difference")).to_contain_text("level (basic")
     button(page, "Compare").click()
     expect(page.locator(".wbp-doing")).to_contain_text("round 2")
-    in_view = len(page.evaluate(IN_VIEW))
-    print(f"controls in view of Compare: {in_view}, at most {MOST_CONTROLS}")
     rows = []
     button(page, "all settings").click()
     for turn in range(times):
@@ -184,8 +184,8 @@ def measure(parts: Sequence[str], model: str, times: int) -> list[dict[str, Any]
         with started_lab(place / "lab") as lab:
             for part in [part for part in PARTS if part in parts and part != "cold"]:
                 pages = Pages(browser, place)
-                if part in ("tasks", "places"):
-                    rows += (tasks if part == "tasks" else places)(lab, pages)
+                if part in BUDGETS:
+                    rows += BUDGETS[part](lab, pages)
                 else:
                     book = open_book(pages.open(), lab, lab.write(f"{part}.ipynb", START.format(model=model)))
                     book.run_all()
@@ -237,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     timed = [row for row in rows if "seconds" in row]
     if timed:
         print(table(timed))
-    print(budget_table([row for row in rows if "seconds" not in row]))
+    print(budget_table([*tab_times(timed), *(row for row in rows if "seconds" not in row)]))
     if asked.output is not None:
         asked.output.write_text(json.dumps(rows, indent=1), "utf-8")
     return 0

@@ -8,6 +8,7 @@ import pytest
 
 from workbench.core.text import (
     did_you_mean,
+    ending,
     factor,
     factor_ends,
     file_name,
@@ -64,6 +65,12 @@ def test_the_middle_is_left_out() -> None:
 
 def test_of_a_long_path_the_end_stays() -> None:
     assert path_text(Path("/" + "a" * 300 + "/model.onnx")).endswith("/model.onnx")
+
+
+def test_of_the_path_of_a_node_the_end_stays() -> None:
+    assert ending("/scope" * 100 + "/last", 40).endswith("/scope/last")
+    assert ending("/a/b", 40) == "/a/b"
+    assert len(ending("\x1b" * 500, 40)) < 50
 
 
 def test_values_are_quoted_whatever_they_are() -> None:

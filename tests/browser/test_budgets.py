@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Show
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import IN_VIEW, MOST_CONTROLS, STOP, VIEW_TOP, button, compared, knob
+from tests.browser.harness.screen import WATCH_SHIFTS, view_in_sight
 from tests.browser.harness.tasks import FRESH_TASKS, START, TASKS, Clicks, Task, spent_on
 from tests.browser.test_panels import ENDLESS, opened, with_model
 from tests.core.models import tiny
@@ -15,26 +16,6 @@ from tests.core.models import tiny
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 
 WIDE = 80_000  # of an MLP whose file is large enough for int8 to be suggested
-
-# Places of the parts of the bench, kept from the click on; what ends elsewhere is listed.
-WATCH_SHIFTS = """() => {
-  const find = (name) => document.querySelector(name);
-  const parts = ['.wbp-top', '.wbk-lines', '.wbp-compare', '.wbp-tabs'].map(find);
-  const place = (part) => {
-    const {left, top, width} = part.getBoundingClientRect();
-    return [left, top, width];
-  };
-  const before = parts.map(place);
-  window.shifts = [];
-  const look = () => {
-    parts.forEach((part, at) => {
-      const far = Math.max(...place(part).map((now, side) => Math.abs(now - before[at][side])));
-      if (far > 0.5 && window.shifts.length < 20) window.shifts.push(`${part.className}: ${far}`);
-    });
-    requestAnimationFrame(look);
-  };
-  look();
-}"""
 
 
 def within_budget(tasks: tuple[Task, ...], spent: dict[str, int]) -> None:
@@ -70,9 +51,7 @@ def test_few_controls_are_in_view_and_the_answer_with_the_top_of_its_view(show: 
     compared(page)
     in_view = page.evaluate(IN_VIEW)
     assert len(in_view) <= MOST_CONTROLS, in_view
-    top = page.locator(".wbp-tabs .lm-TabBar").bounding_box()
-    assert top is not None
-    assert top["y"] + top["height"] + VIEW_TOP <= 900
+    assert view_in_sight(page) >= VIEW_TOP
     expect(button(page, "Compare")).to_be_in_viewport(ratio=1)
 
 

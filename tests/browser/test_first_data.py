@@ -13,6 +13,7 @@ from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import TABS, VIEWS, tab
 from tests.browser.harness.places import MOST, WAYS, first_data, source_of
+from tests.browser.harness.screen import GRAPH_HEIGHT, GRAPH_WIDTH, GRAPHS, graph_area
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -30,18 +31,6 @@ FOLLOW = """() => document.querySelector('.wbp-page .js-plotly-plot')
 HEIGHTS = """() => window.followed && ['.main-svg', '.wbp-figure']
   .map((name) => document.querySelector(`.wbp-page ${name}`).getBoundingClientRect().height)"""
 
-# Puts the cell with the panels at the top of the notebook, as it is after its code was run.
-TO_TOP = "document.querySelector('.wbp').closest('.jp-Cell').scrollIntoView()"
-# The part of the graphs that the notebook shows without scrolling; null until they are drawn.
-GRAPHS = """() => {
-  const stages = [...document.querySelectorAll('.wbp-page .wbv-stage')].filter((it) => it.checkVisibility());
-  const places = stages.map((it) => it.getBoundingClientRect());
-  const end = document.querySelector('.jp-NotebookPanel-notebook').getBoundingClientRect().bottom;
-  if (!places.length) return null;
-  const [left, top] = ['left', 'top'].map((side) => Math.min(...places.map((it) => it[side])));
-  const [right, bottom] = ['right', 'bottom'].map((side) => Math.max(...places.map((it) => it[side])));
-  return {width: right - left, height: Math.min(bottom, end) - top, left, top, right, end};
-}"""
 # The drawer with the details of a pick, beside the graphs and within what the notebook shows.
 DRAWER = """() => {
   const drawer = [...document.querySelectorAll('.wbp-page .wbv-details')].find((it) => it.checkVisibility());
@@ -107,11 +96,9 @@ def links_stand_level(page: Page) -> None:
 def test_the_graph_and_the_details_of_a_pick_need_no_scrolling(show: Show, lab: Lab) -> None:
     setup, _, last = source_in(lab.folder, "decided", None).rpartition("\n")
     page = show(setup, last, width=1440, height=900).page
-    page.evaluate(TO_TOP)
-    tab(page, "What ORT did")
-    graphs = page.wait_for_function(GRAPHS).json_value()
-    assert graphs["width"] >= 900
-    assert graphs["height"] >= 400
+    graphs = graph_area(page)
+    assert graphs["width"] >= GRAPH_WIDTH
+    assert graphs["height"] >= GRAPH_HEIGHT
     place = page.locator(".wbp-page:visible")
     place.locator("input[type=search]").fill("LayerNormalization")
     place.locator("input[type=search]").press("Enter")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import expect
@@ -89,15 +90,18 @@ bench"""
 
 
 def test_improving_under_a_limit_takes_two_clicks(show: Show, lab: Lab, pages: Pages) -> None:
-    improvement = wb.Improvement(examples.improvement(), examples.about())
+    record = replace(examples.improvement(), findings=examples.findings())
+    improvement = wb.Improvement(record, examples.about())
     path = improvement.save(lab.folder / "improved.ortbench")
     page = show(LIMITED.format(improvement=str(path))).page
     tab(page, "Improve")
     row = page.locator(".wbp-improve-row")
-    row.locator("select").first.select_option("1 % accuracy")
+    expect(row.locator("select").first.locator("option:checked")).to_have_text("1 % accuracy")
     button(page, "Improve").last.click()
     tried = page.locator(".wbp-steps .wbp-finding")
     expect(tried).to_have_count(2)
+    expect(page.locator(".wbp-improvement")).to_contain_text("1 finding, each with its evidence and fix")
+    expect(button(page, "Find improvements")).to_be_hidden()
     expect(tried.first).to_contain_text("✓ Kept")
     expect(tried.first).to_contain_text("predicted")
     expect(page.locator(".wbp-improve .wbp-verdict")).to_be_visible()

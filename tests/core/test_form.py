@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from workbench.core.form import Field, Source, axes, call_source, source_of, values_of, whole_numbers
+from workbench.core.form import (
+    Field,
+    Source,
+    axes,
+    call_source,
+    source_of,
+    values_of,
+    whole_numbers,
+)
 from workbench.features.base.registry import KINDS
 
 TYPED: dict[str, tuple[dict[str, str], dict[str, Any], str]] = {
@@ -80,6 +88,16 @@ def test_an_empty_field_leaves_its_argument_out() -> None:
     field = Field("counts", "counts", "", whole_numbers, text="1, 2")
     assert values_of((field,), {}) == {"counts": [1, 2]}
     assert values_of((field,), {"counts": " "}) == {}
+
+
+def test_a_field_begins_with_a_text_that_fits_the_model_and_its_data() -> None:
+    plain = Field("counts", "counts", "", whole_numbers, text="1, 2")
+    fitting = Field("batch", "batch", "", int, text=lambda model, data: f"{len(model)}" if data else "")
+    form = (plain, fitting)
+    assert values_of(form, {}, "three", "x.npz") == {"counts": [1, 2], "batch": 5}
+    assert values_of(form, {"batch": ""}, "three", "x.npz") == {"counts": [1, 2]}, "a person said so"
+    assert values_of(form, {}, "three") == {"counts": [1, 2]}
+    assert values_of(form, {}) == {"counts": [1, 2]}, "no model is open"
 
 
 def test_no_text_becomes_code() -> None:

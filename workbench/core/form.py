@@ -24,16 +24,16 @@ class Field:
     label: str
     hint: str
     read: Callable[[str], Any]
-    text: Fitting = ""  # what stands in the field at first
+    text: str | Callable[[Any, str], str] = ""  # at first; what makes it gets the model and its file of data
     example: Fitting = ""
     required: bool = False
     choices: tuple[tuple[str, str], ...] = ()  # words, each with the text that it stands for; empty: any text
     has_axes: bool = False  # the text is `name=values`, and names are dimensions of the model and knobs
     before: str = ""  # the words before the field in the sentence of the form; empty: its label
 
-    def text_for(self, model: Any = None) -> str:
-        """Return what stands in the field at first while a model is open."""
-        return self.text if isinstance(self.text, str) else self.text(model)
+    def text_for(self, model: Any = None, data: str = "") -> str:
+        """Return what stands in the field at first while a model is open, with a file of data or without."""
+        return self.text if isinstance(self.text, str) else self.text(model, data)
 
     def example_for(self, model: Any = None) -> str:
         """Return an example that fits the open model."""
@@ -50,14 +50,16 @@ class Field:
             ) from None
 
 
-def values_of(form: tuple[Field, ...], texts: Mapping[str, str], model: Any = None) -> dict[str, Any]:
+def values_of(
+    form: tuple[Field, ...], texts: Mapping[str, str], model: Any = None, data: str = ""
+) -> dict[str, Any]:
     """Return the arguments of the fields that hold a text; `texts` are those that a person changed.
 
-    What nobody changed is as it fits the open model.
+    What nobody changed is as it fits the open model and its file of data.
     """
     values = {}
     for field in form:
-        text = texts.get(field.argument, field.text_for(model))
+        text = texts.get(field.argument, field.text_for(model, data))
         if text.strip():
             values[field.argument] = field.value(text, model)
         elif field.required:

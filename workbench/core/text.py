@@ -52,6 +52,12 @@ def shorten(text: str, limit: int = SHORT) -> str:
     return f"{line[: limit - 1]}… ({len(text):,} characters)"
 
 
+def ending(text: str, limit: int) -> str:
+    """Return the end of a long text in one line; of the path of a node, it says which node it is."""
+    end = one_line(text[-limit:], limit)
+    return end if len(text) <= limit else f"…{end}"
+
+
 def shorten_middle(text: str, limit: int) -> str:
     """Cut the middle of a message: its reason stands first or last, what makes it long between them."""
     half = limit // 2

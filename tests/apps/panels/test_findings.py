@@ -16,7 +16,7 @@ from tests.factories.comparisons import ordinary
 from tests.factories.graphs import HOSTILE
 from workbench.apps.panels.code import kind_code
 from workbench.apps.panels.fixes import fix_code
-from workbench.apps.panels.tabs.findings import MOST_LINKS, short
+from workbench.apps.panels.tabs.findings import MOST_LINKS
 from workbench.apps.panels.tabs.form import FormLine
 from workbench.apps.panels.tabs.improve import ImprovePage
 from workbench.core.errors import Cancelled
@@ -366,9 +366,3 @@ def test_the_buttons_find_and_try_what_is_wrong(bench: wb.Workbench) -> None:
     again.state.budget_s = 1.0
     again.try_fix("B", tried[0], wait=True)
     assert len(again.state.tried) == 1, "the open model is that of the comparison from the history"
-
-
-def test_a_link_has_the_end_of_the_longest_name() -> None:
-    assert short("/scope" * 100 + "/last").endswith("/scope/last")
-    assert short("/a/b") == "/a/b"
-    assert len(short("\x1b" * 500)) < 50

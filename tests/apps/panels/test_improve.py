@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as W
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -65,6 +67,33 @@ def test_improving_under_a_limit_is_a_choice_and_a_click(bench: wb.Workbench, as
     assert options["limits"] == wb.Goal(max_accuracy_drop=0.01)
     assert "budget_s" not in options
     assert bench.state.held_parts("improvement").keys() == {"A"}
+
+
+def test_one_percent_of_the_accuracy_is_the_first_limit_where_it_can_be_judged(
+    bench: wb.Workbench, asked: Any
+) -> None:
+    drop = row_of(bench).fields["max_accuracy_drop"]
+    assert drop.label == "no accuracy", "no example has a label"
+    bench.load("digits-conv", wait=True)
+    assert drop.label == "1 % accuracy"
+    assert bench.state.forms == {}, "nothing was typed"
+    press(bench)
+    assert asked[0][1]["limits"] == wb.Goal(max_accuracy_drop=0.01)
+    kind = KINDS.named("improvement")
+    assert "limits=wb.Goal(max_accuracy_drop=0.01)" in kind_code(kind, bench.state.request_made())
+    drop.value = ""
+    press(bench)
+    assert "limits" not in asked[1][1], "a person took the limit away"
+    assert "limits" not in kind_code(kind, bench.state.request_made())
+
+
+def test_a_file_with_labels_brings_the_first_limit(bench: wb.Workbench, tmp_path: Path) -> None:
+    drop = row_of(bench).fields["max_accuracy_drop"]
+    np.savez(tmp_path / "labelled.npz", labels=np.arange(4))
+    bench.state.data = str(tmp_path / "labelled.npz")
+    assert drop.label == "1 % accuracy"
+    bench.state.data = ""
+    assert drop.label == "no accuracy"
 
 
 def test_every_limit_of_a_goal_has_a_field(bench: wb.Workbench, asked: Any) -> None:
@@ -143,6 +172,42 @@ def test_what_may_vary_is_offered_and_what_is_left_out_stays_out(
     assert varying.axes.children == ()
     assert varying.size.value == ""
     assert row.fields["without"].value == "intra_op_threads", "it stays out for the next model, and says so"
+
+
+def test_what_may_vary_is_forgotten_with_its_limits(bench: wb.Workbench) -> None:
+    row = row_of(bench)
+    request = bench.request()
+    row.may_vary.keep(bench.state, request, SPACE)
+    row.fields["without"].value, row.fields["budget_s"].value = "level", "60"
+    assert [*row.may_vary.checks] == ["level", "intra_op_threads"], "neither is a limit"
+    bench.b = wb.Config(level="basic")
+    assert row.may_vary.checks, "it starts from A"
+    row.fields["max_accuracy_drop"].value = "1"
+    assert row.may_vary.checks == {}
+    assert row.may_vary.size.value == ""
+    row.may_vary.keep(bench.state, request, SPACE)
+    assert row.may_vary.checks == {}, "the limit came while it was looked for"
+    row.may_vary.keep(bench.state, bench.request(), SPACE)
+    assert row.may_vary.checks
+    bench.a = wb.Config(level="basic")
+    assert row.may_vary.checks == {}
+
+
+def test_findings_need_no_further_button_after_an_improvement(bench: wb.Workbench) -> None:
+    page = ImprovePage(bench)
+    page.show()
+    assert page.look.widget.layout.display is None
+    record = replace(examples.improvement(), findings=examples.findings())
+    bench.state.show_parts(bench.state.request(), {"improvement/A": wb.Improvement(record)})
+    page.show()
+    assert page.look.widget.layout.display == "none"
+    (box,) = page.tried.children
+    assert "1 finding, each with its evidence and fix" in "".join(
+        child.value for child in box.children if hasattr(child, "value")
+    )
+    bench.a = wb.Config(level="basic")
+    page.show()
+    assert page.look.widget.layout.display is None, "nothing is known of this config"
 
 
 def test_a_cancelled_improvement_shows_what_is_proven(

@@ -13,6 +13,7 @@ from tests.browser.harness.panels import CARDS, PILLS, button, compared, knob, p
 START = """import workbench as wb
 bench = wb.Workbench({model!r})
 bench.state.budget_s = {budget_s}
+bench.state.set_form("improvement", "budget_s", "20")
 bench"""
 
 
@@ -142,6 +143,18 @@ def own_file(clicks: Clicks) -> None:
     expect(page.locator(".wbp-headline")).to_contain_text("wide")
 
 
+def improve_under_a_limit(clicks: Clicks) -> None:
+    """Turn to the mode and press its button: the limit stands there where examples have labels."""
+    page = clicks.page
+    clicks.click(page.locator(".wbp-modes button", has_text="Improve"))
+    turned(page, "Improve")
+    row = page.locator(".wbp-improve-row")
+    expect(row.locator("select").first.locator("option:checked")).to_have_text("1 % accuracy")
+    clicks.click(row.get_by_role("button", name="Improve", exact=True))
+    expect(page.locator(".wbp-improvement .wbp-findings-head")).to_contain_text("improved")
+    expect(page.locator(".wbp-progress")).to_have_count(0)
+
+
 TASKS = (  # in one notebook, in this order
     Task("all against basic", 2, against_basic),
     Task("where the time goes", 2, where_the_time_goes),
@@ -150,6 +163,7 @@ TASKS = (  # in one notebook, in this order
     Task("worth of each pass", 2, worth_of_a_pass),
     Task("share", 2, shared),
     Task("reopen from history", 2, reopen),
+    Task("improve under a limit", 2, improve_under_a_limit),
 )
 FRESH_TASKS = (  # in a notebook of a model of 2 MB or more, which is beside it
     Task("int8 with accuracy", 2, int8_with_accuracy),

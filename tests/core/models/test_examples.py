@@ -5,7 +5,7 @@ import pytest
 
 import workbench as wb
 from workbench.core.errors import ConfigError, InputError
-from workbench.core.models.examples import NOT_REAL, examples, trained_sample
+from workbench.core.models.examples import NOT_REAL, examples, has_labels, trained_sample
 
 PIXELS = np.random.default_rng(0).random((6, 1, 64, 64)).astype(np.float32)
 LABELS = np.arange(6)
@@ -39,11 +39,22 @@ def test_a_file_that_is_only_called_like_a_sample_is_none(digits, tmp_path):
     assert not made.real
     assert made.notes == (NOT_REAL,)
     assert examples(other, "digits-conv").item_count == 360
+    assert has_labels(digits)
+    assert not has_labels(other)
 
 
 def _npz(path):
     np.savez(path, pixels=PIXELS, labels=LABELS)
     return path
+
+
+def test_a_file_with_labels_can_be_judged(digits, tmp_path):
+    labelled, plain = tmp_path / "labelled.npz", tmp_path / "plain.npz"
+    np.savez(plain, pixels=PIXELS)
+    other = wb.load(wb.load("digits-vit").path)
+    assert has_labels(other, str(_npz(labelled)))
+    for data in (plain, tmp_path / "missing.npz", digits.path, tmp_path):
+        assert not has_labels(digits, str(data)), "the file is what is judged on"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from html import escape
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +28,7 @@ from workbench.features.findings.rule import look
 from workbench.features.improve import improving
 from workbench.features.improve import request as requesting
 from workbench.features.improve import result as calling
+from workbench.features.improve.html import steps_html
 from workbench.features.improve.judging import in_time, with_accuracy, within
 from workbench.features.improve.result import Improvement, improve
 from workbench.features.tune.record import StudyRecord
@@ -141,6 +143,16 @@ def test_a_fix_that_the_last_measurement_confirms_stays(improved: Any) -> None:
     assert [step.kept for step in better.steps] == [True]
     assert better.comparison is not None
     assert better.record.ended == "Nothing is left to try. The search had nothing else to vary."
+
+
+def test_what_was_found_under_the_first_config_is_kept(improved: Any) -> None:
+    better = improved({START: TWO}, measured("faster", 1.2))
+    findings = better.record.findings
+    assert findings is not None
+    assert (findings.config, findings.findings) == (START, TWO)
+    html = steps_html("A", better.record)
+    assert "2 findings, each with its evidence and fix" in html
+    assert escape(findings.looked_text) in html
 
 
 @pytest.mark.parametrize(("kind", "low"), [("slower", 0.9), ("outputs differ", 1.2)])

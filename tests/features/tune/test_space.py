@@ -27,7 +27,9 @@ def test_combinations_that_a_config_refuses_are_left_out() -> None:
 
 
 def test_none_is_always_an_option_and_counts_once() -> None:
-    assert len(wb.Space.of(level=(None, "basic", "basic"))) == 2
+    space = wb.Space.of(level=(None, "basic", "basic"))
+    assert len(space) == 2
+    assert space.size_in_words == "1 change, 2 combinations"
 
 
 def test_more_combinations_than_a_length_can_say() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.actions import Action
@@ -11,11 +13,10 @@ from workbench.apps.panels.handlers import button, follow, on_change, own_change
 from workbench.apps.panels.jobs import Job
 from workbench.apps.panels.request import Request
 from workbench.apps.panels.run_row import start_button
-from workbench.apps.panels.state import BenchState
+from workbench.apps.panels.state import SUBJECT, BenchState
 from workbench.apps.panels.tabs.form import form_fields
 from workbench.core.bundle.display import config_in_words
-from workbench.core.form import names, values_of
-from workbench.core.text import counted
+from workbench.core.form import names
 from workbench.drawing.markup import text
 from workbench.features.base.registry import KINDS
 from workbench.features.tune.space import Space
@@ -64,24 +65,30 @@ class MayVary:
     """The settings of the default space; those without a check stand in the field of what may not vary."""
 
     def __init__(self, bench: Bench, field: W.TextField, status: W.HTML) -> None:
-        self.field = field
+        self.state, self.field = bench.state, field
         search = partial(bench.start, Action("What may vary", find_space, self.keep))
         hint = "Find the settings that may pay for this model here, to leave some out"
         self.find = button("What may vary", hint, search, status, idle=bench.state)
         self.size, self.axes = W.HTML(), W.HBox([], classes="wbp-tools")
         self.space: Space | None = None
+        self.about: Any = None  # what the space was found for
         self.checks: dict[str, W.Checkbox] = {}
         self.widget = W.VBox([W.HBox([self.find, self.size], classes="wbp-tools"), self.axes])
-        bench.state.observe(lambda _: self._offer(None), names="model")
+        bench.state.observe(lambda _: self._forget(), names=[*SUBJECT, "forms"])
         field.observe(lambda _: self._show(), names="value")
 
     def keep(self, state: BenchState, request: Request, space: Space) -> None:
-        """Offer a space that was found, unless another model was opened meanwhile."""
-        if request.subject.model is state.model:
-            self._offer(space)
+        """Offer a space that was found, unless something else was set meanwhile."""
+        if (about := space_subject(request)) == space_subject(state.request()):
+            self._offer(space, about)
 
-    def _offer(self, space: Space | None) -> None:
-        self.space, self.checks = space, {}
+    def _forget(self) -> None:
+        """Offer nothing where the space was found for another model, another A or other limits."""
+        if self.space is not None and self.about != space_subject(self.state.request()):
+            self._offer(None)
+
+    def _offer(self, space: Space | None, about: Any = None) -> None:
+        self.space, self.about, self.checks = space, about, {}
         for axis in () if space is None else space.axes:
             check = W.Checkbox(description=f"{axis.name} ({len(axis.options)})", indent=False)
             on_change(check, partial(self._let_vary, axis.name))
@@ -99,12 +106,13 @@ class MayVary:
         with own_changes():
             for name, check in self.checks.items():
                 check.value = name not in left_out
-        rest = None if self.space is None else self.space.without(*left_out)
-        self.size.value = (
-            ""
-            if rest is None
-            else (f"{counted(len(rest.moves), 'change')}, {counted(len(rest), 'combination')}")
-        )
+        self.size.value = "" if self.space is None else self.space.without(*left_out).size_in_words
+
+
+def space_subject(request: Request) -> tuple[Any, ...]:
+    """Return what a space is found for: the subject with A alone, and the texts of the limits."""
+    limits = {**request.forms.get(KIND, {}), "without": "", "budget_s": ""}  # these two are none
+    return replace(request.subject, configs={"A": request.subject.configs["A"]}), limits
 
 
 def find_space(request: Request, job: Job) -> Space:
@@ -112,7 +120,7 @@ def find_space(request: Request, job: Job) -> Space:
     from workbench.features.tune.call import default_space  # loads slowly
 
     subject, improvement = request.subject, KINDS.named(KIND)
-    _, options = improvement.arguments(None, (), values_of(improvement.form, request.forms.get(KIND, {})))
+    _, options = improvement.arguments(None, (), request.options(improvement))
     return default_space(
         subject.model, base=subject.configs["A"], limits=options.get("limits"), inputs=subject.inputs(),
         calibration=subject.calibration or None, seed=subject.seed, cancel=job.cancel, on_step=job.step,

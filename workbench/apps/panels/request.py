@@ -103,7 +103,7 @@ class Request:
         }
         taken = set[str](kind.takes)
         common = {name: value for name, value in panels.items() if name in taken and value is not None}
-        return {**values_of(kind.form, self.forms.get(kind.name, {}), subject.model), **common}
+        return {**values_of(kind.form, self.forms.get(kind.name, {}), subject.model, subject.data), **common}
 
     def compare_options(self) -> dict[str, Any]:
         """The keywords of `wb.compare` that differ from their defaults, without inputs and seed."""

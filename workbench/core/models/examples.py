@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,6 +16,7 @@ from workbench.core.errors import InputError
 from workbench.core.models.checking import check_feed
 from workbench.core.models.declared import TensorType, declared_inputs
 from workbench.core.models.inputs import Inputs, read_npz
+from workbench.core.stored_files import check_regular, expanded
 from workbench.core.text import listed, shorten
 
 if TYPE_CHECKING:
@@ -108,6 +110,19 @@ def trained_sample(model: Model) -> str | None:
         return None
     own = sample_path(model.name)  # its folder is named after its content, in whichever cache
     return model.name if model.path.parts[-2:] == own.parts[-2:] else None
+
+
+def has_labels(model: Model, data: str = "") -> bool:
+    """Return whether the model's examples have labels: those of the file, else those of a trained sample."""
+    if not data:
+        return trained_sample(model) is not None
+    inputs = (declared.name for declared in declared_inputs(model.structure))
+    try:
+        check_regular(expanded(data))
+        with zipfile.ZipFile(expanded(data)) as archive:
+            return f"{_LABELS}.npy" in archive.namelist() and _LABELS not in inputs
+    except (OSError, zipfile.BadZipFile):
+        return False
 
 
 def _of_sample(model: Model, name: str, most: int | None, batch: int | None) -> Examples:

@@ -84,9 +84,16 @@ def headed_html(words: str, rest: str, note: str) -> str:
     return f'<div class="wbp-findings-head"><b>{text(words)}</b>{rest}{note_html(note)}</div>'
 
 
+def found_html(record: FindingsRecord) -> str:
+    """Return the findings in lines that unfold, then how many rules looked, and the rest."""
+    lines = "".join(f"<li>{line_html(finding)}</li>" for finding in record.large)
+    found = folded(f"{counted(len(record.large), 'finding')}, each with its evidence and fix", lines)
+    return found + note_html(record.looked_text) + rest_html(record)
+
+
 def rest_html(record: FindingsRecord) -> str:
     """Return the small things, the rules that could not look, and what is fine."""
-    small = "".join(f"<li>{small_html(finding)}</li>" for finding in record.small)
+    small = "".join(f"<li>{line_html(finding)}</li>" for finding in record.small)
     fine = "".join(note_html(f"✓ Fine: {line}") for line in record.fine)
     reasons: dict[str, list[str]] = {}
     for rule in record.not_looked:
@@ -96,8 +103,8 @@ def rest_html(record: FindingsRecord) -> str:
     return small_things + folded(UNSEEN, unseen) + fine
 
 
-def small_html(finding: FindingRecord) -> str:
-    """Return a finding below the bar in a line or two."""
+def line_html(finding: FindingRecord) -> str:
+    """Return a finding in a line or two."""
     evidence = " ".join(text(line) for line in finding.evidence)
     gain = f"{text(gain_text(finding))}, {text(finding.confidence)}"
     return f"<b>{text(finding.title)}</b> ({gain}): {evidence} <i>Fix:</i> {text(finding.fix.text)}"

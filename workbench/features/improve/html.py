@@ -1,11 +1,11 @@
-"""An improvement as HTML: what was tried and kept, and why it ended."""
+"""An improvement as HTML: what was tried and kept, and what was found."""
 
 from __future__ import annotations
 
 from workbench.core.bundle.display import config_in_words
 from workbench.core.text import counted
 from workbench.drawing.markup import note_html, text
-from workbench.features.findings.html import folded, headed_html, kept_html
+from workbench.features.findings.html import folded, found_html, headed_html, kept_html
 from workbench.features.improve.record import ImprovementRecord, Trial
 
 
@@ -16,7 +16,8 @@ def steps_html(label: str, record: ImprovementRecord) -> str:
     left = folded(f"{counted(len(record.skipped), 'finding')} not tried, with the reason", skipped)
     config = "" if record.comparison is None else f"<div>{text(config_in_words(record.config))}</div>"
     head = headed_html(f"{label}, improved · {record.headline}", config, record.ended)
-    return f'{head}<div class="wbp-steps">{steps}</div>{left}'
+    found = "" if record.findings is None else found_html(record.findings)
+    return f'{head}<div class="wbp-steps">{steps}</div>{left}{found}'
 
 
 def trial_html(trial: Trial) -> str:

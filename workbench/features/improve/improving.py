@@ -12,7 +12,7 @@ from workbench.core.measure.continuing import last_round
 from workbench.core.measure.measured_again import Ends, contradiction, verdict_after
 from workbench.features.compare.result import Comparison
 from workbench.features.findings.fix_result import FixResult
-from workbench.features.findings.record import FindingRecord
+from workbench.features.findings.record import FindingRecord, FindingsRecord
 from workbench.features.findings.result import Finding, Findings
 from workbench.features.improve.judging import (
     Kept,
@@ -48,6 +48,7 @@ class Improving:
         self._steps: list[ImprovementStep] = []
         self._fixes: list[FixResult] = []  # that were kept
         self._skipped: dict[str, str] = {}  # id of a finding → why its fix was not tried
+        self._found: FindingsRecord | None = None  # under the first config
         self._left: list[FindingRecord] = []  # findings of the current config, for the search
         self._first: Kept | None = None  # the limits of the first config, as far as it was measured
         self._proof: Proof | None = None
@@ -84,6 +85,7 @@ class Improving:
         tried: set[str] = set()
         while True:
             findings = self._request.findings_of(self._current)
+            self._found = self._found or findings.record
             candidates = self._candidates(findings, tried)
             self._left = [finding.record for finding in candidates]
             if not candidates:
@@ -261,4 +263,5 @@ class Improving:
             limits=request.limits,
             search=self._search,
             searched=searched,
+            findings=self._found,
         )

@@ -12,7 +12,7 @@ from workbench.core.bundle.kinds import check_comparison
 from workbench.core.config import Config
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import bounded, counted, factor, factor_ends
-from workbench.features.findings.record import FindingRecord
+from workbench.features.findings.record import FindingRecord, FindingsRecord, check_findings
 from workbench.features.tune.record import StudyCandidate, StudyRecord, check_study
 
 MOST_SEARCHED = 8  # configs of the search in the printed text
@@ -93,6 +93,7 @@ class ImprovementRecord:
     limits: Goal = field(default_factory=Goal)
     search: StudyRecord | None = None  # around the config that the fixes gave; None: nothing was searched
     searched: tuple[FindingRecord, ...] = ()  # findings whose fixes took part in the search
+    findings: FindingsRecord | None = None  # under the first config; None: it ended before them
 
     @property
     def kept(self) -> tuple[ImprovementStep, ...]:
@@ -171,3 +172,5 @@ def check_improvement(record: ImprovementRecord, fix: str) -> None:
         check_comparison(record.comparison, fix)
     if record.search is not None:
         check_study(record.search, fix)
+    if record.findings is not None:
+        check_findings(record.findings, fix)

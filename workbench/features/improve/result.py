@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.bounds import check_number
@@ -18,6 +18,7 @@ from workbench.core.form import Field, names
 from workbench.core.goal_fields import GOAL_FIELDS, at_least_zero
 from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Inputs, Model, load
+from workbench.core.models.examples import has_labels
 from workbench.core.prepare.real_data import data_from, inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
@@ -40,8 +41,17 @@ if TYPE_CHECKING:
 
 
 _TIMES = (("3 minutes", ""), ("1 minute", "60"), ("10 minutes", "600"), ("30 minutes", "1800"))
+
+
+def _first_drop(model: Any, data: str) -> str:
+    """Return 1 % of the accuracy where the examples have labels, by which it is judged; else no limit."""
+    return "1" if model is not None and has_labels(model, data) else ""
+
+
+_DROP, *_OTHERS = GOAL_FIELDS
 FORM = (
-    *GOAL_FIELDS,
+    replace(_DROP, text=_first_drop),
+    *_OTHERS,
     Field("without", "may not vary", "Settings that stay as they are", names, example="level, precision"),
     Field("budget_s", "may take (s)", "The seconds that all of it may take", at_least_zero, example="180",
           choices=_TIMES),

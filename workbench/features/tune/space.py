@@ -12,7 +12,7 @@ from typing import Any
 from workbench.core.config import Config, Provider
 from workbench.core.config.provider import CPU
 from workbench.core.errors import ConfigError
-from workbench.core.text import listed, quoted
+from workbench.core.text import counted, listed, quoted
 
 JOINED = ("disabled_passes", "rewrites", "session_entries", "run_entries", "free_dimensions")
 """Fields whose values add up: each name is switched on its own."""
@@ -93,6 +93,11 @@ class Space:
         """Return every single change with the name of its axis, then the starts."""
         single = [(axis.name, option) for axis in self.axes for option in axis.options]
         return (*single, *(("together", start) for start in self.starts))
+
+    @property
+    def size_in_words(self) -> str:
+        """Return how many single changes and how many combinations there are."""
+        return f"{counted(len(self.moves), 'change')}, {counted(len(self), 'combination')}"
 
     def configs(self, base: Config | None = None) -> Iterator[Config]:
         """Yield every config of the space that ORT accepts once, the base first."""

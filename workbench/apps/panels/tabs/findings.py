@@ -12,14 +12,14 @@ from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.table import TableWidget
 from workbench.apps.panels.tabs.answer_words import progress_html
 from workbench.core.config import Config
-from workbench.core.text import counted, one_line
+from workbench.core.text import counted, ending, one_line
 from workbench.drawing.card import ConfigUse
 from workbench.features.findings.html import body_html, fix_html, gain_html, outcome_html
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 
 MOST_LINKS = 3  # nodes with a link of their own; further ones stand in a table
 LINK = "wbp-small wbp-link"
-_NAME = 40  # letters of a node's name in a link; the end says which node it is
+_NAME = 40  # letters of a node's name in a link
 _TRY = "Measure this fix against the config, check the outputs, and say whether it is worth keeping"
 
 
@@ -32,11 +32,9 @@ class FindingCard:
         self.outcome, self.status = W.HTML(), W.HTML()
         self.links = NodeLinks(self.state, finding.nodes, self.status)
         self.try_it = button("Try it", _TRY, self._press, self.status, classes="wbp-small wbp-try")
-        hint = "Put the config with this fix into B"
-        use = ConfigUse("B", "", hint, lambda config: self._fixed or config)
+        use = ConfigUse("B", "", "Put the config with this fix into B", lambda config: self._fixed or config)
         self.use = use_button(self.state, use, self.status)
-        hint = "The code that finds this and tries it"
-        copy = bench.page.copy_button("Copy code", hint, self._code, self.status)
+        copy = bench.page.copy_button("Copy code", "Code that finds and tries it", self._code, self.status)
         able = [self.try_it, self.use] if finding.fix.can_try else []
         self.buttons = W.VBox([*able, copy], classes="wbp-finding-buttons")
         gain = W.HTML(gain_html(finding), classes="wbp-finding-gain")
@@ -80,7 +78,7 @@ class NodeLinks(W.VBox):
         several = len(nodes) > MOST_LINKS
         self.links = {
             node: button(
-                short(node), f"Select {one_line(node)} in every view",
+                ending(node, _NAME), f"Select {one_line(node)} in every view",
                 partial(setattr, state, "selected", (node,)), status, classes=LINK,
             )
             for node in nodes[: MOST_LINKS - several]
@@ -107,9 +105,3 @@ class NodeLinks(W.VBox):
         table = TableWidget.of_rows(("node",), rows, "Nodes: pick those to select in every view.", key=0)
         link_selection(self.state, table, "chosen")
         self.listing.children = (table,)
-
-
-def short(name: str) -> str:
-    """Return the end of a long name of a node."""
-    end = one_line(name[-_NAME:], _NAME)
-    return end if len(name) <= _NAME else f"…{end}"

@@ -63,14 +63,15 @@ def form_fields(state: BenchState, kind: str, status: W.HTML) -> dict[str, Any]:
         texts = state.forms.get(kind, {})
         with own_changes():
             for field in form:
-                box, value = fields[field.argument], texts.get(field.argument, field.text_for(state.model))
+                box, first = fields[field.argument], field.text_for(state.model, state.data)
+                value = texts.get(field.argument, first)
                 if field.choices and value not in dict(box.options).values():
                     box.options = (*field.choices, (value, value))
                 box.value = value
                 if isinstance(box, W.TextField):
                     box.placeholder = field.example_for(state.model)
 
-    follow(state, show, "forms", "model")
+    follow(state, show, "forms", "model", "data")
     return fields
 
 

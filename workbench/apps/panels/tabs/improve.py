@@ -47,13 +47,13 @@ class ImprovePage:
             if improved:
                 self.hide()
             self.held, self.findings = held, []
+            W.set_shown(self.look.widget, not any(record.findings for record in held[0].values()))
             W.replace(self.tried, *(self._tried(label, made) for label, made in improved.items()))
             W.replace(self.list, *(widget for label, record in held[1].items()
                                    for widget in self._found(label, record)))  # fmt: skip
         if not self.searches:
-            self.searches = [
-                CardWidget(self.bench, card) for card in function_at(self.improvement.cards)(self.state)
-            ]
+            cards = function_at(self.improvement.cards)(self.state)
+            self.searches = [CardWidget(self.bench, card) for card in cards]
             self.searched.children = [card.widget for card in self.searches]
             for card in self.searches:
                 card.place_menu(inside=True)

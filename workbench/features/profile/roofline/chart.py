@@ -7,7 +7,7 @@ from math import inf, log10, sqrt
 
 import plotly.graph_objects as go
 
-from workbench.core.text import counted, in_time
+from workbench.core.text import counted, ending, in_time
 from workbench.drawing.lettering import fitted, text_width
 from workbench.drawing.name_places import NamedPoint, name_places
 from workbench.drawing.palette import OCHRE, SLATE, TEXT
@@ -60,7 +60,7 @@ def _most_to_win(runs: Mapping[str, RooflineRecord]) -> Iterator[str]:
     """Yield the nodes of each run that lose most time to their limits."""
     for label, roofline in runs.items():
         winners = ", ".join(
-            f"{rank} {_short(node)}: {in_time(node.could_gain_s or 0.0)}"
+            f"{rank} {ending(node.node, MOST_NAME)}: {in_time(node.could_gain_s or 0.0)}"
             f"{'' if _is_known(node) else ' (in the table)'}"
             for rank, node in enumerate(_ranked(roofline.nodes)[:MOST_NAMED], 1)
         )
@@ -154,11 +154,6 @@ def _size(node: NodeLimit, longest_s: float) -> float:
 def _ranked(nodes: Iterable[NodeLimit]) -> list[NodeLimit]:
     """Return the nodes that lose time to their limits, the largest loss first."""
     return sorted((node for node in nodes if node.could_gain_s), key=lambda node: -(node.could_gain_s or 0))
-
-
-def _short(node: NodeLimit) -> str:
-    """Return the end of a node's name, which tells it from others."""
-    return node.node if len(node.node) <= MOST_NAME else f"…{node.node[-MOST_NAME:]}"
 
 
 def _leaf(node: NodeLimit) -> str:
