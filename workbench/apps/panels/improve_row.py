@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.actions import Action
@@ -71,7 +70,7 @@ class MayVary:
         self.find = button("What may vary", hint, search, status, idle=bench.state)
         self.size, self.axes = W.HTML(), W.HBox([], classes="wbp-tools")
         self.space: Space | None = None
-        self.about: Any = None  # what the space was found for
+        self.about: object = None  # what the space was found for
         self.checks: dict[str, W.Checkbox] = {}
         self.widget = W.VBox([W.HBox([self.find, self.size], classes="wbp-tools"), self.axes])
         bench.state.observe(lambda _: self._forget(), names=[*SUBJECT, "forms"])
@@ -87,7 +86,7 @@ class MayVary:
         if self.space is not None and self.about != space_subject(self.state.request()):
             self._offer(None)
 
-    def _offer(self, space: Space | None, about: Any = None) -> None:
+    def _offer(self, space: Space | None, about: object = None) -> None:
         self.space, self.about, self.checks = space, about, {}
         for axis in () if space is None else space.axes:
             check = W.Checkbox(description=f"{axis.name} ({len(axis.options)})", indent=False)
@@ -109,7 +108,7 @@ class MayVary:
         self.size.value = "" if self.space is None else self.space.without(*left_out).size_in_words
 
 
-def space_subject(request: Request) -> tuple[Any, ...]:
+def space_subject(request: Request) -> tuple[object, ...]:
     """Return what a space is found for: the subject with A alone, and the texts of the limits."""
     limits = {**request.forms.get(KIND, {}), "without": "", "budget_s": ""}  # these two are none
     return replace(request.subject, configs={"A": request.subject.configs["A"]}), limits
