@@ -12,8 +12,7 @@ from tests.browser.harness.panels import CARDS, PILLS, button, compared, knob, p
 
 START = """import workbench as wb
 bench = wb.Workbench({model!r})
-bench.state.budget_s = {budget_s}
-bench.state.set_form("improvement", "budget_s", "20")
+bench.state.budget_s, bench.state.forms = {budget_s}, {{"improvement": {{"budget_s": "20"}}}}
 bench"""
 
 
