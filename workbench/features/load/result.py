@@ -231,7 +231,7 @@ def _shared_lines(plan: SessionPlan, run: LoadRun) -> list[str]:
     return lines
 
 
-def _callers(_model: object) -> str:
+def _callers(_model: object, _data: str) -> str:
     """Return numbers of callers up to twice the cores, beyond which they only wait longer."""
     most = min(2 * usable_cores(), _MOST_AT_FIRST)
     return ", ".join(str(1 << power) for power in range(most.bit_length()))
