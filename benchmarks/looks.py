@@ -26,7 +26,7 @@ from benchmarks.look_states import STATES, source_in
 from tests.browser.harness.book import ERROR, open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import Lab, started_lab
-from tests.browser.harness.panels import TABS, tab
+from tests.browser.harness.panels import MODES, TABS, VIEWS, tab
 from workbench.core.errors import WorkbenchError
 from workbench.core.models.samples import sample_names
 
@@ -120,11 +120,14 @@ def look(lab: Lab, pages: Pages, state: str, asked: argparse.Namespace) -> None:
     for theme in asked.themes:
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
         page.wait_for_function(THEMED, arg=theme != "dark")
-        if theme == "projector":
+        tabs = asked.tabs
+        if theme == "projector":  # shows no modes to turn to
+            tabs = [title for title in tabs if title not in MODES]
+            tab(page, VIEWS[0])
             page.locator(".wbp-ends > button").click()
         for width in asked.widths:
             stem = f"{name}-{width}-{theme}"
-            taken = list(pictures(page, stem, width, asked.tabs, asked.output))
+            taken = list(pictures(page, stem, width, tabs, asked.output))
             for sheet in sheets(taken, stem, asked.output / "sheets"):
                 print(sheet, flush=True)
     pages.close()

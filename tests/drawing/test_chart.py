@@ -16,6 +16,7 @@ from workbench.drawing.chart_figure import PANEL, chart_figure
 from workbench.drawing.chart_scene import WIDTH, chart_scene, ticks
 from workbench.drawing.lettering import text_width
 from workbench.drawing.shapes import Polyline, Rect, TextLine
+from workbench.drawing.template import LETTER
 
 A, B = run_look(0, "A"), run_look(1, "B")
 PLAIN = series_look(0)
@@ -162,7 +163,7 @@ def test_the_text_behind_the_longest_bar_has_room_beside_long_labels() -> None:
     rows = tuple(bars(Value(0.6, text, PLAIN), label=label) for label in ("LayerNormalization", "Add"))
     figure = chart_figure(Chart(("t",), (Axis("own time a run (ms)"),), rows))
     end = figure.layout.xaxis.range[1]
-    assert (1 - 0.6 / end) * (PANEL - text_width("LayerNormalization", 13)) >= text_width(text, 12)
+    assert (1 - 0.6 / end) * (PANEL - text_width("LayerNormalization", LETTER)) >= text_width(text, LETTER)
 
 
 def test_a_single_row_above_a_legend_has_room_for_the_title_of_its_axis() -> None:

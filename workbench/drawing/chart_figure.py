@@ -11,14 +11,14 @@ from plotly.subplots import make_subplots
 from workbench.drawing.chart import Axis, Chart, Value
 from workbench.drawing.lettering import fitted, text_width
 from workbench.drawing.palette import TEXT
-from workbench.drawing.template import error_bars, new_figure, set_title
+from workbench.drawing.template import LETTER, error_bars, new_figure, set_title
 from workbench.drawing.words import plain, plain_lines
 
 BAR, ROW_GAP, AXIS_TITLE = 18, 8, 64  # pixels
 BARS_OF_ROW = 0.75  # of the room of a row, which its bars share
 PANEL = 560  # pixels of a figure in a notebook cell
 LEAST_HEIGHT = 124  # pixels of a plot above a legend: below them its title and its numbers would run together
-LABEL_ROOM, TEXT_ROOM, SMALL = 260.0, 230.0, 12.0
+LABEL_ROOM, TEXT_ROOM = 260.0, 230.0
 DETAIL_COLUMNS = 60
 
 Points: TypeAlias = list[tuple[int, Value]]  # values with the indices of their rows
@@ -139,7 +139,7 @@ def _explain_absent(figure: go.Figure, chart: Chart, axis: int, place: dict[str,
         for down, value in reasons.items():
             figure.add_annotation(
                 text=plain(_bar_text(value)), x=0.01, xref="x domain", y=at + down, showarrow=False,
-                xanchor="left", font={"size": SMALL}, **place,
+                xanchor="left", **place,
             )  # fmt: skip
 
 
@@ -150,8 +150,8 @@ def _range(chart: Chart, axis: int) -> list[float]:
         return [least, most]
     sides = (least < 0) + (most > 0)
     texts = [_bar_text(value) for index, value in chart.all_values() if index == axis]
-    widest = 8 + max((text_width(text, SMALL) for text in texts), default=0.0)
-    beside = max((text_width(_label(row.label), 13) for row in chart.rows), default=0.0)
+    widest = 8 + max((text_width(text, LETTER) for text in texts), default=0.0)
+    beside = max((text_width(_label(row.label), LETTER) for row in chart.rows), default=0.0)
     panel = (PANEL - beside) / _columns(chart)
     share = 0.02 if chart.axes[axis].kind == "stack" else min(0.35, widest / panel)
     room = share * (most - least) / (1 - sides * share)
@@ -166,12 +166,12 @@ def _hover(label: str, value: Value) -> str:
 
 def _label(label: str) -> str:
     """Keep the end of a path, which tells it from others."""
-    return fitted(label, 13, LABEL_ROOM, keep="end" if "/" in label else "start")
+    return fitted(label, LETTER, LABEL_ROOM, keep="end" if "/" in label else "start")
 
 
 def _bar_text(value: Value) -> str:
     """Return the text behind a bar; where an interval is drawn, the text is on hover only."""
-    return "" if value.interval else fitted(value.text, SMALL, TEXT_ROOM)
+    return "" if value.interval else fitted(value.text, LETTER, TEXT_ROOM)
 
 
 def _row_height(chart: Chart) -> int:

@@ -49,12 +49,12 @@ def latency_figure(record: ComparisonRecord, *, titled: bool = True, headline: s
         if row.beyond:
             figure.add_annotation(
                 text=beyond_text(row, data.scale), x=1, xref="paper", xanchor="right", y=middle,
-                yanchor="bottom", showarrow=False, font={"size": 12},
+                yanchor="bottom", showarrow=False,
             )  # fmt: skip
     labels = [_label(row, index) for index, row in enumerate(data.rows)]
     figure.update_yaxes(
         tickvals=[-index for index in range(count)], ticktext=labels, range=[BELOW - count, ABOVE],
-        showgrid=False, zeroline=False, fixedrange=True, ticks="", tickfont={"size": 13},
+        showgrid=False, zeroline=False, fixedrange=True, ticks="",
     )  # fmt: skip
     figure.update_xaxes(**latency_axis(data.scale, "latency of one run", data.span_s, data.view_s))
     return set_title(figure, (data.title or (headline,)) if titled else (), data.note, ROW * count + AXIS)

@@ -17,7 +17,7 @@ from workbench.drawing.words import plain, plain_lines
 # Narrow faces that every system has or stands in for. Plotly's own choice ends at Verdana, a third wider.
 FACES = "Helvetica, Arial, sans-serif"
 TITLE_ROOM = 540  # pixels: of a notebook's cell in a window of 1000, less its margins
-TITLE, NOTE = 14.0, 12.0
+LETTER = 14.0  # pixels; the panels draw figures larger where their own letters are
 TITLE_LINE = 19  # pixels
 MORE_COLUMNS, MOST_MORE = 70, 1200  # letters of a line behind the i, and of all
 VIEW_ROOM = 0.03  # of the width, before the first point
@@ -33,7 +33,7 @@ def template() -> go.layout.Template:
         "tickcolor": TEXT,
         "zerolinecolor": GRID,
         "automargin": True,
-        "title": {"standoff": 8, "font": {"size": 13}},
+        "title": {"standoff": 8, "font": {"size": LETTER}},
         "exponentformat": "none",
         "separatethousands": True,
     }
@@ -42,13 +42,13 @@ def template() -> go.layout.Template:
         layout=go.Layout(
             paper_bgcolor="rgba(0,0,0,0)",
             plot_bgcolor="rgba(0,0,0,0)",
-            font={"color": TEXT, "size": 13, "family": FACES},
+            font={"color": TEXT, "size": LETTER, "family": FACES},
             colorway=STRONG,
             xaxis=axis,
             yaxis=axis,
             legend=legend,
             hovermode="closest",
-            hoverlabel={"align": "left", "font": {"size": 13}},
+            hoverlabel={"align": "left", "font": {"size": LETTER}},
             margin={"l": LEFT, "r": RIGHT, "b": BOTTOM},
         )
     )
@@ -60,7 +60,7 @@ def new_figure(data: object = None) -> go.Figure:
 
 
 def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_height: float) -> go.Figure:
-    """Put a title, a smaller line and an i with the rest, all untrusted, above `plot_height` pixels of plot.
+    """Put a bold title, a line below it and an i with the rest, all untrusted, above `plot_height` pixels of plot.
 
     Of the first sentence the part before the first semicolon is the title.
     """
@@ -78,7 +78,7 @@ def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_heigh
     return figure.update_layout(
         title={
             "text": "<br>".join(shown),
-            "font": {"size": TITLE},
+            "font": {"size": LETTER},
             "x": 0,
             "xanchor": "left",
             "y": 1 - 18 / height,
@@ -127,8 +127,5 @@ def error_bars(
 def _broken(text: str, *, bold: bool) -> list[str]:
     if not text:
         return []
-    if bold:
-        return [f"<b>{plain(line)}</b>" for line in broken(text, TITLE, TITLE_ROOM, bold=True)]
-    return [
-        f"<span style='font-size:{NOTE:g}px'>{plain(line)}</span>" for line in broken(text, NOTE, TITLE_ROOM)
-    ]
+    lines = [plain(line) for line in broken(text, LETTER, TITLE_ROOM, bold=bold)]
+    return [f"<b>{line}</b>" for line in lines] if bold else lines

@@ -3,6 +3,9 @@
 // point sends {pick: "its name"}, Enter behind a model's path sends {open: "the path"}, dropped files send
 // {files: [their names]} with their contents, an arrow in projector mode {step: ±1}, Escape there {step: 0}.
 
+const LETTER = 14; // pixels that figures are drawn for
+const ABOVE = ".wbv-expanded, .wbm-list:not([hidden])"; // lies over the views while it is there
+
 function place(context, root) {
   const cells = context.model.toJSON().cells;
   const shows = (cell) =>
@@ -85,6 +88,7 @@ function nameControls(panels) {
 
 // A figure that was drawn before its place had a size is 700 pixels wide; a responsive one hears of `resize`.
 const fitting = new ResizeObserver((seen) => {
+  for (const { target } of seen) target.style.marginBottom = `${(target.dataset.wbpScale - 1) * target.offsetHeight}px`;
   const wrong = seen.some(({ target }) => {
     const drawn = target.querySelector(".main-svg");
     return drawn && target.clientWidth > 0 && Math.abs(drawn.clientWidth - target.clientWidth) > 1;
@@ -92,10 +96,15 @@ const fitting = new ResizeObserver((seen) => {
   if (wrong) requestAnimationFrame(() => window.dispatchEvent(new Event("resize")));
 });
 
+// Figures are drawn for letters of 14 pixels. Where letters are larger, as in projector mode, the whole figure grows:
+// plotly knows of transforms, so that a pointer still meets its points; a margin keeps the room for it.
 function fitFigures(panels) {
-  for (const plot of panels.querySelectorAll(".js-plotly-plot:has(.main-svg):not([data-wbp-fits])")) {
-    plot.setAttribute("data-wbp-fits", "");
-    fitting.observe(plot);
+  const scale = Math.max(1, parseFloat(getComputedStyle(panels).fontSize) / LETTER);
+  for (const plot of panels.querySelectorAll(`.js-plotly-plot:has(.main-svg):not([data-wbp-scale="${scale}"])`)) {
+    plot.dataset.wbpScale = scale;
+    const grown = { transform: `scale(${scale})`, transformOrigin: "0 0", width: `${100 / scale}%` };
+    Object.assign(plot.style, scale > 1 ? grown : { transform: "", width: "" });
+    fitting.observe(plot); // once more is heard at once
   }
 }
 
@@ -141,9 +150,10 @@ function hearClicks(panels) {
   panels.addEventListener("click", heard, { capture: true });
 }
 
-// In projector mode arrows turn the views, and Escape ends it.
+// In projector mode arrows turn the views, and Escape ends it; what lies above the views hears its own keys.
 function hearProjector(panels, model) {
   panels.addEventListener("keydown", (event) => {
+    if (panels.querySelector(ABOVE)) return;
     const step = { ArrowLeft: -1, ArrowRight: 1, Escape: 0 }[event.key];
     if (step === undefined || !panels.classList.contains("wbp-projector") || event.target.matches("input, select, textarea")) return;
     model.send({ step });

@@ -19,7 +19,7 @@ from workbench.drawing.page.caption import caption_html
 from workbench.drawing.titles import take_title, title_of
 
 _NOTHING = "There is nothing to draw."
-LABEL, MOST_BESIDE = 13, 110.0  # pixels of a letter and of the labels beside a figure that fits everywhere
+LABEL, MOST_BESIDE = 14, 118.0  # pixels of a letter and of the labels beside a figure that fits everywhere
 
 
 class CardWidget:

@@ -18,7 +18,7 @@ from workbench.features.findings.html import body_html, fix_html, gain_html, out
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 
 MOST_LINKS = 3  # nodes with a link of their own; further ones stand in a table
-LINK = "wbp-small wbp-link"
+LINK = "wbp-link"
 _NAME = 40  # letters of a node's name in a link
 _TRY = "Measure this fix against the config, check the outputs, and say whether it is worth keeping"
 

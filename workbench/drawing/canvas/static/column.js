@@ -2,7 +2,7 @@
 
 const MOST_IN_COLUMN = 48, MOST_PORTS = 10, ROW_H = 28, PITCH = 36, LANE_W = 10, BRACKET = 22, ENTRY = 26;
 const MOST_TALL = 720; // pixels of a canvas that grows to show a column
-const LEAST_SCALE = 0.55; // at which a row of ROW_H holds letters of 11 pixels
+const LEAST_SCALE = 0.7; // at which a row of ROW_H holds letters of LETTER pixels
 
 // totals: rows of each graph, in order; links: [row of the first, row of the second]; wires of each: [from, to].
 // Gives the slot of each row, and groups of rows that belong together: {top, rows: [of the first, of the second]}.

@@ -69,6 +69,10 @@ function unpack(model) {
 
 // ---------------------------------------------------------------- theme and fills
 
+const LETTER = 14; // pixels of the letters that everything on a canvas is laid out for
+// How much larger the letters around a view are, as in projector mode: what is on its canvas grows with them.
+const scaleOf = (root) => (parseFloat(getComputedStyle(root).fontSize) || LETTER) / LETTER;
+
 const probe = document.createElement("canvas").getContext("2d");
 // Red, green, blue and how opaque.
 function rgba(color) {
@@ -193,7 +197,7 @@ const TIGHT = 700, SMALL = 480; // pixels of a view; between them its controls h
 
 function toolbar(root) {
   const bar = make("div", "wbv-bar", "", root);
-  new ResizeObserver(() => ["wbv-tight", "wbv-small"].forEach((name, at) => root.classList.toggle(name, root.clientWidth < [TIGHT, SMALL][at]))).observe(root);
+  new ResizeObserver(() => ["wbv-tight", "wbv-small"].forEach((name, at) => root.classList.toggle(name, root.clientWidth < [TIGHT, SMALL][at] * scaleOf(root)))).observe(root);
   return {
     bar,
     button(label, title, call, short) {
@@ -280,7 +284,7 @@ function expander(root, bar, changed) {
 //         least: the smallest scale of fitting until everything is asked for, sized(): called before the first fit, fitted(): after each}
 class Stage {
   constructor(parent, root, asked) {
-    Object.assign(this, { root, asked, kx: 1, ky: 1, tx: 0, ty: 0, width: 1, height: 1, fresh: true, onView: null, least: asked.least || 0 });
+    Object.assign(this, { root, asked, kx: 1, ky: 1, tx: 0, ty: 0, width: 1, height: 1, scale: 1, fresh: true, onView: null, least: asked.least || 0 });
     this.holder = make("div", "wbv-stage", "", parent);
     this.canvas = make("canvas", "", "", this.holder);
     this.canvas.tabIndex = 0;
@@ -291,7 +295,7 @@ class Stage {
     this.ctx = this.canvas.getContext("2d");
     this.ending = [onTheme(root, () => this.request())];
     const resize = new ResizeObserver(() => this.resize());
-    resize.observe(this.holder);
+    for (const place of [this.holder, root]) resize.observe(place); // the root alone changes where letters grow
     this.ending.push(() => resize.disconnect());
     this.listen();
   }
@@ -300,21 +304,24 @@ class Stage {
     for (const call of this.ending) call();
   }
 
+  // Sizes and places on the canvas are in pixels of letters of LETTER pixels; `scale` is how large one is on the screen.
   resize() {
-    const [width, height] = [this.holder.clientWidth, this.holder.clientHeight];
-    if (!width || !height) return;
-    const scale = devicePixelRatio || 1;
-    Object.assign(this.canvas, { width: round(width * scale), height: round(height * scale) });
-    this.canvas.style.cssText = `width:${width}px;height:${height}px`;
-    const anew = this.fresh || ((width !== this.width || height !== this.height) && !this.touched);
-    Object.assign(this, { width, height });
+    const [shownWidth, shownHeight] = [this.holder.clientWidth, this.holder.clientHeight], scale = scaleOf(this.root);
+    if (!shownWidth || !shownHeight) return;
+    const [width, height] = [shownWidth / scale, shownHeight / scale], changed = width !== this.width || height !== this.height;
+    if (!changed && !this.fresh) return;
+    const dots = devicePixelRatio || 1;
+    Object.assign(this.canvas, { width: round(shownWidth * dots), height: round(shownHeight * dots) });
+    this.canvas.style.cssText = `width:${shownWidth}px;height:${shownHeight}px`;
+    const anew = this.fresh || (changed && !this.touched);
+    Object.assign(this, { width, height, scale });
     if (anew) { this.asked.sized?.(); this.fit(); }
     this.request();
   }
 
   request() {
     if (this.waiting) return;
-    this.waiting = requestAnimationFrame(() => { this.waiting = 0; this.paint(this.ctx, devicePixelRatio || 1); });
+    this.waiting = requestAnimationFrame(() => { this.waiting = 0; this.paint(this.ctx, (devicePixelRatio || 1) * this.scale); });
   }
 
   paint(ctx, scale) {
@@ -390,7 +397,7 @@ class Stage {
     const fingers = new Map();
     const { canvas } = this;
     let start = null, spread = 0, onMap = false;
-    const at = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+    const at = (event) => { const box = canvas.getBoundingClientRect(); return [(event.clientX - box.left) / this.scale, (event.clientY - box.top) / this.scale]; };
     canvas.addEventListener("pointerdown", (event) => {
       canvas.focus({ preventScroll: true });
       canvas.setPointerCapture(event.pointerId);
@@ -454,9 +461,9 @@ class Stage {
     if (!text) return this.hideTip();
     this.tip.textContent = text.split("\n").map(printable).join("\n");
     this.tip.hidden = false;
-    const [w, h] = [this.tip.offsetWidth, this.tip.offsetHeight];
-    this.tip.style.left = `${max(0, min(x + 14, this.width - w - 4))}px`;
-    this.tip.style.top = `${y + 18 + h > this.height ? max(0, y - h - 10) : y + 18}px`;
+    const [w, h] = [this.tip.offsetWidth / this.scale, this.tip.offsetHeight / this.scale];
+    this.tip.style.left = `${max(0, min(x + 14, this.width - w - 4)) * this.scale}px`;
+    this.tip.style.top = `${(y + 18 + h > this.height ? max(0, y - h - 10) : y + 18) * this.scale}px`;
   }
 
   hideTip() { this.tip.hidden = true; }
@@ -521,9 +528,9 @@ function picture({ stages, titles, legendEntries, root, stacked }) {
   ctx.fillRect(0, 0, canvas.width, canvas.height);
   let x = pad, y = pad;
   stages.forEach((stage, i) => {
-    ctx.font = `600 13px ${theme.font}`;
+    ctx.font = `600 ${LETTER}px ${theme.font}`;
     ctx.fillStyle = theme.ink;
-    ctx.fillText(fitText(ctx, titles[i], stage.width), x, y + 13);
+    ctx.fillText(fitText(ctx, titles[i], stage.width), x, y + LETTER);
     const copy = document.createElement("canvas");
     Object.assign(copy, { width: stage.width * scale, height: stage.height * scale });
     stage.paint(copy.getContext("2d"), scale);
@@ -533,7 +540,7 @@ function picture({ stages, titles, legendEntries, root, stacked }) {
     if (stacked) y += stage.height + line + pad;
     else x += stage.width + pad;
   });
-  ctx.font = `12px ${theme.font}`;
+  ctx.font = `${LETTER}px ${theme.font}`;
   legendEntries.forEach(({ style, glyph, label }, i) => {
     const left = pad + (i % across) * wide, top = tall + 2 * pad + floor(i / across) * line;
     if (style) {
@@ -541,7 +548,7 @@ function picture({ stages, titles, legendEntries, root, stacked }) {
       ctx.strokeRect(left, top, 18, 12);
     }
     ctx.fillStyle = theme.ink;
-    ctx.fillText(fitText(ctx, `${glyph ? `${glyph} ` : ""}${label}`, wide - 34), left + (style ? 24 : 0), top + 11);
+    ctx.fillText(fitText(ctx, `${glyph ? `${glyph} ` : ""}${label}`, wide - 34), left + (style ? 24 : 0), top + 12);
   });
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }

@@ -1,16 +1,16 @@
 // How a graph looks: frames, lines, boxes, stubs, the selection.
 
 const CROSSING = "#CC79A7", MOST_TRACED = 40;
-const LETTERS = 11, MOST_HEAD = 30; // the smallest letters in pixels of the screen; the largest of a frame's head in those of the graph
-// The size that text has in the graph, so that it is never smaller than LETTERS on the screen.
-const letters = (size, k) => max(size, ceil(LETTERS / k));
+const MOST_HEAD = 30; // pixels of the graph: the largest letters of a frame's head
+// The size of letters in the graph, so that they are never smaller than LETTER on the screen.
+const letters = (k) => max(LETTER, ceil(LETTER / k));
 
 function drawPane(ctx, stage, theme, pane) {
   const seen = stage.window(), k = stage.kx;
   pane.theme = theme;
   if (!pane.total) {
     ctx.textAlign = "center";
-    return write(ctx, "No nodes in this graph", stage.width / 2, stage.height / 2, theme.soft, `14px ${theme.font}`);
+    return write(ctx, "No nodes in this graph", stage.width / 2, stage.height / 2, theme.soft, `${LETTER}px ${theme.font}`);
   }
   ctx.translate(stage.tx, stage.ty);
   ctx.scale(k, k);
@@ -38,12 +38,12 @@ function drawFrame(ctx, theme, pane, frame) {
 }
 
 function drawHead(ctx, theme, pane, { item, x, y, w }, k) {
-  const size = letters(13, k), base = y + 3 + size;
+  const size = letters(k), base = y + 3 + size;
   if (size > MOST_HEAD) return;
   const bold = `600 ${size}px ${theme.font}`, side = pane.value(item) || pane.size(item);
   ctx.font = bold;
   const label = fitText(ctx, `▾ ${pane.title(item)}`, w - 14), left = ctx.measureText(label).width + 16;
-  ctx.font = `${letters(11, k)}px ${theme.font}`;
+  ctx.font = `${size}px ${theme.font}`;
   const wide = ctx.measureText(side).width, both = wide < w - left - 7;
   ctx.fillStyle = ground(theme, pane, { item }); // the line into the box passes behind its name
   ctx.fillRect(x + 5, y + 3, left - 8 + (both ? wide + 4 : 0), max(HEADER - 4, size * 1.2));
@@ -78,7 +78,7 @@ function drawCell(ctx, theme, pane, cell, k) {
     ctx.fillStyle = ink;
     ctx.fillRect(x + 8, y + h - (pane.view.columns ? 3 : 6), max(((w - 16) * amount) / (pane.all[mode.name] || 1), 1), pane.view.columns ? 2 : 3);
   }
-  const size = letters(13, k), tall = h - (box ? 12 : 4), two = size * (box ? 2.45 : 2.3) <= tall;
+  const size = letters(k), tall = h - (box ? 12 : 4), two = size * (box ? 2.45 : 2.3) <= tall;
   if (size * 1.15 > tall) return;
   const glyph = (style?.glyph || (inserted ? "+" : "")), left = x + (port ? 12 : box && !blank ? 8 : 16), room = x + w - left - 8;
   const base = two ? y + 2 + size : y + (tall + size * 0.74) / 2 + (box ? 0 : 2), bold = `600 ${size}px ${theme.font}`;
@@ -86,16 +86,16 @@ function drawCell(ctx, theme, pane, cell, k) {
   const label = fitText(ctx, `${box ? "▸ " : ""}${pane.title(item)}`, room - (glyph ? size : 0)), used = ctx.measureText(label).width + 8;
   write(ctx, label, left, base, ink);
   if (glyph) write(ctx, glyph, x + w - size - 3, base, ink);
-  ctx.font = `${letters(11.5, k)}px ${theme.font}`;
+  ctx.font = `${size}px ${theme.font}`;
   if (two || pane.view.columns) write(ctx, fitParts(ctx, under(pane, item, port), two ? room : room - used - (glyph ? size : 0), pane.view.columns ? "  " : ", "), two ? left : left + used, two ? y + 1 + size * 2.2 : base, known ? ink : theme.soft);
   if (two) drawStubs(ctx, theme, pane, cell, k);
 }
 
 // What findings say of nodes in a box: an exclamation mark, or how many nodes.
 function drawBadge(ctx, theme, pane, { item, x, y, w }, k) {
-  const texts = pane.badges.get(item), size = 8 / min(max(k, 0.25), 1);
+  const texts = pane.badges.get(item), size = 10 / min(max(k, 0.25), 1);
   if (!texts) return;
-  Object.assign(ctx, { fillStyle: BADGE, strokeStyle: "#000000", lineWidth: size / 8 });
+  Object.assign(ctx, { fillStyle: BADGE, strokeStyle: "#000000", lineWidth: size / 10 });
   ctx.beginPath();
   ctx.arc(x + w - 2, y + 2, size, 0, 7);
   ctx.fill();
@@ -134,10 +134,10 @@ function drawStubs(ctx, theme, pane, { item, x, y, w, h }, k) {
     ctx.fillStyle = theme.soft;
     ctx.fillRect(x + 13, edge + min(0, 6 * dir), 1.5, 6);
     ctx.fillRect(x + 10, edge + 6 * dir, 8, 1.5);
-    const size = letters(10, k);
+    const size = letters(k);
     ctx.font = `${size}px ${theme.font}`;
     const told = dir < 0 ? leaf(pane.view.text(tensors[0])).replace(/_output_\d+$/, "") + more : `to ${count(list.length)}`;
-    const label = fitText(ctx, told, dir < 0 ? w / 2 - 24 : w - 24), base = edge + (dir < 0 ? -3 : 10);
+    const label = fitText(ctx, told, dir < 0 ? w / 2 - 24 : w - 24), base = edge + (dir < 0 ? -3 : size);
     ctx.fillStyle = ground(theme, pane, { item: pane.above(item) }); // a line passes behind it
     ctx.fillRect(x + 20, base - size * 0.85, ctx.measureText(label).width + 2, size);
     write(ctx, label, x + 21, base, theme.soft);
@@ -177,13 +177,13 @@ function tips(ctx, { points, arrow, arrowBack }) {
 }
 
 function drawBytes(ctx, theme, { points, edges, arrow }, k) {
-  const [x, y] = arrow ? points.at(-1) : points[0], size = edges.reduce((sum, edge) => sum + (edge.crosses ? edge.bytes : 0), 0);
-  if (!(size >= 0)) return; // the legend says so once
-  const words = bytes(size), top = arrow ? y - 20 : y + 8;
-  ctx.font = `600 ${letters(11, k)}px ${theme.font}`;
+  const [x, y] = arrow ? points.at(-1) : points[0], sum = edges.reduce((all, edge) => all + (edge.crosses ? edge.bytes : 0), 0);
+  if (!(sum >= 0)) return; // the legend says so once
+  const words = bytes(sum), size = letters(k), base = arrow ? y - 10 : y + 7 + size;
+  ctx.font = `600 ${size}px ${theme.font}`;
   ctx.fillStyle = theme.paper;
-  ctx.fillRect(x + 6, top, ctx.measureText(words).width + 4, 13);
-  write(ctx, words, x + 8, top + 10, theme.ink);
+  ctx.fillRect(x + 6, base - size, ctx.measureText(words).width + 4, size * 1.2);
+  write(ctx, words, x + 8, base, theme.ink);
 }
 
 // What the selection reads and makes, along the lines that lead there; ends that have no line are joined directly.

@@ -1,7 +1,7 @@
 // The flame view: boxes as wide as their time, panes below each other on one time scale.
 const KIND = { WHOLE: 0, MODULE: 1, NODE: 2, OPERATOR: 3, KERNEL: 4, GAP: 5, RUN: 6, BODY: 7, OTHER: 8, GAIN: 9, LOSS: 10 };
 const KIND_NAMES = ["run", "module", "node", "operator", "kernel of a device", "no node", "run", "graph", "other", "gained", "lost"];
-const ROW = 20, TITLE = 24, AFTER = 14, AXIS = 24, NAMED = 26, STRIP = 6, MOST_LINKED = 2000;
+const ROW = 22, TITLE = 26, AFTER = 14, AXIS = 26, NAMED = 30, STRIP = 6, MOST_LINKED = 2000;
 const COLORS = [{ value: "operator", label: "operator" }, { value: "provider", label: "provider" }, { value: "change", label: "A to B" }];
 const KEYS = "Arrows: next, enclosing and inner box; Enter: zoom to it; Escape: back; + and -: zoom; Shift+arrows: move; 0: everything; /: search; n, N: next match, last match";
 
@@ -171,7 +171,8 @@ function render({ model, el }) {
   }
 
   function size() {
-    stage.holder.style.height = root.classList.contains("wbv-expanded") ? "" : `${Math.min(Math.max(layout.height, 150), Math.max(model.get("height_px"), 150))}px`;
+    const least = 150, [own, most] = [layout.height, model.get("height_px")].map((height) => Math.max(height, least));
+    stage.holder.style.height = root.classList.contains("wbv-expanded") ? "" : `min(${own / LETTER}em, ${most}px)`;
   }
 
   function home(all) {
@@ -229,7 +230,7 @@ function render({ model, el }) {
     theme = now;
     const left = one.toWorld(0, 0).x, right = one.toWorld(one.width, 0).x, { kx, tx, ty } = one;
     const plain = [mix(theme.paper, theme.ink, 0.1), mix(theme.paper, theme.ink, 0.2)];
-    ctx.font = `11.5px ${theme.font}`;
+    ctx.font = `${LETTER}px ${theme.font}`;
     ctx.textBaseline = "alphabetic";
     const fills = new Map(); // a style's colour or hatching, once a frame
     const { start, width, what, shape } = layout;
@@ -266,7 +267,7 @@ function render({ model, el }) {
         if (wide > NAMED) {
           ctx.fillStyle = style ? style.ink : theme.ink;
           const inset = x0 > -STRIP ? STRIP + 3 : 4;
-          ctx.fillText(caption(ctx, i, w - inset - 4), from0 + inset, y + 14);
+          ctx.fillText(caption(ctx, i, w - inset - 4), from0 + inset, y + 16);
         }
         if (wide > 8 && badgeOf(i)) { ctx.fillStyle = BADGE; ctx.strokeStyle = "#000000"; ctx.lineWidth = 1; ctx.beginPath(); ctx.arc(from0 + w - 5, y + 5, 3, 0, 7); ctx.fill(); ctx.stroke(); }
         if (i === focus) frame(ctx, from0, y, w, theme.accent, 2.5);
@@ -278,18 +279,18 @@ function render({ model, el }) {
       const y = pane.top + ty;
       if (y > one.height || pane.bottom + ty < 0) continue;
       ctx.fillStyle = theme.ink;
-      ctx.font = `600 12.5px ${theme.font}`;
+      ctx.font = `600 ${LETTER}px ${theme.font}`;
       const time = differs(pane) ? signed(pane.net) : seconds(pane.total);
       const head = layout.told.key === "time" ? pane.title : `${pane.title}: ${time}`;
       const title = fitText(ctx, head, one.width - 16);
       const run = RUNS[/^([AB])\b/.exec(pane.title)?.[1]];
-      if (run) { ctx.fillStyle = run; ctx.fillRect(0, y + 4, 4, 16); ctx.fillStyle = theme.ink; }
-      ctx.fillText(title, run ? 9 : 6, y + 16);
+      if (run) { ctx.fillStyle = run; ctx.fillRect(0, y + 4, 4, 18); ctx.fillStyle = theme.ink; }
+      ctx.fillText(title, run ? 9 : 6, y + 18);
       const used = ctx.measureText(title).width;
-      ctx.font = `12px ${theme.font}`;
+      ctx.font = `${LETTER}px ${theme.font}`;
       ctx.fillStyle = theme.soft;
-      ctx.fillText(fitText(ctx, pane.note, one.width - used - 28), used + 16, y + 16);
-      if (!pane.count) ctx.fillText("no run was completed", 6, y + TITLE + 14);
+      ctx.fillText(fitText(ctx, pane.note, one.width - used - 28), used + 16, y + 18);
+      if (!pane.count) ctx.fillText("no run was completed", 6, y + TITLE + 16);
     }
     axis(ctx, one, left, right);
     if (!drawn) performance.measure("wbv drawn", { start: born });
@@ -308,7 +309,7 @@ function render({ model, el }) {
   // The name, with its time and its share where there is room for the whole.
   function caption(ctx, i, room) {
     const name = layout.label(i), pane = layout.paneOf(i);
-    if (room < 60) return fitText(ctx, name, room);
+    if (room < 72) return fitText(ctx, name, room);
     const time = differs(pane) ? (layout.depth(i) ? ` ${signed(layout.change[i])}` : "") : ` ${seconds(layout.width[i])}`;
     const part = differs(pane) || layout.told.key === "time" ? "" : `, ${share(layout.width[i] / pane.total)}`;
     for (const each of [name + time + part, name + time]) if (ctx.measureText(each).width <= floor(room)) return fitText(ctx, each, room);
@@ -324,17 +325,17 @@ function render({ model, el }) {
     ctx.beginPath();
     ctx.moveTo(0, y + 0.5);
     ctx.lineTo(one.width, y + 0.5);
-    const rough = (right - left) / Math.max(4, one.width / 110), power = 10 ** Math.floor(Math.log10(rough));
+    const rough = (right - left) / Math.max(4, one.width / 130), power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map((times) => times * power).find((each) => each >= rough);
     const [unit, per] = step >= 0.5 ? ["s", 1] : step >= 0.5e-3 || right - left >= 1e-3 ? ["ms", 1e3] : ["µs", 1e6];
     const places = Math.max(0, -Math.floor(Math.log10(step * per) + 1e-9));
-    ctx.font = `11px ${theme.font}`;
+    ctx.font = `${LETTER}px ${theme.font}`;
     for (let tick = Math.ceil(left / step); tick * step <= right; tick++) {
       const x = Math.round(tick * step * one.kx + one.tx) + 0.5, label = `${(tick * step * per).toFixed(places)} ${unit}`;
       ctx.moveTo(x, y);
       ctx.lineTo(x, y + 5);
       const half = ctx.measureText(label).width / 2;
-      if (x - half > 2 && x + half < one.width - 2) ctx.fillText(label, x - half, y + 17);
+      if (x - half > 2 && x + half < one.width - 2) ctx.fillText(label, x - half, y + 20);
     }
     ctx.stroke();
   }

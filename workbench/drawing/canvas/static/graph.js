@@ -2,10 +2,10 @@
 
 const MOST_SHOWN = 6000, MOST_SELECTED = 2000, MOST_LEGEND = 14;
 const MOST_TYPES = 10; // op types below the search
-const READABLE = 0.4; // the smallest scale that is chosen without being asked to show everything: letters of 11 pixels fit
-const MOST_LETTER = 28; // of the letters in the graph that the width of boxes is for: 11 pixels at READABLE
+const READABLE = 0.5; // the smallest scale that is chosen without being asked to show everything: letters of LETTER pixels fit
+const MOST_LETTER = 28; // of the letters in the graph that the width of boxes is for: LETTER pixels at READABLE
 const LEAST_FIRST = 0.5; // scale of the whole graph at first, as long as closing boxes helps
-const STACKED = 460; // pixels of a view; less has one graph below the other
+const STACKED = 460; // pixels of a view with letters of LETTER; less has one graph below the other
 const NARROW = 820; // pixels of a view; less has the inspector below
 
 function render({ model, el }) {
@@ -86,14 +86,14 @@ function render({ model, el }) {
     const drawn = panes.filter(({ total }) => total), free = panes.filter(({ stage }) => !stage.touched);
     const minor = (pane) => [...pane.opened].filter((b) => b && 2 * pane.inside[b].length < pane.total && !pane.children[b].some((item) => pane.opened.has(item)));
     const size = (letter) => { for (const pane of free) { pane.letter = letter; pane.settle(); } };
-    size(13);
+    size(LETTER);
     for (let left = minor(panes[0]); left.length && drawn.some((pane) => whole(pane) < LEAST_FIRST); left = minor(panes[0])) {
       left.sort((p, q) => panes[0].inside[p].length - panes[0].inside[q].length);
       const shut = left.slice(0, ceil(left.length / 2)).map((b) => panes[0].pathOf(b));
       for (const pane of panes) { for (const path of shut) pane.opened.delete(pane.byPath.get(path)); pane.settle(); }
     }
     // Boxes are as wide as the letters will need, in both graphs.
-    for (let letter = 13, need; (need = min(ceil(LETTERS / min(1, ...drawn.map(whole))), MOST_LETTER)) > letter;) size(letter = min(ceil(1.15 * need), MOST_LETTER));
+    for (let letter = LETTER, need; (need = min(ceil(LETTER / min(1, ...drawn.map(whole))), MOST_LETTER)) > letter;) size(letter = min(ceil(1.15 * need), MOST_LETTER));
     for (const pane of free) pane.fit();
   }
   // Graphs beside each other that nobody moved have one scale and begin at one height.
@@ -305,9 +305,9 @@ function render({ model, el }) {
 
   // ------------------------------------------------------------ start, and what Python says
   const arrange = () => {
-    const narrow = root.clientWidth < STACKED && panes.length > 1, height = model.get("height_px"), wide = root.classList.contains("wbv-expanded");
+    const scale = scaleOf(root), narrow = root.clientWidth < STACKED * scale && panes.length > 1, height = model.get("height_px"), wide = root.classList.contains("wbv-expanded");
     const least = view.columns ? min(view.columns.height * PITCH * LEAST_SCALE + 24, MOST_TALL) : 0;
-    root.classList.toggle("wbv-narrow", root.clientWidth < NARROW);
+    root.classList.toggle("wbv-narrow", root.clientWidth < NARROW * scale);
     holder.style.flexDirection = narrow ? "column" : "row";
     for (const pane of panes) pane.stage.holder.style.minHeight = `${wide ? 200 : max(narrow ? round(height * 0.7) : height, least)}px`;
   };

@@ -1,6 +1,6 @@
 // The layered layout of the children of one box: layers, order, places, folded into columns. It knows no graph.
 
-const HEADER = 22, BELOW = 12, ABOVE = HEADER + BELOW; // from the children to the borders of their box
+const HEADER = 24, BELOW = 12, ABOVE = HEADER + BELOW; // from the children to the borders of their box
 const GAP_X = 18, GAP_Y = 30, GUTTER = 34, LANE = 14, MOST_COUNTED = 500, MOST_SPAN = 30, MOST_WIDE = 8, FILLED = 0.95;
 
 // sizes: [{w, h}]; edges: [{from, to, tensors, hidden, wires, ...}] between their numbers; enters, leaves: [{item, wires}] that

@@ -1,7 +1,7 @@
 // One graph of the view as boxes: its tree, what each box holds, what is visible and where it stands.
 // Items are numbers: first the boxes, then the rows (nodes, inputs and outputs).
 
-const PAD = BELOW, NODE_H = 38, BOX_H = 52, NODE = 0, NO_PARTITION = 0xffffffff;
+const PAD = BELOW, NODE_H = 42, BOX_H = 56, NODE = 0, NO_PARTITION = 0xffffffff;
 const ROWS = ["name", "op", "kind", "provider", "partition", "fate", "inserted", "passes", "shapes", "note", "error"];
 const WIRES = ["from", "to", "tensor", "hub", "crosses"];
 
@@ -11,7 +11,7 @@ class Pane {
     const rows = { time: col("time_f"), memory: col("memory_f") }, wires = { bytes: col("wire_bytes_f") };
     for (const name of ROWS) rows[name] = col(name);
     for (const name of WIRES) wires[name] = col(`wire_${name}`);
-    Object.assign(this, { view, told, number, col, rows, wires, total: rows.name.length, letter: 13, picked: [], linked: [], chosen: new Set(), met: new Set(), current: -1 });
+    Object.assign(this, { view, told, number, col, rows, wires, total: rows.name.length, letter: LETTER, picked: [], linked: [], chosen: new Set(), met: new Set(), current: -1 });
     this.heading = `${told.title}: ${plural(told.nodes, "node")}`;
     this.byName = new Map();
     rows.name.forEach((name, row) => push(this.byName, view.text(name), row));
@@ -147,7 +147,7 @@ class Pane {
     const { ctx } = this.stage, box = this.isBox(item);
     ctx.font = `600 ${this.letter}px ${this.font}`;
     const w = min(ctx.measureText(this.title(item).slice(0, 60)).width + 20 + 2 * this.letter, 16 * this.letter);
-    return { w: max(w, box ? 136 : 104), h: box ? BOX_H : NODE_H };
+    return { w: max(w, box ? 146 : 112), h: box ? BOX_H : NODE_H };
   }
   // What findings say, by the visible item that holds the node.
   badge() {

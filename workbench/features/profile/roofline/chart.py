@@ -12,7 +12,7 @@ from workbench.drawing.lettering import fitted, text_width
 from workbench.drawing.name_places import NamedPoint, name_places
 from workbench.drawing.palette import OCHRE, SLATE, TEXT
 from workbench.drawing.side_by_side import name_axes, place, plots_of_runs
-from workbench.drawing.template import set_title
+from workbench.drawing.template import LETTER, set_title
 from workbench.drawing.words import plain
 from workbench.features.profile.roofline.node_limits import INT8, NodeLimit, RooflineRecord
 
@@ -21,7 +21,7 @@ SMALLEST, LARGEST = 5, 30  # pixels; the area is the time
 _PLOT_PIXELS = 380
 _TICKS = [float(f"{step}e{decade}") for decade in range(-3, 5) for step in (1, 2, 5)]  # operations a byte
 MOST_NAMED, MOST_NAME = 3, 22  # nodes with a name, letters of it above the plots
-LETTER, NAME_PIXELS = 13, 110  # of the names in a plot: a letter's size, the widest name
+NAME_PIXELS = 118  # the widest name in a plot
 NAME_ROOM = (150.0, 270.0)  # pixels of a plot in a narrow column, where names have the least room
 PEAKS = (
     ("float32", "GFLOP/s", "float32_flops", SLATE, "solid"),
