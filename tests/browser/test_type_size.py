@@ -9,7 +9,7 @@ from benchmarks.look_states import source_in
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import VIEWS, button, drawn, tab, until
+from tests.browser.harness.panels import VIEWS, button, drawn, tab
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -34,6 +34,11 @@ SMALL = """least => {
   const named = (element) => element.getAttribute('class') || element.tagName;
   return small.map(([place, text]) => `${size(place).toFixed(1)} ${named(place)}: ${text.slice(0, 40)}`);
 }"""
+# Whether the panels are in projector mode and every figure in sight is drawn as wide as its place.
+GROWN = """() => document.querySelector('.wbp-projector')
+  && [...document.querySelectorAll('.wbp .js-plotly-plot')].filter((plot) => plot.checkVisibility())
+    .every((plot) => plot.dataset.wbpScale > 1
+      && Math.abs(plot.querySelector('.main-svg').clientWidth - plot.clientWidth) <= 1)"""
 CUT = """() => [...document.querySelectorAll('.wbp :is(button, .v-tile, .wbp-why)')]
   .filter((place) => place.checkVisibility() && place.clientWidth > 1)
   .filter((place) => place.scrollWidth > place.clientWidth + 1)
@@ -65,14 +70,16 @@ def test_in_projector_mode_all_text_and_every_figure_grow(show: Show, lab: Lab, 
     for name in VIEWS:
         tab(page, name)
         drawn(page)
-        until(page, lambda: page.evaluate(SMALL, LEAST_PROJECTED) == [], f"that {name} is large")
+        page.wait_for_function(GROWN)
         pages.picture(page, f"projected-{name}")
+        assert page.evaluate(SMALL, LEAST_PROJECTED) == [], name
     page.keyboard.press("Escape")
     expect(page.locator(".wbk-lines")).to_be_visible()
     tab(page, "Improve")
     button(page, "A⁺").click()
-    until(page, lambda: page.evaluate(SMALL, LEAST_PROJECTED) == [], "that Improve is large")
+    page.wait_for_function(GROWN)
     pages.picture(page, "projected-Improve")
+    assert page.evaluate(SMALL, LEAST_PROJECTED) == []
 
 
 def test_keys_of_what_lies_above_the_views_come_before_those_of_the_projector(show: Show, lab: Lab) -> None:

@@ -185,12 +185,21 @@ function make(tag, className, text, parent) {
 function begin(el, label) {
   const root = make("div", "wbv", "", el);
   root.dataset.lmSuppressShortcuts = "true";
-  root.setAttribute("role", "group");
-  root.setAttribute("aria-label", printable(label));
+  root.role = "group";
+  root.ariaLabel = printable(label);
   root.addEventListener("keydown", (event) => event.stopPropagation());
   const live = make("div", "wbv-live", "", root);
-  live.setAttribute("aria-live", "polite");
+  live.ariaLive = "polite";
   return { root, say: (text) => { live.textContent = printable(text); } };
+}
+
+function pressable(bar, label, title, call) {
+  const button = make("button", "", label, bar);
+  button.type = "button";
+  button.title = title;
+  button.ariaLabel = title;
+  button.addEventListener("click", call);
+  return button;
 }
 
 const TIGHT = 700, SMALL = 480; // pixels of a view; between them its controls have short labels and one row
@@ -201,12 +210,8 @@ function toolbar(root) {
   return {
     bar,
     button(label, title, call, short) {
-      const button = make("button", "", label, bar);
+      const button = pressable(bar, label, title, call);
       if (short) button.dataset.short = short;
-      button.type = "button";
-      button.title = title;
-      button.setAttribute("aria-label", title);
-      button.addEventListener("click", call);
       return button;
     },
     // options: [{value, label, disabled}]
@@ -229,7 +234,7 @@ function toolbar(root) {
       input.type = "search";
       input.placeholder = "Search ( / )";
       input.title = title;
-      input.setAttribute("aria-label", title);
+      input.ariaLabel = title;
       const told = make("span", "wbv-count", "", bar);
       let found = 0;
       const show = (at) => { told.textContent = !input.value ? "" : found ? `${at + 1} of ${count(found)}` : "not found"; };
@@ -247,14 +252,6 @@ function toolbar(root) {
 
 // A button that fills the window with a view, above all else of the page, and one that fills the screen; Escape ends both.
 function expander(root, bar, changed) {
-  const button = (label, title, call) => {
-    const made = make("button", "", label, bar);
-    made.type = "button";
-    made.title = title;
-    made.setAttribute("aria-label", title);
-    made.addEventListener("click", call);
-    return made;
-  };
   let wide = false;
   const leave = () => { if (root.popover) { root.hidePopover(); root.removeAttribute("popover"); } };
   const enter = () => { if (root.showPopover && root.isConnected) { root.popover = "manual"; root.showPopover(); } };
@@ -270,8 +267,8 @@ function expander(root, bar, changed) {
     changed();
     expand.focus();
   };
-  const expand = button("Expand", "Fill the window; Escape comes back", () => set(!wide));
-  const screen = button("Full screen", "Fill the screen; Escape comes back", () => { leave(); root.requestFullscreen().catch(enter); });
+  const expand = pressable(bar, "Expand", "Fill the window; Escape comes back", () => set(!wide));
+  const screen = pressable(bar, "Full screen", "Fill the screen; Escape comes back", () => { leave(); root.requestFullscreen().catch(enter); });
   screen.hidden = true;
   root.addEventListener("fullscreenchange", () => { if (document.fullscreenElement !== root) set(false); });
   root.addEventListener("keydown", (event) => { if (event.key === "Escape" && wide && !event.defaultPrevented) set(false); });
@@ -288,8 +285,8 @@ class Stage {
     this.holder = make("div", "wbv-stage", "", parent);
     this.canvas = make("canvas", "", "", this.holder);
     this.canvas.tabIndex = 0;
-    this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", printable(asked.label));
+    this.canvas.role = "img";
+    this.canvas.ariaLabel = printable(asked.label);
     this.tip = make("div", "wbv-tip", "", this.holder);
     this.tip.hidden = true;
     this.ctx = this.canvas.getContext("2d");

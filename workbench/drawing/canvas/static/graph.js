@@ -42,8 +42,8 @@ function render({ model, el }) {
   const details = make("div", "wbv-details", "", body);
   const legendRow = make("div", "wbv-legend", "", root);
   details.tabIndex = 0;
-  details.setAttribute("role", "region");
-  details.setAttribute("aria-label", "Details of the selection");
+  details.role = "region";
+  details.ariaLabel = "Details of the selection";
   const shot = () => picture({ stages: panes.map((pane) => pane.stage), titles: panes.map((pane) => pane.heading), legendEntries: entries(), root, stacked: holder.style.flexDirection === "column" });
   const refit = (pane) => { pane.stage.touched = false; pane.stage.least = view.columns ? LEAST_SCALE : READABLE; pane.fit(); };
 
