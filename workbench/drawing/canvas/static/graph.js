@@ -230,10 +230,8 @@ function render({ model, el }) {
     types.replaceChildren();
     const most = [...counts].sort((p, q) => q[1] - p[1]).slice(0, MOST_TYPES);
     if (!hits.length || counts.size > 1) for (const [op, n] of most) {
-      const button = make("button", "", `${printable(short(text(op))).slice(0, 40)} ${count(n)}`, types);
-      button.type = "button";
-      button.addEventListener("pointerdown", (event) => event.preventDefault()); // the search keeps the focus
-      button.addEventListener("click", () => search.ask(`op:${short(text(op))}`));
+      const type = short(text(op)), label = `${printable(type).slice(0, 40)} ${count(n)}`;
+      pressable(types, label, label, () => search.ask(`op:${type}`)).addEventListener("pointerdown", (event) => event.preventDefault()); // the search keeps the focus
     }
   }
   function go(by) {
