@@ -37,7 +37,8 @@ SO_FAR = (("A", (0.002, 0.003)), ("B", (0.001, 0.001)))
 
 def view_of(name: str) -> JobView:
     job = Job(name)
-    job.tell(Progress("sampling", 3, 4.0, 10.0, 0.4, 6.0, ordinary().verdicts, SO_FAR))
+    step = "step 2 of 2, measuring" if name == "Compare" else ""
+    job.tell(Progress("sampling", 3, 4.0, 10.0, 0.4, 6.0, ordinary().verdicts, SO_FAR, step))
     return job.view()
 
 

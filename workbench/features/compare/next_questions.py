@@ -46,5 +46,6 @@ def other_providers(
 
 
 def _settings(config: Config) -> dict[str, object]:
-    """Return what is set beside the providers."""
-    return {name: value for name, value in config.changed().items() if name != "providers"}
+    """Return what changes a run, beside the providers."""
+    beside = ("providers", "allow_unknown")
+    return {name: value for name, value in config.changed().items() if name not in beside}
