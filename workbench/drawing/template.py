@@ -60,7 +60,7 @@ def new_figure(data: object = None) -> go.Figure:
 
 
 def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_height: float) -> go.Figure:
-    """Put a bold title, a line below it and an i with the rest, all untrusted, above `plot_height` pixels of plot.
+    """Put a title, a line and an i with the rest, all untrusted, above `plot_height` pixels of plot.
 
     Of the first sentence the part before the first semicolon is the title.
     """
