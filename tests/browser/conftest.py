@@ -6,7 +6,8 @@
         pages.picture(book.page, "my-panel")                        # kept below $WORKBENCH_SCREENSHOTS
         assert faults(book.page, ".jp-OutputArea") == []            # axe: tests.browser.harness.axe
 
-After every test: no request may have left the server's own origin, and its kernels are stopped.
+After every test: no request may have left the server's own origin, no page may have thrown an error or
+written one to its console, and its kernels are stopped.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ def pages(browser: Browser, request: pytest.FixtureRequest, tmp_path: Path) -> I
         return
     labs = [value.base for name in request.fixturenames if isinstance(value := _value(request, name), Lab)]
     assert opened.strangers(*labs) == [], "a request left the server's own origin"
+    assert opened.thrown == [], "a page threw an error, or wrote one to its console"
 
 
 def _value(request: pytest.FixtureRequest, name: str) -> object:

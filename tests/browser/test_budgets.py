@@ -7,9 +7,18 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Show
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import IN_VIEW, MOST_CONTROLS, STOP, VIEW_TOP, button, compared, knob
+from tests.browser.harness.panels import (
+    IN_VIEW,
+    MOST_CONTROLS,
+    STOP,
+    VIEW_TOP,
+    button,
+    compared,
+    knob,
+    tab,
+)
 from tests.browser.harness.screen import WATCH_SHIFTS, view_in_sight
-from tests.browser.harness.tasks import FRESH_TASKS, START, TASKS, Clicks, Task, spent_on
+from tests.browser.harness.tasks import FRESH_TASKS, START, TASKS, Clicks, Task, ended, spent_on
 from tests.browser.test_panels import ENDLESS, opened, with_model
 from tests.core.models import tiny
 
@@ -62,4 +71,24 @@ def test_nothing_moves_when_a_run_starts_and_is_stopped(show: Show) -> None:
     expect(page.locator(".wbp-doing")).to_contain_text("round")
     button(page, STOP).click()
     expect(button(page, "Compare")).to_be_enabled()
+    assert page.evaluate("window.shifts") == []
+
+
+@pytest.mark.parametrize("view", ["Timing", "What ORT did"])
+def test_nothing_moves_until_a_run_ends_by_itself(show: Show, view: str) -> None:
+    """What ORT did explains when it is turned to; the comparison after a change of threads brings nothing."""
+    page = opened(show, 1.0).page
+    button(page, "Compare").click()
+    compared(page)
+    tab(page, view)
+    if view != "Timing":
+        expect(page.locator(".wbp-answer.wbp-folded")).to_be_visible()
+    page.evaluate(WATCH_SHIFTS)
+    ended(page, view)
+    knob(page, "intra-op threads").select_option("1")
+    expect(page.locator(".wbp-difference")).to_contain_text("intra-op threads (1")
+    button(page, "Compare").click()
+    expect(page.locator(".wbp-doing")).to_contain_text("round")
+    expect(page.locator(".wbp-progress")).to_have_count(0)
+    expect(page.locator(".wbp-difference")).to_contain_text("intra-op threads (1")
     assert page.evaluate("window.shifts") == []

@@ -6,7 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
@@ -85,6 +85,42 @@ def test_the_launcher_opens_the_panels_without_code(lab: Lab, pages: Pages) -> N
     assert [url for url in pages.asked if "/api/build" in url] == [], "it takes seconds of the server"
     pages.close()
     lab.stop_kernels()
+
+
+# The page of a plain `jupyter lab` names no cards; our extension is there wherever the package is installed.
+def test_a_plain_jupyterlab_has_the_card_of_the_panels(lab: Lab, pages: Pages) -> None:
+    page = pages.open(width=1440, height=900)
+
+    def without_cards(route: Route) -> None:
+        answer = route.fetch()
+        assert "workbenchCards" in answer.text()
+        route.fulfill(response=answer, body=answer.text().replace("workbenchCards", "noCards"))
+
+    page.route("**/lab/workspaces/*", without_cards)
+    page.goto(lab.url(f"lab/workspaces/{uuid4().hex}"))
+    card = page.locator(".jp-LauncherCard", has_text="Workbench")
+    expect(card).to_be_visible()
+    expect(page.locator(".jp-LauncherCard", has_text="Course")).to_have_count(0)
+    card.click()
+    expect(page.get_by_role("button", name="Compare").and_(page.locator(".wbp-compare"))).to_be_in_viewport()
+    expect(page.locator(".jp-NotebookPanel .cm-content")).not_to_be_visible()
+    pages.picture(page, "plain-lab")
+    close(lab, pages)
+
+
+@pytest.mark.slow
+def test_the_card_of_the_panels_hides_nothing_of_another_notebook(lab: Lab, pages: Pages) -> None:
+    ours = lab.folder / "workbench.ipynb"
+    before = ours.read_bytes() if ours.exists() else None
+    lab.write("workbench.ipynb", "'mine'")
+    page = pages.open(lab.url(f"lab/workspaces/{uuid4().hex}"))
+    page.locator(".jp-LauncherCard", has_text="Workbench").filter(has_not_text="Course").click()
+    expect(page.locator(".jp-NotebookPanel .cm-content")).to_contain_text("'mine'")
+    expect(page.locator(".jp-NotebookPanel-toolbar")).to_be_visible()
+    close(lab, pages)
+    ours.unlink()
+    if before is not None:
+        ours.write_bytes(before)
 
 
 @pytest.mark.release

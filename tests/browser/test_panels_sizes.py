@@ -12,7 +12,7 @@ import workbench as wb
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import PILLS, button, compared, make, tab
+from tests.browser.harness.panels import PILLS, TABS, button, compared, knob, make, tab
 from tests.browser.harness.places import record_of
 from tests.browser.test_panels import START, answered_ms, opened
 from tests.core.models.long import layers
@@ -89,6 +89,20 @@ def test_a_phone_has_compare_on_its_first_screen(show: Show, pages: Pages) -> No
     button(page, "Compare").focus()
     page.keyboard.press("Shift+Tab")
     expect(page.locator(".wbp-top :focus")).to_have_count(1)  # Tab goes down the screen
+
+
+def test_a_phone_comes_to_an_answer_with_no_error_on_the_console(show: Show, pages: Pages) -> None:
+    page = opened(show, 1.0, width=390, height=844).page
+    page.evaluate("window.jupyterapp.shell.collapseLeft()")
+    knob(page, "intra-op threads").select_option("1")
+    button(page, "Compare").click()
+    compared(page)
+    for name in TABS:
+        tab(page, name)
+        expect(page.locator(".wbp-progress")).to_have_count(0)
+        expect(page.locator(".wbp-error")).to_have_count(0)
+    pages.picture(page, "panels-390-answer")
+    assert pages.thrown == []
 
 
 @pytest.mark.parametrize("kind", ["unknown", pytest.param("faster", marks=pytest.mark.release)])

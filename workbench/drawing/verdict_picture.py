@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 from workbench.core.bundle.display import config_in_words
 from workbench.core.measure.other_file import is_other_net
 from workbench.core.measure.percentiles import NEEDED
-from workbench.core.measure.providers import asked_for, short_name
 from workbench.core.measure.verdict import NO_DIFFERENCE
 from workbench.core.measure.wording import (
     NOTABLE_LOAD_S,
     NOTABLE_LOAD_SHARE,
+    failed_in_words,
     fallback_in_words,
     notable_load,
     notable_memory,
@@ -132,11 +132,7 @@ def _head(verdict: Verdict, failed: Run | None) -> str:
         return speed[:1].upper() + speed[1:]
     if verdict.kind in ("tie", "outputs differ"):
         return {"tie": "A tie", "outputs differ": "Outputs differ"}[verdict.kind]
-    if failed is None or failed.failure is None:
-        return "Not settled yet"
-    if failed.failure.stage == "provider":
-        return f"{failed.label} did not run on {' or '.join(map(short_name, asked_for(failed.config)))}"
-    return f"{failed.label} failed"
+    return "Not settled yet" if failed is None else failed_in_words(failed)
 
 
 def speed_so_far(verdict: Verdict) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from importlib.resources import files
 from pathlib import Path
 
 import nbformat
@@ -16,6 +17,9 @@ from workbench.apps.cli.notebooks import SHIPPED_DIGESTS, shipped_folder, writab
 from workbench.core.errors import WorkbenchError
 
 MOST_CODE_LINES = 8
+EXTENSION = files("workbench.apps.cli").joinpath(
+    "jupyter", "labextensions", "ort-workbench-tour", "static", "remoteEntry.js"
+)
 
 
 @pytest.fixture
@@ -105,11 +109,13 @@ def test_the_cell_that_opens_by_itself_shows_the_workbench() -> None:
 
 
 def test_each_card_of_the_launcher_opens_a_shipped_file_or_has_its_code() -> None:
-    panels, *files = cards()
-    assert "wb.Workbench(" in panels["source"]
-    assert not (shipped_folder() / panels["path"]).exists()
-    assert {card["path"] for card in files} == {COURSE, TOUR}
-    assert all((shipped_folder() / card["path"]).is_file() for card in files)
+    paths = [card["path"] for card in cards()]
+    assert paths == [COURSE, TOUR]
+    assert all((shipped_folder() / path).is_file() for path in paths)
+    script = EXTENSION.read_text(encoding="utf-8")
+    assert "wb.Workbench()" in script, "the card of every JupyterLab"
+    assert 'path: "workbench.ipynb"' in script
+    assert not (shipped_folder() / "workbench.ipynb").exists()
 
 
 def test_the_list_of_the_course_leads_to_each_lesson_once() -> None:

@@ -207,6 +207,24 @@ def test_the_answer_folds_for_a_view_that_needs_the_room(shown: wb.Workbench) ->
     assert "wbp-folded" in place.widget._dom_classes
 
 
+def test_the_answer_stays_as_it_is_when_a_run_ends(shown: wb.Workbench) -> None:
+    place = shown.panels.results.place
+    turned(shown, "What ORT did")
+    shown.state.answer = replace(shown.state.answer, result=wb.Comparison(replace(ordinary(), id="another")))
+    settle(shown)
+    page: Any = shown.panels.results.pages["What ORT did"]
+    assert not page.cards
+    assert "wbp-folded" in place.widget._dom_classes, "nothing moves, though no explanation is left"
+    place.open.click()
+    shown.state.answer = replace(shown.state.answer, result=wb.Comparison(ordinary(), parts=examples.parts()))
+    settle(shown)
+    assert page.cards
+    assert "wbp-folded" not in place.widget._dom_classes, "a person unfolded it"
+    turned(shown, "Timing")
+    turned(shown, "What ORT did")
+    assert "wbp-folded" in place.widget._dom_classes
+
+
 def test_a_tab_is_made_when_it_is_first_shown(shown: wb.Workbench) -> None:
     results = shown.panels.results
     assert list(results.pages) == ["Timing"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.conftest import find_browser
 
@@ -30,6 +30,8 @@ FLAGS = [
 PATIENCE_MS = float(os.environ.get("WORKBENCH_PATIENCE_S", "200")) * 1e3
 interrupted = threading.Event()  # by Ctrl-C, which ends Playwright's loop in this thread
 LOCAL = {"data", "blob", "about", "chrome", "chrome-extension"}  # addresses that are no request
+# What a page writes as an error without being at fault.
+HARMLESS = re.compile("$^")
 expect.set_options(timeout=PATIENCE_MS)
 
 
@@ -48,7 +50,7 @@ def started_browser() -> Iterator[Browser]:
 
 @dataclass
 class Pages:
-    """Opens pages and records their requests and their errors."""
+    """Opens pages and records their requests, what they threw and what they wrote as errors."""
 
     browser: Browser
     screenshots: Path
@@ -79,12 +81,18 @@ class Pages:
         context.set_offline(offline)
         context.on("request", lambda request: self.asked.append(request.url))
         context.on("weberror", lambda error: self.thrown.append(str(error.error)))
+        context.on("console", self._hear)
         self.contexts.append(context)
         page = context.new_page()
         page.on("websocket", lambda socket: self.asked.append(socket.url))
         if url is not None:
             page.goto(url)
         return page
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        """Record what the page writes as an error, unless that is known to be harmless."""
+        if message.type == "error" and not HARMLESS.search(message.text):
+            self.thrown.append(f"{message.text} ({message.location['url']})")
 
     def strangers(self, *origins: str) -> list[str]:
         """Return the requests to other origins than these ("http://127.0.0.1:8888")."""

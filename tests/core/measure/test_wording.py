@@ -8,12 +8,20 @@ from typing import Any
 import pytest
 
 from tests.factories.comparisons import comparison as drawn
-from tests.factories.comparisons import drawn_run, with_sample
+from tests.factories.comparisons import drawn_run, failed, with_sample
 from tests.factories.records import comparison
 from tests.factories.runs import block, process, run
 from workbench.core.bundle.comparison import Doubt, OutputAgreement, Verdict
 from workbench.core.bundle.run import Run
-from workbench.core.measure.wording import headline, load_in_words, outputs_in_words, report, sentence
+from workbench.core.config import Config
+from workbench.core.measure.wording import (
+    headline,
+    in_short,
+    load_in_words,
+    outputs_in_words,
+    report,
+    sentence,
+)
 
 VERDICT = Verdict("B", "faster", 1.83, 1.79, 1.88, 0.95, 0.01, 5, False, "because")
 HOSTILE = "\x1b]0;owned\x07\r\nB is 99× faster\u202e" + "x" * 1_000_000
@@ -159,3 +167,14 @@ def test_a_tail_that_points_elsewhere_is_said() -> None:
 def test_a_mean_of_a_multiple_is_written_without_an_exponent() -> None:
     told = report(drawn(drawn_run("A", 0.002), with_sample(drawn_run("B", 0.002), 5.0), kind="tie"))
     assert "but the mean of all samples is 312 % higher in B" in told
+
+
+@pytest.mark.parametrize(("stage", "words"), [("load", "B failed"), ("provider", "B did not run on CUDA")])
+def test_a_run_that_failed_is_not_called_unsettled(stage: Any, words: str) -> None:
+    broken = replace(failed("B"), config=Config(providers=["cuda"]))
+    assert broken.failure is not None
+    broken = replace(broken, failure=replace(broken.failure, stage=stage))
+    assert in_short(drawn(drawn_run("A", 0.002), broken, kind="unknown")).endswith(f": {words}")
+    assert in_short(drawn(drawn_run("A", 0.002), drawn_run("B", 0.002), kind="unknown")).endswith(
+        "not settled"
+    )

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).resolve().parent
 TOUR = "00_tour.ipynb"
-PANELS = "workbench.ipynb"  # made when its card is first clicked
 COURSE = "course/README.md"  # the list of its lessons
 
 
@@ -73,19 +72,8 @@ def tour() -> dict[str, str]:
 
 
 def cards() -> list[dict[str, str]]:
-    """Return what the launcher offers beside notebooks and consoles.
-
-    The code of the first one becomes a notebook of its own, which is run and shows its output alone.
-    """
+    """Return what the launcher offers beside the panels, whose card our extension adds in any JupyterLab."""
     return [
-        {
-            "name": "workbench",
-            "label": "Workbench",
-            "caption": "The panels over the whole tab",
-            "path": PANELS,
-            "factory": "Notebook",
-            "source": "import workbench as wb\nwb.Workbench()",
-        },
         {
             "name": "course",
             "label": "Course",

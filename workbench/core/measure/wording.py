@@ -73,9 +73,19 @@ def speed_in_words(verdict: Verdict) -> str:
 def in_short(record: ComparisonRecord) -> str:
     """Return the first candidate with its verdict, in a few words: "int8: 3.2× faster"."""
     verdict = record.verdicts[0]
-    config = next(run.config for run in record.runs if run.label == verdict.label)
-    outcome = speed_in_words(verdict) or {"unknown": "not settled"}.get(verdict.kind, verdict.kind)
-    return f"{one_line(config_in_words(config), SHORT)}: {outcome}"
+    candidate = next(run for run in record.runs if run.label == verdict.label)
+    failed = [run for run in (candidate, record.runs[0]) if run.failure is not None]
+    outcome = speed_in_words(verdict) or verdict.kind
+    if verdict.kind == "unknown":
+        outcome = failed_in_words(failed[0]) if failed else "not settled"
+    return f"{one_line(config_in_words(candidate.config), SHORT)}: {outcome}"
+
+
+def failed_in_words(run: Run) -> str:
+    """Return that a run failed: "B failed", or "B did not run on CUDA"."""
+    if run.failure is not None and run.failure.stage == "provider":
+        return f"{run.label} did not run on {' or '.join(map(short_name, asked_for(run.config)))}"
+    return f"{run.label} failed"
 
 
 def fallback_in_words(run: Run, share: float | None = None) -> str:

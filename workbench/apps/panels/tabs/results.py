@@ -91,10 +91,11 @@ class Results:
         return mode or _TITLES[self.tabs.selected_index or 0]
 
     def _fold(self) -> None:
-        """Fold the answer where a view needs the room and has something to show."""
-        page = self.pages[self.shown]
-        roomy = isinstance(page, TabPage) and page.tab.needs_room and bool(page.cards)
-        self.place.fold(self.shown if roomy or self.state.wide else "")
+        """Fold the answer where a view needs the room; it stays so, since no run may move what is shown."""
+        page, state = self.pages[self.shown], self.state
+        roomy = isinstance(page, TabPage) and page.tab.needs_room
+        fills = roomy and (page.cards or state.model is not None)
+        self.place.fold(self.shown if fills or state.wide else "")
 
     def _begun(self, change: dict[str, Any]) -> None:
         if change["old"] is None:
@@ -149,4 +150,3 @@ class Results:
                 if isinstance(page, TabPage):
                     page.fresh = False
             self.pages[self.shown].show()
-            self._fold()

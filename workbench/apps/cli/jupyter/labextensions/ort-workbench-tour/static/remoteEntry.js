@@ -1,7 +1,7 @@
 // Draws our live figures at once instead of their still pictures, runs one cell of the tour when the tour is opened (the one
 // that shows the workbench), and adds cards to the launcher: the panels over a whole tab, the course, the tour.
-// The last two only in a server that `workbench lab` started, which names the notebook, the very text of that cell,
-// and the cards; a notebook of the same name with another text in it is left alone.
+// Figures and panels in every JupyterLab; the others in a server that `workbench lab` started, which names the notebook,
+// the very text of that cell, and the cards; a notebook of the same name with another text in it is left alone.
 (() => {
   const id = "ort-workbench-tour";
   let shared = {};
@@ -34,6 +34,16 @@
     };
     rendermime.addFactory({ ...factory, createRenderer }, 0);
   }
+
+  // The panels: this code becomes a notebook of its own, which is run and shows its output alone.
+  const WORKBENCH = {
+    name: "workbench",
+    label: "Workbench",
+    caption: "The panels over the whole tab",
+    path: "workbench.ipynb",
+    factory: "Notebook",
+    source: "import workbench as wb\nwb.Workbench()",
+  };
 
   // Pictures of the cards: a command without an icon leaves its card blank.
   const ICONS = {
@@ -83,6 +93,9 @@
     const content = { cells: [cell], metadata: { kernelspec }, nbformat: 4, nbformat_minor: 5 };
     await contents.get(card.path, { content: false }).catch(() => contents.save(card.path, { type: "notebook", format: "json", content }));
     const panel = await app.commands.execute("docmanager:open", { path: card.path, factory: card.factory });
+    await panel.context.ready;
+    const cells = panel.context.model.sharedModel.cells;
+    if (!cells.some((one) => one.getSource() === card.source)) return; // somebody else's notebook of this name
     panel.addClass(`${id}-alone`);
     panel.toolbar.hide();
     await openWorkbench(app, card, panel);
@@ -126,7 +139,7 @@
       optional: [ILauncher],
       activate: (app, launcher) => {
         drawIcons();
-        for (const card of (launcher && fromPage("workbenchCards")) || []) {
+        for (const card of launcher ? [WORKBENCH, ...(fromPage("workbenchCards") || [])] : []) {
           const command = `${id}:${card.name}`;
           app.commands.addCommand(command, {
             label: card.label,
