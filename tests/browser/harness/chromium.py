@@ -30,8 +30,7 @@ FLAGS = [
 PATIENCE_MS = float(os.environ.get("WORKBENCH_PATIENCE_S", "200")) * 1e3
 interrupted = threading.Event()  # by Ctrl-C, which ends Playwright's loop in this thread
 LOCAL = {"data", "blob", "about", "chrome", "chrome-extension"}  # addresses that are no request
-# What a page writes as an error without being at fault.
-HARMLESS = re.compile("$^")
+HARMLESS: tuple[str, ...] = ()
 expect.set_options(timeout=PATIENCE_MS)
 
 
@@ -57,6 +56,7 @@ class Pages:
     asked: list[str] = field(default_factory=list)
     thrown: list[str] = field(default_factory=list)
     origins: list[str] = field(default_factory=list)  # those that a page may ask, beside the fixtures' own
+    provoked: list[str] = field(default_factory=list)  # words of errors that a test brings about
     contexts: list[BrowserContext] = field(default_factory=list)
 
     def open(
@@ -80,8 +80,8 @@ class Pages:
         context.set_default_timeout(PATIENCE_MS)
         context.set_offline(offline)
         context.on("request", lambda request: self.asked.append(request.url))
-        context.on("weberror", lambda error: self.thrown.append(str(error.error)))
-        context.on("console", self._hear)
+        context.on("weberror", lambda error: self._hear(str(error.error)))
+        context.on("console", self._read)
         self.contexts.append(context)
         page = context.new_page()
         page.on("websocket", lambda socket: self.asked.append(socket.url))
@@ -89,10 +89,14 @@ class Pages:
             page.goto(url)
         return page
 
-    def _hear(self, message: ConsoleMessage) -> None:
-        """Record what the page writes as an error, unless that is known to be harmless."""
-        if message.type == "error" and not HARMLESS.search(message.text):
-            self.thrown.append(f"{message.text} ({message.location['url']})")
+    def _read(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self._hear(f"{message.text} ({message.location['url']})")
+
+    def _hear(self, error: str) -> None:
+        """Record what a page threw or wrote as an error, unless that is known to be harmless."""
+        if not any(words in error for words in (*HARMLESS, *self.provoked)):
+            self.thrown.append(error)
 
     def strangers(self, *origins: str) -> list[str]:
         """Return the requests to other origins than these ("http://127.0.0.1:8888")."""
