@@ -30,7 +30,9 @@ FLAGS = [
 PATIENCE_MS = float(os.environ.get("WORKBENCH_PATIENCE_S", "200")) * 1e3
 interrupted = threading.Event()  # by Ctrl-C, which ends Playwright's loop in this thread
 LOCAL = {"data", "blob", "about", "chrome", "chrome-extension"}  # addresses that are no request
-HARMLESS: tuple[str, ...] = ()
+HARMLESS = (
+    "reading 'processLuminoMessage'",  # JupyterLab's widgets: a box that was closed hears of a last resize
+)
 expect.set_options(timeout=PATIENCE_MS)
 
 
