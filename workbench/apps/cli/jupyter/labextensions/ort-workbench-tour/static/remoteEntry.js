@@ -91,7 +91,8 @@
     cell.metadata = { jupyter: { source_hidden: true } };
     const kernelspec = { name: "python3", display_name: "Python 3", language: "python" };
     const content = { cells: [cell], metadata: { kernelspec }, nbformat: 4, nbformat_minor: 5 };
-    await contents.get(card.path, { content: false }).catch(() => contents.save(card.path, { type: "notebook", format: "json", content }));
+    const { content: files } = await contents.get(""); // asked for by name, a missing one is an error on the console
+    if (!files.some(({ path }) => path === card.path)) await contents.save(card.path, { type: "notebook", format: "json", content });
     const panel = await app.commands.execute("docmanager:open", { path: card.path, factory: card.factory });
     await panel.context.ready;
     const cells = panel.context.model.sharedModel.cells;
