@@ -197,7 +197,7 @@ def test_median_and_headline_point_the_same_way_or_a_sentence_says_why(
 def test_digits_follow_the_interval_everywhere(
     show: Show, lab: Lab, pages: Pages, tmp_path: Path, ratio: float, low: float, high: float, words: str
 ) -> None:
-    record = replace(comparison(drawn_run("A", 0.002), drawn_run("B", 0.0011)), id=f"wide-{ratio}")
+    record = replace(comparison(drawn_run("A", 0.002), drawn_run("B", 0.0011)), id=f"wide-{low:.0f}")
     verdict = replace(record.verdict, ratio=ratio, low=low, high=high)
     record = replace(record, verdicts=(verdict,))
     page = shown(show, lab, record)
