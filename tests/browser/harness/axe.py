@@ -8,6 +8,7 @@ from importlib.resources import files
 from playwright.sync_api import Page
 
 SERIOUS = ("serious", "critical")
+ANY = ("minor", "moderate", *SERIOUS)
 # The body of JupyterLab has no height and hides what overflows it: axe then takes everything for invisible.
 RUN = """async within => {
   const before = document.body.style.height;
@@ -27,8 +28,8 @@ class Fault:
     why: str
 
 
-def faults(page: Page, within: str) -> list[Fault]:
-    """Serious and critical faults in what this selector names, in all its frames.
+def faults(page: Page, within: str, impacts: tuple[str, ...] = SERIOUS) -> list[Fault]:
+    """Return the faults of these impacts in what a selector names, in all its frames.
 
     Left out is the known one of ipywidgets' sliders, whose handles have no label: each of ours stands beside
     a number box that says the same.
@@ -40,7 +41,7 @@ def faults(page: Page, within: str) -> list[Fault]:
     all_faults = [
         Fault(rule["id"], rule["impact"], node["html"], node["failureSummary"])
         for rule in answer["violations"]
-        if rule["impact"] in SERIOUS
+        if rule["impact"] in impacts
         for node in rule["nodes"]
     ]
     return [fault for fault in all_faults if not _known(fault)]
