@@ -164,6 +164,8 @@ def test_a_short_run_is_cancelled_or_done_and_the_verdict_stays(show: Show) -> N
         expect(page.locator(".wbp-progress")).to_have_count(0)
         until(page, lambda: not workers())
         assert page.locator(".wbp-error").all_inner_texts() == []
+    tab(page, "Timing")
+    expect(page.locator(".wbp-verdict")).to_be_visible()
     assert page.locator(".wbp-verdict").inner_text() == verdict
 
 

@@ -96,6 +96,7 @@ def test_speedscope_shows_the_profile(hub: Lab, pages: Pages, tmp_path: Path) ->
 
 
 def test_a_page_of_ours_reaches_nobody_else(hub: Lab, pages: Pages, tmp_path: Path) -> None:
+    pages.provoked.append("Content Security Policy")
     profile = wb.read_profile(traces.write(tmp_path, [traces.node("first", 0, 5)]))
     page = opened(
         pages, hub, speedscope_link(profile).relative

@@ -14,6 +14,7 @@ from tests.browser.harness.lab import Lab, started_lab
 
 pytestmark = pytest.mark.browser
 
+NO_ANYWIDGET = "No version of module anywidget is registered"  # on the console
 ERROR_BOX = ".jupyter-widgets-error-widget"
 LACKS = "This JupyterLab lacks anywidget"
 
@@ -30,6 +31,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 def test_the_panels_say_what_is_missing_and_still_compare(show: Show, pages: Pages) -> None:
+    pages.provoked.append(NO_ANYWIDGET)
     book = show("import workbench as wb\nbench = wb.Workbench('digits-conv')", "bench")
     notice = book.output(1).locator(".wbp-lacks")
     expect(notice).to_be_visible()
@@ -46,6 +48,7 @@ def test_the_panels_say_what_is_missing_and_still_compare(show: Show, pages: Pag
 
 @pytest.mark.slow
 def test_a_graph_in_a_cell_is_its_picture_with_a_word_why(show: Show, pages: Pages) -> None:
+    pages.provoked.append(NO_ANYWIDGET)
     book = show("import workbench as wb", "wb.explain('digits-conv').graph()")
     expect(book.output(1)).to_contain_text(LACKS)
     expect(book.output(1).locator("img")).to_be_visible()

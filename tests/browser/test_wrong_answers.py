@@ -41,8 +41,8 @@ def improve(model, config, *, limits=None, without=(), **_):
 calling.improve = improve
 bench = wb.Workbench("digits-conv")
 bench"""
-# All words of the page, those for screen readers and in tooltips, too.
-WORDS = """() => [...document.querySelectorAll('body *:not(script, style)')].flatMap((place) => [
+# All words of a page, also in tooltips and for screen readers; numbers in tables have their interval beside.
+WORDS = """() => [...document.querySelectorAll('body *:not(script, style, td)')].flatMap((place) => [
   place.ariaLabel, place.title, ...[...place.childNodes].map((node) => node.nodeType === 3 && node.data),
 ]).filter(Boolean).join('\\n')"""
 FOCUS = "document.activeElement"
