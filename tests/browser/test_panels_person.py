@@ -57,6 +57,10 @@ def reopened(book: Book, pages: Pages, bundle: Path, exported: Path) -> None:
     page = book.page
     verdict = page.locator(".wbp-verdict b").first.inner_text()
     book.stop_kernel()
+    pages.provoked += [
+        "net::ERR_FAILED",
+        "reading 'kernel'",
+    ]  # JupyterLab misses the kernel that it may not start
     page.route(
         re.compile("/api/(sessions|kernels)"),
         lambda route: route.abort() if route.request.method == "POST" else route.continue_(),
