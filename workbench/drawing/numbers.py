@@ -41,8 +41,8 @@ def numbers_table(record: ComparisonRecord) -> NumbersTable:
     latency = scale_of([of_run[0].value for of_run in estimates])
     load = scale_of([run.load_s for run in record.runs])
     unit = latency.unit
-    heads = ("", f"median ({unit})", "95 % interval", f"p90 ({unit})", f"p99 ({unit})", "runs/s", "samples",
-             f"load ({load.unit})", "peak (MiB)")  # fmt: skip
+    heads = ("config", f"median ({unit})", "95 % interval", f"p90 ({unit})", f"p99 ({unit})", "runs/s",
+             "samples", f"load ({load.unit})", "peak (MiB)")  # fmt: skip
     rows, notes = [], dict[str, None]()
     for run, (median, p90, p99) in zip(record.runs, estimates, strict=True):
         cells = tuple(_cells(run, (median, p90, p99), latency, load))
