@@ -76,7 +76,7 @@ def test_every_tile_and_every_head_of_an_answer_says_what_it_means() -> None:
     for head in numbers.heads[1:]:
         assert f'title="{escape(explained(head))}">{escape(head)}</th>' in numbers_html(numbers)
         assert explained(head)
-    assert '<th scope="col"></th>' in numbers_html(numbers), "the column of labels needs no words"
+    assert '<th scope="col">config</th>' in numbers_html(numbers), "the column of labels needs no sentence"
 
 
 def test_the_interval_of_the_headline_says_what_it_is() -> None:
