@@ -34,11 +34,19 @@ SMALL = """least => {
   const named = (element) => element.getAttribute('class') || element.tagName;
   return small.map(([place, text]) => `${size(place).toFixed(1)} ${named(place)}: ${text.slice(0, 40)}`);
 }"""
-# Whether the panels are in projector mode and every figure in sight is drawn as wide as its place.
-GROWN = """() => document.querySelector('.wbp-projector')
-  && [...document.querySelectorAll('.wbp .js-plotly-plot')].filter((plot) => plot.checkVisibility())
-    .every((plot) => plot.dataset.wbpScale > 1
-      && Math.abs(plot.querySelector('.main-svg').clientWidth - plot.clientWidth) <= 1)"""
+# Whether the panels are in projector mode and every figure in sight fills its place and is not cut.
+GROWN = """() => {
+  const all = [...document.querySelectorAll('.wbp .js-plotly-plot')];
+  const plots = all.filter((plot) => plot.checkVisibility());
+  const fits = (plot) => {
+    const [own, place] = [plot, plot.parentElement].map((element) => element.getBoundingClientRect());
+    const drawn = plot.querySelector('.main-svg').clientWidth;
+    return own.right <= place.right + 1 && own.bottom <= place.bottom + 1
+      && Math.abs(drawn - plot.clientWidth) <= 1;
+  };
+  return document.querySelector('.wbp-projector')
+    && plots.every((plot) => plot.dataset.wbpScale > 1 && fits(plot));
+}"""
 CUT = """() => [...document.querySelectorAll('.wbp :is(button, .v-tile, .wbp-why)')]
   .filter((place) => place.checkVisibility() && place.clientWidth > 1)
   .filter((place) => place.scrollWidth > place.clientWidth + 1)

@@ -102,9 +102,9 @@ function fitFigures(panels) {
   const scale = Math.max(1, parseFloat(getComputedStyle(panels).fontSize) / LETTER);
   for (const plot of panels.querySelectorAll(`.js-plotly-plot:has(.main-svg):not([data-wbp-scale="${scale}"])`)) {
     plot.dataset.wbpScale = scale;
-    const grown = { transform: `scale(${scale})`, transformOrigin: "0 0", width: `${100 / scale}%` };
-    Object.assign(plot.style, scale > 1 ? grown : { transform: "", width: "" });
-    fitting.observe(plot); // once more is heard at once
+    const grown = { flex: "none", transform: `scale(${scale})`, transformOrigin: "0 0", width: `${100 / scale}%` };
+    Object.assign(plot.style, scale > 1 ? grown : { flex: "", transform: "", width: "" });
+    fitting.observe(plot);
   }
 }
 
