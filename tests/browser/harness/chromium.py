@@ -32,6 +32,7 @@ interrupted = threading.Event()  # by Ctrl-C, which ends Playwright's loop in th
 LOCAL = {"data", "blob", "about", "chrome", "chrome-extension"}  # addresses that are no request
 HARMLESS = (
     "reading 'processLuminoMessage'",  # JupyterLab's widgets: a box that was closed hears of a last resize
+    "Comm not found for comm id",  # JupyterLab: the widget stands in another page of this kernel
 )
 expect.set_options(timeout=PATIENCE_MS)
 
