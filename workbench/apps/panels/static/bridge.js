@@ -102,8 +102,8 @@ function fitFigures(panels) {
   const scale = Math.max(1, parseFloat(getComputedStyle(panels).fontSize) / LETTER);
   for (const plot of panels.querySelectorAll(`.js-plotly-plot:has(.main-svg):not([data-wbp-scale="${scale}"])`)) {
     plot.dataset.wbpScale = scale;
-    const grown = { flex: "none", transform: `scale(${scale})`, transformOrigin: "0 0", width: `${100 / scale}%` };
-    Object.assign(plot.style, scale > 1 ? grown : { flex: "", transform: "", width: "" });
+    const grown = { flex: "none", overflow: "hidden", transform: `scale(${scale})`, transformOrigin: "0 0", width: `${100 / scale}%` };
+    Object.assign(plot.style, scale > 1 ? grown : { flex: "", overflow: "", transform: "", width: "" });
     fitting.observe(plot);
   }
 }
