@@ -159,7 +159,7 @@ def rounded_time(seconds: float) -> str:
     """Return a time as people say it: 10 s, 2 min."""
     if seconds > _SAID_S[-1]:
         return f"{seconds / 60:.0f} min"
-    return f"{next(said for said in _SAID_S if said >= seconds)} s"
+    return f"{next(time_s for time_s in _SAID_S if time_s >= seconds)} s"
 
 
 def share_of(share: float, whole: str) -> str:

@@ -17,7 +17,7 @@ BATCHES = (1, 8, 32)
 
 def usual_sizes(model: Model) -> dict[str, int]:
     """Return the size that each free dim of the inputs has where none is given."""
-    inputs, found = declared_inputs(model.structure), dict[str, int]()
+    inputs, usual = declared_inputs(model.structure), dict[str, int]()
     sizes = Sizes(model.structure, inputs, {}, Usual(model.usual_dims))
     for declared in inputs:
         kind = tensor_of(declared.type)
@@ -25,8 +25,8 @@ def usual_sizes(model: Model) -> dict[str, int]:
             continue
         for axis, (dim, size) in enumerate(zip(kind.dims, sizes.of(declared, kind), strict=True)):
             if not isinstance(dim, int):
-                found.setdefault(dim or f"{declared.name}.{axis}", size)
-    return found
+                usual.setdefault(dim or f"{declared.name}.{axis}", size)
+    return usual
 
 
 def sizes_to_try(model: Model | None, dim: str) -> tuple[int, int, int]:

@@ -87,8 +87,8 @@ def headed_html(words: str, rest: str, note: str) -> str:
 def found_html(record: FindingsRecord) -> str:
     """Return the findings in lines that unfold, then how many rules looked, and the rest."""
     lines = "".join(f"<li>{line_html(finding)}</li>" for finding in record.large)
-    found = folded(f"{counted(len(record.large), 'finding')}, each with its evidence and fix", lines)
-    return found + note_html(record.looked_text) + rest_html(record)
+    large = folded(f"{counted(len(record.large), 'finding')}, each with its evidence and fix", lines)
+    return large + note_html(record.looked_text) + rest_html(record)
 
 
 def rest_html(record: FindingsRecord) -> str:

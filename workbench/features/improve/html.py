@@ -16,8 +16,8 @@ def steps_html(label: str, record: ImprovementRecord) -> str:
     left = folded(f"{counted(len(record.skipped), 'finding')} not tried, with the reason", skipped)
     config = "" if record.comparison is None else f"<div>{text(config_in_words(record.config))}</div>"
     head = headed_html(f"{label}, improved · {record.headline}", config, record.ended)
-    found = "" if record.findings is None else found_html(record.findings)
-    return f'{head}<div class="wbp-steps">{steps}</div>{left}{found}'
+    findings = "" if record.findings is None else found_html(record.findings)
+    return f'{head}<div class="wbp-steps">{steps}</div>{left}{findings}'
 
 
 def trial_html(trial: Trial) -> str:
