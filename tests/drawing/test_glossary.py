@@ -120,3 +120,9 @@ def test_the_glossary_has_exactly_these_words() -> None:
 def test_a_reader_of_the_docs_finds_the_glossary() -> None:
     assert "](words.md)" in PAGE.with_name("index.md").read_text("utf-8")
     assert "](words.md)" in PAGE.with_name("panels.md").read_text("utf-8")
+
+
+def test_a_name_of_other_letters_has_no_sentence() -> None:
+    """They match without regard to case, and are not equal without it."""
+    assert explained("interval") != ""
+    assert [explained(name) for name in ("ınterval", "İnterval")] == ["", ""]

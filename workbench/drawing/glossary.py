@@ -89,7 +89,8 @@ def meaning(word: str) -> str:
 def explained(name: str) -> str:
     """Return what the name of a tile or column means; empty where it begins with none of the words."""
     match = _BEGINS.match(name.replace("_", " "))
-    return "" if match is None else meaning(_WORD_OF[match[1].casefold()])
+    word = None if match is None else _WORD_OF.get(match[1].casefold())  # İ matches i and is none
+    return "" if word is None else meaning(word)
 
 
 def entries() -> Iterator[tuple[str, str]]:

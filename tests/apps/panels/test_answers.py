@@ -236,6 +236,17 @@ def test_a_model_that_is_asked_for_and_another_answer_need_not_wait_for_a_search
     assert again.state.model.name == "tiny"
     assert again.result is own
 
+    go_on.clear()
+    third = wb.Workbench()
+    third.show(wb.Comparison(of_model(bench.state.model).record))
+    first = third.finding.running
+    third.show(stranger)
+    third.set("level", "extended")  # which folds it
+    go_on.set()
+    first.finished.wait()
+    settle(third)
+    assert third.state.model is None, "the model of another answer than the last one"
+
 
 def test_opening_the_same_file_again_keeps_the_answer(bench: wb.Workbench) -> None:
     result, model = measured(bench), bench.state.model

@@ -35,6 +35,9 @@ def test_a_small_model_is_asked_about_optimizations_and_never_after_a_person_cho
     assert experiment[1] == wb.Config(level="disabled")
     bench.set("spinning", False)
     assert experiment_for(bench.state) is None
+    for config in (wb.Engine("openvino"), wb.Config(level="basic")):
+        bench.state.set_configs({"A": config, "B": config})
+        assert experiment_for(bench.state) is None, config
 
 
 @pytest.mark.slow

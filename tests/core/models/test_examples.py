@@ -53,7 +53,7 @@ def test_a_file_with_labels_can_be_judged(digits, tmp_path):
     np.savez(plain, pixels=PIXELS)
     other = wb.load(wb.load("digits-vit").path)
     assert has_labels(other, str(_npz(labelled)))
-    for data in (plain, tmp_path / "missing.npz", digits.path, tmp_path):
+    for data in (plain, tmp_path / "missing.npz", digits.path, tmp_path, "a\0b"):
         assert not has_labels(digits, str(data)), "the file is what is judged on"
 
 

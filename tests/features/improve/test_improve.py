@@ -467,14 +467,14 @@ def test_a_cancel_before_anything_was_tried_is_a_cancel(improved: Any) -> None:
 def test_a_speed_up_that_is_not_reached_is_said(improved: Any) -> None:
     better = improved({START: fix_to(ONE_THREAD)}, measured("faster", 1.2), limits=Goal(min_speedup=2.0))
     assert better.config == ONE_THREAD
-    assert "The goal of 2.00× is not reached: it is 1.212×." in better.record.ended
+    assert "The goal of 2.00× is not reached: it is 1.212× (" in better.record.ended
 
 
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
-        ((1.7, 1.07, 2.84), "The goal of 3.00× is not reached: it is at least 1.07×."),
-        ((1.7, 1.5, 1.95), "The goal of 3.00× is not reached: it is about 1.7×."),
+        ((1.7, 1.07, 2.84), "The goal of 3.00× is not reached: it is at least 1.07× (1.07 to 2.8)."),
+        ((1.7, 1.5, 1.95), "The goal of 3.00× is not reached: it is about 1.7× (1.5 to 2.0)."),
         ((None, 1.5, None), "Whether the goal of 3.00× is reached is open: it is at least 1.5×."),
     ],
 )

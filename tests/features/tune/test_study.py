@@ -364,10 +364,10 @@ def test_what_a_goal_out_of_reach_would_cost_is_said(tmp_path: Path) -> None:
     missed = "the goal of 1.50× is not reached: the best within the limits is"
     proof = ordinary().verdict
     assert unreached(request, bench, replace(proof, ratio=1.07, low=1.06, high=1.08)) == (
-        f"{missed} 1.07×; {dearer}"
+        f"{missed} 1.07× (1.06 to 1.08); {dearer}"
     )
     assert unreached(request, bench, replace(proof, ratio=1.3, low=1.07, high=2.5)) == (
-        f"{missed} at least 1.07×; {dearer}"
+        "whether the goal of 1.50× is reached is open: it is at least 1.07×"
     )
     assert unreached(request, bench, None) == f"{missed} the default; {dearer}"
     assert unreached(request, bench, replace(proof, ratio=1.5)) is None

@@ -11,13 +11,13 @@ from workbench.features.compare.model_here import find_model, sizes_of
 
 
 def look_for_model(state: BenchState, jobs: Jobs, *, wait: bool = False) -> None:
-    """Look for the model of the comparison on the screen, unless it is open or looked for; set its inputs."""
-    result = state.result
+    """Look for the model of the comparison shown last, unless it is open or looked for; set its inputs."""
+    result = shown_last(state)
     if result is None or state.model is not None or jobs.running is not None:
         return
 
     def done(opened: tuple[Any, str] | None) -> None:
-        if state.result not in (result, None):  # another one is on the screen by now
+        if shown_last(state) is not result:  # another one was opened meanwhile
             look_for_model(state, jobs)
         elif opened is not None and state.model is None:
             inputs = result.record.inputs
@@ -31,3 +31,9 @@ def look_for_model(state: BenchState, jobs: Jobs, *, wait: bool = False) -> None
         return find_model(result.record, state.recent)
 
     jobs.start("opening", look, done, partial(setattr, state, "model_error"), wait=wait)
+
+
+def shown_last(state: BenchState) -> Any:
+    """Return the comparison on the screen, else the one that was folded last."""
+    answers = (state.answer, *reversed(state.folded))
+    return next((answer.result for answer in answers if answer.result is not None), None)

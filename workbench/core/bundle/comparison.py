@@ -94,6 +94,10 @@ class Verdict:
         open_end = {"faster": self.low, "slower": self.high}.get(self.kind)
         return open_end if self.ratio is None else self.ratio
 
+    def is_open_to(self, speed_up: float) -> bool:
+        """Return whether the interval leaves open that the candidate is so many times faster."""
+        return self.high is None if self.ratio is None else self.high is not None and self.high > speed_up
+
     @property
     def confidence_text(self) -> str:
         """Return the confidence of the interval for labels, such as 95 %."""

@@ -232,8 +232,8 @@ def check_fields(names: Iterable[str]) -> None:
 
 
 def values_like(name: str) -> str:
-    """Return values that the knob of this name may have, as a text; empty where there is no such knob."""
-    knob = BY_FIELD.get(SHORT_NAMES.get(name, name))
-    if knob is None or isinstance(knob, Count):
-        return "" if knob is None else "1, 2, 4"
-    return ", ".join(knob.choices) or "true, false"
+    """Return values that the knob of an axis may have, as a text; empty for a name that is none."""
+    if name not in SWEPT:
+        return ""
+    knob = BY_FIELD[SHORT_NAMES.get(name, name)]
+    return "1, 2, 4" if isinstance(knob, Count) else ", ".join(knob.choices) or "true, false"

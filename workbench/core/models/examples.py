@@ -121,8 +121,8 @@ def has_labels(model: Model, data: str = "") -> bool:
         check_regular(expanded(data))
         with zipfile.ZipFile(expanded(data)) as archive:
             return f"{_LABELS}.npy" in archive.namelist() and _LABELS not in inputs
-    except (OSError, zipfile.BadZipFile):
-        return False
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        return False  # reading it, when it is needed, says why
 
 
 def _of_sample(model: Model, name: str, most: int | None, batch: int | None) -> Examples:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.core.config.fields import values_like
 from workbench.core.models.declared import declared_inputs
-from workbench.core.models.sizes import Sizes, is_batch, tensor_of
+from workbench.core.models.sizes import Sizes, free_names, is_batch, tensor_of
 from workbench.core.models.usual import Usual
 
 if TYPE_CHECKING:
@@ -38,5 +38,6 @@ def sizes_to_try(model: Model | None, dim: str) -> tuple[int, int, int]:
 
 
 def values_to_try(model: Model | None, name: str) -> str:
-    """Return values, as a text, of a knob with this name, else sizes of a free dim."""
-    return values_like(name) or ", ".join(map(str, sizes_to_try(model, name)))
+    """Return sizes, as a text, of a free dim with this name, else values of a knob."""
+    values = "" if model is not None and name in free_names(model.structure) else values_like(name)
+    return values or ", ".join(map(str, sizes_to_try(model, name)))

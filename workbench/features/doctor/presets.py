@@ -81,8 +81,11 @@ def int8_here(model: Any, _: Any) -> str:
 
 def first_question(model: Any, a: Config) -> tuple[str, Config] | None:
     """Return what to ask first about a model that runs as `a`, and the config that answers it."""
+    if a.engine is not None:
+        return None
     name = one_line(model.name, _MOST_LETTERS)
-    if model.describe().quantized is None and not int8_here(model, None):
+    is_plain = a.precision is None and not a.providers and model.describe().quantized is None
+    if is_plain and not int8_here(model, None):
         return f"Does int8 pay on {name}? Compare", a.replace(precision=int8_cpu(model).precision)
     if a.level is None:
         return f"What are ORT's graph optimizations worth on {name}? Compare", a.replace(level="disabled")

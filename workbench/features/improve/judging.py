@@ -9,7 +9,7 @@ from workbench.core.bundle.comparison import ComparisonRecord, Verdict
 from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
-from workbench.core.text import factor
+from workbench.core.text import factor, factor_ends
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.compare.result import Comparison
 from workbench.features.findings.fix_result import FixResult
@@ -184,10 +184,13 @@ def limits_in_words(limits: Goal, proof: Proof | None, first: Kept | None) -> st
 
 def _unreached(wanted: float, verdict: Verdict) -> str:
     """Return that a required speed-up is not reached, or not for sure where its size is open."""
-    reached = factor(verdict.bound or 1.0, verdict.low, verdict.high)
-    if verdict.kind == "faster" and verdict.ratio is None:
+    if verdict.bound is None:
+        return f"Whether the goal of {wanted:.2f}× is reached is not known: {verdict.reason}."
+    reached = factor(verdict.bound, verdict.low, verdict.high)
+    if verdict.is_open_to(wanted):
         return f"Whether the goal of {wanted:.2f}× is reached is open: it is {reached}."
-    return f"The goal of {wanted:.2f}× is not reached: it is {reached}."
+    ends = factor_ends(verdict.low, verdict.high)
+    return f"The goal of {wanted:.2f}× is not reached: it is {reached}{ends}."
 
 
 def _broken(first: Kept | None) -> str:

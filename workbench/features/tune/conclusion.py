@@ -10,7 +10,7 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.run import Run
 from workbench.core.errors import ConfigError
 from workbench.core.measure.percentiles import NEEDED
-from workbench.core.text import counted, factor
+from workbench.core.text import counted, factor, factor_ends
 from workbench.features.grid.acceptance import Check
 from workbench.features.tune.bench import LocalBench
 from workbench.features.tune.entries import BASELINE
@@ -122,9 +122,9 @@ def unreached(request: StudyRequest, bench: LocalBench, proof: Verdict | None) -
     wanted = request.goal.min_speedup
     if wanted is None or (1.0 if proof is None else proof.bound or 1.0) >= wanted:
         return None
-    if proof is not None and proof.ratio is None:
+    if proof is not None and proof.is_open_to(wanted):
         return f"whether the goal of {wanted:.2f}× is reached is open: it is {proof.factor}"
-    best = "the default" if proof is None else proof.factor
+    best = "the default" if proof is None else f"{proof.factor}{factor_ends(proof.low, proof.high)}"
     text = f"the goal of {wanted:.2f}× is not reached: the best within the limits is {best}"
     gains = bench.time_anyway(MOST_BEYOND)
     for label in sorted(gains, key=lambda label: gains[label]):

@@ -127,7 +127,8 @@ class HistoryPage:
             writes = name in ("Pin", "Delete")
             pressed.disabled = len(picked) < (2 if name == "Side by side" else 1) or (writes and is_only_read)
         models = {entry.model_sha256 for entry in picked}
-        self.buttons[_TWO].disabled = (len(picked), len(models)) != (2, 1)
+        of_one_model = (len(picked), len(models)) == (2, 1) and models != {""}
+        self.buttons[_TWO].disabled = not of_one_model or picked[0].kind != "comparison"  # which is shown
         self.note.disabled = len(picked) != 1 or is_only_read
         with own_changes():
             self.note.value = split_note(picked[0].note)[1] if len(picked) == 1 else ""
