@@ -89,7 +89,7 @@ def meaning(word: str) -> str:
 def explained(name: str) -> str:
     """Return what the name of a tile or column means; empty where it begins with none of the words."""
     match = _BEGINS.match(name.replace("_", " "))
-    word = None if match is None else _WORD_OF.get(match[1].casefold())  # İ matches i and is none
+    word = None if match is None else _WORD_OF.get(match[1].casefold())  # a letter may match i and be none
     return "" if word is None else meaning(word)
 
 
