@@ -6,7 +6,9 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
 
 import pytest
 
@@ -36,6 +38,12 @@ def pool_thread(core: int) -> Iterator[None]:
 
 
 def test_a_core_of_the_pool_is_left_to_it() -> None:
+    """In a process of its own: a session of another test may have a pool here, too."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
+        fresh.submit(check_that_the_pool_keeps_its_core).result()
+
+
+def check_that_the_pool_keeps_its_core() -> None:
     allowed = os.sched_getaffinity(0)
     assert set(cores_for_calls()) == allowed
     core = max(allowed)
