@@ -161,18 +161,18 @@ class RecordHistory:
     def annotate(self, id_or_prefix: str, note: str) -> None:
         """Replace the note of a record; one that is pinned stays so."""
         identity = self._resolve(id_or_prefix)
-        new = f"CASE WHEN note LIKE '{PIN}%' THEN trim('{PIN} ' || ltrim(?1, '{PIN} ')) ELSE ?1 END"
+        new = f"CASE WHEN note LIKE '{PIN}%' THEN trim('{PIN} ' || ltrim(:note, '{PIN} ')) ELSE :note END"
         with self._writing() as connection:
-            values = (storable(note).strip(), identity)
-            connection.execute(f"UPDATE records SET note = {new} WHERE id = ?2", values)
+            values = {"note": storable(note).strip(), "id": identity}
+            connection.execute(f"UPDATE records SET note = {new} WHERE id = :id", values)
 
     def pin(self, *ids_or_prefixes: str, pinned: bool = True) -> None:
         """Keep records on top of the list in the panels, or no longer; their notes begin with a star."""
         mark = f"{PIN} " if pinned else ""
-        identities = [(mark, self._resolve(asked)) for asked in ids_or_prefixes]
-        new = f"trim(?1 || ltrim(note, '{PIN} '))"
+        marked = [{"mark": mark, "id": self._resolve(asked)} for asked in ids_or_prefixes]
+        new = f"trim(:mark || ltrim(note, '{PIN} '))"
         with self._writing() as connection:
-            connection.executemany(f"UPDATE records SET note = {new} WHERE id = ?2", identities)
+            connection.executemany(f"UPDATE records SET note = {new} WHERE id = :id", marked)
 
     def delete(self, *ids_or_prefixes: str) -> None:
         """Delete records permanently: all of them, or none if one cannot be found."""
