@@ -38,7 +38,7 @@ from tests.features.tune.worlds import TRUTHS, Outcome, Truth, study
 from workbench.core.bundle.comparison import Verdict
 from workbench.core.config import Config
 from workbench.core.models import Inputs, Model
-from workbench.features.grid.acceptance import Budget, accuracy_checks
+from workbench.features.accuracy.acceptance import Budget, accuracy_checks
 from workbench.features.tune.space import Space
 
 MODELS = (

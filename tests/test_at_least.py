@@ -21,9 +21,9 @@ from workbench.core.measure.measured_again import contradiction
 from workbench.core.measure.wording import in_short
 from workbench.drawing.page.banner import axis_html
 from workbench.drawing.verdict_picture import axis_of
+from workbench.features.accuracy.acceptance import speed
 from workbench.features.base.history import History
 from workbench.features.base.history_rows import SHOWN_COLUMNS, row_of
-from workbench.features.grid.acceptance import speed
 from workbench.features.grid.record import Winner, winner_of
 from workbench.features.tune.result import Study
 from workbench.features.variants.variant import gates_of_variants

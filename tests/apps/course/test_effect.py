@@ -11,10 +11,10 @@ import workbench as wb
 from tests.factories import comparisons, results
 from workbench.apps import course
 from workbench.apps.course.effect import EFFECTS, RECORDED, SeenEffect
+from workbench.apps.course.equal_configs import EqualConfigs
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError
 from workbench.features.cold_start import ColdStarts
-from workbench.features.compare.equal_configs import EqualConfigs
 from workbench.features.compare.result import Comparison
 from workbench.features.tune.result import Study
 from workbench.features.variants.levels import LevelsRecord

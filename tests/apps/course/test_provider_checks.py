@@ -11,13 +11,14 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
+import workbench as wb
 from tests.factories import comparisons, graphs
 from workbench.apps import course
 from workbench.core.bundle.machine import Gpu
 from workbench.core.config import Config
 from workbench.features.compare.result import Comparison
 from workbench.features.explain.graph import read_graph
-from workbench.features.explain.placement.prediction import predict, predict_all
+from workbench.features.explain.placement.prediction import predict_all
 from workbench.features.explain.result import Explanation
 
 ENTRIES = {"session.disable_cpu_ep_fallback": "1"}
@@ -48,7 +49,7 @@ def rewritten(op_type: str) -> onnx.ModelProto:
 
 
 def test_the_planted_graph_is_split_and_an_add_joins_it() -> None:
-    planted = predict(read_graph(course.split_graph()), "coreml")
+    planted = wb.Explanation.predict(course.split_graph(), "coreml")
     assert planted.partitions == 2
     assert [node.op_type for node in planted.nodes if not node.takes] == ["Sum"]
     assert course.check("8.b", rewritten("Add")).passed

@@ -97,7 +97,7 @@ def of_decoding(record: DecodingRecord, fail_if: Collection[str]) -> Iterator[Ga
 
 def of_accuracy(record: AccuracyRecord, max_drop: float | None) -> Iterator[Gate]:
     """Yield a check for each config; the drop of a candidate is judged where a largest one is given."""
-    from workbench.features.grid.acceptance import drop_check
+    from workbench.features.accuracy.acceptance import drop_check
 
     for label in record.labels:
         score = record.score(label)

@@ -20,11 +20,11 @@ from workbench.apps.course.article_cells import (
 from workbench.apps.course.checking import check
 from workbench.apps.course.decision import decision, rubric
 from workbench.apps.course.effect import effect
+from workbench.apps.course.equal_configs import equal_configs
 from workbench.apps.course.gpu_runs import gpu_runs
 from workbench.apps.course.hand_in import hand_in
 from workbench.apps.course.prediction import predict
 from workbench.apps.course.progress import progress, reset, seconds
-from workbench.features.compare.equal_configs import equal_configs
 
 __all__ = [
     "article_table", "check", "compare_with_article", "conv_net", "decision", "effect", "encoder",

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
+import workbench as wb
 from workbench.apps.course.article import article_table
 from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.config.catalogue import catalogue
 from workbench.core.config.provider import full_name
+from workbench.core.measure.wording import speed_or_kind
 from workbench.core.text import in_mib, in_ms
-from workbench.features.grid.matrix import PrecisionRow
-
-if TYPE_CHECKING:
-    from workbench.features.accuracy.result import AccuracyTable
-    from workbench.features.compare.result import Comparison
-    from workbench.features.doctor.records import Doctor
-    from workbench.features.explain.placement.prediction import Predictions
-    from workbench.features.explain.result import Explanation
-    from workbench.features.findings.result import Findings
-    from workbench.features.variants.levels import Levels
 
 Cells = dict[str, str | None]  # None: nothing was measured, or nothing can be without other hardware
 
@@ -29,7 +21,7 @@ LEVEL_NAMES = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
 NOT_FIRED = "did not fire in these models"
 
 
-def level_cells(row: str, levels: Levels) -> Cells:
+def level_cells(row: str, levels: wb.Levels) -> Cells:
     """Return the latency at each level and the gain of all of them, for a row of "levels-latency"."""
     rows = levels.record.rows
     columns = {column: level for level in rows if (column := LEVEL_COLUMNS.get(level.name))}
@@ -39,7 +31,7 @@ def level_cells(row: str, levels: Levels) -> Cells:
     return _cells_of(levels.record.model_name, f"levels-latency/{row}", texts)
 
 
-def precision_cells(comparison: Comparison, accuracy: AccuracyTable) -> Cells:
+def precision_cells(comparison: wb.Comparison, accuracy: wb.AccuracyTable) -> Cells:
     """Return latency, speed, memory and accuracy of float32 and int8, for the table "quantization-bert"."""
     verdicts = {verdict.label: verdict for verdict in comparison.verdicts}
     model, table, cells = accuracy.record.model_name, article_table("quantization-bert"), Cells()
@@ -48,7 +40,7 @@ def precision_cells(comparison: Comparison, accuracy: AccuracyTable) -> Cells:
         if variant is None:  # the article's table has no such row
             continue
         score, verdict = accuracy.record.score(run.label), verdicts.get(run.label)
-        speed = verdict and PrecisionRow(model, run.label, verdict, None).speed()
+        speed = verdict and speed_or_kind(verdict)
         peak = in_mib(run.peak_rss_bytes)
         texts: Cells = {
             "latency_ms": in_ms(run.latency.median_s),
@@ -65,8 +57,11 @@ def _cells_of(model: str, row: str, texts: Cells) -> Cells:
     return {f"{row}/{column}": f"{model}: {text}" if text else None for column, text in texts.items()}
 
 
-def provider_cells(doctor: Doctor, predictions: Predictions) -> Cells:
-    """Return what the doctor says of each provider here, and the share of nodes that is predicted for it."""
+def provider_cells(doctor: wb.Doctor, predictions: Any) -> Cells:
+    """Return what the doctor says of each provider here, and the share of nodes that is predicted for it.
+
+    `predictions` are those of `explanation.what_if()`.
+    """
     states = {provider.name: provider.state for provider in doctor.survey.providers}
     taken = {row.provider: f"takes {row.taken} of {len(row.nodes)} nodes" for row in predictions.all}
     cells = Cells()
@@ -103,7 +98,7 @@ def option_cells() -> Cells:
     return {cell: cells[cell] for cell in article_table("options-in-code").cells() if cell in cells}
 
 
-def issue_cells(findings: Findings) -> Cells:
+def issue_cells(findings: wb.Findings) -> Cells:
     """Return what the rules for each of the article's common problems say of this model."""
     record, cells = findings.record, Cells()
     for issue, *_, named in article_table("common-issues").rows:
@@ -116,7 +111,7 @@ def issue_cells(findings: Findings) -> Cells:
     return cells
 
 
-def fusion_levels(*explanations: Explanation) -> Cells:
+def fusion_levels(*explanations: wb.Explanation) -> Cells:
     """Return the passes that fired for each fusion of the article's list with their level, by cell.
 
     >>> from workbench import course

@@ -14,7 +14,7 @@ from workbench.apps.course.hand_in import handed_in
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, listed, one_line
 from workbench.drawing.chart import Axis, Chart, ChartRow, ReferenceLine, Value, series_look
-from workbench.features.base.exportable import DrawnTable, dot
+from workbench.drawing.exportable import DrawnTable, dot
 
 GUESSES = {
     "1.b": "1.thread", "2.c": "2.level", "3.a": "3.skip", "5.a": "5.knee", "7.c": "7.signed",

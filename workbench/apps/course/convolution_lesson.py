@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import workbench as wb
 from sample_models.drawn_nets import conv_net
 from workbench.apps.course.exercise import exercise, problem_of_speed, wrong
 from workbench.apps.course.level_lesson import BLOCKED
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
-
-if TYPE_CHECKING:
-    from workbench.features.profile.roofline.result import Roofline
 
 WANTED_GAIN = 1.2  # recorded on a quiet machine: 1.24
 NOISE = 0.9  # of the wanted gain: less is refused, beyond what load and another processor take away
@@ -19,7 +17,7 @@ _CLOSE = 0.2  # of the least time
 
 
 @exercise("4.a", evidence="roofline")
-def most_to_gain(answer: Any, *, roofline: Roofline) -> str | None:
+def most_to_gain(answer: Any, *, roofline: wb.Roofline) -> str | None:
     """Check the node that loses most time to its limit."""
     nodes = roofline.record.nodes
     if answer not in [node.node for node in nodes]:
@@ -40,19 +38,17 @@ def faster_file(answer: Config, *, model: Any) -> str | None:
     On a processor without a blocked layout any config with equal outputs counts. A gain counts too if the
     interval reaches nine tenths of it, so a busy machine fails nobody.
     """
-    from workbench.features.compare.call import compare
-
     if answer.precision is not None:
         return wrong("4.b", "precision")
     plain, blocked = _in_blocked_layout(model), _in_blocked_layout(model, answer)
     if blocked <= plain and _in_blocked_layout(conv_net()):
         return wrong("4.b", "not blocked", plain=plain)
-    comparison = compare(model, Config(), answer, budget_s=seconds(30), progress=False, keep=False)
+    comparison = wb.compare(model, Config(), answer, budget_s=seconds(30), progress=False, keep=False)
     return problem_of_speed(comparison, NOISE * WANTED_GAIN, wrong("4.b", "asked", gain=WANTED_GAIN))
 
 
 @exercise("4.c", answers=float, evidence="roofline")
-def least_time(answer: float, *, roofline: Roofline) -> str | None:
+def least_time(answer: float, *, roofline: wb.Roofline) -> str | None:
     """Check the least time in milliseconds that the operations need at the peak, within 20 %."""
     record = roofline.record
     if not record.peaks.float32_flops:
@@ -67,7 +63,5 @@ def least_time(answer: float, *, roofline: Roofline) -> str | None:
 
 def _in_blocked_layout(model: Any, config: Config | None = None) -> int:
     """Return how many convolutions of the optimized graph work in the blocked layout."""
-    from workbench.features.explain.calls import explain
-
-    nodes = explain(model, config, keep=False).explained.optimized.nodes
+    nodes = wb.explain(model, config, keep=False).explained.optimized.nodes
     return sum(BLOCKED in node.domain and "Conv" in node.op_type for node in nodes)

@@ -7,22 +7,17 @@ from dataclasses import astuple, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+import workbench as wb
 from sample_models import FOLDER
+from workbench.apps.course.equal_configs import EqualConfigs, equal_configs
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, did_you_mean, listed, one_line
 from workbench.drawing.chart import percent
-from workbench.features.base.exportable import DrawnTable, dots
-from workbench.features.compare.equal_configs import EqualConfigs, equal_configs
+from workbench.drawing.exportable import DrawnTable, dots
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import Verdict
-    from workbench.features.base.result import Result
-    from workbench.features.compare.result import Comparison
-    from workbench.features.tune.result import Study
-    from workbench.features.variants.levels import Levels
-    from workbench.features.variants.threads import Threads
-    from workbench.features.variants.worth import Ablation
 
 RECORDED = FOLDER / "recorded" / "lessons"  # a bundle for each effect, made by the lesson's own call
 MUCH_SLOWER, HARDLY_SLOWER = 1.2, 1.05  # times, where a record has no intervals
@@ -56,7 +51,7 @@ class Effect:
 class SeenEffect(DrawnTable):
     """An effect on this machine beside the recorded run that has it. Made by `effect`."""
 
-    def __init__(self, effect: Effect, here: Size, run: Result) -> None:
+    def __init__(self, effect: Effect, here: Size, run: Any) -> None:
         self.present, self.run = here.present, run  # the run: the whole recorded result
         recorded, machine, date = effect.read(run), run.about.machine, run.about.created_utc[:10]
         where = f"{machine.cpu} with {counted(machine.usable_cores, 'core')}, {date}" if machine else date
@@ -80,28 +75,26 @@ def effect(name: str, result: Any) -> SeenEffect:
     >>> course.effect("noise", course.equal_configs()).present is None
     True
     """
-    from workbench.features.compare.call import open as open_bundle
-
     if name not in EFFECTS:
         raise ConfigError(
             f"the course has no effect {one_line(str(name), 60)!r}",
             f"{did_you_mean(name, EFFECTS)}Name one of {listed(EFFECTS, None)}",
         )
-    return SeenEffect(EFFECTS[name], EFFECTS[name].read(result), open_bundle(RECORDED / f"{name}.ortbench"))
+    return SeenEffect(EFFECTS[name], EFFECTS[name].read(result), wb.open(RECORDED / f"{name}.ortbench"))
 
 
-def _noise(result: EqualConfigs | Comparison) -> Size:
+def _noise(result: EqualConfigs | wb.Comparison) -> Size:
     equal = result if isinstance(result, EqualConfigs) else equal_configs(result)
     present = equal.notable > 0 if equal.naive else None
     return Size(percent(equal.largest_difference), None, None, present)
 
 
-def _layout(levels: Levels) -> Size:
+def _layout(levels: wb.Levels) -> Size:
     steps = [step for step in levels.steps().steps if step.after == "layout"]
     return _beyond_one(*steps[0].times.ends) if steps else Size()
 
 
-def _costly_fusion(passes: Ablation) -> Size:
+def _costly_fusion(passes: wb.Ablation) -> Size:
     rows = [row for row in passes.record.rows if row.worth is not None]
     hurting = [row for row in rows if row.effect == "hurts"]
     worst = min(hurting or rows, key=lambda row: row.worth or 0.0, default=None)
@@ -113,7 +106,7 @@ def _costly_fusion(passes: Ablation) -> Size:
     return Size(value, low, high, present)
 
 
-def _threads(threads: Threads) -> Size:
+def _threads(threads: wb.Threads) -> Size:
     latency_s = threads.record.latency_by_threads()
     if len(latency_s) < 2:
         return Size()
@@ -131,14 +124,14 @@ def _saved_graph(starts: Any) -> Size:
     return _beyond_one(median(before_s) / median(after_s), low, high)
 
 
-def _proven(study: Study) -> Size:
+def _proven(study: wb.Study) -> Size:
     record, verdict = study.record, study.record.verdict
     if record.winner == record.candidates[0].label:
         return Size(1.0, None, None, False)
     return Size() if verdict is None else _verdict("faster")(verdict)
 
 
-def _verdict(*kinds: str) -> Callable[[Comparison | Verdict], Size]:
+def _verdict(*kinds: str) -> Callable[[wb.Comparison | Verdict], Size]:
     """Return how the first verdict of a comparison is read: the effect is there with one of these kinds."""
 
     def read(result: Any) -> Size:

@@ -13,14 +13,12 @@ from functools import cache
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
+import workbench as wb
 from workbench.apps.course.progress import lesson_of
 from workbench.core.config import Config
 from workbench.core.text import one_line
-
-if TYPE_CHECKING:
-    from workbench.features.compare.result import Comparison
 
 Checker: TypeAlias = Callable[..., str | None]  # of the answer and the given values: what is wrong, or None
 Answers: TypeAlias = type[Config] | type[float] | type[str] | tuple[str, ...] | None
@@ -116,13 +114,13 @@ def is_number(answer: Any) -> TypeGuard[float]:
     return is_real and abs(answer) <= sys.float_info.max
 
 
-def outputs_agree(comparison: Comparison, label: str) -> bool:
+def outputs_agree(comparison: wb.Comparison, label: str) -> bool:
     """Return whether all outputs of a candidate are within 60 dB of the baseline's."""
     rows = [row for row in comparison.agreement if row.label == label]
     return all(row.agrees and (row.sqnr_db is None or row.sqnr_db >= LEAST_SQNR_DB) for row in rows)
 
 
-def problem_of_speed(comparison: Comparison, least: float, asked: str) -> str | None:
+def problem_of_speed(comparison: wb.Comparison, least: float, asked: str) -> str | None:
     """Return why B did not run, has other outputs than A, or is surely less than `least` times as fast."""
     run, verdict = comparison.runs[1], comparison.verdict
     if run.failure is not None:

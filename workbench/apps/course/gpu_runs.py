@@ -6,15 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+import workbench as wb
 from sample_models import FOLDER
 from workbench.core.bundle.display import DataFrame, frame_of, to_table
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted, one_line
-
-if TYPE_CHECKING:
-    from workbench.features.base.result import Result
 
 SHIPPED = FOLDER / "recorded"
 STAND_IN = "stand-in-"  # begins the files that benchmarks.gpu made without a GPU
@@ -101,11 +99,9 @@ def gpu_runs(folder: str | Path = "gpu") -> GpuRuns:
 
 
 def _recorded(file: Path) -> RecordedRun:
-    from workbench.features.compare.call import open as open_bundle
-
     name = one_line(file.name, 60)
     try:
-        result = open_bundle(file)
+        result = wb.open(file)
     except WorkbenchError as error:
         return RecordedRun(name, f"cannot be opened: {error.problem}")
     text, machine = one_line(str(result).splitlines()[0], 160), result.about.machine
@@ -113,7 +109,7 @@ def _recorded(file: Path) -> RecordedRun:
     return RecordedRun(name, text, _providers(result), gpus, machine.cpu if machine else "")
 
 
-def _providers(result: Result) -> str:
+def _providers(result: Any) -> str:
     record, config = getattr(result, "record", None), result.about.config
     runs = getattr(getattr(record, "comparison", record), "runs", ())
     asked = (provider.name for provider in config.providers) if config is not None else ()

@@ -21,7 +21,6 @@ from workbench.core.bundle.member import record_members
 from workbench.core.errors import ConfigError, WorkbenchError
 from workbench.core.text import counted, one_line, quoted
 from workbench.features.base.registry import KINDS
-from workbench.features.base.result import Result
 
 _MOST_FILES = 10_000
 RIGHT, WRONG, OVER, COPIED = "right", "wrong", "over budget", "copied"
@@ -67,7 +66,7 @@ class Graded:
 class Opened:
     """What a file holds."""
 
-    result: Result
+    result: Any
     hand_in: HandIn
     marks: frozenset[str]  # its id and its samples: two files that share one hold the same measurement
 

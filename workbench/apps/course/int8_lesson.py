@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import workbench as wb
 from workbench.apps.course.exercise import NONE, OverBudget, exercise, wrong
 from workbench.core.config import Config
 from workbench.core.text import listed, one_line
-from workbench.features.grid.acceptance import Budget, Check, checks
-
-if TYPE_CHECKING:
-    from workbench.features.accuracy.result import AccuracyTable
-    from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
-    from workbench.features.accuracy.sensitivity_result import Sensitivity
-    from workbench.features.compare.result import Comparison
 
 SPEED = "speed"  # the check of the acceptance on the speed-up
 LEAST_DB = 3.0  # of error won back: 3 dB is a factor of 1.41
@@ -22,12 +16,11 @@ MOST_GIVEN_UP = 0.10  # of the time that quantizing everything saves
 
 @exercise("7.a", budget_s=60.0, limit="as many times faster as asked")
 def fast_and_accurate(
-    answer: Any, *, comparison: Comparison, accuracy: AccuracyTable, speedup: float, lost: float
+    answer: Any, *, comparison: wb.Comparison, accuracy: wb.AccuracyTable, speedup: float, lost: float
 ) -> str | None:
     """Check for a config that is `speedup` times faster and loses at most `lost` of the accuracy."""
-    budget = Budget(speedup, max_drop=lost)
     results = {
-        verdict.label: checks(verdict, accuracy.record, verdict.label, budget)
+        verdict.label: accuracy.accepts(verdict, min_speedup=speedup, max_drop=lost)
         for verdict in comparison.verdicts
     }
     fine = [label for label, made in results.items() if all(check.passed is True for check in made)]
@@ -44,7 +37,7 @@ def fast_and_accurate(
 
 
 @exercise("7.b", limit=f"at most {MOST_GIVEN_UP:.0%} of the gain given up", evidence="sensitivity")
-def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
+def layer_left_out(answer: Any, *, sensitivity: wb.Sensitivity) -> str | None:
     """Check for a layer that wins back 3 dB when it stays in float, for a tenth of the gain at most."""
     record = sensitivity.record
     if record.mode != "left out":
@@ -59,7 +52,7 @@ def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
 
 
 @exercise("7.c", answers=("uint8", "int8", "either"), budget_s=30.0, evidence="comparison")
-def activation_type(answer: str, *, comparison: Comparison) -> str | None:
+def activation_type(answer: str, *, comparison: wb.Comparison) -> str | None:
     """Check the type of activations against a comparison of uint8 (A) with int8 (B)."""
     kind = comparison.verdict.kind
     right = {"faster": "int8", "slower": "uint8"}.get(kind, "either")
@@ -68,7 +61,8 @@ def activation_type(answer: str, *, comparison: Comparison) -> str | None:
     return wrong("7.c", "either" if right == "either" else "other", answer=answer, kind=kind)
 
 
-def _problem_of(row: LayerSensitivity, record: SensitivityRecord) -> str | None:
+def _problem_of(row: Any, record: Any) -> str | None:
+    """Return why a layer is not the one that was asked for."""
     won_db, share = record.won_back_db(row), record.given_up(row)
     if won_db is None:
         return wrong("7.b", "no error")
@@ -81,7 +75,7 @@ def _problem_of(row: LayerSensitivity, record: SensitivityRecord) -> str | None:
     return None
 
 
-def _first_failed(label: str, results: tuple[Check, ...]) -> str:
+def _first_failed(label: str, results: tuple[Any, ...]) -> str:
     """Return what is wrong, the accuracy first; the speed alone is a matter of the budget."""
     failed = [check for check in results if check.passed is not True]
     first = next((check for check in failed if check.what != SPEED), failed[0])

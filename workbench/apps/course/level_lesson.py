@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import workbench as wb
 from workbench.apps.course.exercise import exercise, outputs_agree, wrong
 from workbench.core.config import Config
 from workbench.core.config.plan import LEVELS
 from workbench.core.text import one_line
 
-if TYPE_CHECKING:
-    from workbench.features.compare.result import Comparison
-    from workbench.features.explain.result import Explanation
-    from workbench.features.variants.levels import Levels
-
 BLOCKED = "nchwc"  # in the domain of the operators that work in the blocked layout
 
 
 @exercise("2.a")
-def removing_pass(answer: Any, *, explanation: Explanation, node: str) -> str | None:
+def removing_pass(answer: Any, *, explanation: wb.Explanation, node: str) -> str | None:
     """Check the pass that removed a node against the provenance."""
     changes = explanation.provenance.account.changes
     removing = {change.name for change in changes if node in change.removed}
@@ -30,7 +26,7 @@ def removing_pass(answer: Any, *, explanation: Explanation, node: str) -> str | 
 
 
 @exercise("2.b", answers=Config, budget_s=40.0, evidence="comparison")
-def fewest_optimizations(answer: Config, *, comparison: Comparison) -> str | None:
+def fewest_optimizations(answer: Config, *, comparison: wb.Comparison) -> str | None:
     """Check for the lowest level that is no slower than the default, with the same outputs."""
     fast = {verdict.label for verdict in comparison.verdicts if verdict.kind in ("faster", "tie")}
     fine = [run for run in comparison.runs if run.label in fast and outputs_agree(comparison, run.label)]
@@ -47,7 +43,7 @@ def fewest_optimizations(answer: Config, *, comparison: Comparison) -> str | Non
 
 
 @exercise("2.c", evidence="levels")
-def level_of_blocked_layout(answer: Any, *, levels: Levels) -> str | None:
+def level_of_blocked_layout(answer: Any, *, levels: wb.Levels) -> str | None:
     """Check the first level whose graph holds operators of the blocked layout."""
     rows = levels.record.rows
     right = next((row.name for row in rows if any(BLOCKED in op.casefold() for op, _ in row.ops)), "none")

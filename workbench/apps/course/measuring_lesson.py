@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import workbench as wb
 from sample_models.drawn_pairs import saved_pairs
 from workbench.apps.course.article import article_data
 from workbench.apps.course.exercise import ANSWERS, exercise, wrong
 from workbench.core.measure.sequential import interval
 from workbench.core.text import one_line
-
-if TYPE_CHECKING:
-    from workbench.features.compare.result import Comparison
 
 _NEAR = 0.002
 MOST_NARROW = 1 / 0.7  # times: more is no rounding, but pooled samples
@@ -39,7 +37,7 @@ def interval_of_pairs(answer: Any) -> str | None:
 
 
 @exercise("1.b", answers=ANSWERS, budget_s=20.0, evidence="comparison")
-def verdict_in_words(answer: str, *, comparison: Comparison) -> str | None:
+def verdict_in_words(answer: str, *, comparison: wb.Comparison) -> str | None:
     """Check a verdict in words against that of the comparison."""
     kind = comparison.verdict.kind
     if kind not in ANSWERS:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import workbench as wb
 from workbench.apps.course.exercise import OverBudget, exercise, outputs_agree, wrong
 from workbench.apps.course.progress import seconds
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
-from workbench.core.models import load
 from workbench.core.text import listed, one_line
-
-if TYPE_CHECKING:
-    from workbench.features.compare.result import Comparison
-    from workbench.features.variants.memory_settings import MemorySettings
 
 MOST_TIMES = 1.5  # the latency as asked
 _CLOSE = 0.02  # of the lowest peak
@@ -25,7 +21,7 @@ _COSTLY = 0.7  # times as fast: slower beyond noise, settled or not
 
 
 @exercise("9.a", limit=f"at most {MOST_TIMES:g} times the latency", evidence="memory settings")
-def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
+def lowest_peak(answer: Any, *, settings: wb.MemorySettings) -> str | None:
     """Check the setting with the lowest peak of those that take at most 1.5 times as long."""
     rows = {row.name: row for row in settings.record.rows}
     if answer not in [*rows]:  # an answer may be of any type
@@ -52,11 +48,9 @@ def faster_load(answer: Config, *, model: Any) -> str | None:
 
     A busy machine disturbs a load, so that a failed check measures again.
     """
-    from workbench.features.compare.call import compare
-
-    made: list[Comparison] = []
+    made: list[wb.Comparison] = []
     for seed in range(ATTEMPTS):
-        comparison = compare(
+        comparison = wb.compare(
             model, Config(), answer, budget_s=seconds(10), seed=seed, progress=False, keep=False
         )
         made.append(comparison)
@@ -66,7 +60,7 @@ def faster_load(answer: Config, *, model: Any) -> str | None:
     return problem
 
 
-def loads_faster(*comparisons: Comparison) -> str | None:
+def loads_faster(*comparisons: wb.Comparison) -> str | None:
     """Return why a candidate's fastest load is not as much faster as wanted, at no cost, or None."""
     if not all(outputs_agree(comparison, "B") for comparison in comparisons):
         return wrong("9.b", "outputs")
@@ -90,18 +84,16 @@ def loads_faster(*comparisons: Comparison) -> str | None:
 @exercise("9.c")
 def valid_warm_up(answer: Any, *, model: Any, sizes: Mapping[str, int]) -> str | None:
     """Check warm-up inputs: every input in its type, of these sizes, and accepted by a run."""
-    from workbench.features.measure import measure
-
     if not isinstance(answer, Mapping):
         return wrong("9.c", "no dict")
-    loaded = load(model)
+    loaded = wb.load(model)
     shapes = dict(loaded.inputs(dims=sizes).shapes)
     try:
         given = loaded.inputs(answer)
         if other := [name for name, shape in given.shapes if shapes[name] != shape]:
             wanted = listed(shapes[name] for name in other)
             return wrong("9.c", "sizes", names=listed(other), shapes=wanted)
-        measure(loaded, inputs=given, budget_s=seconds(5), progress=False, keep=False)
+        wb.measure(loaded, inputs=given, budget_s=seconds(5), progress=False, keep=False)
     except WorkbenchError as error:
         return wrong("9.c", "refused", problem=one_line(str(error.args[0]), 160))
     return None

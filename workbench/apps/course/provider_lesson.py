@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import workbench as wb
 from sample_models.drawn_nets import split_graph
 from workbench.apps.course.article import article_table
 from workbench.apps.course.exercise import LEAST_SQNR_DB, OverBudget, exercise, wrong
@@ -33,12 +34,8 @@ def loud_config(answer: Config) -> str | None:
 @exercise("8.b", limit="one partition")
 def joined_graph(answer: Any) -> str | None:
     """Check for the planted graph without the operator that splits it, with the same outputs."""
-    from workbench.core.models import load
-    from workbench.features.explain.graph import read_graph
-    from workbench.features.explain.placement.prediction import predict
-
     try:
-        model = load(answer).structure
+        model = wb.load(answer)
     except WorkbenchError as error:
         return wrong("8.b", "no model", problem=error.problem)
     try:
@@ -47,7 +44,7 @@ def joined_graph(answer: Any) -> str | None:
         return wrong("8.b", "broken", error=f"{type(error).__name__}: {str(error)[:200]}")
     if not sqnr_db >= LEAST_SQNR_DB:  # outputs that are no numbers have no ratio
         return wrong("8.b", "outputs", sqnr_db=sqnr_db, least_db=LEAST_SQNR_DB)
-    prediction = predict(read_graph(model), PROVIDER)
+    prediction = wb.Explanation.predict(model, PROVIDER)
     if prediction.partitions != 1 or prediction.boundaries:
         left = listed({node.op_type for node in prediction.nodes if not node.takes})
         return OverBudget(wrong("8.b", "split", partitions=prediction.partitions, left=left))

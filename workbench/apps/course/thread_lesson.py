@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import workbench as wb
 from workbench.apps.course.exercise import ANSWERS, NONE, OverBudget, exercise, wrong
 from workbench.apps.course.measuring_lesson import verdict_in_words
-
-if TYPE_CHECKING:
-    from workbench.features.load.result import LoadTest
-    from workbench.features.variants.threads import Threads
 
 _CLOSE = 0.05  # of the best latency
 
 
 @exercise("5.a", answers=float, limit="at most 5 % above the best latency", evidence="thread scaling")
-def enough_threads(answer: float, *, threads: Threads) -> str | None:
+def enough_threads(answer: float, *, threads: wb.Threads) -> str | None:
     """Check for a thread count whose latency is within 5 % of the best."""
     latency_s = threads.record.latency_by_threads()
     if answer not in latency_s:
@@ -25,7 +22,7 @@ def enough_threads(answer: float, *, threads: Threads) -> str | None:
 
 
 @exercise("5.b", budget_s=90.0, limit="99 of 100 requests within the goal")
-def most_throughput(answer: Any, *, load: LoadTest, callers: int, p99_s: float) -> str | None:
+def most_throughput(answer: Any, *, load: wb.LoadTest, callers: int, p99_s: float) -> str | None:
     """Check for the label with the most throughput of those that keep the p99; "none" where none does."""
     rows = [row for row in load.points if row.point.callers == callers]
     if answer not in (NONE, *(row.run.label for row in rows)):

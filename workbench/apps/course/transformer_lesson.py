@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import workbench as wb
 from workbench.apps.course.exercise import exercise, wrong
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
@@ -12,8 +13,6 @@ from workbench.core.text import one_line
 
 if TYPE_CHECKING:
     from workbench.core.measure.percentiles import Figure
-    from workbench.features.compare.result import Comparison
-    from workbench.features.grid.sweep import Sweep
 
 _CLOSE = 0.25  # of the ends of the measured interval
 ROUNDED = 0.02  # of a value on the line
@@ -24,15 +23,12 @@ NOT_SETTLED = "not settled"
 @exercise("6.a")
 def fused_attention(answer: Any, *, model: Any) -> str | None:
     """Check a config whose transformer fusion makes one operator of each attention."""
-    from workbench.core.models import load
-    from workbench.core.prepare.preparing import prepare
-
     if not isinstance(answer, Config) or answer.fusion is None:
         return wrong("6.a", "no fusion")
-    loaded = load(model)
+    loaded = wb.load(model)
     wanted = sum(node.op_type == "Softmax" for node in loaded.structure.graph.node)
     try:
-        prepared = prepare(loaded, answer)
+        prepared = wb.prepare(loaded, answer)
     except WorkbenchError as error:
         return wrong("6.a", "refused", problem=one_line(str(error.args[0]), 160))
     step = next(step for step in prepared.steps if step.name == "transformer fusion")  # rewrites come first
@@ -44,7 +40,7 @@ def fused_attention(answer: Any, *, model: Any) -> str | None:
 
 
 @exercise("6.b", budget_s=120.0, evidence="comparison")
-def fastest_file(answer: Any, *, comparison: Comparison) -> str | None:
+def fastest_file(answer: Any, *, comparison: wb.Comparison) -> str | None:
     """Check the label of the fastest file; of several that are not settled apart each is right."""
     labels = [run.label for run in comparison.runs]
     if answer not in (NOT_SETTLED, *labels):
@@ -63,7 +59,7 @@ def fastest_file(answer: Any, *, comparison: Comparison) -> str | None:
 
 
 @exercise("6.c", answers=float)
-def expected_latency(answer: float, *, sweep: Sweep, axis: str, size: int) -> str | None:
+def expected_latency(answer: float, *, sweep: wb.Sweep, axis: str, size: int) -> str | None:
     """Check a latency in milliseconds that was foreseen for a size, within 25 % of its interval.
 
     Sizes are measured one after the other, and other programs come and go meanwhile: what follows from the

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import workbench as wb
 from workbench.apps.course.exercise import NONE, OverBudget, exercise, is_number, wrong
 from workbench.core.config import Config
 from workbench.core.text import listed
-
-if TYPE_CHECKING:
-    from workbench.features.load.result import LoadTest
-    from workbench.features.tune.result import Study
 
 MOST_REGRET = 0.05
 WIDEST_PROMISE = 3.0  # times the measured upper end
@@ -20,7 +17,7 @@ _NEAR = 0.0101  # a report rounds to two decimals
 
 
 @exercise("10.a", answers=Config, budget_s=120.0, limit=NEAR_BEST, evidence="study")
-def best_config(answer: Config, *, study: Study) -> str | None:
+def best_config(answer: Config, *, study: wb.Study) -> str | None:
     """Check for the proven best config, or one within 5 % of it that keeps every limit."""
     if answer == study.best:
         return None
@@ -43,7 +40,7 @@ def best_config(answer: Config, *, study: Study) -> str | None:
 
 
 @exercise("10.b", limit=f"at most {WIDEST_PROMISE:g} times the upper end of the measured p99")
-def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
+def promised_p99(answer: Any, *, load: wb.LoadTest, callers: int) -> str | None:
     """Check a promise in milliseconds that the measured p99 supports; "none" where it is not known."""
     rows = [row for row in load.points if row.point.callers == callers and row.run.label == "A"]
     high_s = rows[0].p99.high if rows else None
@@ -59,13 +56,13 @@ def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
 
 
 @exercise("10.c", answers=str, evidence="study")
-def report(answer: str, *, study: Study) -> str | None:
+def report(answer: str, *, study: wb.Study) -> str | None:
     """Check a report for its ratio, interval, conditions and what was excluded."""
     missing = [what for what, present in _contents(answer, study).items() if not present]
     return wrong("10.c", "lacks", missing=listed(missing)) if missing else None
 
 
-def _contents(text: str, study: Study) -> dict[str, bool]:
+def _contents(text: str, study: wb.Study) -> dict[str, bool]:
     """Return what a report must say, and whether it does."""
     record, verdict = study.record, study.record.verdict
     measured = record.selection

@@ -70,6 +70,11 @@ def speed_in_words(verdict: Verdict) -> str:
     return f"{verdict.factor} {verdict.kind}"
 
 
+def speed_or_kind(verdict: Verdict) -> str:
+    """Return the factor of a settled difference, else how the verdict ended."""
+    return speed_in_words(verdict) or ("speed not settled" if verdict.kind == "unknown" else verdict.kind)
+
+
 def in_short(record: ComparisonRecord) -> str:
     """Return the first candidate with its verdict, in a few words: "int8: 3.2× faster"."""
     verdict = record.verdicts[0]

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from workbench.core.bundle.comparison import Verdict
 from workbench.core.bundle.display import DataFrame
 from workbench.core.config import Config
 from workbench.core.feature import Feature
@@ -16,6 +17,7 @@ from workbench.core.prepare.real_data import data_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import share_of
 from workbench.features.accuracy import accuracy as evaluation
+from workbench.features.accuracy.acceptance import Budget, Check, checks
 from workbench.features.accuracy.chart import headline
 from workbench.features.accuracy.record import AccuracyRecord, OutputFidelity, Paired, Score, check_accuracy
 from workbench.features.base.result import Result, origin_of
@@ -55,6 +57,20 @@ class AccuracyTable(Result):
             for score in self.record.scores
             if score.label != self.record.labels[0]
         }
+
+    def accepts(
+        self,
+        verdict: Verdict,
+        *,
+        min_speedup: float = 1.0,
+        max_error: float | None = None,
+        max_drop: float | None = None,
+    ) -> tuple[Check, ...]:
+        """Return whether a config is faster for certain and within each budget, with the reasons.
+
+        `verdict` is that of a comparison on the config; 0.01 is 1 %, and one point of the accuracy.
+        """
+        return checks(verdict, self.record, verdict.label, Budget(min_speedup, max_error, max_drop))
 
     def fidelity_frame(self) -> DataFrame:
         """Return one row per output of a candidate."""

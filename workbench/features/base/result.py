@@ -28,9 +28,9 @@ from workbench.core.measure.machine import read_machine
 from workbench.core.models import Inputs, Model
 from workbench.core.stored_files import folder_to_write
 from workbench.core.text import quoted
+from workbench.drawing.exportable import Exportable
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import facts
-from workbench.features.base.exportable import Exportable
 from workbench.features.base.history import History
 from workbench.features.base.registry import KINDS
 

@@ -17,7 +17,7 @@ from workbench.core.errors import ConfigError
 from workbench.core.prepare import cache
 from workbench.core.stored_files import StoredFile, stored_files
 from workbench.core.text import bytes_text, counted, did_you_mean
-from workbench.features.base.exportable import Exportable
+from workbench.drawing.exportable import Exportable
 from workbench.features.base.history import History
 
 DAY_S = 24 * 3600.0

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.drawing.chart import Chart
-from workbench.features.base.exportable import Exportable
+from workbench.drawing.exportable import Exportable
 from workbench.features.explain.charts import fusions_chart
 from workbench.features.explain.explanation import Explained
 from workbench.features.explain.passes.fusion_table import FusionRow, fusion_rows

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.kinds import Part
 from workbench.core.errors import ProfileError
 from workbench.core.feature import Feature
+from workbench.core.models import Model, load
 from workbench.core.text import counted
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, attempt, paragraph, plot, table
@@ -17,6 +18,7 @@ from workbench.features.base.result import Result
 from workbench.features.explain.charts import explanation_chart, passes_chart
 from workbench.features.explain.explanation import Explained, Provenance, check_explanation, explain
 from workbench.features.explain.fusions import Fusions
+from workbench.features.explain.graph import read_graph
 from workbench.features.explain.passes.fired import Passes
 from workbench.features.explain.placement.comparing import PredictionCheck, compare_prediction
 from workbench.features.explain.placement.prediction import (
@@ -110,6 +112,11 @@ class Explanation(Result):
         if provider is None:
             return predict_all(explained.basic, sizes)
         return predict(explained.basic, provider, sizes)
+
+    @staticmethod
+    def predict(model: Model | Any, provider: str) -> PlacementPrediction:
+        """Where the nodes of a model file would run on a provider: as `what_if`, of the graph as it is."""
+        return predict(read_graph(load(model).structure), provider)
 
     def compare_prediction(self) -> PredictionCheck:
         """The prediction for the provider of this explanation beside where its session put each node.

@@ -14,8 +14,8 @@ from workbench.core.errors import ConfigError
 from workbench.core.measure.percentiles import Figure, percentiles, throughput
 from workbench.core.text import in_mib, in_ms, one_line, printable, shorten
 from workbench.drawing.markup import text
+from workbench.features.accuracy.acceptance import Check, drop_check
 from workbench.features.accuracy.record import AccuracyRecord
-from workbench.features.grid.acceptance import Check, drop_check
 
 Answer = Literal["yes", "no", "not settled"]
 _MOST_OPEN = 6  # reasons; more are folded

@@ -14,13 +14,13 @@ from workbench.core.errors import ConfigError
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field, names
 from workbench.core.measure.limits import ShowProgress
-from workbench.core.measure.wording import speed_in_words
+from workbench.core.measure.wording import speed_or_kind
 from workbench.core.models.samples import card, sample_names
 from workbench.core.text import counted, did_you_mean, listed, one_line, quoted, shorten
 from workbench.drawing.chart import Axis, Chart, ReferenceLine, one_value, percent, series_look
+from workbench.drawing.exportable import DrawnTable, dot
 from workbench.features.accuracy.record import AccuracyRecord, Paired
 from workbench.features.accuracy.result import AccuracyTable
-from workbench.features.base.exportable import DrawnTable, dot
 from workbench.features.compare.result import Comparison
 from workbench.features.grid.record import GridRecord, Place, check_grid, grid_frame
 from workbench.features.grid.result import Grid
@@ -43,8 +43,7 @@ class PrecisionRow:
 
     def speed(self) -> str:
         """Return the verdict in words."""
-        kind = "speed not settled" if self.verdict.kind == "unknown" else self.verdict.kind
-        return speed_in_words(self.verdict) or kind
+        return speed_or_kind(self.verdict)
 
     def points(self) -> str:
         """Return the change of the accuracy in points."""

@@ -12,11 +12,11 @@ from workbench.core.cpu import usable_cores
 from workbench.core.feature import Feature
 from workbench.core.text import in_ms
 from workbench.drawing.chart import GREY, Axis, Chart, Look, Value, one_value, rows_left_out
+from workbench.drawing.exportable import DrawnTable
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, attempt, figured, paragraph, plot, table
 from workbench.drawing.palette import style_of_op_type
 from workbench.features.base.examining import ExaminedRun
-from workbench.features.base.exportable import DrawnTable
 from workbench.features.base.result import Result
 from workbench.features.memory.by_node import memory_of
 from workbench.features.memory.result import Memory

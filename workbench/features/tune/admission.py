@@ -13,10 +13,10 @@ from workbench.core.errors import Cancelled, ConfigError, StorageError, Workbenc
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.candidates import make_candidate
 from workbench.core.models.fit import check_fit
+from workbench.features.accuracy.acceptance import Budget, accuracy_checks
 from workbench.features.accuracy.accuracy import accuracy
 from workbench.features.explain.observe import observe
 from workbench.features.explain.provenance.account import graph_signature
-from workbench.features.grid.acceptance import Budget, accuracy_checks
 from workbench.features.grid.best import file_check
 from workbench.features.tune.entries import Accuracy, StudyEntry
 from workbench.features.tune.record import State

@@ -11,7 +11,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.errors import ConfigError
 from workbench.core.measure.percentiles import NEEDED
 from workbench.core.text import counted, factor, factor_ends
-from workbench.features.grid.acceptance import Check
+from workbench.features.accuracy.acceptance import Check
 from workbench.features.tune.bench import LocalBench
 from workbench.features.tune.entries import BASELINE
 from workbench.features.tune.objectives import TOO_FEW, limit_checks, objective_pairs

@@ -17,7 +17,7 @@ from workbench.core.measure.percentiles import NEEDED, over_processes, percentil
 from workbench.core.measure.regime import MIN_ROUNDS
 from workbench.core.measure.surroundings import StartWorker
 from workbench.core.measure.verdict import Criteria, judge
-from workbench.features.grid.acceptance import Check
+from workbench.features.accuracy.acceptance import Check
 from workbench.features.grid.best import file_check, memory_check, rate_check, time_check
 from workbench.features.load.load_test import LoadRounds
 from workbench.features.load.record import LoadPoint, LoadRequest, LoadTestRecord, Sessions

@@ -11,7 +11,7 @@ from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.text import factor_ends
-from workbench.features.base.exportable import DrawnTable, dots
+from workbench.drawing.exportable import DrawnTable, dots
 from workbench.features.tune.record import OBJECTIVE_WORDS, StudyCandidate, StudyRecord
 
 _TIE = {"memory": 0.02, "load": 0.10, "file size": 0.0, "error": 0.0}

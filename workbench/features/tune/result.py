@@ -17,8 +17,8 @@ from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model, load
 from workbench.core.prepare.real_data import inputs_from
+from workbench.drawing.exportable import DrawnTable
 from workbench.features.base.examining import check_same, inputs_again, missing_model
-from workbench.features.base.exportable import DrawnTable
 from workbench.features.base.history import History
 from workbench.features.base.measured import Measured
 from workbench.features.compare.result import Comparison

@@ -12,7 +12,7 @@ from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.errors import ProfileError
 from workbench.core.text import counted, in_ms
 from workbench.drawing.chart import Axis, Chart, ChartRow, Value, percent, series_look
-from workbench.features.base.exportable import DrawnTable
+from workbench.drawing.exportable import DrawnTable
 from workbench.features.profile.flops.counting import Costs, costs_of
 from workbench.features.profile.flops.shapes import Cost, profiled_shapes
 from workbench.features.profile.roofline.peaks import PeakRow

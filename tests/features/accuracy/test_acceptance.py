@@ -7,14 +7,15 @@ import pytest
 from tests.drawing.test_accuracy import fidelity, record
 from workbench.core.bundle.comparison import Verdict
 from workbench.core.errors import ConfigError
+from workbench.features.accuracy.acceptance import Budget
 from workbench.features.accuracy.record import Paired
-from workbench.features.grid.acceptance import Budget, checks
+from workbench.features.accuracy.result import AccuracyTable
 
 FASTER = Verdict("B", "faster", 2.0, 1.9, 2.1, 0.95, 0.01, 5, False, "because")
 
 
 def passed(verdict=FASTER, accuracy=None, **budget):
-    results = checks(verdict, accuracy or record(), "B", Budget(**budget))
+    results = AccuracyTable(accuracy or record()).accepts(verdict, **budget)
     return {check.what: check.passed for check in results}
 
 

@@ -6,13 +6,13 @@ from math import inf
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+import workbench as wb
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.text import counted
-from workbench.features.base.exportable import DrawnTable, dots
+from workbench.drawing.exportable import DrawnTable, dots
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, Verdict
-    from workbench.features.compare.result import Comparison
 
 NOTABLE = 0.02  # a difference that a reader would report
 MOST_NAIVE = 20  # rows of the picture
@@ -56,7 +56,7 @@ class EqualConfigs(DrawnTable):
         return f"{start} Pairs: {includes} of {counted(len(intervals), 'interval')} contain 1."
 
 
-def equal_configs(*comparisons: Comparison) -> EqualConfigs:
+def equal_configs(*comparisons: wb.Comparison) -> EqualConfigs:
     """Set ratios of single processes beside the intervals of comparisons of a config with itself.
 
     A single ratio takes one process of A and one process of B of the next round: what a script does that

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.factories import comparisons
-from workbench.features.compare.equal_configs import MOST_NAIVE, EqualConfigs, equal_configs, naive_ratios
+from workbench.apps.course.equal_configs import MOST_NAIVE, EqualConfigs, equal_configs, naive_ratios
 from workbench.features.compare.result import Comparison
 
 
