@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.core.config import Config
+from workbench.core.models.graph import Graph, Node, TensorInfo
 from workbench.features.explain.explanation import Explained, conclude
-from workbench.features.explain.graph import Graph, Node, TensorInfo
 from workbench.features.explain.observe import Observation, Snapshot
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"

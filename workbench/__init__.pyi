@@ -84,8 +84,8 @@ from workbench.features.published import published as published
 from workbench.features.published import Published as Published
 from workbench.features.accuracy.result import accuracy as accuracy
 from workbench.features.accuracy.result import AccuracyTable as AccuracyTable
-from workbench.features.findings.slower.call import why_slower as why_slower
-from workbench.features.findings.slower.result import WhySlower as WhySlower
+from workbench.features.why_slower.call import why_slower as why_slower
+from workbench.features.why_slower.result import WhySlower as WhySlower
 from workbench.features.first_difference import first_difference as first_difference
 from workbench.features.first_difference import FirstDifference as FirstDifference
 from workbench.features.accuracy.layers_call import layer_errors as layer_errors
@@ -93,7 +93,7 @@ from workbench.features.accuracy.layers_result import LayerErrors as LayerErrors
 from workbench.features.accuracy.layers_call import sensitivity as sensitivity
 from workbench.features.accuracy.sensitivity_result import Sensitivity as Sensitivity
 from workbench.features.profile.calls import memory as memory
-from workbench.features.memory.result import Memory as Memory
+from workbench.features.profile.memory.result import Memory as Memory
 from workbench.features.cold_start import cold_start as cold_start
 from workbench.features.cold_start import ColdStarts as ColdStarts
 from workbench.features.variants.memory_settings import memory_settings as memory_settings

@@ -2,10 +2,11 @@
 
 import math
 
+from workbench.drawing.agreement import EQUAL_DB
 from workbench.drawing.chart import ChartRow, Value, run_look
 from workbench.drawing.chart_figure import chart_figure
 from workbench.drawing.chart_scene import chart_scene
-from workbench.features.accuracy.chart import EQUAL_DB, accuracy_chart, headline
+from workbench.features.accuracy.chart import accuracy_chart, headline
 from workbench.features.accuracy.record import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 
 NASTY = "<b onmouseover=alert(1)>$x$ %{y}"

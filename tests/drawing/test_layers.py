@@ -9,9 +9,9 @@ from workbench.features.accuracy.layers_result import (
     sensitivity_chart,
 )
 from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
-from workbench.features.findings.chart import why_slower_chart
 from workbench.features.findings.record import FindingRecord, Fix, Gain
-from workbench.features.findings.slower.result import WhySlowerRecord
+from workbench.features.why_slower.chart import why_slower_chart
+from workbench.features.why_slower.result import WhySlowerRecord
 
 NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
 

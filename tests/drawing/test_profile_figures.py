@@ -14,9 +14,9 @@ from workbench.core.bundle.estimate import Estimate
 from workbench.drawing.chart_figure import chart_figure
 from workbench.features.cold_start import cold_start_chart
 from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
-from workbench.features.memory.by_node import MemoryRecord, NodeMemory, memory_of
-from workbench.features.memory.chart import memory_figure
 from workbench.features.profile.calls import read_profile
+from workbench.features.profile.memory.by_node import MemoryRecord, NodeMemory, memory_of
+from workbench.features.profile.memory.chart import memory_figure
 from workbench.features.profile.result import op_type_chart
 from workbench.features.profile.roofline.chart import roofline_figure
 from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
 from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement
+from workbench.drawing.agreement import agreement_chart
 from workbench.drawing.chart import Value, run_look
 from workbench.drawing.chart_figure import chart_figure
 from workbench.drawing.chart_scene import chart_scene
 from workbench.drawing.palette import LOSS
+from workbench.drawing.resources import resources_chart
 from workbench.drawing.strips import config_text
-from workbench.features.accuracy.chart import agreement_chart
-from workbench.features.memory.resources_chart import resources_chart
 
 
 def test_each_config_has_a_bar_on_each_axis_in_its_colour() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from benchmarks.graphs import explained_of
+from workbench.core.models.graph import Graph, Node, TensorInfo
 from workbench.features.explain.explanation import Explained
-from workbench.features.explain.graph import Graph, Node, TensorInfo
 from workbench.features.explain.graph_view.pane import GraphRow, Pane, pane_of
 
 HOSTILE = (

@@ -32,18 +32,17 @@ from workbench.features.deploy.record import (
     ServedRound,
 )
 from workbench.features.explain.explanation import Explained
+from workbench.features.explain.file_difference import FileDifference, OperatorCounts, WeightChange
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
-from workbench.features.findings.slower.result import WhySlowerRecord
 from workbench.features.first_difference.record import FirstDifferenceRecord, TensorDifference
 from workbench.features.grid.matrix import MatrixRecord
 from workbench.features.grid.record import GridAxis, Place, Series
 from workbench.features.grid.sweep import SweepRecord
 from workbench.features.improve.record import ImprovementRecord, ImprovementStep
 from workbench.features.load.record import LoadPoint, LoadRun, LoadSlice, LoadTestRecord, LoadVerdict
-from workbench.features.memory.by_node import memory_of
 from workbench.features.pipelines.record import PipelineRun, PipelineSlice, PipelinesRecord, StageRecord
 from workbench.features.profile.calls import read_profile
-from workbench.features.profile.difference.files import FileDifference, OperatorCounts, WeightChange
+from workbench.features.profile.memory.by_node import memory_of
 from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.features.profile.roofline.peaks import PeakRow, PeakTable
 from workbench.features.profile.saved import record_of
@@ -57,6 +56,7 @@ from workbench.features.variants.memory_settings import MemorySetting, MemorySet
 from workbench.features.variants.threads import ThreadPoint, ThreadScalingRecord
 from workbench.features.variants.worth import Worth, WorthRecord
 from workbench.features.versions.record import VersionRow, VersionsRecord
+from workbench.features.why_slower.result import WhySlowerRecord
 
 
 @cache

@@ -12,7 +12,7 @@ from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
 from workbench.apps.panels.tabs.limits import LimitsLine
 from workbench.apps.panels.tabs.tab import TabPage
-from workbench.features.grid.best import Best, Contender
+from workbench.features.compare.best import Best, Contender
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from workbench.core.bundle import limits
 from workbench.core.bundle.bundle import pack_record, unpack_record
 from workbench.core.bundle.kinds import COMPARISONS, Part
 from workbench.core.errors import BundleError
+from workbench.core.models.graph import TensorInfo
 from workbench.features.base.registry import KINDS
-from workbench.features.explain.graph import TensorInfo
 
 PARTS = examples.parts()
 

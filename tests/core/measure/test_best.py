@@ -12,7 +12,7 @@ from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
 from workbench.core.bundle.kinds import Part
 from workbench.core.bundle.preparation import Preparation
 from workbench.core.errors import ConfigError
-from workbench.features.grid.best import BestLimits
+from workbench.features.compare.best import BestLimits
 
 
 def compared() -> wb.Comparison:

@@ -10,8 +10,8 @@ from hypothesis import given
 from benchmarks.graphs import CPU, CUDA, explained, explained_of
 from tests.factories.graphs import HOSTILE, empty, fused, graph, hostile, node, pane
 from tests.features.explain.graphs import Draft, drafts
+from workbench.core.models.graph import TensorInfo
 from workbench.drawing.canvas.columns import unpack
-from workbench.features.explain.graph import TensorInfo
 from workbench.features.explain.graph_view import graph_view
 from workbench.features.explain.graph_view.making import links_of_two, optimized_pane
 from workbench.features.explain.graph_view.pane import GraphRow, TensorErrors, Wire, shape_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.features.explain.graph import Graph, Node
+from workbench.core.models.graph import Graph, Node
 from workbench.features.explain.graph_view.scopes import common_path, leaf, module_path, paths_of
 
 

@@ -20,7 +20,7 @@ from workbench.drawing.shapes import TextLine
 from workbench.drawing.template import MORE_MARK
 from workbench.features.base.measured import PerRun
 from workbench.features.base.registry import KINDS
-from workbench.features.memory.by_node import MemoryRecord, NodeMemory, memory_of
+from workbench.features.profile.memory.by_node import MemoryRecord, NodeMemory, memory_of
 
 ESCAPE = "\x1b]0;pwned\x07"
 FIXED = {"id", "created_utc", "sha256"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from workbench.features.explain.graph import Graph, Node, TensorInfo
+from workbench.core.models.graph import Graph, Node, TensorInfo
 
 OPS = ("Add", "Mul", "Relu", "Tanh", "MatMul", "Sub")
 

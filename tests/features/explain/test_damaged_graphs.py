@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.features.explain.graphs import node
-from workbench.features.explain.graph import Graph, Node
+from workbench.core.models.graph import Graph, Node
 from workbench.features.explain.graph_view.scopes import paths_of
 from workbench.features.explain.passes.missed import attention
 from workbench.features.explain.passes.patterns import ATTENTION, occurrences

@@ -10,7 +10,7 @@ from tests.amount import amount
 from tests.features.explain.conftest import Explain
 from tests.features.explain.graphs import Draft, drafts, node
 from workbench.core.errors import ConfigError
-from workbench.features.explain.graph import Graph, TensorInfo
+from workbench.core.models.graph import Graph, TensorInfo
 from workbench.features.explain.observe import Observation, Snapshot
 from workbench.features.explain.placement.prediction import predict
 from workbench.features.explain.placement.records import Placement, boundaries, partitions

@@ -14,7 +14,7 @@ from tests.amount import amount
 from tests.features.explain.conftest import Explain
 from tests.features.explain.graphs import Draft, drafts, node
 from workbench.core.errors import ConfigError
-from workbench.features.explain.graph import Graph, TensorInfo
+from workbench.core.models.graph import Graph, TensorInfo
 from workbench.features.explain.placement.comparing import compare_prediction
 from workbench.features.explain.placement.prediction import predict, predict_all, recorded_checks
 from workbench.features.explain.placement.records import PlacedNode, Placement, units

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.amount import amount
 from tests.features.explain.graphs import REWRITES, Draft, drafts
-from workbench.features.explain.graph import Graph
+from workbench.core.models.graph import Graph
 from workbench.features.explain.provenance.account import FATES, account, same_graph
 
 PLANS = st.lists(st.tuples(st.sampled_from(REWRITES), st.integers(0, 1000)), min_size=0, max_size=8)

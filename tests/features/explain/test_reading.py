@@ -13,10 +13,10 @@ from tests.features.explain import models
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.core.models import Model
-from workbench.core.models.naming import name_nodes
+from workbench.core.models.graph import TensorInfo, read_graph
+from workbench.core.models.naming import name_nodes, unnamed
 from workbench.core.text import without_colors
 from workbench.core.worker.passlog import read_passes
-from workbench.features.explain.graph import TensorInfo, read_graph, unnamed
 from workbench.features.explain.observe import observe
 from workbench.features.explain.weightless import HOLES, write_weightless
 

@@ -12,8 +12,8 @@ from tests.features.explain import models
 from tests.features.explain.graphs import node
 from tests.features.profile import traces
 from workbench.core.errors import ProfileError
+from workbench.core.models.graph import Graph
 from workbench.features.explain.calls import explain
-from workbench.features.explain.graph import Graph
 from workbench.features.explain.placement.records import Boundary, CompiledPart, PlacedNode, Placement
 from workbench.features.explain.placement.resolve import with_profile
 from workbench.features.profile.calls import read_profile

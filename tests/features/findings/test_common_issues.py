@@ -30,7 +30,7 @@ from workbench.features.findings.fix_result import FixResult
 from workbench.features.findings.gather import gather
 from workbench.features.findings.known import Known
 from workbench.features.findings.result import Finding, FixTarget
-from workbench.features.memory.by_node import MemoryRecord
+from workbench.features.profile.memory.by_node import MemoryRecord
 
 BUDGET_S = 3.0
 MIB = 1 << 20

@@ -13,11 +13,11 @@ from tests.factories.profiled_configs import FLOAT, machine, model
 from tests.factories.runs import block, process, run
 from tests.features.findings.evidence import evidence, say
 from workbench.core.config import Config, DynamicInt8, StaticInt8
+from workbench.core.models.graph import read_graph
 from workbench.core.rewrites.constants import take_weights_out_of_inputs
 from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
-from workbench.features.explain.graph import read_graph
 from workbench.features.findings.weights import Weight, WeightScan
-from workbench.features.memory.by_node import MemoryRecord
+from workbench.features.profile.memory.by_node import MemoryRecord
 from workbench.features.profile.profiled_config import NodeRun
 
 

@@ -21,7 +21,7 @@ from workbench.core.config import Config, Provider
 from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.record import FAILED
-from workbench.features.memory.by_node import MemoryRecord
+from workbench.features.profile.memory.by_node import MemoryRecord
 
 MIB = 1 << 20
 CONV = [("c", "Conv", ("x", "w"), 90)]

@@ -11,9 +11,9 @@ from workbench.core.text import in_ms
 if TYPE_CHECKING:
     from workbench.core.measure.measurement import MeasurementRecord
     from workbench.features.accuracy.record import AccuracyRecord
+    from workbench.features.compare.best import Best
     from workbench.features.decode.record import DecodingRecord
     from workbench.features.deploy.record import DeploymentRecord
-    from workbench.features.grid.best import Best
     from workbench.features.load.record import LoadTestRecord
     from workbench.features.pipelines.record import PipelinesRecord
 

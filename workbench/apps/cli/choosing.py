@@ -29,7 +29,7 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the answer with its intervals: 0 is yes, 1 no, 3 not settled."""
-    from workbench.features.grid.best import ConfigChoice
+    from workbench.features.compare.best import ConfigChoice
 
     result: Any = opened(arguments.source)
     if not isinstance(result, ConfigChoice):

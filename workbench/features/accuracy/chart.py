@@ -1,28 +1,22 @@
-"""Accuracy of each config with its interval, and how near its outputs are to the baseline's."""
+"""Accuracy of each config with its interval, and the noise of its outputs."""
 
 from __future__ import annotations
 
 import math
 
-from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement
-from workbench.core.text import counted, one_line
+from workbench.core.text import one_line
+from workbench.drawing.agreement import EQUAL_DB
 from workbench.drawing.chart import (
     Axis,
     Chart,
     ChartRow,
-    Look,
-    ReferenceLine,
     Value,
-    one_value,
     percent,
     run_look,
 )
-from workbench.drawing.palette import LOSS
 from workbench.features.accuracy.record import AccuracyRecord, Mean
 
-MOST_SENTENCE, MOST_ROWS = 400, 40
-EQUAL_DB = 160.0  # drawn for outputs that are equal to the last bit: beyond the precision of float32
-_DIFFERS = Look(LOSS, "", "cross", "differs")
+MOST_SENTENCE = 400
 
 
 def accuracy_chart(record: AccuracyRecord) -> Chart:
@@ -37,28 +31,6 @@ def accuracy_chart(record: AccuracyRecord) -> Chart:
         values += [(_noise(record, index),)] * (len(axes) - len(values))
         rows.append(ChartRow(f"{label} {config}", tuple(values)))
     return Chart((headline(record),), tuple(axes), tuple(rows), _note(record), columns=2)
-
-
-def agreement_chart(record: ComparisonRecord) -> Chart:
-    """Return a mark for each output of each candidate: the signal over the noise; further right is nearer."""
-    places = {run.label: index for index, run in enumerate(record.runs)}
-    several = len(record.runs) > 2
-    rows = [
-        one_value(
-            f"{output.label}: {output.output}" if several else output.output,
-            _agreement(output, run_look(places[output.label], output.label)),
-        )
-        for output in record.agreement[:MOST_ROWS]
-    ]
-    least = {output.least_sqnr_db for output in record.agreement if output.least_sqnr_db is not None}
-    lines = tuple(ReferenceLine(limit, f"at least {limit:g} dB") for limit in sorted(least))
-    left_out = len(record.agreement) - len(rows)
-    judged = [output.agrees for output in record.agreement if output.agrees is not None]
-    title = f"{judged.count(True)} of {len(judged)} outputs agree with the baseline's"
-    if unknown := len(record.agreement) - len(judged):
-        title = f"{title}; {unknown} not judged" if judged else f"{counted(unknown, 'output')} not judged"
-    note = f"equal outputs stand at {EQUAL_DB:g} dB" + (f"; {left_out} more in the table" if left_out else "")
-    return Chart((title,), (Axis("signal over noise (SQNR, dB)", "dot", lines),), tuple(rows), note)
 
 
 def headline(record: AccuracyRecord) -> str:
@@ -96,16 +68,6 @@ def _noise(record: AccuracyRecord, index: int) -> Value:
     if outputs and all(output.equal for output in outputs):
         return Value(EQUAL_DB, "equal outputs", look)
     return Value(None, problems or ("baseline" if index == 0 else "not known"), look)
-
-
-def _agreement(output: OutputAgreement, look: Look) -> Value:
-    if output.agrees is None:
-        return Value(None, output.reason or "not known", look)
-    if output.agrees is False:
-        return Value(output.sqnr_db, output.reason or "differs", _DIFFERS, detail=output.reason)
-    if output.sqnr_db is None:
-        return Value(EQUAL_DB, "equal", look)
-    return Value(output.sqnr_db, f"{output.sqnr_db:.3g} dB", look)
 
 
 def _percent_text(mean: Mean) -> str:

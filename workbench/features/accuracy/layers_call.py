@@ -25,9 +25,9 @@ from workbench.features.accuracy.quantization_step import REST, By, LayerGroup
 from workbench.features.accuracy.sensitivity import LayerGain
 from workbench.features.accuracy.sensitivity_record import Mode, SensitivityRecord
 from workbench.features.accuracy.sensitivity_result import Proposal, Sensitivity, check_budget
+from workbench.features.base.registry import KINDS
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import finding_inputs, sized_as
-from workbench.features.compare.call import compare
 from workbench.features.explain import explanation
 from workbench.features.explain.provenance.account import Account
 from workbench.features.profile.profiled_config import ProfiledConfig, profile_config
@@ -180,9 +180,8 @@ def sensitivity(
         record = studying.sensitivity(variants, mode, gains, HOW)
     if latency == "measured":
         record = _with_measured(record, variants, budget_s, progress, seed)
-    return Sensitivity(record, origin_of(loaded, config, cancel=cancel)).with_model(
-        variants, compare, progress is True
-    )
+    result = Sensitivity(record, origin_of(loaded, config, cancel=cancel))
+    return result.with_model(variants, progress is True)
 
 
 def exclude_for(
@@ -239,7 +238,7 @@ def _with_measured(
 ) -> SensitivityRecord:
     """Measure each group left out against all quantized; the longer time is what quantizing it saves."""
     left_out = [variants.variant(group, "left out") for group in variants.groups]
-    comparison = compare(
+    comparison = KINDS.named("comparison").function(
         variants.model, variants.config, *left_out, calibration=variants.calibration, budget_s=budget_s,
         progress=progress, seed=seed, cancel=variants.cancel, limits=variants.limits,
         keep=False,

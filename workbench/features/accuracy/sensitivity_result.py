@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.display import DataFrame, data_frame
@@ -15,8 +15,8 @@ from workbench.core.measure.limits import ShowProgress
 from workbench.core.text import in_ms, printable
 from workbench.features.accuracy.sensitivity import LayerVariants, propose, with_measured_cost
 from workbench.features.accuracy.sensitivity_record import ProposalRecord, SensitivityRecord
+from workbench.features.base.registry import KINDS
 from workbench.features.base.result import Result
-from workbench.features.compare.result import Comparison
 
 
 class Sensitivity(Result):
@@ -24,14 +24,11 @@ class Sensitivity(Result):
 
     record: SensitivityRecord
     _variants: LayerVariants | None = None
-    _compare: Callable[..., Comparison] | None = None
     _progress: bool = True  # whether it was measured with a progress bar
 
-    def with_model(
-        self, variants: LayerVariants, compare: Callable[..., Comparison], progress: bool
-    ) -> Sensitivity:
-        """Keep the model at hand and a way to measure, so that `propose` works."""
-        self._variants, self._compare, self._progress = variants, compare, progress
+    def with_model(self, variants: LayerVariants, progress: bool) -> Sensitivity:
+        """Keep the model at hand, so that `propose` works."""
+        self._variants, self._progress = variants, progress
         return self
 
     def propose(
@@ -43,7 +40,7 @@ class Sensitivity(Result):
         Every set that is tried is measured. `remeasure` also compares the proposal's latency, interleaved,
         with the config that quantizes everything.
         """
-        if self._variants is None or self._compare is None:
+        if self._variants is None:
             raise ConfigError(
                 "the model is not at hand", "make the sensitivity again: wb.sensitivity(model, …)"
             )
@@ -57,7 +54,7 @@ class Sensitivity(Result):
         comparison = None
         left_out = len(proposal.excluded)
         if remeasure and proposal.met and proposal.nodes and left_out < len(variants.groups):
-            comparison = self._compare(
+            comparison = KINDS.named("comparison").function(
                 variants.model, variants.config, config, calibration=variants.calibration, budget_s=budget_s,
                 progress=progress, cancel=variants.cancel, limits=variants.limits, keep=False,
             )  # fmt: skip
@@ -77,7 +74,7 @@ class Proposal:
 
     record: ProposalRecord
     config: Config
-    comparison: Comparison | None
+    comparison: Any  # what `wb.compare` returned; None: it was not measured
 
     @property
     def excluded(self) -> tuple[str, ...]:
@@ -117,7 +114,7 @@ def check_budget(max_error: object) -> None:
     check_number("max_error", max_error, fix, what="error", least=0)
 
 
-def _verdict(comparison: Comparison) -> str:
+def _verdict(comparison: Any) -> str:
     verdict = comparison.verdict
     times = " and ".join(
         f"{run.label} {in_ms(run.latency.median_s) or 'not measured'}" for run in comparison.runs

@@ -29,9 +29,6 @@ from workbench.core.prepare.runnable import Runnable, make_runnable
 from workbench.drawing.latency_scene import latency_scene
 from workbench.features.base.registry import KINDS
 from workbench.features.base.result import Result, origin_of
-from workbench.features.profile.running import Execution, profile_execution
-from workbench.features.profile.saved import profile_of
-from workbench.features.profile.session_profile import SessionProfile
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -89,14 +86,6 @@ class ExaminedRun:
                 calibration=self.calibration, cancel=self.cancel,
             )  # fmt: skip
         return self._runnable
-
-    def execute(self, **options: Any) -> SessionProfile:
-        """Run the config for a moment with ORT's profiler on; `options` as for `Execution`."""
-        return profile_execution(Execution.of(self.runnable(), **options), cancel=self.cancel)
-
-    def profile(self) -> SessionProfile:
-        """Return the profile of the run, made where it is missing."""
-        return profile_of(self.record("profile")).scaled_to(self.run.latency.median_s)
 
     @property
     def threads(self) -> int:

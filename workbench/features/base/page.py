@@ -12,6 +12,7 @@ from workbench.core.bundle.run import Run
 from workbench.core.markdown import markdown_section, without_markup
 from workbench.core.measure.percentiles import percentiles_frame
 from workbench.core.text import counted, in_digits, in_gib, one_line
+from workbench.drawing.agreement import agreement_chart
 from workbench.drawing.chart_figure import chart_figure
 from workbench.drawing.ecdf import ecdf_figure, ecdf_table
 from workbench.drawing.latency import latency_figure, latency_table
@@ -19,9 +20,8 @@ from workbench.drawing.numbers import numbers_table
 from workbench.drawing.page.banner import numbers_html, verdict_html
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import absent, facts, paragraph, plot, table
+from workbench.drawing.resources import resources_chart
 from workbench.drawing.timeline import timeline_figure, timeline_table
-from workbench.features.accuracy.chart import agreement_chart
-from workbench.features.memory.resources_chart import resources_chart
 
 Heads: TypeAlias = Sequence[str]
 Rows: TypeAlias = Sequence[Sequence[object]]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from workbench.features.cold_start import ColdStarts
-from workbench.features.memory.result import Memory
+from workbench.features.profile.memory.result import Memory
 from workbench.features.profile.roofline.result import Roofline
 
 class EachRun:

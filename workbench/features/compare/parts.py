@@ -16,15 +16,15 @@ from workbench.features import FEATURES
 from workbench.features.base.examining import Continued, missing_model, missing_part
 from workbench.features.base.registry import KINDS, written_offers
 from workbench.features.base.result import Result, origin_of, run_of
+from workbench.features.compare.best import BestLimits, ConfigChoice, Contender, contenders_of
 from workbench.features.compare.side_by_side import precision_frame
 from workbench.features.explain.explanation import why_in_words
+from workbench.features.explain.file_difference import file_difference
 from workbench.features.explain.fusions import Fusions
 from workbench.features.explain.model_files import ModelFiles
 from workbench.features.explain.result import Explanation
 from workbench.features.findings.record import badges
-from workbench.features.grid.best import BestLimits, ConfigChoice, Contender, contenders_of
 from workbench.features.profile.difference.by_operator import operators_in_words
-from workbench.features.profile.difference.files import file_difference
 from workbench.features.profile.difference.matching import in_the_names_of
 from workbench.features.profile.result import Profile
 

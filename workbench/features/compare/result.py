@@ -17,15 +17,15 @@ from workbench.core.measure.percentiles import percentiles_frame
 from workbench.core.measure.wording import report, sentence
 from workbench.core.prepare.real_data import data_from
 from workbench.core.text import printable
+from workbench.drawing.agreement import agreement_chart
 from workbench.drawing.page.document import Document
+from workbench.drawing.resources import resources_chart
 from workbench.features.accuracy.accuracy import accuracy
-from workbench.features.accuracy.chart import agreement_chart
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.base.examining import ExaminedRun, check_kinds, inputs_again, missing_model
 from workbench.features.base.result import origin_of
 from workbench.features.compare.parts import ResultWithParts
 from workbench.features.findings.result import Findings, FixTarget
-from workbench.features.memory.resources_chart import resources_chart
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -12,9 +12,9 @@ from workbench.drawing.chart import GREY, Axis, Chart, ChartRow, Look, Value, on
 from workbench.drawing.palette import SOURCE, TEXT, style_of_op_type
 from workbench.drawing.words import op_name, plain
 from workbench.features.explain.explanation import Explained
+from workbench.features.explain.file_difference import FileDifference
 from workbench.features.explain.observe import PREPARED
 from workbench.features.explain.passes.fired import Statistics, in_words
-from workbench.features.profile.difference.files import FileDifference
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

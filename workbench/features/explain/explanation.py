@@ -11,13 +11,14 @@ from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
 from workbench.core.models import Model
+from workbench.core.models.graph import Graph
 from workbench.core.text import counted, quoted, shorten
-from workbench.features.explain.graph import Graph
 from workbench.features.explain.observe import SNAPSHOTS_S, Follow, Observation, observe
 from workbench.features.explain.passes.fired import Passes, passes_of
 from workbench.features.explain.placement.records import Placement
 from workbench.features.explain.placement.resolve import place, with_profile
 from workbench.features.explain.provenance.account import FATES, Account, account, steps_of
+from workbench.features.explain.provenance.step import trace_step
 from workbench.features.profile.session_profile import SessionProfile
 
 
@@ -71,6 +72,40 @@ class Explained:
     def with_profile(self, profile: SessionProfile) -> Explained:
         """Return the same with the times and sizes of a profile of this config, joined by name."""
         return replace(self, placement=with_profile(self.placement, self.optimized, profile))
+
+    def ancestors(self, source: Graph | None = None) -> dict[str, frozenset[str]]:
+        """Return the source nodes of each optimized node, by its name.
+
+        With the source graph of another model file, they are nodes of that one.
+        """
+        names, ancestors = self._names(), dict[str, frozenset[str]]()
+        for row in self.provenance.account.optimized:
+            name = names.get(row.node, row.node)
+            ancestors[name] = ancestors.get(name, frozenset()) | frozenset(row.sources)
+        if source is None or self.source.by_key.keys() == source.by_key.keys():
+            return ancestors
+        made_of = trace_step(source, self.source).sources
+        return {
+            name: frozenset(origin for key in keys for origin in made_of.get(key, frozenset()))
+            for name, keys in ancestors.items()
+        }
+
+    @property
+    def inserted(self) -> frozenset[str]:
+        """The names of the nodes that ORT inserted to carry a value: reorders, copies, casts."""
+        names = self._names()
+        return frozenset(
+            names.get(row.node, row.node) for row in self.provenance.account.optimized if row.inserted
+        )
+
+    @property
+    def fates(self) -> dict[str, str]:
+        """What happened to each source node, by its key."""
+        return {row.node: row.fate for row in self.provenance.account.sources}
+
+    def _names(self) -> dict[str, str]:
+        """Return the name of each optimized node by its key."""
+        return {node.key: node.name for node in self.optimized.nodes}
 
 
 def explain(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.core.feature import Feature
 from workbench.features.base.result import Result
-from workbench.features.profile.difference.files import FileDifference, check_files
+from workbench.features.explain.file_difference import FileDifference, check_files
 
 
 class ModelFiles(Result):

@@ -13,18 +13,12 @@ from workbench.core.background import in_background
 from workbench.core.config import Config, shipped_passes
 from workbench.core.errors import ConfigError
 from workbench.core.models import Model
+from workbench.core.models.graph import Graph, informed, read_graph, with_branch_constants
+from workbench.core.models.naming import named_copy, unnamed
 from workbench.core.prepare.preparing import Prepared, prepare
 from workbench.core.text import nearest
 from workbench.core.worker import log
 from workbench.core.worker.launch import Worker, WorkerFolder, call_job
-from workbench.features.explain.graph import (
-    Graph,
-    informed,
-    named_copy,
-    read_graph,
-    unnamed,
-    with_branch_constants,
-)
 from workbench.features.explain.provenance.account import same_graph
 from workbench.features.explain.weightless import with_shapes, write_weightless
 

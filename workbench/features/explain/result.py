@@ -10,6 +10,7 @@ from workbench.core.bundle.kinds import Part
 from workbench.core.errors import ProfileError
 from workbench.core.feature import Feature
 from workbench.core.models import Model, load
+from workbench.core.models.graph import read_graph
 from workbench.core.text import counted
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, attempt, paragraph, plot, table
@@ -18,7 +19,6 @@ from workbench.features.base.result import Result
 from workbench.features.explain.charts import explanation_chart, passes_chart
 from workbench.features.explain.explanation import Explained, Provenance, check_explanation, explain
 from workbench.features.explain.fusions import Fusions
-from workbench.features.explain.graph import read_graph
 from workbench.features.explain.passes.fired import Passes
 from workbench.features.explain.placement.comparing import PredictionCheck, compare_prediction
 from workbench.features.explain.placement.prediction import (
@@ -29,7 +29,7 @@ from workbench.features.explain.placement.prediction import (
 )
 from workbench.features.explain.placement.records import Placement, placed_in_words
 from workbench.features.explain.placement.resolve import sizes_of
-from workbench.features.memory.result import Memory
+from workbench.features.profile.memory.result import Memory
 from workbench.features.profile.result import Profile
 from workbench.features.profile.roofline.result import Roofline
 from workbench.features.profile.saved import record_of

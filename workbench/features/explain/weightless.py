@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.core.errors import RunFailed, WorkerError
+from workbench.core.models.graph import ELEMENT_BYTES
 from workbench.core.models.structure import tensors
 from workbench.core.models.wire import KEEP_BYTES
 from workbench.core.worker.launch import WorkerFolder, call_job
-from workbench.features.explain.graph import ELEMENT_BYTES
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto

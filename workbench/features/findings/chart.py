@@ -1,4 +1,4 @@
-"""What findings are predicted to save, and what makes a config slower."""
+"""What findings are predicted to save."""
 
 from __future__ import annotations
 
@@ -11,14 +11,10 @@ from workbench.drawing.chart import (
     Value,
     one_value,
     run_look,
-    time_value,
 )
-from workbench.drawing.palette import LOSS
 from workbench.features.findings.record import FindingRecord, FindingsRecord
-from workbench.features.findings.slower.result import WhySlowerRecord
 
 _MOST_ROWS = 12
-LOST = Look(LOSS)
 
 
 def findings_chart(records: Mapping[str, FindingsRecord]) -> Chart:
@@ -31,19 +27,6 @@ def findings_chart(records: Mapping[str, FindingsRecord]) -> Chart:
     sentences = tuple(record.headline for record in records.values())
     note = "predicted from the profile; a fix is worth what a measurement says"
     return Chart(sentences, (Axis("predicted saving (% of a run)"),), tuple(rows), note)
-
-
-def why_slower_chart(record: WhySlowerRecord) -> Chart:
-    """Return a row for each reason with its cost, the costliest first."""
-    rows = (
-        one_value(
-            reason.id, time_value(reason.cost_s, LOST, "", detail=f"{reason.sentence} {reason.fix.text}")
-        )
-        for reason in record.reasons
-        if reason.cost_s is not None
-    )
-    note = "by reason; a node may count for several; shares of profiled runs times the latency"
-    return Chart((record.headline,), (Axis("time of a run (ms)"),), tuple(rows), note)
 
 
 def _predicted(finding: FindingRecord, run_s: float | None, look: Look) -> Value:

@@ -14,7 +14,7 @@ from workbench.core.bundle.preparation import Preparation
 from workbench.core.bundle.run import LogLine
 from workbench.core.config import Config, DynamicInt8, StaticInt8, WeightOnly
 from workbench.core.config.defaults import Family, family_of
-from workbench.features.explain.graph import Graph, Node, TensorInfo
+from workbench.core.models.graph import Graph, Node, TensorInfo
 from workbench.features.explain.passes.missed import Missed
 from workbench.features.findings.finding import Forecast
 from workbench.features.findings.known import Known
@@ -70,7 +70,7 @@ class Evidence(Known):
         """The graph of the file loaded by ORT."""
         if self.explained is not None:
             return self.explained.prepared
-        from workbench.features.explain.graph import read_graph
+        from workbench.core.models.graph import read_graph
 
         return read_graph(self.structure)
 

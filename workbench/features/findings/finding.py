@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workbench.features.explain.graph import Node
+from workbench.core.models.graph import Node
 from workbench.features.findings.record import Confidence, FindingRecord, Fix, Gain, Subject
 from workbench.features.profile.profiled_config import NodeRun
 

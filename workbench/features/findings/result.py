@@ -32,6 +32,7 @@ from workbench.features.findings.gather import gather, known_accuracy
 from workbench.features.findings.known import Known
 from workbench.features.findings.record import FindingRecord, FindingsRecord, check_findings
 from workbench.features.findings.rule import look
+from workbench.features.profile.examining import profile_of_run
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -195,7 +196,7 @@ class Findings(PerRun):
 
 def examine(run: ExaminedRun) -> FindingsRecord:
     """Look at one run of a comparison; what was examined before is used again."""
-    explained, profile = run.record("explanation"), run.profile()
+    explained, profile = run.record("explanation"), profile_of_run(run)
     run.announce("findings")
     facts: dict[str, Any] = {
         kind.fact: run.records.get(kind.name if kind.per == "runs" else f"{kind.name}/{run.label}")

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any
 
 from workbench.core.config import Provider
+from workbench.core.models.graph import Node
 from workbench.features.base.registry import KINDS
-from workbench.features.explain.graph import Node
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import MOST_LISTED, FindingRecords
 from workbench.features.findings.record import (

@@ -21,8 +21,8 @@ from workbench.features.accuracy.accuracy import accuracy
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.base.result import Result, origin_of
+from workbench.features.compare.best import BestLimits, ConfigChoice, Contender, contenders_of, missing
 from workbench.features.compare.result import Comparison
-from workbench.features.grid.best import BestLimits, ConfigChoice, Contender, contenders_of, missing
 from workbench.features.grid.record import GridRecord, Place
 
 

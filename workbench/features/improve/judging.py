@@ -12,10 +12,10 @@ from workbench.core.config import Config
 from workbench.core.text import factor, factor_ends
 from workbench.features.accuracy.acceptance import Budget, Check, accuracy_checks
 from workbench.features.accuracy.record import AccuracyRecord
+from workbench.features.compare.best import file_bytes
 from workbench.features.compare.result import Comparison
 from workbench.features.findings.fix_result import FixResult
 from workbench.features.findings.record import FindingRecord
-from workbench.features.grid.best import file_bytes
 from workbench.features.improve.record import ImprovementStep
 from workbench.features.tune.objectives import limit_checks
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from workbench.core.bounds import check_number
 from workbench.core.config import Config
@@ -16,12 +16,10 @@ from workbench.core.models import Model
 from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
-from workbench.features.base.result import origin_of
+from workbench.features.base.result import Result, origin_of
 from workbench.features.base.running import Feeds, finding_inputs, kept, opened_for, request_for
-from workbench.features.deploy.checking import ROUNDS
-from workbench.features.deploy.result import Deployment
 from workbench.features.load.load_test import LoadRounds
-from workbench.features.load.record import LoadPoint, LoadRequest, Sessions, check_load
+from workbench.features.load.record import ROUNDS, LoadPoint, LoadRequest, Sessions, check_load
 from workbench.features.load.result import LoadTest
 
 DURATION_S = 2.0
@@ -30,7 +28,7 @@ MOST_SETUPS = 26  # labels of one letter
 
 @finding_inputs
 def load_test(
-    model: Model | Deployment | Any,
+    model: Model | Any,
     *configs: Config,
     callers: int | Sequence[int] = (1, 2, 4, 8),
     sessions: int | str | Sequence[int | str] = 1,
@@ -48,7 +46,7 @@ def load_test(
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
     keep: bool = True,
-) -> LoadTest | Deployment:
+) -> LoadTest | Any:
     """Measure throughput and tail latency while several callers run the model at once.
 
     Each number in `callers` is measured for `duration_s`, spread over five fresh processes of each config,
@@ -63,7 +61,7 @@ def load_test(
     HTTP, beside its bare session, and returned with its check.
     """
     counts = tuple(_several(callers))
-    if isinstance(model, Deployment):  # its config, sessions and queue are as they were deployed
+    if _is_deployment(model):  # its config, sessions and queue are as they were deployed
         check_load(counts, [], duration_s)
         if configs or sessions != 1 or rate_hz is not None or max_p99_s is not None:
             raise ConfigError(
@@ -71,8 +69,9 @@ def load_test(
                 "leave out configs, sessions, rate_hz and max_p99_s; deploy another config to compare it",
             )
         return model.check(
-            counts, block_s=duration_s / ROUNDS, progress=progress, limits=limits, cancel=cancel, keep=keep
-        )
+            counts, rounds=ROUNDS, block_s=duration_s / ROUNDS, progress=progress, limits=limits,
+            cancel=cancel, keep=keep,
+        )  # fmt: skip
     check_seed(seed)
     if max_p99_s is not None:
         check_number("max_p99_s", max_p99_s, "give seconds above 0 and up to 3600, like 0.02", most=3600)
@@ -118,6 +117,10 @@ def load_test(
         )
         record = LoadRounds(request, on_progress).measure(cancel)
     return kept(LoadTest(record, origin_of(loaded, setups[0][0], fed, cancel=cancel)), keep)
+
+
+def _is_deployment(model: object) -> TypeGuard[Any]:
+    return isinstance(model, Result) and model.feature.name == "deployment"
 
 
 def _several(value: Any) -> Sequence[Any]:

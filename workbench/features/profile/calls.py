@@ -18,8 +18,8 @@ from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs, kept, opened_with
-from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_as_asked
-from workbench.features.memory.result import Memory
+from workbench.features.profile.memory.by_node import MEMORY_BUDGET_S, memory_as_asked
+from workbench.features.profile.memory.result import Memory
 from workbench.features.profile.reader import read_trace
 from workbench.features.profile.result import Profile
 from workbench.features.profile.roofline.peaks import PeakRow, keep_peaks, measure_peaks

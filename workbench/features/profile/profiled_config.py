@@ -13,10 +13,10 @@ import numpy as np
 from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.config import Config
 from workbench.core.measure.limits import Limits
+from workbench.core.models.graph import Graph, read_graph
 from workbench.core.models.model import Model
 from workbench.core.prepare.runnable import make_runnable
 from workbench.core.worker.values import Feed
-from workbench.features.explain.graph import Graph, read_graph
 from workbench.features.profile.running import Execution, profile_execution
 from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.tables import seconds_by_run

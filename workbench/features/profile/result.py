@@ -18,8 +18,9 @@ from workbench.drawing.page.pieces import MOST_NODES, attempt, figured, paragrap
 from workbench.drawing.palette import style_of_op_type
 from workbench.features.base.examining import ExaminedRun
 from workbench.features.base.result import Result
-from workbench.features.memory.by_node import memory_of
-from workbench.features.memory.result import Memory
+from workbench.features.profile.examining import execute
+from workbench.features.profile.memory.by_node import memory_of
+from workbench.features.profile.memory.result import Memory
 from workbench.features.profile.profiled_config import Sharing, sharing_of
 from workbench.features.profile.roofline.node_limits import grouped, kinds_of, measured_roofline, roofline
 from workbench.features.profile.roofline.peaks import PeakRow, machine_peaks
@@ -30,7 +31,7 @@ from workbench.features.profile.session_profile import SessionProfile as Data
 from workbench.features.profile.tables import BETWEEN_NODES, SCHEDULING
 
 if TYPE_CHECKING:
-    from workbench.features.explain.explanation import Explained
+    from workbench.features.profile.difference.traced import Traced
     from workbench.features.profile.flame.view import FlameView, Way
 
 
@@ -95,7 +96,7 @@ class Profile(Data, Result):
 
         return flame_view(self, way=way)
 
-    def times_in(self, explained: Explained) -> dict[str, float]:
+    def times_in(self, explained: Traced) -> dict[str, float]:
         """Return the seconds of a run by node of an explained graph."""
         from workbench.features.profile.difference.matching import in_the_names_of
 
@@ -156,7 +157,7 @@ def examine(run: ExaminedRun) -> ProfileRecord:
     """Run the config of the run for a moment with ORT's profiler on."""
     run.runnable()
     run.announce("profile")
-    return record_of(run.execute())
+    return record_of(execute(run))
 
 
 FEATURE = Feature(

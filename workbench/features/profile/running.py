@@ -19,6 +19,7 @@ from workbench.core.errors import ProfileError
 from workbench.core.measure.limits import Limits
 from workbench.core.models.external import locations
 from workbench.core.models.fingerprint import file_sha256
+from workbench.core.models.naming import unnamed
 from workbench.core.models.structure import read_structure
 from workbench.core.prepare.runnable import Runnable
 from workbench.core.stored_files import trim
@@ -26,7 +27,6 @@ from workbench.core.text import path_text
 from workbench.core.worker.folder import full_disk
 from workbench.core.worker.launch import WorkerFolder, call_job
 from workbench.core.worker.values import Feed, write_values
-from workbench.features.explain.graph import unnamed
 from workbench.features.profile.reader import read_trace
 from workbench.features.profile.session_profile import Overhead, SessionProfile
 from workbench.features.profile.tables import scopes_of

@@ -19,9 +19,9 @@ from workbench.core.models import load
 from workbench.core.text import one_line
 from workbench.features.base.measured import Judged
 from workbench.features.base.running import Feeds, kept
+from workbench.features.compare.best import BestLimits, ConfigChoice, Contender, contenders_of
 from workbench.features.compare.call import compare
 from workbench.features.compare.result import Comparison
-from workbench.features.grid.best import BestLimits, ConfigChoice, Contender, contenders_of
 from workbench.features.published.files import baseline_of, files_of, place
 from workbench.features.published.record import PublishedRecord, files_seen, published_chart
 from workbench.features.variants.variant import check_compared

@@ -15,9 +15,9 @@ from workbench.core.measure.candidates import make_candidate
 from workbench.core.models.fit import check_fit
 from workbench.features.accuracy.acceptance import Budget, accuracy_checks
 from workbench.features.accuracy.accuracy import accuracy
+from workbench.features.compare.best import file_check
 from workbench.features.explain.observe import observe
 from workbench.features.explain.provenance.account import graph_signature
-from workbench.features.grid.best import file_check
 from workbench.features.tune.entries import Accuracy, StudyEntry
 from workbench.features.tune.record import State
 from workbench.features.tune.request import StudyRequest

@@ -18,7 +18,7 @@ from workbench.core.measure.regime import MIN_ROUNDS
 from workbench.core.measure.surroundings import StartWorker
 from workbench.core.measure.verdict import Criteria, judge
 from workbench.features.accuracy.acceptance import Check
-from workbench.features.grid.best import file_check, memory_check, rate_check, time_check
+from workbench.features.compare.best import file_check, memory_check, rate_check, time_check
 from workbench.features.load.load_test import LoadRounds
 from workbench.features.load.record import LoadPoint, LoadRequest, LoadTestRecord, Sessions
 from workbench.features.tune.request import StudyRequest

@@ -20,8 +20,8 @@ from workbench.drawing.chart import Axis, Chart, ChartRow, Value, milliseconds, 
 from workbench.features.base.result import Result
 from workbench.features.base.running import Feeds, opened_with
 from workbench.features.compare.call import compare
-from workbench.features.memory.by_node import MEMORY_BUDGET_S, memory_of
 from workbench.features.profile.calls import profile
+from workbench.features.profile.memory.by_node import MEMORY_BUDGET_S, memory_of
 from workbench.features.profile.trace import SIGNED
 from workbench.features.variants.variant import Variant, VariantsRecord
 

@@ -174,7 +174,7 @@ class TabPage:
 
     def _knows_best(self, part: str) -> bool:
         """Return whether a part of the result, or the comparison itself, knows its best config in limits."""
-        from workbench.features.grid.best import ConfigChoice  # once there is a result
+        from workbench.features.compare.best import ConfigChoice  # once there is a result
 
         return isinstance(self.state.whole_part(part), ConfigChoice)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from workbench.core.models.graph import Graph, Node
 from workbench.features.explain.explanation import Explained
-from workbench.features.explain.graph import Graph, Node
 from workbench.features.explain.graph_view.pane import GraphRow, Pane, TensorErrors, pane_of, shape_text
 from workbench.features.explain.graph_view.scopes import common_path, paths_of
 from workbench.features.explain.placement.prediction import PlacementPrediction

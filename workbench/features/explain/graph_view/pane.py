@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from workbench.core.models.element_type import ElementType
-from workbench.features.explain.graph import Graph, TensorInfo
+from workbench.core.models.graph import Graph, TensorInfo
 from workbench.features.explain.graph_view.scopes import Path, paths_of
 from workbench.features.explain.graph_view.tree import INPUTS, OUTPUTS, BoxTree, tree_of
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from workbench.core.config import shipped_passes
-from workbench.features.explain.graph import Graph, Node
+from workbench.core.models.graph import Graph, Node
 from workbench.features.explain.observe import KERNELS, Observation
 from workbench.features.explain.passes.patterns import ATTENTION, QDQ, Occurrence, occurrences
 from workbench.features.explain.provenance.account import Account

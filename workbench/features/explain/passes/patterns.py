@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from workbench.features.explain.graph import Graph, Node
+from workbench.core.models.graph import Graph, Node
 
 ATTENTION, QDQ = "attention", "QDQ to integer kernel"
 _ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "LeakyRelu", "Clip", "HardSigmoid")

@@ -8,8 +8,8 @@ from operator import attrgetter
 from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import DataFrame, frame_of, to_table
 from workbench.core.errors import ConfigError
+from workbench.core.models.graph import Graph
 from workbench.core.text import counted
-from workbench.features.explain.graph import Graph
 from workbench.features.explain.placement.prediction import CPU, predict
 from workbench.features.explain.placement.records import Placement
 

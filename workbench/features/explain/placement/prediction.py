@@ -16,10 +16,10 @@ from importlib.resources import files
 from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import DataFrame, data_frame, to_table
 from workbench.core.errors import ConfigError
+from workbench.core.models.graph import Graph
 from workbench.core.plugin_packages import plugin_packages
 from workbench.drawing.chart import Axis, Chart, Value, one_value, series_look
 from workbench.drawing.exportable import DrawnTable
-from workbench.features.explain.graph import Graph
 from workbench.features.explain.observe import KERNELS
 from workbench.features.explain.placement.records import (
     Boundary,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import DataFrame, data_frame, frame_of
+from workbench.core.models.graph import Graph
 from workbench.core.text import counted
-from workbench.features.explain.graph import Graph
 
 
 def partitions(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from workbench.features.explain.graph import Graph
+from workbench.core.models.graph import Graph
 from workbench.features.explain.observe import KERNELS, Observation
 from workbench.features.explain.placement.records import (
     CompiledPart,

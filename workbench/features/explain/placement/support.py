@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 
-from workbench.features.explain.graph import Graph, Node
+from workbench.core.models.graph import Graph, Node
 
 NAMES = {  # of onnx.TensorProto's data types, as the tables call them
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 8: "string",

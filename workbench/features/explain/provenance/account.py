@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from workbench.core.bundle.codec import TABLE
-from workbench.features.explain.graph import Graph, Node
+from workbench.core.models.graph import Graph, Node
 from workbench.features.explain.provenance.step import PassStep, trace_step
 
 Fate = Literal["kept", "fused", "folded", "eliminated", "unknown"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from workbench.features.explain.graph import Graph, Node
+from workbench.core.models.graph import Graph, Node
 
 # Nodes that carry a value to another place, type or layout: ORT puts them in, no source node asks for them.
 CARRIERS = frozenset(

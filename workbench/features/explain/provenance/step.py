@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from workbench.features.explain.graph import Graph, Node
+from workbench.core.models.graph import Graph, Node
 from workbench.features.explain.provenance.pairing import CARRIERS, pair, settle_carriers
 
 Lost = Literal["folded", "eliminated", "unknown"]

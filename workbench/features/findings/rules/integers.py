@@ -8,8 +8,8 @@ from onnx import TensorProto
 
 from workbench.core.config import DynamicInt8, StaticInt8, WeightOnly
 from workbench.core.cpu import ARM_INT8, X86_INT8, lacks_int8
+from workbench.core.models.graph import Node
 from workbench.core.text import counted
-from workbench.features.explain.graph import Node
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.features.explain.graph import Node
+from workbench.core.models.graph import Node
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix

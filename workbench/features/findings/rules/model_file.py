@@ -6,9 +6,9 @@ from math import prod
 
 from onnx import TensorProto
 
+from workbench.core.models.graph import ELEMENT_BYTES, Node
 from workbench.core.rewrites.scopes import CONSTANTS_IR_VERSION, is_of_adapter
 from workbench.core.text import shorten
-from workbench.features.explain.graph import ELEMENT_BYTES, Node
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix

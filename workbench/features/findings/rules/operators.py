@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from onnx import TensorProto, numpy_helper
 
+from workbench.core.models.graph import Node
 from workbench.core.rewrites.products import product_of
-from workbench.features.explain.graph import Node
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, finding
 from workbench.features.findings.record import Fix

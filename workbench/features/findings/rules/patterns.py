@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from workbench.features.explain.graph import Node
+from workbench.core.models.graph import Node
 from workbench.features.explain.passes.missed import Missed
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, finding

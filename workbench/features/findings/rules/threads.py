@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.features.explain.graph import Graph
+from workbench.core.models.graph import Graph
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Gain

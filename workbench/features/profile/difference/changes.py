@@ -11,15 +11,8 @@ import numpy as np
 
 from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.text import in_time
-from workbench.features.explain.explanation import Explained
-from workbench.features.profile.difference.matching import (
-    Match,
-    ancestors,
-    as_nodes_of_a,
-    in_the_names_of,
-    inserted,
-    match,
-)
+from workbench.features.profile.difference.matching import Ancestors, Match, in_the_names_of, match
+from workbench.features.profile.difference.traced import Traced
 from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.tables import (
     BETWEEN_NODES,
@@ -132,15 +125,13 @@ class Difference:
         )
 
 
-def difference(
-    a: SessionProfile, b: SessionProfile, explained_a: Explained, explained_b: Explained
-) -> Difference:
+def difference(a: SessionProfile, b: SessionProfile, explained_a: Traced, explained_b: Traced) -> Difference:
     """Match the executed nodes by provenance; both explanations must be of the profiled configs."""
     profiled_a, profiled_b = _Profiled.of(a, explained_a), _Profiled.of(b, explained_b)
-    of_a = ancestors(explained_a, profiled_a.own_s)
-    of_b = as_nodes_of_a(explained_a, explained_b, ancestors(explained_b, profiled_b.own_s))
+    of_a = _of_executed(explained_a.ancestors(), profiled_a)
+    of_b = _of_executed(explained_b.ancestors(explained_a.source), profiled_b)
     matches = match(of_a, of_b, profiled_a.module, profiled_b.module)
-    fates = {row.node: row.fate for row in explained_b.provenance.account.sources}
+    fates = explained_b.fates
     rows = [_row(pair, profiled_a, profiled_b, _fates(pair, of_a, fates)) for pair in matches]
     gaps_a, gaps_b = profiled_a.gaps, profiled_b.gaps
     rows += [
@@ -159,7 +150,7 @@ class _Profiled:
     inserted: frozenset[str]
 
     @staticmethod
-    def of(profile: SessionProfile, explained: Explained) -> _Profiled:
+    def of(profile: SessionProfile, explained: Traced) -> _Profiled:
         steady = in_the_names_of(explained, profile).steady
         table = node_table(steady).set_index("node").loc[_in_order(steady)]
         groups = group_table(steady, "node").set_index("node")["self_s"]
@@ -169,8 +160,13 @@ class _Profiled:
             {str(name): str(op or "?") for name, op in table["op_type"].items()},
             {str(name): str(scope) for name, scope in table["scope"].items()},
             {str(name): float(groups[name]) for name in gaps},
-            inserted(explained),
+            explained.inserted,
         )
+
+
+def _of_executed(ancestors: Ancestors, profiled: _Profiled) -> Ancestors:
+    """Return the source nodes of each executed node; none if it is not traced."""
+    return {name: ancestors.get(name, frozenset()) for name in profiled.own_s}
 
 
 def _in_order(measured: CountedEvents) -> list[str]:

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from workbench.features.explain.explanation import Explained
-from workbench.features.explain.graph import Graph, read_graph
-from workbench.features.explain.provenance.step import trace_step
+from workbench.core.models.graph import Graph, read_graph
+from workbench.features.profile.difference.traced import Traced
 from workbench.features.profile.session_profile import SessionProfile
 
 Side = Literal["a", "b"]
@@ -133,7 +132,7 @@ _ADDED = ("_nchwc", "_nhwc")  # to a tensor's name when its layout changes
 _EVENT = "_kernel_time"
 
 
-def in_the_names_of(explained: Explained, profile: SessionProfile) -> SessionProfile:
+def in_the_names_of(explained: Traced, profile: SessionProfile) -> SessionProfile:
     """Return the profile with the explanation's node names; the same object where none differs."""
     if profile.optimized is None:
         return profile
@@ -179,33 +178,3 @@ def _stable(name: str, source: Graph) -> bool:
     for ending in _ADDED:
         name = name.removesuffix(ending)
     return name in source.tensors
-
-
-def ancestors(explained: Explained, ran: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the source nodes of each executed node, by its name in the profile; none if not traced."""
-    names = {node.key: node.name for node in explained.optimized.nodes}
-    traced: dict[str, frozenset[str]] = {}
-    for row in explained.provenance.account.optimized:
-        name = names.get(row.node, row.node)
-        traced[name] = traced.get(name, frozenset()) | frozenset(row.sources)
-    return {name: traced.get(name, frozenset()) for name in ran}
-
-
-def inserted(explained: Explained) -> frozenset[str]:
-    """Return the nodes that ORT inserted to carry a value: reorders, copies, casts."""
-    names = {node.key: node.name for node in explained.optimized.nodes}
-    return frozenset(
-        names.get(row.node, row.node) for row in explained.provenance.account.optimized if row.inserted
-    )
-
-
-def as_nodes_of_a(a: Explained, b: Explained, of_b: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """Return B's ancestors as nodes of A's source graph, where B loaded another file."""
-    known = {node.key for node in a.source.nodes}
-    if {node.key for node in b.source.nodes} == known:
-        return of_b
-    made_of = trace_step(a.source, b.source).sources
-    return {
-        name: frozenset(origin for source in sources for origin in made_of.get(source, frozenset()))
-        for name, sources in of_b.items()
-    }

@@ -17,9 +17,9 @@ from workbench.drawing.lettering import broken
 from workbench.drawing.palette import TEXT, FillStyle, style_of_op_type
 from workbench.drawing.scene import Scene
 from workbench.drawing.shapes import Line, Rect, Shape, TextLine, column
-from workbench.features.explain.explanation import Explained
 from workbench.features.profile.difference.changes import Difference, difference
 from workbench.features.profile.difference.matching import in_the_names_of
+from workbench.features.profile.difference.traced import Traced
 from workbench.features.profile.flame.frames import (
     GAIN,
     GAP,
@@ -202,8 +202,8 @@ def flame_view(profile: SessionProfile, *, label: str = "", way: Way | None = No
 def flame_of_two(
     a: SessionProfile,
     b: SessionProfile,
-    explained_a: Explained | None = None,
-    explained_b: Explained | None = None,
+    explained_a: Traced | None = None,
+    explained_b: Traced | None = None,
     *,
     known: Difference | None = None,
     labels: tuple[str, str] = ("A", "B"),

@@ -11,6 +11,7 @@ from workbench.core.text import counted, in_ms, quoted
 from workbench.drawing.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look, time_value
 from workbench.features.base.examining import ExaminedRun
 from workbench.features.base.measured import PerRun
+from workbench.features.profile.examining import profile_of_run
 from workbench.features.profile.roofline.node_limits import NodeLimit, RooflineRecord, measured_roofline
 from workbench.features.profile.roofline.peaks import PeakTable, check_peaks, machine_peaks
 
@@ -38,7 +39,7 @@ def check_roofline(record: RooflineRecord, fix: str) -> None:
 
 def examine(run: ExaminedRun) -> RooflineRecord:
     """Set the nodes of the run's profile against the peaks of this machine."""
-    profile = run.profile()
+    profile = profile_of_run(run)
     run.announce("roofline")
     return measured_roofline(
         profile, lambda again: machine_peaks(run.threads, again=again, cancel=run.cancel)

@@ -9,8 +9,8 @@ import pytest
 
 from tests.features.profile.traces import chain, trace_of
 from workbench.core.config import Config
-from workbench.features.memory.by_node import memory_of
 from workbench.features.profile.calls import read_profile
+from workbench.features.profile.memory.by_node import memory_of
 from workbench.features.profile.running import Execution, profile_execution
 
 FEED = {"x": np.ones((64, 16), np.float32)}

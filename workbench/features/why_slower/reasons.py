@@ -12,9 +12,9 @@ from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import MOST_LISTED
 from workbench.features.findings.record import FindingRecord, Gain
 from workbench.features.findings.rule import config_fix, look
-from workbench.features.findings.slower.result import PER_RUN, WhySlowerRecord
 from workbench.features.profile.difference.changes import Difference, NodeChange
 from workbench.features.profile.profiled_config import INTEGER_OPERATORS
+from workbench.features.why_slower.result import PER_RUN, WhySlowerRecord
 
 MOST_CHANGES = 5  # groups of nodes, the costliest
 _MOST_OPS = 3  # of the nodes that take longer

@@ -5,7 +5,8 @@ from __future__ import annotations
 from workbench.core.feature import Feature
 from workbench.features.base.examining import ExaminedRun
 from workbench.features.base.measured import PerRun
-from workbench.features.memory.by_node import MEMORY_BUDGET_S, MemoryRecord, memory_as_asked
+from workbench.features.profile.examining import execute, profile_of_run
+from workbench.features.profile.memory.by_node import MEMORY_BUDGET_S, MemoryRecord, memory_as_asked
 
 
 class Memory(PerRun):
@@ -17,9 +18,9 @@ class Memory(PerRun):
 
 def examine(run: ExaminedRun) -> MemoryRecord:
     """Profile once more without the memory pattern, which hides each node's own allocations."""
-    as_asked = run.profile()
+    as_asked = profile_of_run(run)
     run.announce("memory")
-    by_node = run.execute(budget_s=MEMORY_BUDGET_S, per_node_memory=True)
+    by_node = execute(run, budget_s=MEMORY_BUDGET_S, per_node_memory=True)
     return memory_as_asked(by_node, as_asked)
 
 
@@ -27,8 +28,8 @@ FEATURE = Feature(
     "memory",
     MemoryRecord,
     result=Memory,
-    chart="workbench.features.memory.resources_chart:memory_chart",
-    figure="workbench.features.memory.chart:memory_figure",
+    chart="workbench.features.profile.memory.chart:memory_chart",
+    figure="workbench.features.profile.memory.chart:memory_figure",
     per="run",
     side_by_side=True,
     fact="memory",

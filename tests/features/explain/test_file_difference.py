@@ -8,7 +8,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
-from workbench.features.profile.difference.files import file_difference
+from workbench.features.explain.file_difference import file_difference
 
 
 def saved(path: Path, operators: list[str], weights: dict[str, np.ndarray]) -> wb.Model:  # type: ignore[name-defined, type-arg]

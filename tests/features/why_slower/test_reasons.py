@@ -8,10 +8,10 @@ from tests.factories.profiled_configs import FLOAT, INT8, machine
 from tests.features.findings.evidence import evidence
 from tests.features.profile.traces import event, node, write
 from workbench.core.config import Config, DynamicInt8, StaticInt8
-from workbench.features.findings.slower.reasons import why_slower
 from workbench.features.profile.calls import read_profile
 from workbench.features.profile.difference.changes import Difference, NodeChange
 from workbench.features.profile.profiled_config import profiled_config
+from workbench.features.why_slower.reasons import why_slower
 
 FLOAT_NODES = [("c", "Conv", ("x", "w"), 100), ("r", "Relu", ("c",), 10)]
 FLOAT_NET = evidence(FLOAT_NODES, [("w", FLOAT)], label="A")

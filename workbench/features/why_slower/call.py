@@ -20,12 +20,12 @@ from workbench.features.compare.result import Comparison
 from workbench.features.explain import explanation
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.gather import facts_of_inputs
-from workbench.features.findings.slower.reasons import why_slower as reasons_of
-from workbench.features.findings.slower.result import WhySlower
 from workbench.features.findings.weights import scan_weights
 from workbench.features.profile.difference.changes import Difference, difference
 from workbench.features.profile.profiled_config import profiled_config, sharing_of
 from workbench.features.profile.running import Execution, profile_execution
+from workbench.features.why_slower.reasons import why_slower as reasons_of
+from workbench.features.why_slower.result import WhySlower
 
 
 def why_slower(

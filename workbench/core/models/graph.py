@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from workbench.core.bundle.codec import TABLE
 from workbench.core.models.declared import TensorType, value_type
-from workbench.core.models.naming import named_copy, unnamed
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
@@ -282,15 +281,3 @@ def _info(value: ValueInfoProto) -> TensorInfo:
     if not isinstance(kind, TensorType) or kind.sparse:
         return TensorInfo(None, None)
     return TensorInfo(kind.element or None, kind.dims)
-
-
-__all__ = [
-    "Graph",
-    "Node",
-    "TensorInfo",
-    "informed",
-    "named_copy",
-    "read_graph",
-    "unnamed",
-    "with_branch_constants",
-]

@@ -1,4 +1,4 @@
-"""Memory over one run, node by node."""
+"""Memory of one run: node by node, and its totals."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ from collections.abc import Iterator, Mapping
 
 import plotly.graph_objects as go
 
-from workbench.drawing.chart import mebibytes
+from workbench.drawing.chart import Axis, Chart, ChartRow, mebibytes, run_look, size_value
 from workbench.drawing.palette import OCHRE, SLATE, TAN, TEXT
 from workbench.drawing.side_by_side import name_axes, place, plots_of_runs
 from workbench.drawing.template import set_title
 from workbench.drawing.words import plain
-from workbench.features.memory.by_node import MemoryRecord, NodeMemory
+from workbench.features.profile.memory.by_node import MemoryRecord, NodeMemory
 
 _PLOT_PIXELS = 300
 _LINES = (
     ("held by the arena", "held_bytes", TEXT, "dot"),
     ("in use in the arena", "in_use_bytes", SLATE, "solid"),
     ("activations alive, by the graph", "live_bytes", OCHRE, "dash"),
+)
+
+_TOTALS = (
+    ("weights", "weights_bytes"),
+    ("activations alive at once", "peak_live_bytes"),
+    ("in use in the arena, peak", "arena_peak_bytes"),
+    ("held by the arena", "arena_held_bytes"),
 )
 
 
@@ -67,3 +74,15 @@ def _temporaries(memory: MemoryRecord) -> Iterator[go.Bar]:
 
 def _label(node: NodeMemory) -> str:
     return plain(node.node if node.op_type is None else f"{node.node} ({node.op_type})")
+
+
+def memory_chart(by_label: Mapping[str, MemoryRecord]) -> Chart:
+    """Return a row for each total, with a bar for each run."""
+    rows = []
+    for name, field in _TOTALS:
+        bars = (
+            size_value(getattr(memory, field), run_look(index, label))
+            for index, (label, memory) in enumerate(by_label.items())
+        )
+        rows.append(ChartRow(name, (tuple(bars),)))
+    return Chart(("Memory of a run",), (Axis("memory (MiB)"),), tuple(rows))
