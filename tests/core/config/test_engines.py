@@ -94,7 +94,7 @@ def test_a_strangers_factory_is_not_run() -> None:
         ),
         (
             wb.Engine("pytorch", factory="/home/me/net.py:make"),
-            ["spec_from_file_location('net', '/home/me/net.py')"],
+            ["source = module_of('/home/me/net.py', 'net')"],
         ),
         (wb.Engine("pytorch"), ["torch_module')('model', 'model.onnx')"]),
         (

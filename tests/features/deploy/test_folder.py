@@ -24,6 +24,7 @@ from workbench.core.models.model import Model
 from workbench.core.worker.packages import Packages
 from workbench.features.deploy.contract import contract_of
 from workbench.features.deploy.folder import with_libraries
+from workbench.features.deploy.session_file import session_file
 from workbench.features.deploy.texts import SERVER_PACKAGES, dockerfile, requirements
 from workbench.features.deploy.triton import not_expressed
 
@@ -109,6 +110,16 @@ def test_a_python_server_needs_nothing_of_the_workbench(model: Model, tmp_path: 
     requirements = (tmp_path / "out" / "requirements.txt").read_text("utf-8").split()
     assert requirements[0].startswith("onnxruntime==1.")
     assert all("==" in line for line in requirements)
+
+
+@pytest.mark.real
+def test_a_session_with_bound_buffers_gives_the_same_outputs(model: Model) -> None:
+    feed, answers = dict(model.inputs().feeds[0]), []
+    for bound in (False, True):
+        names: dict[str, Any] = {}
+        exec(session_file(session_plan(wb.Config(io_binding=bound))), names)
+        answers.append(names["run"](names["make_session"](str(model.path)), feed))
+    assert all(map(np.array_equal, *answers))
 
 
 def test_requirements_are_those_of_the_configs_environment(model: Model, tmp_path: Path) -> None:

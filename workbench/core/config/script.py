@@ -12,19 +12,20 @@ from workbench.core.plugin_packages import plugin_packages
 from workbench.core.thread_variables import OBEYED_SINCE, thread_origins, variables_of
 
 _NO_TELEMETRY = 'import os\n\nos.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime is imported'
-# As the worker binds: inputs once, outputs once their shapes are known, nothing allocated after that.
-_BOUND = '''on_gpu = {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers())
-device = "cuda" if on_gpu else "cpu"
-
-
-def bind(feeds):
-    """Buffers for these inputs and their outputs, to reuse: `session.run_with_iobinding(it, run_options)`."""
-    binding = session.io_binding()
+BINDING = """    binding = session.io_binding()
+    on_gpu = {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers())
+    device = "cuda" if on_gpu else "cpu"
     for name, array in feeds.items():
         binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array, device))
     for output in session.get_outputs():
         binding.bind_output(output.name, device)
-    session.run_with_iobinding(binding, run_options)
+    session.run_with_iobinding(binding, run_options)"""
+# As the worker binds: inputs once, outputs once their shapes are known, nothing allocated after that.
+_BOUND = f'''
+
+def bind(feeds):
+    """Buffers for these inputs and their outputs, to reuse: `session.run_with_iobinding(it, run_options)`."""
+{BINDING}
     for output, value in zip(session.get_outputs(), binding.get_outputs()):
         binding.bind_ortvalue_output(output.name, value)
     return binding
@@ -65,7 +66,7 @@ def script(
         *([plugins] if plugins and plugins not in before else []),
         "\n".join(options_of(plan)),
         "\n".join(session_of(plan, repr(os.fspath(model)))),
-        "\n".join(_run(plan)),
+        "\n".join([*run_options_of(plan), _BOUND if plan.io_binding else _PLAIN]),
         _INPUTS,
     ]
     return "\n\n".join(parts) + "\n"
@@ -144,8 +145,8 @@ def session_of(plan: SessionPlan, model: str) -> Iterator[str]:
     yield 'print("providers in effect:", session.get_providers())'
 
 
-def _run(plan: SessionPlan) -> Iterator[str]:
+def run_options_of(plan: SessionPlan) -> Iterator[str]:
+    """Yield the options of each run."""
     yield "run_options = ort.RunOptions()"
     for key, text in plan.run_entries:
         yield f"run_options.add_run_config_entry({key!r}, {text!r})"
-    yield _BOUND if plan.io_binding else _PLAIN

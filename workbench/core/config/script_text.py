@@ -12,8 +12,8 @@ from typing import Any
 from workbench.core.config.script_inputs import draw_code
 
 TIME = "import time"
-PREPARING = Path(__file__).parents[1] / "worker" / "preparing"
-CONVERSIONS = ("conversions.py", "float16.py")  # each names only those before it
+WORKER = Path(__file__).parents[1] / "worker"
+CONVERSIONS = ("preparing/conversions.py", "preparing/float16.py")  # each names only those before it
 TIMING = """
 
 if __name__ == "__main__":  # a first look, on random inputs
@@ -81,17 +81,21 @@ class ScriptSteps:
     def lines(self) -> Iterator[str]:
         """Yield the script so far, the imports first and without repetition."""
         imported, code = embedded(self._used)
-        wanted = dict.fromkeys([*self.imports, *imported, "import onnxruntime as ort"])
-        ordered = sorted(wanted, key=lambda line: (line.startswith("from"), line))
-        standard = [line for line in ordered if line.split()[1].split(".")[0] in sys.stdlib_module_names]
-        others = [line for line in ordered if line not in standard]
-        yield "\n".join([*standard, *([""] if standard else []), *others])
-        yield from (*([code] if code else []), *self.blocks)
+        yield in_order([*self.imports, *imported, "import onnxruntime as ort"])
+        yield from (*([f"\n{code}\n"] if code else []), *self.blocks)
 
 
-def embedded(names: Iterable[str]) -> tuple[list[str], str]:
-    """Return the imports and the code of some functions of the jobs, with what they need of their modules."""
-    text = "\n".join((PREPARING / name).read_text("utf-8") for name in CONVERSIONS)
+def in_order(imports: Iterable[str]) -> str:
+    """Return import statements as a script begins with them: the standard library first, each once."""
+    ordered = sorted({*imports}, key=lambda line: (line.startswith("from"), line))
+    standard = [line for line in ordered if line.split()[1].split(".")[0] in sys.stdlib_module_names]
+    others = [line for line in ordered if line not in standard]
+    return "\n".join([*standard, *([""] if standard else []), *others])
+
+
+def embedded(names: Iterable[str], files: Iterable[str] = CONVERSIONS) -> tuple[list[str], str]:
+    """Return the imports and the code of some functions of the worker, and of what they use."""
+    text = "\n".join((WORKER / name).read_text("utf-8") for name in files)
     body = ast.parse(text).body
     defined = {name: node for node in body for name in _names(node)}
     waiting, needed = [*names], set[str]()
@@ -101,10 +105,12 @@ def embedded(names: Iterable[str]) -> tuple[list[str], str]:
         waiting += [other for other in read if other in defined and other not in needed]
     nodes = [node for node in body if not needed.isdisjoint(_names(node))]
     imported = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    for statement in imported:
+        statement.names = [alias for alias in statement.names if _bound(alias) in needed]
     lines, code = text.replace("noqa: BLE001 - ", "").splitlines(), ""
     after_function = False
     for node in (node for node in nodes if node not in imported):
-        is_function = isinstance(node, ast.FunctionDef)
+        is_function = isinstance(node, ast.FunctionDef | ast.ClassDef)
         code += "\n\n\n" if is_function or after_function else "\n"
         code += "\n".join(lines[node.lineno - 1 : node.end_lineno])
         after_function = is_function
@@ -114,12 +120,17 @@ def embedded(names: Iterable[str]) -> tuple[list[str], str]:
 def _names(node: ast.stmt) -> list[str]:
     """Return the names that a statement of a module defines."""
     match node:
-        case ast.FunctionDef():
+        case ast.FunctionDef() | ast.ClassDef():
             return [node.name]
         case ast.Assign(targets=[ast.Name(name)]):
             return [name]
         case ast.ImportFrom(module=str(module)) if module.startswith("workbench."):
             return []  # of another module of conversions, which defines it
         case ast.Import() | ast.ImportFrom():
-            return [alias.asname or alias.name for alias in node.names]
+            return [_bound(alias) for alias in node.names]
     return []
+
+
+def _bound(alias: ast.alias) -> str:
+    """Return the name that an import gives to what it imports."""
+    return alias.asname or alias.name.partition(".")[0]

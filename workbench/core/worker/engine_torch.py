@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
@@ -43,13 +42,13 @@ def _factory(name: str | None, sample: str | None, samples: str) -> Callable[[st
         return lambda path: _sample_module(samples, sample, path)
     place, _, function = name.rpartition(":")
     in_file = place.endswith(".py")
-    module = _module_of(place, Path(place).stem) if in_file else importlib.import_module(place)
+    module = module_of(place, Path(place).stem) if in_file else importlib.import_module(place)
     factory: Callable[[str], Any] = getattr(module, function)
     return factory
 
 
-def _module_of(path: str, name: str, folders: list[str] | None = None) -> Any:
-    """Import the file at a path under a name; `folders` makes it a package."""
+def module_of(path: str, name: str, folders: list[str] | None = None) -> Any:
+    """Import the Python file at a path under a name; `folders` makes it a package."""
     spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=folders)
     if spec is None or spec.loader is None:
         raise RuntimeError(f"{path} is no Python file")
@@ -61,7 +60,7 @@ def _module_of(path: str, name: str, folders: list[str] | None = None) -> Any:
 
 def _sample_module(samples: str, sample: str, path: str) -> Any:
     """Make a sample's module; `samples` is the folder of our package, which this environment may lack."""
-    _module_of(str(Path(samples) / "__init__.py"), "sample_models", [samples])
+    module_of(str(Path(samples) / "__init__.py"), "sample_models", [samples])
     return importlib.import_module("sample_models.torch_module").torch_module(sample, path)
 
 
@@ -89,15 +88,15 @@ class Module:
         return run
 
     def arrays(self, result: Any) -> list[Any]:
-        return [tensor.detach().cpu().numpy() for tensor in _tensors(result)]
+        return [tensor.detach().cpu().numpy() for tensor in tensors(result)]
 
 
-def _tensors(result: Any) -> list[Any]:
+def tensors(result: Any) -> list[Any]:
     """Return the tensors of a module's result in order: of a tuple, a dict, or a result of transformers."""
     if isinstance(result, torch.Tensor):
         return [result]
     if isinstance(result, Mapping):
         result = list(result.values())
     if isinstance(result, (tuple, list)):
-        return [tensor for item in result for tensor in _tensors(item)]
+        return [tensor for item in result for tensor in tensors(item)]
     return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.core.config.plan import SessionPlan
-from workbench.core.config.script import options_of, plugins_of, session_of
+from workbench.core.config.script import BINDING, options_of, plugins_of, run_options_of, session_of
 from workbench.core.thread_variables import VARIABLES
 
 _HEAD = '''"""The session of this deployment: the options that were measured, as plain onnxruntime calls."""
@@ -24,25 +24,14 @@ _LIBRARIES = """from pathlib import Path
 LIBRARIES = Path(__file__).with_name("libraries")
 
 """
-_PLAIN = '''
+_RUN = '''
 
 def run(session, feeds):
     """One inference; the result is a list of arrays in the order of the outputs."""
-    return session.run(None, feeds, RUN_OPTIONS)
+{}
 '''
-_BOUND = '''
-
-def run(session, feeds):
-    """One inference with bound inputs and outputs; the result is a list of arrays."""
-    on_gpu = {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers())
-    binding = session.io_binding()
-    for name, array in feeds.items():
-        binding.bind_cpu_input(name, array)
-    for output in session.get_outputs():
-        binding.bind_output(output.name, "cuda" if on_gpu else "cpu")
-    session.run_with_iobinding(binding, RUN_OPTIONS)
-    return binding.copy_outputs_to_cpu()
-'''
+_PLAIN = "    return session.run(None, feeds, run_options)"
+_BOUND = f"{BINDING}\n    return binding.copy_outputs_to_cpu()"
 
 
 def session_file(plan: SessionPlan, *, threads_from_environment: bool = False) -> str:
@@ -59,18 +48,16 @@ def session_file(plan: SessionPlan, *, threads_from_environment: bool = False) -
     libraries = plan.custom_ops or any(library != "auto" for _, library in plan.plugins)
     options = (*plugins_of(plan, "LIBRARIES"), *options_of(plan, "LIBRARIES"))
     made = [line for line in session_of(plan, "model") if not line.startswith("print(")]
-    run_options = [f"RUN_OPTIONS.add_run_config_entry({key!r}, {text!r})\n" for key, text in plan.run_entries]
     return "".join(
         [
             _HEAD.replace(_IMPORT, defaults + _IMPORT),
             _LIBRARIES if libraries else "",
-            "RUN_OPTIONS = ort.RunOptions()\n",
-            *run_options,
+            *(f"{line}\n" for line in run_options_of(plan)),
             "\n\ndef make_session(model):\n",
             '    """Make the session of the file `model`, without the silent fallback of a failed run."""\n',
             *(f"    {line}\n" for line in (*options, *made)),
             "    session.disable_fallback()\n",
             "    return session\n",
-            _BOUND if plan.io_binding else _PLAIN,
+            _RUN.format(_BOUND if plan.io_binding else _PLAIN),
         ]
     )
