@@ -184,6 +184,12 @@ def test_a_worker_or_a_scheduler_that_dies_is_said(client: Any, model: Path, los
         wb.on(client).compare(model, *TWO, **LONG, progress=killed)
 
 
+def test_a_frozen_scheduler_went_away(client: Any, model: Path) -> None:
+    frozen = Started(lambda: client.processes["scheduler"].send_signal(signal.SIGSTOP))
+    with pytest.raises(wb.ClusterError, match="went away"):
+        wb.on(client).compare(model, *TWO, **LONG, progress=frozen)
+
+
 def test_a_call_that_waits_for_long_asks_the_scheduler_less_often() -> None:
     assert [watch_s(waited_s) for waited_s in (0.0, 10.0, 30.0, 600.0)] == [1.0, 1.0, 3.0, 5.0]
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import json
 import shutil
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -45,54 +43,64 @@ class SentFile:
         return home.cache_folder() / "cluster" / f"{self.sha256}-{names}"
 
 
-def missing(files: tuple[SentFile, ...]) -> tuple[str, tuple[SentFile, ...]]:
-    """Return the version of this worker's workbench, and which of these files it has not got."""
-    return __version__, tuple(file for file in files if not file.folder.is_dir())
+def missing(files: tuple[SentFile, ...]) -> tuple[str, str, tuple[SentFile, ...]]:
+    """Return this worker's address, the version of its workbench, and which of these files it has not got."""
+    import distributed
+
+    wanted = tuple(file for file in files if not file.folder.is_dir())
+    return distributed.get_worker().address, __version__, wanted
 
 
 def store(file: SentFile, name: str, offset: int, data: bytes) -> None:
     """Write a part of a file into a folder that is not in use yet."""
-    folder = _arriving(file)
-    path = folder / name
-    if not path.resolve().is_relative_to(folder.resolve()):
-        raise ModelError(f"{name!r} is outside the folder of its model", "keep the weights beside the model")
+    path = _arriving(file) / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("r+b" if offset else "wb") as target:
         target.seek(offset)
         target.write(data)
 
 
-def perform(kind: str, key: str, files: tuple[SentFile, ...], arguments: Any, options: Any) -> bytes:
+def perform(kind: str, files: tuple[SentFile, ...], arguments: Any, options: Any) -> bytes:
     """Call the public function that makes this kind of result with what was sent; return the bundle."""
     import distributed
 
-    worker = distributed.get_worker()
-    reported_s = 0.0
+    worker: Any = distributed.get_worker()
+    key, reported_s = worker.get_current_task(), 0.0
 
     def report(progress: Progress) -> None:
         nonlocal reported_s
         if time.monotonic() - reported_s > _EVERY_S:
             reported_s = time.monotonic()
-            event = asdict(replace(progress, verdicts=(), samples=()))
-            worker.log_event(key, json.dumps(event))
+            worker.log_event(key, asdict(replace(progress, verdicts=(), samples=())))
 
     def report_step(step: str) -> None:
         report(Progress(step, 0, 0.0, 0.0, None, None))
 
-    function = KINDS.named(kind).function
-    with _while_wanted(worker, key) as cancel:
+    def wait() -> None:
+        report_step("waiting: something else is measured on this machine")
+        check_cancel(cancel)
 
-        def wait() -> None:
-            report_step("waiting: something else is measured on this machine")
-            check_cancel(cancel)
+    function, cancel = KINDS.named(kind).function, NobodyWaits(worker.state.tasks, key)
+    with alone(home.cache_folder() / LOCK, wait):
+        for file in files:
+            _take(file)
+        ours = {"progress": report, "cancel": cancel, "keep": False, "on_step": report_step}
+        known = inspect.signature(function).parameters
+        options = {**_received(options), **{name: ours[name] for name in ours if name in known}}
+        return packed(function(*_received(arguments), **options), weights=True)
 
-        with alone(home.cache_folder() / LOCK, wait):
-            for file in files:
-                _take(file)
-            ours = {"progress": report, "cancel": cancel, "keep": False, "on_step": report_step}
-            known = inspect.signature(function).parameters
-            options = {**_received(options), **{name: ours[name] for name in ours if name in known}}
-            return packed(function(*_received(arguments), **options), weights=True)
+
+class NobodyWaits(threading.Event):
+    """Set once the task was cancelled or its client is gone: asked where others wait to be told."""
+
+    def __init__(self, tasks: Mapping[str, Any], key: str) -> None:
+        super().__init__()
+        self._tasks, self._key = tasks, key
+
+    def is_set(self) -> bool:
+        """Return whether the worker still has this task for somebody."""
+        task = self._tasks.get(self._key)
+        return task is None or task.state == "cancelled"
 
 
 def _received(value: Any) -> Any:
@@ -124,21 +132,3 @@ def _take(file: SentFile) -> None:
 
 def _arriving(file: SentFile) -> Path:
     return file.folder.with_name(f".{file.folder.name}")
-
-
-@contextmanager
-def _while_wanted(worker: Any, key: str) -> Iterator[threading.Event]:
-    """Yield an event that is set once the task was cancelled or its client is gone."""
-    cancel, ended = threading.Event(), threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(_EVERY_S):
-            task = worker.state.tasks.get(key)
-            if task is None or task.state == "cancelled":
-                cancel.set()
-
-    threading.Thread(target=watch, name=f"watches {key}", daemon=True).start()
-    try:
-        yield cancel
-    finally:
-        ended.set()

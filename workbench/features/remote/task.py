@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,25 +47,21 @@ class RemoteTask:
         self._target, self._cancel, self._on_progress = target, cancel, on_progress
         self._worker: str | None = None  # its address, once the call is placed
         self._looked_s = 0.0
-        self._key = f"ort-workbench-{uuid4().hex}"
 
     def run(self, kind: str, files: Mapping[SentFile, Path], arguments: Any, options: Any) -> bytes:
         """Make the call; return the bundle."""
         self._report(f"waiting for {'a machine' if self._target is None else quoted(self._target)}")
-        with self._submitted(on_worker.missing, tuple(files)) as placing:
-            version, wanted = self._answer(placing)
-            self._worker = next(iter(self._client.who_has(placing)[placing.key]))
+        self._worker, version, wanted = self._answer(on_worker.missing, tuple(files))
         if version != __version__:
             raise ClusterError(f"the worker has version {version}, here it is {__version__}", SAME_VERSION)
         for file in wanted:
             self._send(file, files[file])
-        self._client.subscribe_topic(self._key, self._hear)
+        key = f"ort-workbench-{uuid4().hex}"
+        self._client.subscribe_topic(key, self._hear)
         try:
-            sent = (kind, self._key, tuple(files), arguments, options)
-            with self._submitted(on_worker.perform, *sent, key=self._key) as made:
-                blob = self._answer(made)
+            blob = self._answer(on_worker.perform, kind, tuple(files), arguments, options, key=key)
         finally:
-            self._client.unsubscribe_topic(self._key)
+            self._client.unsubscribe_topic(key)
         if not isinstance(blob, bytes):
             raise ClusterError(f"the worker {self._worker} answered {quoted(blob)}", "look at its log")
         return blob
@@ -78,101 +72,87 @@ class RemoteTask:
                 size = os.fstat(source.fileno()).st_size
                 for offset in range(0, max(1, size), _PART_BYTES):  # an empty file is one empty part
                     self._report(f"sending {name} to {self._worker}")
-                    part = source.read(_PART_BYTES)
-                    with self._submitted(on_worker.store, file, name, offset, part) as stored:
-                        self._answer(stored)
+                    self._answer(on_worker.store, file, name, offset, source.read(_PART_BYTES))
 
-    @contextmanager
-    def _submitted(self, function: Callable[..., Any], *arguments: Any, key: str = "") -> Iterator[Any]:
-        """Submit a task to a free worker, or to the one that was found; cancel it if it is left early."""
+    def _answer(self, function: Callable[..., Any], *arguments: Any, key: str | None = None) -> Any:
+        """Have a free worker, or the one that was found, call a function; return what it returns.
+
+        Say within seconds that the worker or the scheduler is lost. A task that is left early is cancelled,
+        because nobody waits for it.
+        """
         needs = {MEASURING: 1, **({} if self._target is None else {self._target: 1})}
-        place = {} if self._worker is None else {"workers": [self._worker], "allow_other_workers": False}
-        key = key or f"{self._key}-{uuid4().hex}"
-        future = self._client.submit(function, *arguments, key=key, resources=needs, pure=False, **place)
+        began_s = time.monotonic()
+        future = self._client.submit(
+            function, *arguments, key=key, workers=self._worker, resources=needs, pure=False
+        )
         try:
-            yield future
+            while not future.done():
+                time.sleep(_POLL_S)
+                check_cancel(self._cancel)
+                if time.monotonic() - self._looked_s > watch_s(time.monotonic() - began_s):
+                    self._check_workers()
+                    self._looked_s = time.monotonic()
+            return future.result()
+        except WorkbenchError:
+            raise
+        except ImportError as error:
+            raise ClusterError(f"the worker cannot import the workbench: {error}", SAME_VERSION) from error
+        except Exception as error:
+            self._check_workers()
+            raise ClusterError(f"the call failed on {self._worker}: {error!r}", "look at its log") from error
         finally:
-            if not future.done() and self._client.status == "running":
-                with in_background(lambda _: future.cancel(), "cancel"):  # a frozen scheduler never answers
-                    pass
             future.release()
 
-    def _answer(self, future: Any) -> Any:
-        """Wait for a task; say within seconds that its worker or the scheduler is lost."""
-        began_s = time.monotonic()
-        while not future.done():
-            time.sleep(_POLL_S)
-            check_cancel(self._cancel)
-            if time.monotonic() - self._looked_s > watch_s(time.monotonic() - began_s):
-                self._check_workers()
-                self._looked_s = time.monotonic()
-        if future.status == "finished":
-            return future.result()
-        error = future.exception() if future.status == "error" else None
-        if isinstance(error, WorkbenchError):
-            raise error
-        if isinstance(error, ImportError):
-            raise ClusterError(f"the worker cannot import the workbench: {error}", SAME_VERSION) from error
-        self._check_workers()
-        raise ClusterError(f"the call failed on {self._worker}: {error!r}", "look at the worker's log")
-
     def _check_workers(self) -> None:
-        """Raise ClusterError if no worker can do it, or the one that does it is gone or silent."""
-        tags, silent_s = self._ask_scheduler()
-        if self._worker is not None:
-            if silent_s is None:
-                raise ClusterError(f"the worker {self._worker} left the cluster", "look at its log")
-            if silent_s > SILENT_S:
-                raise ClusterError(
-                    f"the worker {self._worker} is silent for {silent_s:.0f} s: frozen, or out of reach",
-                    "look at that machine, then call again",
-                )
-            return
-        tag = self._target if self._target is not None and MEASURING in tags else MEASURING
-        if tag in tags:
-            return
-        known = sorted(tags - {MEASURING})
-        start = f'dask worker ADDRESS --nthreads 1 --resources "{MEASURING}=1 {self._target or "edge"}=1"'
-        raise ClusterError(
-            f"no worker of the cluster has the tag {quoted(tag)}"
-            + (f"; they have {listed(known, 30)}" if known else ""),
-            f"start one: {start}",
-        )
-
-    def _ask_scheduler(self) -> tuple[set[str], float | None]:
-        gone = ClusterError("the scheduler of the cluster went away", "call again when it is back")
-        asked_s = time.monotonic()
-
-        def give_up() -> None:
-            if time.monotonic() - asked_s > SILENT_S:
-                raise gone
-
-        if self._client.status != "running":
-            raise gone
-        work = partial(self._client.run_on_scheduler, _look, worker=self._worker)
+        """Raise ClusterError if no worker can make the call, or the scheduler gives no answer."""
+        ask = partial(self._client.run_on_scheduler, _obstacle, worker=self._worker, target=self._target)
         try:
-            with in_background(lambda _: work(), "ask the scheduler", self._cancel) as asking:
-                answer: tuple[set[str], float | None] = asking.result(give_up)
+            if self._client.status != "running":
+                raise ConnectionError(self._client.status)
+            with in_background(  # a cancel does not wait for a frozen scheduler
+                lambda _: ask(callback_timeout=SILENT_S), "ask the scheduler", self._cancel
+            ) as asking:
+                obstacle = asking.result()
         except (OSError, TimeoutError, RuntimeError, ValueError) as error:  # what Dask raises when it closes
-            raise gone from error
-        return answer
+            raise ClusterError(
+                "the scheduler of the cluster went away", "call again when it is back"
+            ) from error
+        if obstacle is not None:
+            raise ClusterError(*obstacle)
 
     def _hear(self, event: tuple[float, Any]) -> None:
-        """Show the progress that the worker reports, if it is well-formed."""
-        with suppress(ValueError, TypeError, KeyError):
-            fields = json.loads(event[1])
-            self._on_progress(Progress(**{**fields, "doing": f"{self._worker}: {fields['doing']}"}))
+        """Show the progress that the worker reports, if it is well-formed; Dask adds the worker's address."""
+        try:
+            fields = dict(event[1])
+            doing = f"{fields.pop('worker')}: {fields.pop('doing')}"
+            progress = Progress(doing, **fields)
+        except (ValueError, TypeError, KeyError):
+            return
+        self._on_progress(progress)
 
     def _report(self, doing: str) -> None:
         self._on_progress(Progress(doing, 0, 0.0, 0.0, None, None))
 
 
-def _look(worker: str | None, dask_scheduler: Any) -> tuple[set[str], float | None]:
-    """Return, in the scheduler, for how many seconds a worker was silent, None if it is gone; before there is
-    one, the tags of all that measure. Many calls ask each second, so the answer is small.
+def _obstacle(worker: str | None, target: str | None, dask_scheduler: Any) -> tuple[str, str] | None:
+    """Return, in the scheduler, why the worker, or any one, cannot make the call, and what to do.
+
+    Many calls ask each second, so the answer is small.
     """
     states = dask_scheduler.workers
     if worker is not None:
-        return set(), time.time() - states[worker].last_seen if worker in states else None
-    tags = (set(state.resources) for state in states.values() if MEASURING in state.resources)
-    return set().union(*tags), None
+        if worker not in states:
+            return f"the worker {worker} left the cluster", "look at its log"
+        silent_s = time.time() - states[worker].last_seen
+        if silent_s <= SILENT_S:
+            return None
+        silence = f"the worker {worker} is silent for {silent_s:.0f} s: frozen, or out of reach"
+        return silence, "look at that machine, then call again"
+    tags = {tag for state in states.values() if MEASURING in state.resources for tag in state.resources}
+    tag = target if target is not None and tags else MEASURING
+    if tag in tags:
+        return None
+    others = sorted(tags - {MEASURING})
+    known = f"; they have {listed(others, 30)}" if others else ""
+    start = f'dask worker ADDRESS --nthreads 1 --resources "{MEASURING}=1 {target or "edge"}=1"'
+    return f"no worker of the cluster has the tag {quoted(tag)}{known}", f"start one: {start}"
