@@ -9,9 +9,6 @@ from workbench.features.accuracy.layers_result import (
     sensitivity_chart,
 )
 from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
-from workbench.features.findings.record import FindingRecord, Fix, Gain
-from workbench.features.why_slower.chart import why_slower_chart
-from workbench.features.why_slower.result import WhySlowerRecord
 
 NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
 
@@ -27,31 +24,6 @@ def sensitivity(count=3, name=NASTY, gain_s=1e-5):
         for at in range(count)
     )
     return SensitivityRecord("net", "static int8", "alone", 0.1, rows, "estimated", 16, "data", True, ())
-
-
-def why():
-    fix = Fix("note", "a fix")
-    reason = FindingRecord("casts", NASTY, (), (NASTY,), "sure", Gain.unknown("time"), fix, cost_s=1e-3)
-    return WhySlowerRecord(NASTY, "A", "B", 1e-3, 2e-3, "verdict: slower", 0, 0.0, 3, (reason,), NASTY, None)
-
-
-def test_names_are_escaped_everywhere():
-    drawn = (
-        chart_figure(layer_errors_chart(errors())),
-        chart_figure(sensitivity_chart(sensitivity())),
-        chart_figure(why_slower_chart(why())),
-    )
-    for figure in drawn:
-        assert "<b onmouseover" not in str(figure.to_dict())
-    for scene in (
-        chart_scene(layer_errors_chart(errors())),
-        chart_scene(sensitivity_chart(sensitivity())),
-        chart_scene(why_slower_chart(why())),
-    ):
-        assert "<b onmouseover" not in scene.to_svg()
-        assert scene.to_png()[:4] == b"\x89PNG"
-    for record in (errors(), sensitivity(), why()):
-        assert "<b onmouseover" not in record._repr_html_()
 
 
 def test_very_many_layers_are_bounded_and_said():

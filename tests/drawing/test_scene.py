@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from tests.amount import amount
-from tests.factories.comparisons import HOSTILE
 from workbench.drawing.cell import as_cell
 from workbench.drawing.lettering import broken, drawable, fitted, text_width
 from workbench.drawing.raster import FINER, MOST_PIXELS
@@ -84,11 +83,6 @@ def test_what_fits_is_not_cut_and_what_is_cut_says_so() -> None:
     assert fitted("quite a long text", 12, 60).endswith("…")
     assert " ".join(broken("one two three four five", 12, 60)) == "one two three four five"
     assert len(broken("one two three four five " * 9, 12, 60, most=3)) == 3
-
-
-def test_a_strangers_text_is_text() -> None:
-    root = ElementTree.fromstring(Scene(10, 10, HOSTILE, (TextLine(0, 0, HOSTILE),)).to_svg())
-    assert {element.tag.removeprefix(SVG) for element in root.iter()} == {"svg", "title", "text"}
 
 
 def test_an_enormous_scene_gives_a_bounded_picture() -> None:

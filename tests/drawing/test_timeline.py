@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
+from tests.factories.comparisons import comparison, drawn_run, failed, ordinary, run
 from workbench.drawing.scale import Scale
 from workbench.drawing.timeline import (
     BlockPoint,
@@ -72,16 +72,6 @@ def test_the_table_holds_every_block() -> None:
     assert len(table) == 80
     assert table["at_s"].is_monotonic_increasing
     assert (table["excluded_because"] != "").sum() == 2
-
-
-def test_a_strangers_reason_stays_text() -> None:
-    one = run("A", [[[0.001], [0.002]]])
-    (process,) = one.processes
-    blocks = (process.blocks[0], replace(process.blocks[1], disturbed=(HOSTILE,)))
-    one = replace(one, processes=(replace(process, blocks=blocks),))
-    told = str(timeline_figure(comparison(one, failed("B", HOSTILE), model=HOSTILE)).to_dict())
-    assert "excluded: " in told
-    assert "<img" not in told
 
 
 def test_far_apart_means_logarithmic() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -13,12 +11,8 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from workbench.core.errors import WorkbenchError
 from workbench.features.base.history import History
-from workbench.features.base.registry import KINDS
 
 MADE = examples.further()
-
-
-SECTIONS = {kind.name for kind in KINDS if kind.heading}
 
 
 def whole() -> wb.Comparison:
@@ -27,11 +21,6 @@ def whole() -> wb.Comparison:
     for further in MADE.values():
         result.add(further, "B")
     return result
-
-
-@pytest.fixture(scope="module")
-def compared() -> wb.Comparison:
-    return whole()
 
 
 def test_a_run_keeps_its_label() -> None:
@@ -65,18 +54,3 @@ def test_the_history_gets_it_too() -> None:
     History().add(result.record, None)
     result.add(wb.Levels(examples.levels()), "B")
     assert wb.history().open(result.record.id).made("levels", "B").record == examples.levels()
-
-
-@pytest.mark.usefixtures("without_plotly")
-def test_the_page_holds_each_of_them_and_no_strangers_script(compared: wb.Comparison) -> None:
-    page = compared.page_html()
-    sections: dict[str, Any] = {
-        name: page.partition(f'<section id="{name.replace(" ", "-")}">')[2].partition("</section>")[0]
-        for name in SECTIONS
-    }
-    for name, section in sections.items():
-        assert "<table>" in section, name
-        assert re.search(r'class="(plot|picture)"', section), name
-    assert SECTIONS | {"accuracy", "memory", "roofline", "cold start"} == {*MADE}
-    assert "<img src=x" not in page
-    assert "<b onmouseover" not in page

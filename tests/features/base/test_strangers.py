@@ -11,7 +11,17 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from tests.features.base.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_of
+from tests.factories.results import every_kind
+from tests.features.base.strangers import (
+    ESCAPE,
+    FOR_PLOTLY,
+    GOLDEN,
+    NAMELESS,
+    Taken,
+    poisoned,
+    stranger_s,
+    texts_of,
+)
 from workbench.core.errors import WorkbenchError
 from workbench.drawing.canvas.base import View
 from workbench.drawing.canvas.standalone import fragment
@@ -80,6 +90,31 @@ def _asked(value: Any, method: str) -> Any:
         return None
 
 
+def assert_texts_stay_texts(name: str, kind: str, text: str) -> None:
+    if kind == "html":
+        assert Taken(text).found == [], name
+    else:
+        read = [mark for part in texts_of(json.loads(text)) for mark in FOR_PLOTLY if mark in part]
+        assert read == [], name
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("kind", every_kind())
+def test_no_cell_figure_or_picture_obeys_a_text(kind: str) -> None:
+    """Of an example whose every text is an attempt; its page is opened in test_page."""
+    opened = stranger_s(every_kind()[kind])
+    (cell, _), still, figure = opened._repr_mimebundle_(), opened.still().to_svg(), opened.figure()
+    for text in (str(opened), repr(opened), cell["text/plain"]):
+        assert text.replace("\n", "").isprintable()
+    assert ascii(ESCAPE)[1:-1] in str(opened) or kind in NAMELESS
+    assert_texts_stay_texts("still", "html", still)
+    if figure is not None:
+        assert_texts_stay_texts("figure", "plotly", figure.to_json())
+    for shown in (opened.saved, *getattr(opened.saved, "runs", ())):
+        if hasattr(shown, "_repr_html_"):
+            assert_texts_stay_texts("record", "html", shown._repr_html_())
+
+
 @pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.usefixtures("coarse", "without_plotly")
@@ -96,8 +131,4 @@ def test_no_text_is_taken_for_markup(path: Path) -> None:
     texts = [*shown(result, bundle.kind), ("the page", "html", result.page_html())]
     assert any("onerror=window.hacked" in text for _, _, text in texts), "the attempts are there to be seen"
     for (kind, text), name in {(kind, text): name for name, kind, text in texts}.items():
-        if kind == "html":
-            assert Taken(text).found == [], name
-        else:
-            read = [mark for part in texts_of(json.loads(text)) for mark in FOR_PLOTLY if mark in part]
-            assert read == [], name
+        assert_texts_stay_texts(name, kind, text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.core.models import tiny
-from tests.factories.comparisons import HOSTILE, comparison, run
+from tests.factories.comparisons import comparison, run
 from tests.features.explain.conftest import Explain
 from tests.features.explain.models import conv
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
@@ -19,9 +19,7 @@ from workbench.features.explain.charts import (
     OTHERS,
     explanation_chart,
     flow_data,
-    flow_figure,
     operators_chart,
-    passes_chart,
 )
 from workbench.features.explain.explanation import Explained
 from workbench.features.explain.observe import Observation
@@ -173,22 +171,6 @@ def test_figures_hold_what_the_tables_hold(explained: Explain) -> None:
     assert short.rows[-1].label == OTHERS
     assert sum(count for _, _, count in flow_data(conv_model).flows) == len(conv_model.source.nodes)
     assert sum(count for _, _, count in flow_data(conv_model, most=1).flows) == len(conv_model.source.nodes)
-
-
-@pytest.mark.real
-def test_hostile_names_are_text_in_every_figure(explained: Explain) -> None:
-    hostile = replace(explained("conv"), model_name=HOSTILE)
-    record = replace(_ablation(explained), model_name=HOSTILE)
-    verdicts = [_verdict(label, "tie", 0.99, 1.0, 1.01) for label in "BCDE"]
-    by_level = levels.levels_of(HOSTILE, _observation(hostile), _record(verdicts))
-    for figure in (
-        chart_figure(explanation_chart(hostile)), chart_figure(passes_chart(hostile)), flow_figure(hostile),
-        chart_figure(worth_chart(record)), chart_figure(levels_chart(by_level)),
-    ):  # fmt: skip
-        assert "<img" not in str(figure.layout)
-        assert "script>" not in str(figure.layout)
-    assert "<img" not in record._repr_html_()
-    assert "<img" not in by_level._repr_html_()
 
 
 @pytest.mark.slow

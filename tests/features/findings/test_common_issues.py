@@ -22,8 +22,7 @@ from benchmarks.graphs import explained_of
 from tests.factories.graphs import graph, node
 from tests.factories.runs import block, process, run
 from tests.features.findings.evidence import evidence, say
-from tests.features.findings.test_settings import free_inputs
-from workbench.core.config import Config, DynamicInt8, Provider, StaticInt8
+from workbench.core.config import Config, DynamicInt8, StaticInt8
 from workbench.core.cpu import usable_cores
 from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
 from workbench.features.findings.fix_result import FixResult
@@ -158,15 +157,6 @@ def test_an_arena_that_holds_memory_is_turned_off_and_measured(tmp_path: Path) -
     assert "MiB less, measured" in result.prediction
 
 
-def test_the_article_s_remedy_of_growing_memory_is_taken_back() -> None:
-    asked = Config(providers=(Provider("cuda", arena_extend_strategy="kSameAsRequested"), "cpu"))
-    (finding,) = say("arena-grows-as-requested", evidence(NODES, config=asked))
-    assert finding.fix.config == Config(
-        providers=(Provider("cuda", cudnn_conv_algo_search="HEURISTIC"), "cpu")
-    )
-    assert finding.gain.subject == "memory"
-
-
 # 5. Data are copied to and fro
 
 
@@ -203,13 +193,6 @@ def test_shapes_that_are_computed_in_every_run_are_fixed(tmp_path: Path) -> None
     tried(finding)
     assert "Shape" in kinds_that_ran(path, Config())
     assert "Shape" not in kinds_that_ran(path, fixed)
-
-
-def test_tensorrt_without_profiles_gets_the_shapes_that_were_measured() -> None:
-    facts = free_inputs(("x", ("batch", 3)), sizes=(("batch", 2),))
-    (finding,) = say("engine-without-profiles", facts)
-    assert finding.fix.config.providers[0].option("trt_profile_max_shapes") == "x:2x3"
-    assert say("engine-without-profiles", replace(facts, config=finding.fix.config)) == []
 
 
 # 7. Quantization is slower
@@ -249,16 +232,6 @@ def test_a_slow_first_run_is_found_where_it_was_measured(tmp_path: Path) -> None
     assert say("slow-first-run", replace(facts, run=replace(measured, processes=tuple(usual)))) == []
 
 
-def test_a_first_run_that_searches_convolutions_is_told_to_use_a_heuristic() -> None:
-    searching = run("A", [replace(process(1, [block(0.0019)]), first_run_s=0.634)], config=CUDA)
-    facts = evidence(NODES, config=CUDA, run=searching)
-    (finding,) = say("convolution-search", facts)
-    assert finding.fix.config == Config(
-        providers=(Provider("cuda", cudnn_conv_algo_search="HEURISTIC"), "cpu")
-    )
-    assert say("convolution-search", replace(facts, config=finding.fix.config)) == []
-
-
 # 9. The load is slow
 
 
@@ -285,17 +258,3 @@ def test_an_engine_that_is_built_at_each_start_is_cached() -> None:
     (finding,) = say("engine-built-at-each-start", evidence(NODES, config=asked, run=slow))
     assert finding.fix.config is not None
     assert finding.fix.config.providers[0].option("trt_engine_cache_enable") in ("1", "True")
-
-
-def test_each_issue_has_a_row_in_the_docs() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "common-issues.md").read_text("utf-8")
-    rows = [
-        line
-        for line in page.splitlines()
-        if line.startswith(tuple(f"| {number} " for number in range(1, 10)))
-    ]
-    assert len(rows) == 9
-    source = Path(__file__).read_text("utf-8")
-    for row in rows:
-        for finding in row.split("|")[4].split("`")[1::2]:
-            assert f'"{finding}"' in source, finding
