@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.drawing.glossary import entries
+from workbench.core.glossary import entries
 
 PAGE = Path(__file__).with_suffix(".md")
 HEAD = """# Glossary

@@ -84,7 +84,7 @@ def test_tests_come_in_by_the_front_door() -> None:
         ("super()._load()", "_load"),
         ("from workbench.core.models.wire import _varint", "_varint"),
         ("monkeypatch.setattr(Worker, '_wait', watched)", "_wait"),
-        ("monkeypatch.setattr('workbench.features.versions._measured', made)", "_measured"),
+        ("monkeypatch.setattr('workbench.features.variants.versions._measured', made)", "_measured"),
         ("getattr(made, '_private')", "_private"),
         ("box.children[0].value", "box.children[0]"),
         ("box.children[-1]", "box.children[-1]"),

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
-from workbench.drawing.glossary import explained, meaning
+from workbench.core.glossary import explained, meaning
 from workbench.drawing.numbers import numbers_table
 from workbench.drawing.page.banner import numbers_html
 

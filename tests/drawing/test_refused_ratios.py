@@ -14,8 +14,8 @@ from workbench.drawing.chart import Chart
 from workbench.features.improve.html import steps_html
 from workbench.features.improve.result import improvement_chart
 from workbench.features.variants.levels import levels_chart
+from workbench.features.variants.versions.record import versions_chart
 from workbench.features.variants.worth import worth_chart
-from workbench.features.versions.record import versions_chart
 
 
 def drawn(chart: Chart, row: int, axis: int) -> tuple[float | None, str, str]:

@@ -19,6 +19,7 @@ from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.kinds import Part, about_comparison
 from workbench.core.bundle.origin import Origin
 from workbench.core.measure.measurement import MeasurementRecord
+from workbench.features.accuracy.first_difference.record import FirstDifferenceRecord, TensorDifference
 from workbench.features.accuracy.layers_record import LayerError, LayerErrorsRecord, TensorError, WeightError
 from workbench.features.accuracy.record import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 from workbench.features.accuracy.sensitivity_record import LayerSensitivity, SensitivityRecord
@@ -34,7 +35,6 @@ from workbench.features.deploy.record import (
 from workbench.features.explain.explanation import Explained
 from workbench.features.explain.file_difference import FileDifference, OperatorCounts, WeightChange
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
-from workbench.features.first_difference.record import FirstDifferenceRecord, TensorDifference
 from workbench.features.grid.matrix import MatrixRecord
 from workbench.features.grid.record import GridAxis, Place, Series
 from workbench.features.grid.sweep import SweepRecord
@@ -54,8 +54,8 @@ from workbench.features.tune.space import Space
 from workbench.features.variants.levels import LevelRow, LevelsRecord
 from workbench.features.variants.memory_settings import MemorySetting, MemorySettingsRecord
 from workbench.features.variants.threads import ThreadPoint, ThreadScalingRecord
+from workbench.features.variants.versions.record import VersionRow, VersionsRecord
 from workbench.features.variants.worth import Worth, WorthRecord
-from workbench.features.versions.record import VersionRow, VersionsRecord
 from workbench.features.why_slower.result import WhySlowerRecord
 
 

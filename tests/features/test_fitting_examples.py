@@ -120,9 +120,9 @@ def test_callers_go_beyond_the_cores(cores: int, callers: str, monkeypatch: pyte
 def test_versions_are_those_that_are_kept_else_the_newest_before_this_one(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.features.versions.installed", lambda *_: "1.31.1")
+    monkeypatch.setattr("workbench.features.variants.versions.installed", lambda *_: "1.31.1")
     assert example("versions", "environments", None) == "1.29.1, or a path"
-    monkeypatch.setattr("workbench.features.versions.installed", lambda *_: "1.27.0")
+    monkeypatch.setattr("workbench.features.variants.versions.installed", lambda *_: "1.27.0")
     assert example("versions", "environments", None) == "1.24.1, or a path"
     for version in ("1.9.0", "1.20.1", "1.27.0"):
         (own_home / "cache" / "versions" / version).mkdir(parents=True)

@@ -333,7 +333,7 @@ def test_versions_are_compared_in_environments(
         calls.update(options, model=model, environments=environments, config=config)
         return wb.Versions(examples.versions())
 
-    monkeypatch.setattr("workbench.features.versions.compare_versions", compare_versions)
+    monkeypatch.setattr("workbench.features.variants.versions.compare_versions", compare_versions)
     arguments = ["--environments", "/old", "--environments", "/new", "--a", "level=basic"]
     assert main(["compare-versions", model, *arguments]) == 0
     assert (calls["environments"], calls["config"]) == (["/old", "/new"], wb.Config(level="basic"))

@@ -123,7 +123,7 @@ def test_a_cell_that_needs_a_gpu_says_so() -> None:
     values = {**dict.fromkeys(cells), next(iter(cells)): 3.5}
     one_known = course.compare_with_article("standalone-tensorrt", values)
     assert str(one_known).count("On this machine: ") == len(cells)
-    assert "<th>on this machine</th>" in one_known._repr_html_()
+    assert ">on this machine</th>" in one_known._repr_html_()
     cell = "provider-latency/ResNet-50/cuda_ms"
     assert course.compare_with_article(cell, None).rows[0].own == "not measured: needs a GPU"
     assert course.compare_with_article(cell, 3.5).rows[0].own == "3.5"

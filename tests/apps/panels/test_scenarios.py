@@ -23,7 +23,7 @@ LINES = ["sweep", "matrix", "versions", "load test", "decoding"]
 FUNCTIONS = {
     "sweep": ("workbench.features.grid.calls.sweep", "wb.sweep("),
     "matrix": ("workbench.features.grid.calls.matrix", "wb.matrix("),
-    "versions": ("workbench.features.versions.compare_versions", "wb.compare_versions("),
+    "versions": ("workbench.features.variants.versions.compare_versions", "wb.compare_versions("),
     "load test": ("workbench.features.load.call.load_test", "wb.load_test("),
     "decoding": ("workbench.features.decode.call.decode", "wb.decode("),
 }

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from workbench.apps.panels.table import TableWidget, head_of
-from workbench.drawing.glossary import meaning
+from workbench.core.glossary import meaning
 
 AVOIDED = ("set aside", "beside nothing", "share as…", "1 rounds", "may lose")
 ENDS = (".py", ".js", ".html")

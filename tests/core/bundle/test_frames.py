@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.factories.records import CONFIGS, block, comparison, failed_run, process, run
-from workbench.core.bundle.display import config_in_words, to_table
+from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.run import LatencySamples
 from workbench.core.config import Config, PreparedModel, TransformerFusion
 from workbench.core.text import in_mib, in_ms
@@ -113,7 +113,7 @@ def test_a_verdict_in_a_plain_console_is_a_sentence() -> None:
     assert repr(differs) == "<Verdict on B: outputs differ; wrong>", "no speed of a wrong answer"
 
 
-def test_tables_and_units() -> None:
+def test_units() -> None:
     assert in_ms(0.0012345) == "1.234 ms"
     assert in_mib(3 << 20) == "3.0 MiB"
     assert in_ms(None) is None
@@ -122,14 +122,6 @@ def test_tables_and_units() -> None:
     assert in_ms(0.000236, 3, signed=True) == "+0.236 ms"
     assert in_ms(-0.616, 3, signed=True) == "-616 ms"
     assert in_mib(None) is None
-    assert to_table(("a&b",), [(None,), ("<i>",)], "<c>") == (
-        "<table><caption>&lt;c&gt;</caption><thead><tr><th>a&amp;b</th></tr></thead>"
-        "<tbody><tr><td>not known</td></tr><tr><td>&lt;i&gt;</td></tr></tbody></table>"
-    )
-
-
-def test_a_long_head_may_break_after_an_underscore() -> None:
-    assert "<th>peak_<wbr>rss_<wbr>bytes</th>" in to_table(("peak_rss_bytes",), [], "a table")
 
 
 def test_a_setting_is_named_once_in_the_words_of_a_config() -> None:

@@ -13,7 +13,7 @@ import workbench as wb
 from tests.factories import results as examples
 from workbench.core.errors import RunFailed
 from workbench.core.worker import endings, graph_capture, session
-from workbench.features.versions.record import VersionRow
+from workbench.features.variants.versions.record import VersionRow
 
 RECORD = examples.versions()
 

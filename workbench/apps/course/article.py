@@ -9,8 +9,9 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.core.bundle.display import DataFrame, data_frame, to_table
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.errors import ConfigError
+from workbench.core.html_table import html_table
 from workbench.core.text import did_you_mean, listed, one_line
 
 NOT_RECORDED = "no recorded run"
@@ -82,7 +83,7 @@ class ArticleTable:
 
     def _repr_html_(self) -> str:
         rows = [[_cell(value) for value in row] for row in self.rows]
-        return to_table(self.columns, rows, str(self), LONGEST)
+        return html_table(self.columns, rows, str(self), LONGEST)
 
 
 class Article(NamedTuple):
@@ -115,7 +116,7 @@ class ArticleComparison:
     def _repr_html_(self) -> str:
         heads = ("the article", "recorded on two shared cores", "on this machine")
         rows, notes = self._shown()
-        table = to_table(heads[: len(next(iter(rows), heads))], rows, self.title, LONGEST, left=True)
+        table = html_table(heads[: len(next(iter(rows), heads))], rows, self.title, LONGEST, left=True)
         return table + "".join(f"<p>{escape(note)}</p>" for note in notes)
 
     def _shown(self) -> tuple[list[tuple[str, ...]], list[str]]:

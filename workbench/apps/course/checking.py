@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from workbench.apps.course.exercise import Checker, OverBudget, exercises, is_number
 from workbench.apps.course.progress import Attempt, check_name, progress, save
 from workbench.core.errors import ConfigError
+from workbench.core.html_table import facts_table
 from workbench.core.text import listed
 
 LAST_ANSWERS: dict[str, Any] = {}  # by exercise, of this session, for handing in
@@ -40,10 +40,8 @@ class CheckResult:
         if self.limits and self.correct is not None:
             budget += {True: ": kept", False: ": exceeded", None: ": not looked at"}[self.within_budget]
         rows = (("result", self._mark), ("why", self.text), ("budget", budget), ("hint", self.hint))
-        start = '<td style="text-align: left">'  # JupyterLab sets cells to the right, as for numbers
-        cells = (f"<tr><th>{head}</th>{start}{escape(cell)}</td></tr>" for head, cell in rows if cell)
         caption = f"Exercise {self.name}{'' if self.counted else ', not counted'}"
-        return f"<table><caption>{escape(caption)}</caption>{''.join(cells)}</table>"
+        return facts_table([row for row in rows if row[1]], caption)
 
     @property
     def _mark(self) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from workbench.apps.course.effect import OF_KIND
 from workbench.apps.course.exercise import lesson_texts
-from workbench.core.bundle.display import to_table
 from workbench.core.errors import ConfigError
+from workbench.core.html_table import html_table
 from workbench.core.text import listed, quoted
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
@@ -24,7 +24,7 @@ class Rubric(dict[str, tuple[str, ...]]):
     def _repr_html_(self) -> str:
         heads = ("criterion", "what it asks for", "excellent", "insufficient")
         rows = ((name, *texts) for name, texts in self.items())
-        return to_table(heads, rows, "Each criterion counts the same", longest=1_000, left=True)
+        return html_table(heads, rows, "Each criterion counts the same", longest=1_000, left=True)
 
 
 class Decision(tuple[str, ...]):

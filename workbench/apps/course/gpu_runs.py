@@ -10,8 +10,9 @@ from typing import Any
 
 import workbench as wb
 from sample_models import FOLDER
-from workbench.core.bundle.display import DataFrame, frame_of, to_table
+from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.errors import WorkbenchError
+from workbench.core.html_table import html_table
 from workbench.core.text import counted, one_line
 
 SHIPPED = FOLDER / "recorded"
@@ -77,7 +78,7 @@ class GpuRuns:
 
     def _repr_html_(self) -> str:
         rows = [(run.file, run.text, run.ran_on, run.gpu) for run in self.runs] or [("none", "", "", "")]
-        table = to_table(("file", "result", "ran on", "GPU"), rows, "recorded GPU runs", left=True)
+        table = html_table(("file", "result", "ran on", "GPU"), rows, "recorded GPU runs", left=True)
         return f"<p>{escape(self.headline())}</p>{table}"
 
 

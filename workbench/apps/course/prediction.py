@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.apps.course.exercise import is_number
 from workbench.apps.course.progress import Guess, check_name, lesson_of, progress, save
 from workbench.core.errors import ConfigError, WorkbenchError
+from workbench.core.html_table import facts_table
 from workbench.core.text import listed, quoted
 
 if TYPE_CHECKING:
@@ -133,9 +134,8 @@ class Prediction:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """The widget for a live page, the question as a table for a page without a kernel."""
-        table = f"<table><tr><th>{escape(self.question)}</th><td>{escape(self._status())}</td></tr></table>"
         live: dict[str, Any] = dict(self.widget()._repr_mimebundle_())
-        return {**live, "text/plain": str(self), "text/html": table}
+        return {**live, "text/plain": str(self), "text/html": facts_table([(self.question, self._status())])}
 
 
 def predict(

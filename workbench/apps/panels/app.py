@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from workbench.apps.panels.bench import Bench
-from workbench.core.bundle.display import config_in_words, to_table
+from workbench.core.bundle.display import config_in_words
+from workbench.core.html_table import html_table
 from workbench.core.installed import need
 from workbench.core.text import one_line
 
@@ -56,7 +57,7 @@ class Workbench(Bench):
             *((label, config_in_words(config)) for label, config in self.state.configs.items()),
             ("verdict", self._verdict()),
         ]
-        return to_table(("", "when this cell ran"), rows, "The workbench. Run the cell to use its panels")
+        return html_table(("", "when this cell ran"), rows, "The workbench. Run the cell to use its panels")
 
     def _verdict(self) -> str:
         return str(self.result).splitlines()[0] if self.result else "nothing was compared yet"

@@ -12,6 +12,7 @@ from workbench.apps.panels.files import MODELS, keep
 from workbench.apps.panels.handlers import button, error_to, follow, guarded, on_change, own_changes
 from workbench.apps.panels.markup import error_html
 from workbench.apps.server.links import LinkButton, netron_link
+from workbench.core.html_table import facts_table
 from workbench.core.models.samples import card, sample_names
 from workbench.core.stored_files import expanded
 from workbench.core.text import bytes_text, one_line
@@ -117,13 +118,10 @@ def headline(state: Any) -> str:
         return '<div class="wbp-headline">No model is open yet.</div>'
     description = state.model.describe()
     rows = [*description.rows(), *(card(state.source).rows() if state.source in sample_names() else ())]
-    cells = "".join(f"<tr><th>{text(name)}</th><td>{text(value)}</td></tr>" for name, value in rows)
     problems = "".join(f'<div class="wbp-error">⚠ {text(problem)}</div>' for problem in description.problems)
     summary = f"<summary><b>{text(description.name, 80)}</b> {text(description.headline)}</summary>"
-    return (
-        f'<details class="wbp-headline">{summary}'
-        f'<table class="wbp-description">{cells}</table></details>{problems}'
-    )
+    facts = facts_table(rows, kind="wbp-description")
+    return f'<details class="wbp-headline">{summary}{facts}</details>{problems}'
 
 
 def completions(typed: str) -> tuple[str, ...]:

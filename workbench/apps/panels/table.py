@@ -14,9 +14,9 @@ from workbench.apps.panels import widgets as W
 from workbench.apps.panels.handlers import link_view, on_change, own_changes, use_button
 from workbench.apps.panels.state import BenchState
 from workbench.core.bundle.display import DataFrame
+from workbench.core.glossary import explained
 from workbench.core.text import one_line
 from workbench.drawing.card import ConfigUse, PickTable
-from workbench.drawing.glossary import explained
 from workbench.drawing.words import plain
 
 _MOST_ROWS = 5_000  # that are sent to the page; the CSV has them all

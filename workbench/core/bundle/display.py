@@ -1,15 +1,12 @@
-"""Tables of records: HTML, whose texts are escaped since they may be untrusted, data frames, and CSV."""
+"""Tables of records: data frames, and CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from html import escape
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
-
-from workbench.core.text import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,35 +17,9 @@ if TYPE_CHECKING:
 else:
     DataFrame = Any  # pandas is imported when there is a table to make
 
-_LONGEST = 200  # characters in a cell: a name can be a megabyte
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet computes: OWASP, "CSV Injection"
 _FLOATS = frozenset(("ratio", "low", "high", "speedup", "worth", "relative_error"))  # columns of numbers
-ABSENT = "not known"
 FILE = "prepared file"  # says itself what it is: not "precision prepared file"
-
-
-def to_table(
-    heads: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    caption: str,
-    longest: int = _LONGEST,
-    *,
-    left: bool = False,
-) -> str:
-    """Return an HTML table with texts of at most `longest` characters; None is shown as absent.
-
-    JupyterLab sets cells to the right, as for numbers; `left` is for tables of sentences.
-    """
-    start = '<td style="text-align: left">' if left else "<td>"
-    # A head may break after an underscore: a column is no wider than its cells need.
-    head = "".join(f"<th>{escape(title).replace('_', '_<wbr>')}</th>" for title in heads)
-    body = "".join(
-        f"<tr>{''.join(f'{start}{_cell(value, longest)}</td>' for value in row)}</tr>" for row in rows
-    )
-    return (
-        f"<table><caption>{escape(one_line(caption, longest))}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
 
 
 def data_frame(rows: Any, columns: list[str] | tuple[str, ...] | None = None) -> pd.DataFrame:
@@ -119,7 +90,3 @@ def config_in_words(config: Config) -> str:
 
 def _joined(value: object) -> object:
     return "; ".join(value) if isinstance(value, tuple) else value
-
-
-def _cell(value: object, longest: int) -> str:
-    return ABSENT if value is None else escape(one_line(str(value), longest))

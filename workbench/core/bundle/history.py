@@ -17,7 +17,6 @@ from workbench.core import home
 from workbench.core.bundle.bundle import Bundle, pack_record, unpack_record
 from workbench.core.bundle.container import unpack
 from workbench.core.bundle.database import reading, writing
-from workbench.core.bundle.display import to_table
 from workbench.core.bundle.entries import (
     COLUMNS,
     PIN,
@@ -31,6 +30,7 @@ from workbench.core.bundle.entries import (
 from workbench.core.bundle.kinds import COMPARISONS, Kinds, Part
 from workbench.core.bundle.origin import Origin
 from workbench.core.errors import BundleError, HistoryError, StorageError
+from workbench.core.html_table import html_table
 from workbench.core.text import counted, one_line
 
 _PATIENCE_S = 30.0  # how long to wait for another writer; a write takes about ten milliseconds
@@ -243,7 +243,7 @@ class RecordHistory:
             for entry in self.entries(most=_SHOWN)
         ]
         more = f", the newest {_SHOWN} of them below" if total > _SHOWN else ""
-        return to_table(heads, rows, f"{total} records{more}")
+        return html_table(heads, rows, f"{total} records{more}")
 
     def _reading(self) -> AbstractContextManager[sqlite3.Connection | None]:
         return reading(self.path, self._patience_s)

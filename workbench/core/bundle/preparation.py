@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from workbench.core.bundle.display import DataFrame, frame_of, to_table
+from workbench.core.bundle.display import DataFrame, frame_of
+from workbench.core.html_table import html_table
 from workbench.core.text import in_mib
 
 
@@ -84,4 +85,4 @@ class Preparation:
             )
             for step in self.steps
         ]
-        return to_table(heads, rows, "prepared") if rows else f"<span>{escape(str(self))}</span>"
+        return html_table(heads, rows, "prepared") if rows else f"<span>{escape(str(self))}</span>"

@@ -11,9 +11,10 @@ from itertools import chain
 from statistics import median
 from typing import Literal
 
-from workbench.core.bundle.display import DataFrame, config_in_words, data_frame, to_table
+from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
 from workbench.core.bundle.preparation import Preparation
 from workbench.core.config import Config
+from workbench.core.html_table import html_table
 from workbench.core.text import in_mib, in_ms
 
 Population = Literal["undisturbed", "all"]
@@ -206,7 +207,7 @@ def runs_to_html(runs: Iterable[Run], caption: str) -> str:
         )
         for run in runs
     ]
-    return to_table(heads, rows, caption)
+    return html_table(heads, rows, caption)
 
 
 def median_of(values: Iterable[float]) -> float | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from workbench.core.config.fields import BY_FIELD, KNOBS, ConfigFields
+from workbench.core.html_table import facts_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,6 @@ def between(before: ConfigFields, after: ConfigFields) -> ConfigDifference:
 
 
 def to_html(config: ConfigFields) -> str:
-    """Return a small table of what was set; keys and texts may be a stranger's."""
-    rows = [
-        f"<tr><th>{escape(BY_FIELD[name].label)}</th><td>{escape(BY_FIELD[name].cell(value))}</td></tr>"
-        for name, value in config.changed().items()
-    ]
-    return f"<table>{''.join(rows)}</table>" if rows else "<span>Config: ORT defaults</span>"
+    """Return a small table of what was set."""
+    facts = [(BY_FIELD[name].label, BY_FIELD[name].cell(value)) for name, value in config.changed().items()]
+    return facts_table(facts) if facts else "<span>Config: ORT defaults</span>"

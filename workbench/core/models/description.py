@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.display import DataFrame, data_frame
+from workbench.core.html_table import facts_table
 from workbench.core.models.declared import Declared, declared_inputs, declared_outputs
 from workbench.core.models.external import ExternalFile
 from workbench.core.models.family import Family, guess_family
@@ -109,12 +110,7 @@ class Description:
         return str(self)  # the text that a plain console shows
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(field)}</th>"
-            f"<td style='text-align:left'>{escape(value)}</td></tr>"
-            for field, value in self.rows()
-        )
-        return f"<b>{escape(shorten(self.name))}</b> {escape(self.headline)}<table>{rows}</table>"
+        return f"<b>{escape(shorten(self.name))}</b> {escape(self.headline)}{facts_table(self.rows())}"
 
 
 def describe(

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
-from itertools import chain, repeat
+from itertools import chain, repeat, starmap
 from statistics import median
 from typing import TYPE_CHECKING
 
+from workbench.core.glossary import explained, meaning
+from workbench.core.html_table import Cell, html_table, scrolling
 from workbench.core.text import bounded, counted, factor, factor_ends, in_digits, in_ms
-from workbench.drawing.glossary import explained, meaning
 from workbench.drawing.markup import text, tooltip
 from workbench.drawing.verdict_picture import (
     ABSENT,
@@ -85,23 +86,19 @@ def measuring_html(progress: Progress, lines: str) -> str:
 
 def numbers_html(table: NumbersTable) -> str:
     """Return a table with a row for each config, and why cells are empty."""
-    heads = "".join(f'<th scope="col"{tooltip(explained(head))}>{text(head)}</th>' for head in table.heads)
-    rows = "".join(_row(index, row) for index, row in enumerate(table.rows))
     notes = f'<div class="v-note">{text("; ".join(table.notes))}</div>' if table.notes else ""
-    return (
-        '<div class="v-scroll" tabindex="0" role="region" aria-label="numbers of each config">'
-        f'<table class="v-numbers"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{notes}'
-    )
+    numbers = html_table(table.heads, starmap(_row, enumerate(table.rows)), kind="v-numbers")
+    return scrolling(numbers, "numbers of each config", "v-scroll") + notes
 
 
-def _row(index: int, row: NumbersRow) -> str:
-    """Return a row: a run's cells, or why it has none."""
+def _row(index: int, row: NumbersRow) -> tuple[object, ...]:
+    """Return the cells of a run, or why it has none."""
     label = f'<b class="v-run v-run-{min(index, 2)}">{text(row.label)}</b>'
-    cells = "".join(f"<td>{text(cell)}</td>" for cell in row.cells)
-    if row.failure is not None:
-        about = f'data-label="{text(row.label)}" colspan="{len(row.cells)}"'
-        cells = f'<td class="v-failure" {about}>{text(row.failure)}</td>'
-    return f'<tr><th scope="row">{label} {text(row.config)}</th>{cells}</tr>'
+    head = Cell(f"{label} {text(row.config)}", names_row=True)
+    if row.failure is None:
+        return head, *row.cells
+    about = f' class="v-failure" data-label="{text(row.label)}" colspan="{len(row.cells)}"'
+    return head, Cell(text(row.failure), about)
 
 
 def _alone(run: Run) -> str:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.core.bundle.display import DataFrame
 from workbench.core.errors import Cancelled, WorkbenchError
+from workbench.core.html_table import Cell, html_table, scrolling
 from workbench.core.text import in_digits, one_line
-from workbench.drawing.glossary import explained
-from workbench.drawing.markup import tooltip
 from workbench.drawing.page.caption import caption_html
 from workbench.drawing.titles import take_title
 
@@ -27,6 +26,7 @@ _MOST_ROWS = 300
 MOST_NODES = 200  # rows of a table with one row per node
 _MOST_LETTERS = 300  # in a cell
 _MOST_PLAIN = 1e15  # a larger number has an exponent
+_NUMBER = ' class="number"'
 _ABSENT = "–"  # noqa: RUF001  # a dash, as tables have it
 
 _asked_to_stop: ContextVar[threading.Event | None] = ContextVar("asked_to_stop", default=None)
@@ -83,17 +83,14 @@ def table(frame: DataFrame, caption: str, *, most: int = _MOST_ROWS, opened: boo
     stop_if_asked()
     rows = frame.head(most)
     kinds = [kind.kind in "if" for kind in frame.dtypes]
-    heads = "".join(map(_head, map(str, frame.columns)))
-    body = "".join(
-        "<tr>" + "".join(map(_cell, row, kinds)) + "</tr>" for row in rows.itertuples(index=False, name=None)
-    )
+    cells = (map(_cell, row, kinds) for row in rows.itertuples(index=False, name=None))
+    shown = html_table([*map(str, frame.columns)], cells, longest=_MOST_LETTERS)
     count = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
     cut = paragraph(f"The first {most:,} of {len(frame):,} rows.", "note") if len(frame) > most else ""
     return (
         f"<details{' open' if opened else ''}><summary>{escape(caption)} "
         f'<span class="note">({count})</span></summary>'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>{cut}</details>"
+        f"{scrolling(shown, caption)}{cut}</details>"
     )
 
 
@@ -138,19 +135,14 @@ def _sentence(text: str) -> str:
     return whole if whole.endswith((".", "!", "?", ")")) else f"{whole}."
 
 
-def _head(name: str) -> str:
-    return f'<th scope="col"{tooltip(explained(name))}>{escape(one_line(name, 80))}</th>'
-
-
-def _cell(value: Any, is_number: bool) -> str:
+def _cell(value: Any, is_number: bool) -> object:
+    """Return a cell of a table: absent, a truth, a number with the digits that one reads, or a text."""
     if value is None or str(value) in ("<NA>", "NaT") or value != value:  # pandas' own absence has no truth
-        return f'<td class="none" title="not known">{_ABSENT}</td>'
+        return Cell(_ABSENT, ' class="none" title="not known"')
     if isinstance(value, bool):
-        return f"<td>{'yes' if value else 'no'}</td>"
+        return "yes" if value else "no"
     if isinstance(value, float):
-        number = in_digits(value, 5) if abs(value) < _MOST_PLAIN else f"{value:.5g}"
-        return f'<td class="number">{number}</td>'
+        return Cell(in_digits(value, 5) if abs(value) < _MOST_PLAIN else f"{value:.5g}", _NUMBER)
     if isinstance(value, int):
-        return f'<td class="number">{value:,}</td>'
-    kind = ' class="number"' if is_number else ""
-    return f"<td{kind}>{escape(one_line(str(value), _MOST_LETTERS))}</td>"
+        return Cell(f"{value:,}", _NUMBER)
+    return Cell(escape(one_line(str(value), _MOST_LETTERS)), _NUMBER) if is_number else value

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from html import escape
 
-from workbench.core.bundle.display import DataFrame, frame_of, to_table
+from workbench.core.bundle.display import DataFrame, frame_of
+from workbench.core.html_table import html_table
 
 _MOST_ROWS = 15
 
@@ -107,7 +108,7 @@ class LayerErrorsRecord:
             for layer in self.worst[:_MOST_ROWS]
         ]
         heads = ("layer", "operator", "weights", "rounding of its input", "output so far")
-        return f"<p>{escape(str(self))}</p>{to_table(heads, rows, 'SQNR, the worst first')}"
+        return f"<p>{escape(str(self))}</p>{html_table(heads, rows, 'SQNR, the worst first')}"
 
 
 def _badness(layer: LayerError) -> tuple[float, float]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Literal
 
-from workbench.core.bundle.display import DataFrame, data_frame, to_table
+from workbench.core.bundle.display import DataFrame, data_frame
+from workbench.core.html_table import html_table
 from workbench.core.text import in_ms
 from workbench.drawing.chart import milliseconds
 
@@ -102,7 +103,7 @@ class SensitivityRecord:
             for layer in self.worst[:_MOST_ROWS]
         ]
         heads = ("layer", "operators", f"error, {self.mode}", f"time saved ({self.latency_how})")
-        return f"<p>{escape(str(self))}</p>{to_table(heads, rows, 'the worst first')}"
+        return f"<p>{escape(str(self))}</p>{html_table(heads, rows, 'the worst first')}"
 
 
 @dataclass(frozen=True, slots=True)

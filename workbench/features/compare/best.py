@@ -147,10 +147,10 @@ class Best:
         return answers
 
     def _repr_html_(self) -> str:
-        from workbench.core.bundle.display import to_table
+        from workbench.core.html_table import html_table
 
         frame = self.to_frame()
-        return to_table([*map(str, frame)], frame.itertuples(index=False, name=None), self.answer)
+        return html_table([*map(str, frame)], frame.itertuples(index=False, name=None), self.answer)
 
     def __repr__(self) -> str:
         return f"<Best: {printable(self.answer)}>"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from itertools import groupby
 
 from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.bundle.machine import Machine
+from workbench.core.html_table import Cell, html_table
 from workbench.core.measure.providers import ProviderState
 from workbench.core.text import aligned, in_digits, in_gib
 
@@ -96,13 +96,8 @@ class Doctor:
         return str(self)  # what a plain console shows
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(topic)}</th>"
-            f"<td style='text-align:left'>{escape(item)}</td>"
-            f"<td style='text-align:left;white-space:pre-wrap'>{escape(value)}</td></tr>"
-            for topic, item, value in self._rows()
-        )
-        return f"<table><thead><tr><th>topic</th><th>item</th><th>value</th></tr></thead>{cells}</table>"
+        rows = ((Cell.naming(topic), item, Cell.of_lines(value)) for topic, item, value in self._rows())
+        return html_table(("topic", "item", "value"), rows, left=True)
 
     def _rows(self) -> Iterator[tuple[str, str, str]]:
         """Yield topic, item and value of each line of the report."""

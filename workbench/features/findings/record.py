@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from workbench.core.bundle.display import DataFrame, frame_of, to_table
+from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
+from workbench.core.html_table import html_table
 from workbench.core.text import counted, factor, factor_ends, in_ms, shorten
 
 Confidence = Literal["sure", "likely", "maybe"]
@@ -240,7 +241,7 @@ class FindingsRecord:
             (finding.headline, " ".join(finding.evidence), finding.fix.text, finding.confidence)
             for finding in self.findings
         ]
-        return to_table(("finding", "evidence", "fix", "confidence"), rows, self.headline)
+        return html_table(("finding", "evidence", "fix", "confidence"), rows, self.headline)
 
 
 def check_findings(record: FindingsRecord, fix: str) -> None:

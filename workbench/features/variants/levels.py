@@ -9,12 +9,12 @@ from itertools import pairwise
 from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import to_table
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.kinds import about_comparison
 from workbench.core.config import Config
 from workbench.core.config.plan import LEVELS
 from workbench.core.feature import Feature
+from workbench.core.html_table import html_table
 from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Model, load
 from workbench.core.prepare.replayed import replayed
@@ -138,7 +138,7 @@ class LevelSteps:
 
     def _repr_html_(self) -> str:
         rows = [(f"{step.before} to {step.after}", step.nodes_removed, step.speed()) for step in self.steps]
-        return to_table(("step", "nodes removed", "speed"), rows, self._conclusion())
+        return html_table(("step", "nodes removed", "speed"), rows, self._conclusion())
 
 
 def steps_of(rows: Sequence[LevelRow]) -> LevelSteps:

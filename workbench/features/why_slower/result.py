@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from workbench.core.bundle.display import DataFrame, frame_of, to_table
+from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.errors import BundleError
 from workbench.core.feature import Feature
+from workbench.core.html_table import html_table
 from workbench.core.text import in_ms, in_time
 from workbench.features.base.result import Result
 from workbench.features.findings.record import FindingRecord
@@ -78,7 +79,7 @@ class WhySlowerRecord:
 
     def _repr_html_(self) -> str:
         rows = [(reason.id, reason.sentence, reason.cost_text, reason.fix.text) for reason in self.reasons]
-        table = to_table(("reason", "what was seen", "time of a run", "what to do"), rows, "reasons")
+        table = html_table(("reason", "what was seen", "time of a run", "what to do"), rows, "reasons")
         if not rows:
             table = "".join(f"<p>{escape(line)}</p>" for line in self._without_reason())
         return f"<p>{escape(self.headline)}</p>{table}"

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from workbench.core.bundle.codec import TABLE
-from workbench.core.bundle.display import DataFrame, frame_of, to_table
+from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.errors import ConfigError
+from workbench.core.html_table import html_table
 from workbench.core.models.graph import Graph
 from workbench.core.text import counted
 from workbench.features.explain.placement.prediction import CPU, predict
@@ -63,7 +64,7 @@ class PredictionCheck:
     def _repr_html_(self) -> str:
         heads = ("wrongly predicted", "operator", "predicted", "actual", "condition")
         cells = attrgetter("node", "op_type", "predicted", "actual", "condition")
-        return to_table(heads, map(cells, self.wrong[:_MOST_ROWS]), str(self))
+        return html_table(heads, map(cells, self.wrong[:_MOST_ROWS]), str(self))
 
 
 def compare_prediction(placement: Placement, divided: Graph) -> PredictionCheck:

@@ -14,8 +14,9 @@ from functools import cache
 from importlib.resources import files
 
 from workbench.core.bundle.codec import TABLE
-from workbench.core.bundle.display import DataFrame, data_frame, to_table
+from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.errors import ConfigError
+from workbench.core.html_table import html_table
 from workbench.core.models.graph import Graph
 from workbench.core.plugin_packages import plugin_packages
 from workbench.drawing.chart import Axis, Chart, Value, one_value, series_look
@@ -202,7 +203,7 @@ class Predictions:
         frame = self.to_frame().drop(columns=["source"])
         heads = [name.replace("_", " ") for name in frame.columns]
         rows = frame.astype(object).where(frame.notna(), None).values.tolist()
-        return to_table(heads, rows, str(self))
+        return html_table(heads, rows, str(self))
 
 
 def predict_all(graph: Graph, sizes: Mapping[str, int] | None = None) -> Predictions:

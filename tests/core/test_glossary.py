@@ -12,7 +12,7 @@ import pytest
 from docs.words import PAGE, page
 from tests.factories.comparisons import comparison, drawn_run, ordinary
 from workbench.core.bundle.comparison import Doubt
-from workbench.drawing.glossary import ALSO, WORDS, entries, explained, meaning
+from workbench.core.glossary import ALSO, WORDS, entries, explained, meaning
 from workbench.drawing.latency import latency_table
 from workbench.drawing.numbers import numbers_table
 from workbench.drawing.page.banner import numbers_html, verdict_html
@@ -98,7 +98,7 @@ def test_a_headline_says_what_the_word_means(kind: str, word: str) -> None:
 def test_a_table_of_a_page_explains_its_columns_and_trusts_none() -> None:
     frame = pd.DataFrame([[1.0, "x", 2.0]], columns=["p99_ms", "node", 'p90"><img src=x>'])
     html = table(frame, "a table")
-    assert f'<th scope="col" title="{escape(meaning("p99"))}">p99_ms</th>' in html
+    assert f'<th scope="col" title="{escape(meaning("p99"))}">p99_<wbr>ms</th>' in html
     assert '<th scope="col">node</th>' in html
     assert "<img" not in html
 

@@ -36,8 +36,14 @@ from workbench.features.compare.call import compare
 from workbench.features.explain.observe import Observation, observe
 from workbench.features.profile.calls import profile
 from workbench.features.variants.variant import check_compared
-from workbench.features.versions.bisecting import bisected
-from workbench.features.versions.record import TITLE, OpTime, VersionRow, VersionsRecord, versions_chart
+from workbench.features.variants.versions.bisecting import bisected
+from workbench.features.variants.versions.record import (
+    TITLE,
+    OpTime,
+    VersionRow,
+    VersionsRecord,
+    versions_chart,
+)
 
 
 class Versions(Judged):
@@ -181,7 +187,7 @@ _PLACES = (
 _BISECT = "yes: find the release in which outputs or latency changed, between two versions by number"
 FEATURE = Feature(
     "versions", VersionsRecord, check_compared, lambda record: about_comparison(record.comparison),
-    result=Versions, chart=versions_chart, call="workbench.features.versions:compare_versions",
+    result=Versions, chart=versions_chart, call="workbench.features.variants.versions:compare_versions",
     takes=("inputs", "budget_s", "calibration", "progress", "keep"),
     form=(
         Field("environments", "versions", _PLACES, names, example=_versions, required=True,

@@ -21,11 +21,7 @@ from workbench.core.models import Model
 from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
 from workbench.core.text import counted
-from workbench.features.base.result import Result, origin_of
-from workbench.features.base.running import Feeds, finding_inputs, inputs_of
-from workbench.features.base.subjects import subjects_of
-from workbench.features.explain.explanation import explain
-from workbench.features.first_difference.record import (
+from workbench.features.accuracy.first_difference.record import (
     MOST_ERROR,
     FirstDifferenceRecord,
     TensorDifference,
@@ -34,6 +30,10 @@ from workbench.features.first_difference.record import (
     first_difference_chart,
     jump_of,
 )
+from workbench.features.base.result import Result, origin_of
+from workbench.features.base.running import Feeds, finding_inputs, inputs_of
+from workbench.features.base.subjects import subjects_of
+from workbench.features.explain.explanation import explain
 
 MOST_PASSES = 24  # switched off one by one
 MOST_FILE_BYTES = 256 << 20  # with weights; a larger model is searched by bisection

@@ -54,7 +54,7 @@ def environments_of(monkeypatch: pytest.MonkeyPatch, *places: str, progress: Any
             raise wb.Cancelled("seen enough", "")
         return {}
 
-    monkeypatch.setattr("workbench.features.versions.software_of", software)
+    monkeypatch.setattr("workbench.features.variants.versions.software_of", software)
     with pytest.raises(wb.Cancelled):
         wb.compare_versions("digits-conv", list(places), progress=progress, keep=False)
     return seen

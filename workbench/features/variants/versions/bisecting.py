@@ -8,7 +8,7 @@ from math import sqrt
 
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import RunFailed
-from workbench.features.versions.record import BisectStep, Changed, VersionRow, VersionsRecord
+from workbench.features.variants.versions.record import BisectStep, Changed, VersionRow, VersionsRecord
 
 
 def bisected(releases: Sequence[str], measure: Callable[[list[str]], VersionsRecord]) -> VersionsRecord:

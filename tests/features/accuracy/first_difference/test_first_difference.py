@@ -19,8 +19,8 @@ from tests.core.prepare.test_optimizers import put
 from workbench.core.text import share_of
 from workbench.core.worker import computing, exposing, tensors
 from workbench.core.worker.values import write_values
-from workbench.features.first_difference import POINTS, bisected
-from workbench.features.first_difference.record import FirstDifferenceRecord, TensorDifference
+from workbench.features.accuracy.first_difference import POINTS, bisected
+from workbench.features.accuracy.first_difference.record import FirstDifferenceRecord, TensorDifference
 
 pytestmark = pytest.mark.real
 LAYERS, WIDTH, AT = 12, 16, 7
@@ -275,7 +275,7 @@ def test_a_large_model_is_searched_by_bisection_with_few_tensors_in_view(
     """Models of 1,000 nodes, which stand for large ones, with one difference in their 22nd to 24th."""
     right, wrong = with_a_fault(plant, tmp_path)
     whole = wb.first_difference(right, wrong, tolerance=tolerance).record
-    monkeypatch.setattr("workbench.features.first_difference.MOST_FILE_BYTES", 1000)
+    monkeypatch.setattr("workbench.features.accuracy.first_difference.MOST_FILE_BYTES", 1000)
     found = wb.first_difference(right, wrong, tolerance=tolerance)
     record = found.record
     assert record.origin is not None

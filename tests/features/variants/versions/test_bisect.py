@@ -43,10 +43,10 @@ def other_outputs_from(release: str) -> Measure:
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The places that were compared."""
     monkeypatch.setattr(
-        "workbench.features.versions.releases",
+        "workbench.features.variants.versions.releases",
         lambda first, last, *_: [first, *RELEASES[1:3], last],
     )
-    monkeypatch.setattr("workbench.features.versions.profile", Profile)
+    monkeypatch.setattr("workbench.features.variants.versions.profile", Profile)
     return []
 
 
@@ -68,7 +68,7 @@ def put(monkeypatch: pytest.MonkeyPatch, seen: list[list[str]], facts: Measure) 
         )
         return replace(example, rows=(first, replace(second, failure=None, **facts(places[1]))))
 
-    monkeypatch.setattr("workbench.features.versions.compare_places", measure)
+    monkeypatch.setattr("workbench.features.variants.versions.compare_places", measure)
 
 
 @pytest.mark.parametrize("release", RELEASES[1:])
@@ -89,7 +89,7 @@ def test_the_release_of_the_change_is_found(
 def test_no_change_is_said(monkeypatch: pytest.MonkeyPatch, measured: list[list[str]]) -> None:
     put(monkeypatch, measured, slower_from("9.9"))
     monkeypatch.setattr(
-        "workbench.features.versions.compare_places",
+        "workbench.features.variants.versions.compare_places",
         lambda *_, **__: replace(
             examples.versions(),
             rows=tuple(
@@ -162,7 +162,7 @@ def test_a_release_that_does_not_run_is_named(
 ) -> None:
     broken = replace(examples.versions().rows[1], failure="no kernel", onnxruntime="1.22.0")
     record = replace(examples.versions(), rows=(examples.versions().rows[0], broken))
-    monkeypatch.setattr("workbench.features.versions.compare_places", lambda *_, **__: record)
+    monkeypatch.setattr("workbench.features.variants.versions.compare_places", lambda *_, **__: record)
     with pytest.raises(wb.RunFailed, match=r"1\.22\.0 does not run it: no kernel"):
         wb.compare_versions("digits-conv", RELEASES, bisect=True, keep=False)
     assert measured == []
