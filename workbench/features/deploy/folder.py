@@ -62,15 +62,33 @@ def write_deployment(
     """Write everything that serves the prepared model; return what was written."""
     contract = contract_of(prepared.model)
     examples = {tensor.name: np.asarray(feed[tensor.name]) for tensor in contract.inputs}
+    plan, notes = session_plan(prepared.config), tuple(prepared.notes)
     with whole_folder(folder) as target:
-        write = _python if kind == "python" else _triton
-        notes = write(target, prepared, contract, examples, serving, cancel)
+        if kind == "python":
+            model = copy_model(prepared.model, target / "model", cancel)
+            plan = with_libraries(plan, target)
+            files = deployed_files(target, cancel)
+            settings = _settings(serving, contract, plan, f"model/{model.name}", files)
+            write_texts(target, _server_texts(prepared, contract, serving, plan, settings))
+            arrays = {f"input_{place}": as_texts(array) for place, array in enumerate(examples.values())}
+            np.savez_compressed(target / "examples.npz", allow_pickle=False, **arrays)
+            for name in ("server.py", "client.py"):
+                shutil.copyfile(SERVING / name, target / name)
+        else:
+            _check_onnx(prepared)
+            copy_model(prepared.model, target / serving.name / "1", cancel)
+            text = triton.config_text(
+                serving.name, prepared.config, contract, examples, instances=serving.concurrency
+            )
+            write_texts(target, {f"{serving.name}/config.pbtxt": text})
+            lost = triton.not_expressed(prepared.config)
+            notes = (*(f"not expressed in Triton: {option}" for option in lost), *notes)
         files = deployed_files(target, cancel)
     return DeploymentRecord(
         name=serving.name,
         kind=kind,
         config=prepared.asked,
-        providers=_providers(prepared),
+        providers=_providers(plan),
         batchable=contract.batchable,
         concurrency=serving.concurrency,
         files=files,
@@ -79,84 +97,77 @@ def write_deployment(
     )
 
 
-def _python(
-    target: Path,
-    prepared: Prepared,
-    contract: Contract,
-    examples: dict[str, Any],
-    serving: Serving,
-    cancel: threading.Event | None,
-) -> tuple[str, ...]:
-    model = copy_model(prepared.model, target / "model", cancel)
-    providers = _providers(prepared)
-    notes = tuple(prepared.notes)
-    plan = with_libraries(session_plan(prepared.config), target)
+def _providers(plan: SessionPlan) -> tuple[str, ...]:
+    return tuple(name for name, _ in plan.providers)
+
+
+def _settings(
+    serving: Serving, contract: Contract, plan: SessionPlan, model: str, files: tuple[DeployedFile, ...]
+) -> dict[str, Any]:
+    """Return what the server reads from deployment.json."""
     limits = {field: value for field, value in asdict(serving).items() if field in _LIMITS}
-    limits |= {"max_json_bytes": _MAX_JSON_BYTES, "max_elements": MAX_ELEMENTS}
-    document = {
+    return {
         "name": serving.name,
         "version": "1",
-        "model": f"model/{model.name}",
-        "files": {file.path: file.sha256 for file in deployed_files(target, cancel)},
-        "providers": list(providers),
+        "model": model,
+        "files": {file.path: file.sha256 for file in files},
+        "providers": [*_providers(plan)],
         "fallback": serving.fallback,
         "warm_up_runs": WARM_UP_RUNS,
         "inputs": [asdict(tensor) for tensor in contract.inputs],
         "outputs": [asdict(tensor) for tensor in contract.outputs],
-        "limits": limits,
+        "limits": {**limits, "max_json_bytes": _MAX_JSON_BYTES, "max_elements": MAX_ELEMENTS},
     }
-    (target / "deployment.json").write_text(json.dumps(document, indent=2) + "\n", "utf-8")
-    packages, from_environment = (
-        texts.environment(prepared.asked.interpreter),
-        serving.threads_from_environment,
-    )
+
+
+def _server_texts(
+    prepared: Prepared, contract: Contract, serving: Serving, plan: SessionPlan, settings: dict[str, Any]
+) -> dict[str, str]:
+    """Return the files of a Python server that are made for this model, by name."""
+    asked, from_environment = prepared.asked, serving.threads_from_environment
+    packages = texts.environment(asked.interpreter)
     if from_environment and packages.onnxruntime and not obeys(packages.versions[packages.onnxruntime]):
         raise DeployError(
             f"ONNX Runtime {packages.versions[packages.onnxruntime]} reads no variable for its threads",
             "deploy with 1.29 or newer, or leave threads_from_environment out",
         )
-    (target / "session.py").write_text(session_file(plan, threads_from_environment=from_environment), "utf-8")
     finds_plugins = "auto" in dict(plan.plugins).values()
-    with_plugins = plugin_packages(prepared.asked.interpreter) if finds_plugins else ()
-    plugins = [package.requirement for package in with_plugins]
-    requirements = "\n".join((*texts.requirements(providers, packages), *plugins)) + "\n"
-    (target / "requirements.txt").write_text(requirements, "utf-8")
-    (target / "Dockerfile").write_text(texts.dockerfile(packages), "utf-8")
-    asked = prepared.asked.replace(runtime=None)  # requirements.txt has its versions
-    changed = ", ".join(f"{name}={value}" for name, value in asked.changed().items())
-    changed = str(without_paths(changed))
-    page = texts.readme(serving.name, changed or "defaults", contract, providers, serving.fallback, notes)
-    (target / "README.md").write_text(page, "utf-8")
-    arrays = {
-        f"input_{place}": array.astype(str) if array.dtype.kind == "O" else array  # no pickle
-        for place, array in enumerate(examples.values())
+    plugins = plugin_packages(asked.interpreter) if finds_plugins else ()
+    required = (
+        *texts.requirements(_providers(plan), packages),
+        *(package.requirement for package in plugins),
+    )
+    changes = asked.replace(runtime=None).changed()  # requirements.txt has the versions of a runtime
+    changed = str(without_paths(", ".join(f"{name}={value}" for name, value in changes.items())))
+    return {
+        "deployment.json": json.dumps(settings, indent=2) + "\n",
+        "session.py": session_file(plan, threads_from_environment=from_environment),
+        "requirements.txt": "\n".join(required) + "\n",
+        "Dockerfile": texts.dockerfile(packages),
+        "README.md": texts.readme(
+            serving.name, changed or "defaults", contract, _providers(plan), serving.fallback, prepared.notes
+        ),
     }
-    np.savez_compressed(target / "examples.npz", allow_pickle=False, **arrays)
-    for name in ("server.py", "client.py"):
-        shutil.copyfile(SERVING / name, target / name)
-    return notes
 
 
-def _triton(
-    target: Path,
-    prepared: Prepared,
-    contract: Contract,
-    examples: dict[str, Any],
-    serving: Serving,
-    cancel: threading.Event | None,
-) -> tuple[str, ...]:
+def write_texts(folder: Path, written: Mapping[str, str]) -> None:
+    """Write the text files of a deployment."""
+    for name, text in written.items():
+        (folder / name).write_text(text, "utf-8")
+
+
+def as_texts(value: Any) -> np.ndarray[Any, Any]:
+    """Return a value as an array that is written without pickle: objects are texts."""
+    array = np.asarray(value)
+    return array.astype(str) if array.dtype.kind == "O" else array
+
+
+def _check_onnx(prepared: Prepared) -> None:
     if not prepared.model.path.suffix == ".onnx":
         raise DeployError(
             "Triton's backend reads .onnx files, and this config makes an .ort file",
             'leave saved_graph="ort" out: config.replace(saved_graph=None)',
         )
-    copy_model(prepared.model, target / serving.name / "1", cancel)
-    text = triton.config_text(
-        serving.name, prepared.config, contract, examples, instances=serving.concurrency
-    )
-    (target / serving.name / "config.pbtxt").write_text(text, "utf-8")
-    lost = tuple(f"not expressed in Triton: {option}" for option in triton.not_expressed(prepared.config))
-    return (*lost, *prepared.notes)
 
 
 def with_libraries(plan: SessionPlan, target: Path) -> SessionPlan:
@@ -186,10 +197,6 @@ def deployed_files(folder: Path, cancel: threading.Event | None) -> tuple[Deploy
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     )
-
-
-def _providers(prepared: Prepared) -> tuple[str, ...]:
-    return tuple(name for name, _ in session_plan(prepared.config).providers)
 
 
 @contextmanager

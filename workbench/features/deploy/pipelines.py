@@ -29,7 +29,14 @@ from workbench.core.worker import wiring
 from workbench.core.worker.launch import WorkerFolder
 from workbench.core.worker.values import Feed
 from workbench.features.deploy import texts
-from workbench.features.deploy.folder import SERVING, deployed_files, whole_folder, with_libraries
+from workbench.features.deploy.folder import (
+    SERVING,
+    as_texts,
+    deployed_files,
+    whole_folder,
+    with_libraries,
+    write_texts,
+)
 from workbench.features.deploy.record import DeploymentCheck, DeploymentRecord
 from workbench.features.deploy.session_file import session_file
 from workbench.features.pipelines.call import one_pass
@@ -56,12 +63,8 @@ def write_pipeline(
     cancel: threading.Event | None,
 ) -> DeploymentRecord:
     """Write the folder of a pipeline; return what was written."""
-    title, stages, notes = (
-        file_name(name or "-".join(stage.name for stage in pipeline.stages)),
-        [],
-        list[str](),
-    )
-    providers: list[str] = []
+    title = file_name(name or "-".join(stage.name for stage in pipeline.stages))
+    stages, notes, providers = list[dict[str, Any]](), list[str](), list[str]()
     with whole_folder(folder) as target:
         for number, stage in enumerate(pipeline.stages):
             body: dict[str, Any] = {"name": stage.name, "module": f"stage_{number}"}
@@ -75,10 +78,12 @@ def write_pipeline(
                 notes += own_notes
         packages = texts.environment(pipeline.models[0].config.interpreter)
         lines = [line for line in texts.requirements(providers, packages) if line.startswith(_NEEDED)]
-        (target / "requirements.txt").write_text("\n".join(lines) + "\n", "utf-8")
-        (target / "stages.json").write_text(json.dumps(stages, indent=2) + "\n", "utf-8")
-        page = _README.format(name=title, notes="".join(f"\n- {note}" for note in notes))
-        (target / "README.md").write_text(page, "utf-8")
+        written = {
+            "requirements.txt": "\n".join(lines) + "\n",
+            "stages.json": json.dumps(stages, indent=2) + "\n",
+            "README.md": _README.format(name=title, notes="".join(f"\n- {note}" for note in notes)),
+        }
+        write_texts(target, written)
         shutil.copyfile(SERVING / "pipeline.py", target / "pipeline.py")
         shutil.copyfile(wiring.__file__, target / "wiring.py")
         files = deployed_files(target, cancel)
@@ -148,20 +153,15 @@ def check_pipeline(
 ) -> DeploymentCheck:
     """Run the script of a deployed pipeline on its inputs and compare it with the measured stages."""
     limits, feeds = limits or Limits(), written.feeds
-    expected = one_pass(
-        written.pipeline,
-        feeds,
-        written.calibration,
-        limits=limits,
-        on_progress=on_progress,
-        cancel=cancel,
-    ).outputs
+    measured = one_pass(
+        written.pipeline, feeds, written.calibration, limits=limits, on_progress=on_progress, cancel=cancel
+    )
     python = written.pipeline.models[0].config.interpreter
     began = time.perf_counter()
     most_s = limits.start_s + limits.load_s + limits.run_s * (len(feeds) - 1)
     given = _script_outputs(folder, python, feeds, most_s, cancel)
     took_s = time.perf_counter() - began
-    wanted = [{name: np.asarray(value) for name, value in outputs.items()} for outputs in expected]
+    wanted = [{name: np.asarray(value) for name, value in outputs.items()} for outputs in measured.outputs]
     return DeploymentCheck(took_s, (), compare_outputs("script", wanted, given), ())
 
 
@@ -171,7 +171,7 @@ def _script_outputs(
     with WorkerFolder() as scratch:
         pairs = [(scratch / f"in{at}.npz", scratch / f"out{at}.npz") for at in range(len(feeds))]
         for (taken, _), feed in zip(pairs, feeds, strict=True):
-            write_npz(taken, {name: _portable_array(value) for name, value in feed.items()})
+            write_npz(taken, {name: as_texts(value) for name, value in feed.items()})
         files = [str(path) for pair in pairs for path in pair]
         _run([python, "-B", "pipeline.py", *files], folder, most_s, cancel)
         return [_read_outputs(given) for _, given in pairs]
@@ -180,11 +180,6 @@ def _script_outputs(
 def _read_outputs(file: Path) -> dict[str, Any]:
     with np.load(file, allow_pickle=False) as outputs:
         return {name: _read_output(outputs, name) for name in outputs.files}
-
-
-def _portable_array(value: Any) -> np.ndarray[Any, Any]:
-    array = np.asarray(value)
-    return array.astype(str) if array.dtype.kind == "O" else array  # no pickle
 
 
 def _read_output(outputs: Any, name: str) -> Any:
