@@ -96,7 +96,7 @@ class RemoteTask:
         except WorkbenchError:
             raise
         except ImportError as error:
-            raise ClusterError(f"the worker cannot import the workbench: {error}", SAME_VERSION) from error
+            raise ClusterError(f"the cluster cannot import the workbench: {error}", SAME_VERSION) from error
         except Exception as error:
             self._check_workers()
             raise ClusterError(f"the call failed on {self._worker}: {error!r}", "look at its log") from error
