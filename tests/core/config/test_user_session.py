@@ -11,7 +11,7 @@ import pytest
 
 import workbench as wb
 from tests.core.models import tiny
-from workbench.core.config.user_session import COUNTS_AND_SWITCHES, NAMED
+from workbench.core.config.plan import ATTRIBUTES
 
 pytestmark = pytest.mark.real
 SetUp = Callable[[ort.SessionOptions], None]
@@ -102,7 +102,7 @@ def test_a_session_becomes_a_config_and_its_script_sets_the_same(
     assert wb.Config.from_session(options, ["CPUExecutionProvider"]) == config
     names: dict[str, Any] = {}
     exec(config.to_python(model), names)
-    for name in (*COUNTS_AND_SWITCHES, *NAMED):
+    for name in ATTRIBUTES:
         assert getattr(names["session"].get_session_options(), name) == getattr(options, name)
     assert wb.Config.from_session(names["session"]) == config
 

@@ -21,7 +21,17 @@ MODES = {"sequential": "ORT_SEQUENTIAL", "parallel": "ORT_PARALLEL"}
 SPINNING = ("session.intra_op.allow_spinning", "session.inter_op.allow_spinning")
 ON_NVIDIA = ("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider")
 AFFINITY = "session.intra_op_thread_affinities"
-
+ATTRIBUTES = {  # of SessionOptions: the field of a config
+    "graph_optimization_level": "level",
+    "execution_mode": "execution_mode",
+    "intra_op_num_threads": "intra_op_threads",
+    "inter_op_num_threads": "inter_op_threads",
+    "enable_mem_pattern": "memory_pattern",
+    "enable_mem_reuse": "memory_reuse",
+    "enable_cpu_mem_arena": "cpu_arena",
+    "use_deterministic_compute": "deterministic",
+}
+ENUMS = {"level": ("GraphOptimizationLevel", LEVELS), "execution_mode": ("ExecutionMode", MODES)}
 
 Attribute = str | bool | int
 """A text names a member of one of onnxruntime's enums: the kernel does not import onnxruntime."""
@@ -74,16 +84,6 @@ def session_plan(config: ConfigFields) -> SessionPlan:
             "Compare and measure it; passes, placement, profiles and deployments are ONNX Runtime's own: "
             "use config.replace(engine=None) for them.",
         )
-    attributes: list[tuple[str, Attribute | None]] = [
-        ("graph_optimization_level", config.level and f"GraphOptimizationLevel.{LEVELS[config.level]}"),
-        ("execution_mode", config.execution_mode and f"ExecutionMode.{MODES[config.execution_mode]}"),
-        ("intra_op_num_threads", config.intra_op_threads),
-        ("inter_op_num_threads", config.inter_op_threads),
-        ("enable_mem_pattern", config.memory_pattern),
-        ("enable_mem_reuse", config.memory_reuse),
-        ("enable_cpu_mem_arena", config.cpu_arena),
-        ("use_deterministic_compute", config.deterministic),
-    ]
     entries = dict(config.session_entries)
     if config.spinning is not None:
         entries |= dict.fromkeys(SPINNING, "1" if config.spinning else "0")
@@ -92,7 +92,11 @@ def session_plan(config: ConfigFields) -> SessionPlan:
     listed = [(provider.name, provider.session_options) for provider in config.providers]
     policy = config.device_policy and f"OrtExecutionProviderDevicePolicy.{config.device_policy.upper()}"
     return SessionPlan(
-        attributes=tuple((name, value) for name, value in attributes if value is not None),
+        attributes=tuple(
+            (name, _attribute(field, getattr(config, field)))
+            for name, field in ATTRIBUTES.items()
+            if getattr(config, field) is not None
+        ),
         entries=tuple(sorted(entries.items())),
         free_dimensions=config.free_dimensions,
         disabled_optimizers=config.disabled_passes,
@@ -104,3 +108,11 @@ def session_plan(config: ConfigFields) -> SessionPlan:
         policy=policy,
         runtime=config.runtime,
     )
+
+
+def _attribute(field: str, value: Any) -> Attribute:
+    """Return what an attribute of SessionOptions is set to for the value of a field."""
+    if field not in ENUMS:
+        return value  # type: ignore[no-any-return]
+    enum, names = ENUMS[field]
+    return f"{enum}.{names[value]}"

@@ -153,18 +153,11 @@ def _compiled(script: ScriptSteps, plan: SessionPlan) -> None:
 def _saved(script: ScriptSteps, form: str, plan: SessionPlan) -> None:
     suffix = ".ort" if form == "ort" else ".onnx"
     source, target = script.next("saved", suffix)
+    saving, loaded = [f"options.optimized_model_filepath = {target!r}"], repr(source)
     if suffix == ".ort":  # which holds its weights inside
-        outside = ""
-        script.use("has_external")
-        script.blocks.append(
-            f"whole = {source!r}\nif has_external(whole):\n"
-            f"    whole = {str(Path(target).with_name('whole.onnx'))!r}\n"
-            f"    onnx.save(onnx.load({source!r}), whole)"
-        )
+        script.use("whole")
+        loaded = f"whole({source!r}, {str(Path(target).parent)!r})"
     else:
         script.use("is_large", "save_outside")
-        outside = f"if is_large({source!r}):\n    save_outside(options)"
-    saving = f"options.optimized_model_filepath = {target!r}"
-    block = [*options_of(plan), saving, *([outside] if outside else [])]
-    block += session_of(plan, "whole" if suffix == ".ort" else repr(source))
-    script.blocks.append("\n".join(block))
+        saving.append(f"if is_large({source!r}):\n    save_outside(options)")
+    script.blocks.append("\n".join([*options_of(plan), *saving, *session_of(plan, loaded)]))

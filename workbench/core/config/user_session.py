@@ -9,20 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from workbench.core.config.catalogue import SESSION, catalogue
-from workbench.core.config.plan import AFFINITY, LEVELS, MODES, SPINNING
+from workbench.core.config.plan import AFFINITY, ATTRIBUTES, ENUMS, SPINNING
 from workbench.core.config.provider import CPU, Provider, full_name
 from workbench.core.errors import ConfigError, ModelError
 from workbench.core.text import quoted
-
-COUNTS_AND_SWITCHES = {
-    "intra_op_num_threads": "intra_op_threads",
-    "inter_op_num_threads": "inter_op_threads",
-    "enable_mem_pattern": "memory_pattern",
-    "enable_mem_reuse": "memory_reuse",
-    "enable_cpu_mem_arena": "cpu_arena",
-    "use_deterministic_compute": "deterministic",
-}
-NAMED = {"graph_optimization_level": ("level", LEVELS), "execution_mode": ("execution_mode", MODES)}
 
 
 def is_session(thing: object) -> bool:
@@ -47,12 +37,10 @@ def fields_of(thing: Any, providers: Iterable[Any] | None = None) -> dict[str, A
             "Give an onnxruntime.InferenceSession, or its SessionOptions and the providers.",
         )
     usual, fields = type(options)(), _entries(options)
-    for attribute, field in COUNTS_AND_SWITCHES.items():
+    for attribute, field in ATTRIBUTES.items():
         if (value := getattr(options, attribute)) != getattr(usual, attribute):
-            fields[field] = value
-    for attribute, (field, names) in NAMED.items():
-        if (value := getattr(options, attribute)) != getattr(usual, attribute):
-            fields[field] = next(name for name, theirs in names.items() if theirs == value.name)
+            names = ENUMS[field][1] if field in ENUMS else {}
+            fields[field] = next((name for name, theirs in names.items() if theirs == value.name), value)
     if providers is None and is_session(thing):
         providers = thing.get_provider_options().items()
     listed = [_provider(item) for item in providers or ()]

@@ -31,6 +31,15 @@ def has_external(path: str) -> bool:
     return any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer)
 
 
+def whole(source: str, folder: str) -> str:
+    """Return the file, or a copy with internal weights, which ORT's own format requires."""
+    if not has_external(source):
+        return source
+    path = str(Path(folder) / "whole.onnx")
+    onnx.save(onnx.load(source), path)
+    return path
+
+
 def is_large(path: str) -> bool:
     """Return whether products of this file should keep their weights in a file of their own."""
     return has_external(path) or Path(path).stat().st_size > MOST_IN_ONE_FILE

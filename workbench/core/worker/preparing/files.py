@@ -14,16 +14,7 @@ import onnxruntime as ort
 
 from workbench.core.models.naming import name_nodes, unnamed
 from workbench.core.rewrites.graphs import with_bodies
-from workbench.core.worker.preparing.conversions import has_external, save
-
-
-def whole(source: str, folder: str) -> str:
-    """Return the file, or a copy with internal weights, which ORT's own format requires."""
-    if not has_external(source):
-        return source
-    path = str(Path(folder) / "whole.onnx")
-    onnx.save(onnx.load(source), path)
-    return path
+from workbench.core.worker.preparing.conversions import save
 
 
 @contextlib.contextmanager

@@ -16,9 +16,9 @@ def run(source: str, target: str, plan: dict[str, Any], outside: bool) -> dict[s
     """Save the graph, with weights `outside` the file; `plan` holds the config's settings for ORT."""
     with tempfile.TemporaryDirectory() as folder:
         if target.endswith(".ort"):
-            from workbench.core.worker.preparing import files
+            from workbench.core.worker.preparing.conversions import whole
 
-            source = files.whole(source, folder)
+            source = whole(source, folder)
         elif outside:
             beside = weights_beside(f"{Path(target).name}.data")
             plan = {**plan, "entries": {**plan["entries"], **beside}}
