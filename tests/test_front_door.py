@@ -11,6 +11,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 PRIVATE = re.compile(r"_[a-zA-Z]\w*")
+LOOKED_AT = {ast.Subscript, ast.Assign, ast.Attribute, ast.ImportFrom, ast.Call}
 BY_TEXT = {"getattr", "setattr", "delattr", "hasattr"}  # as a function, or as a method of monkeypatch
 PUBLIC_ELSEWHERE = {
     "_actions": "argparse names its commands nowhere else",
@@ -26,16 +27,18 @@ PUBLIC_ELSEWHERE = {
 
 def back_doors(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the line and the name of everything private that a test reads, and each place in a box."""
-    own = names_of_its_own(tree)
+    own: set[str] | None = None  # looked for where something private is read: few modules do
     for node in ast.walk(tree):
+        if type(node) not in LOOKED_AT:
+            continue
         match node:
             case ast.Subscript(ast.Attribute(_, "children"), place) if is_number(place):
                 yield node.lineno, ast.unparse(node)
             case ast.Assign([ast.Tuple([_, _, *_])], ast.Attribute(_, "children")):
                 yield node.lineno, ast.unparse(node)
-            case ast.Attribute(owner, name):
-                is_own = isinstance(owner, ast.Name) and owner.id in ("self", "cls") and name in own
-                if is_private(name) and not is_own:
+            case ast.Attribute(owner, name) if is_private(name):
+                own = names_of_its_own(tree) if own is None else own
+                if not (isinstance(owner, ast.Name) and owner.id in ("self", "cls") and name in own):
                     yield node.lineno, name
             case ast.ImportFrom():
                 yield from ((node.lineno, alias.name) for alias in node.names if is_private(alias.name))

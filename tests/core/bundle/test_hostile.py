@@ -153,7 +153,6 @@ def problem_within_memory(blob: bytes) -> str:
     [
         ("manifest.json", BOMB_BYTES),
         ("record.json", BOMB_BYTES),
-        (NUMBERS, 2 * BOMB_BYTES),
         (NANOSECONDS, 2 * BOMB_BYTES),
         ("graph/source.onnx", 2 * BOMB_BYTES + 1),
     ],

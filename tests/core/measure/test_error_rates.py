@@ -7,10 +7,11 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
-from tests.amount import amount
+from tests.amount import amount, sample
 from workbench.core.bundle.comparison import Kind
 from workbench.core.bundle.run import Population
 from workbench.core.measure.pairs import Pair, population_of
@@ -123,10 +124,12 @@ def test_equal_configs_are_called_different_in_at_most_one_in_a_hundred(
     assert verdicts["faster"] + verdicts["slower"] <= max(1, tries // 100)
 
 
-@pytest.mark.parametrize("population", ["undisturbed", "all"])
-@pytest.mark.parametrize("finals", [(8,), (12,), (27,), (4, 9, 14, 20)], ids=str)
-@pytest.mark.parametrize("scatter", [0.01, 0.03, 0.05, 0.2])
-@pytest.mark.parametrize("draw", [heavy_tailed, drifting])
+ROUNDS = [*product((heavy_tailed, drifting), (0.01, 0.03, 0.05, 0.2))]
+ENDS = [*product(((8,), (12,), (27,), (4, 9, 14, 20)), ("undisturbed", "all"))]
+
+
+@pytest.mark.parametrize(("finals", "population"), sample(ENDS, 4, "ends"), ids=str)
+@pytest.mark.parametrize(("draw", "scatter"), sample(ROUNDS, 4, "rounds"))
 def test_rounds_that_drift_or_have_heavy_tails_are_called_different_in_at_most_one_in_twenty(
     draw: Callable[[float], Draw], scatter: float, finals: tuple[int, ...], population: Population
 ) -> None:

@@ -66,6 +66,7 @@ def test_a_series_is_kept_under_its_name_and_never_overwritten(
     assert "give another name" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_rule_on_recorded_rounds_is_that_of_the_page_and_claims_nothing_false() -> None:
     made = rule_table(TRIES)
     assert made in PAGE

@@ -25,6 +25,7 @@ from tests.features.base.strangers import (
 from workbench.core.errors import WorkbenchError
 from workbench.drawing.canvas.base import View
 from workbench.drawing.canvas.standalone import fragment
+from workbench.drawing.cell import PLOTLY
 from workbench.drawing.scene import Scene
 from workbench.features.base.registry import KINDS
 
@@ -103,13 +104,12 @@ def assert_texts_stay_texts(name: str, kind: str, text: str) -> None:
 def test_no_cell_figure_or_picture_obeys_a_text(kind: str) -> None:
     """Of an example whose every text is an attempt; its page is opened in test_page."""
     opened = stranger_s(every_kind()[kind])
-    (cell, _), still, figure = opened._repr_mimebundle_(), opened.still().to_svg(), opened.figure()
+    (cell, _), still = opened._repr_mimebundle_(), opened.still().to_svg()
     for text in (str(opened), repr(opened), cell["text/plain"]):
         assert text.replace("\n", "").isprintable()
     assert ascii(ESCAPE)[1:-1] in str(opened) or kind in NAMELESS
     assert_texts_stay_texts("still", "html", still)
-    if figure is not None:
-        assert_texts_stay_texts("figure", "plotly", figure.to_json())
+    assert_texts_stay_texts("figure", "plotly", json.dumps(cell.get(PLOTLY)))
     for shown in (opened.saved, *getattr(opened.saved, "runs", ())):
         if hasattr(shown, "_repr_html_"):
             assert_texts_stay_texts("record", "html", shown._repr_html_())
