@@ -11,6 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import workbench
+from workbench.features import FEATURES
 
 ROOT = Path(workbench.__file__).parents[1]
 VAGUE_NAMES = frozenset({"one", "told", "found", "said", "each", "seen"})
@@ -91,13 +92,31 @@ def test_names_say_what_they_hold() -> None:
     assert counts.total() < MOST_VAGUE_NAMES, f"most in {counts.most_common(10)}"
 
 
-def test_the_course_alone_imports_the_root_of_the_package() -> None:
-    """Its names are for notebooks and for lessons; other modules import what they need from where it is."""
+def test_the_panels_ask_declarations_instead_of_naming_results() -> None:
+    """A kind of result is known by its role, its questions and its views; the verdict is always there."""
+    named = {
+        f"{name}: {node.value!r}"
+        for name, path in SOURCES.items()
+        if name.startswith(("workbench.apps.panels", "workbench.apps.server"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and str(node.value).partition("/")[0] in FEATURES
+    }
+    assert named == {
+        "workbench.apps.panels.actions: 'comparison'",  # what a kind needs
+        "workbench.apps.panels.code: 'comparison'",
+        "workbench.apps.panels.tabs.history: 'comparison'",
+        "workbench.apps.panels.knobs.rows: 'memory'",  # a group of knobs
+        "workbench.apps.server.links: 'profile'",  # the title of a page
+    }
+
+
+def test_apps_alone_import_the_root_of_the_package() -> None:
+    """Its names are for notebooks and front ends; other modules import what they need from where it is."""
     importers = [
         name
         for name, module in modules().items()
         if name.startswith("workbench.")
-        and not name.startswith("workbench.apps.course")
+        and not name.startswith("workbench.apps.")
         and "workbench" in module.imports
     ]
     assert importers == []

@@ -20,6 +20,11 @@ Need = Literal["comparison", "precision"]
 Argument = Literal["inputs", "data", "calibration", "seed", "budget_s", "progress", "keep", "on_step"]
 Place: TypeAlias = "str | Callable[..., Any]"  # a function, or "module:function" to import it when called
 Effort: TypeAlias = tuple[float, int, int]
+NextQuestion: TypeAlias = tuple[int, str, str]
+Role = Literal[
+    "", "finds", "improves", "explains", "judges outputs", "bears load",
+    "for generators", "for open sizes", "for fixed sizes",
+]  # fmt: skip
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # positional ones, keywords
 
 
@@ -61,6 +66,8 @@ class Offer:
     question: str = ""
     title: str = ""
     has_cards: bool = False
+    next_question: NextQuestion | None = None
+    role: Role = ""
 
     def cost_s(self, load_s: float | None, run_s: float | None) -> float | None:
         """Return about how many seconds it takes, from a load and a run of the model; None: nobody knows."""
@@ -112,6 +119,12 @@ class Feature(Kind):
     step: str = ""  # what the job says while it runs
     effort: Effort | None = None  # what it takes: seconds of its own, loads of the model, runs
     question: str = ""  # what it answers; its tabs ask it beside the answer of a comparison
+    next_question: NextQuestion | None = None
+    """What is asked next about a comparison: its place among all such, about which, and the words.
+
+    About "any", about one with several "precisions", or about one with a verdict of this kind.
+    """
+    role: Role = ""  # what the panels ask of its results beside cards, or which models it is made for first
     tabs: tuple[str, ...] = ()  # the tabs that offer it, its own first
     title: str = ""  # of its first card; empty: its name
     cards: Place = ""  # what a front end holds → its cards; empty: one with figure and table for each result
@@ -125,6 +138,7 @@ class Feature(Kind):
             self.name, self.button, self.hint, self.tabs, self.per, self.key, bool(self.form),
             self.side_by_side, self.public_name, _first_line(self.function) if self.call else "",
             self.effort, self.question, self.title or self.name, bool(self.cards),
+            self.next_question, self.role,
         )  # fmt: skip
 
     @property

@@ -14,7 +14,7 @@ import pytest
 import workbench as wb
 from tests.apps.widgets import buttons
 from tests.core.models import tiny
-from workbench.apps.panels import environments
+from workbench.apps.panels.knobs import environments
 from workbench.apps.panels.tabs.answer import AnswerPlace
 from workbench.apps.panels.tabs.form import FormLine
 from workbench.apps.panels.tabs.tab import TabPage

@@ -307,7 +307,7 @@ def test_an_answer_whose_reason_was_not_looked_for_to_the_end_was_not_stopped(
         raise wb.Cancelled("it was stopped", "start it again")
 
     monkeypatch.setattr(result, "examine", stop)
-    monkeypatch.setattr("workbench.features.compare.call.compare", lambda *_, **__: result)
+    monkeypatch.setattr("workbench.compare", lambda *_, **__: result)
     monkeypatch.setattr("workbench.apps.panels.actions.why_is_cheap", lambda _: True)
     place = bench.panels.results.place
     bench.b = result.runs[1].config

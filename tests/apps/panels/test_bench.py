@@ -65,7 +65,7 @@ def test_processor_time_keeps_no_results_of_more_threads(
         asked.append(options)
         return wb.Comparison(ordinary())
 
-    monkeypatch.setattr("workbench.features.compare.call.compare", compare)
+    monkeypatch.setattr("workbench.compare", compare)
     bench.state.clock = clock
     bench.state.show_parts(bench.request(), {"levels/B": wb.Levels(examples.levels())}, "levels")
     bench.compare(wait=True)

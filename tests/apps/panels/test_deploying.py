@@ -47,7 +47,7 @@ def test_it_deploys_the_config_and_shows_the_line(
         calls.append((model.name, config, folder, kind))
         return wb.Deployment(examples.deployment(), examples.about())
 
-    monkeypatch.setattr("workbench.features.deploy.result.deploy", deploy)
+    monkeypatch.setattr("workbench.deploy", deploy)
     deploying.kind.value = "triton"
     deploying.folder.value = str(tmp_path / "server")
     deploying.deploy(wait=True)
@@ -67,7 +67,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         calls.append({"model": model, "config": config, "folder": folder, "kind": kind, **options})
         return wb.Deployment(examples.deployment(), examples.about())
 
-    monkeypatch.setattr("workbench.features.deploy.result.deploy", deploy)
+    monkeypatch.setattr("workbench.deploy", deploy)
     return calls
 
 

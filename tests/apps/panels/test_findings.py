@@ -22,7 +22,7 @@ from workbench.apps.panels.tabs.improve import ImprovePage
 from workbench.core.errors import Cancelled
 from workbench.features.base.registry import KINDS
 from workbench.features.findings.fix_result import FixResult
-from workbench.features.findings.html import gain_html, outcome_html
+from workbench.features.findings.html import gain_html
 from workbench.features.findings.record import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
 from workbench.features.findings.result import Finding, FixTarget
 from workbench.features.improve.html import steps_html
@@ -53,7 +53,7 @@ def words(page: ImprovePage) -> str:
 
 def code_of(bench: wb.Workbench, finding: FindingRecord) -> str:
     """Return the code of a finding of B."""
-    return fix_code(bench.state.request_made(), bench.state.held_parts("findings")["B"].record, finding)
+    return fix_code(bench.state.request_made(), bench.state.held_parts("findings")["B"], finding)
 
 
 def measured(verdict: bool = True) -> Any:
@@ -286,14 +286,14 @@ def test_a_step_without_a_measurement_says_so() -> None:
     absurd = steps_html("B", replace(examples.improvement(), steps=(replace(step, ratio=9.0),)))
     assert "not settled" in absurd
     assert "9.00" not in absurd
-    assert "✗ Not kept" in outcome_html(measured(False))
+    assert "✗ Not kept" in measured(False).html
 
 
 def test_a_fix_without_a_verdict_is_not_settled() -> None:
     record = ordinary()
     open_verdict = replace(record.verdict, kind="unknown")
     comparison = wb.Comparison(replace(record, verdicts=(open_verdict, *record.verdicts[1:])))
-    assert "Not settled yet" in outcome_html(replace(measured(False), comparison=comparison))
+    assert "Not settled yet" in replace(measured(False), comparison=comparison).html
 
 
 def test_try_all_may_lose_as_much_accuracy_as_the_boxes_say(
@@ -339,7 +339,7 @@ def test_the_prediction_stands_beside_the_measurement() -> None:
     result = replace(measured(), finding=replace(LARGE, gain=Gain("time", 0.0004, 0.0003, 0.0005, 0.2)))
     ratio = result.comparison.verdict.ratio
     assert result.prediction == f"predicted 1.25× (1.18 to 1.33), measured {ratio:.2f}×"
-    assert result.prediction in outcome_html(result)
+    assert result.prediction in result.html
     assert result.prediction in str(result)
     load = replace(LARGE, gain=Gain("load", 0.131, None, None, 0.24))
     assert replace(result, finding=load).prediction.startswith("predicted 131 ms less, measured ")

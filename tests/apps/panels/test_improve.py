@@ -152,7 +152,7 @@ def test_what_may_vary_is_offered_and_what_is_left_out_stays_out(
         looked.append(limits)
         return SPACE
 
-    monkeypatch.setattr("workbench.features.tune.call.default_space", default_space)
+    monkeypatch.setattr("workbench.default_space", default_space)
     bench.state.forms = {"improvement": {"max_accuracy_drop": "1"}}
     row = row_of(bench)
     varying = row.may_vary

@@ -181,7 +181,7 @@ def test_finding_the_reason_is_the_last_step(bench: wb.Workbench, monkeypatch: p
         on_step("A: explanation")
         said.append(running_html(bench.jobs.running.view()))
 
-    monkeypatch.setattr("workbench.features.compare.call.compare", compare)
+    monkeypatch.setattr("workbench.compare", compare)
     monkeypatch.setattr("workbench.apps.panels.actions.why_is_cheap", lambda _: True)
     monkeypatch.setattr(result, "examine", examine)
     bench.compare(wait=True)

@@ -15,7 +15,7 @@ from IPython.utils.capture import capture_output
 import workbench as wb
 from tests.apps.panels.conftest import settle
 from workbench.apps.panels import magic
-from workbench.features.caught.record import CaughtSession
+from workbench.core.caught.record import CaughtSession
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("own_home")]
 MADE = """

@@ -15,7 +15,7 @@ from workbench.core.measure.gates import OPEN, Gate, exit_code, of_comparison
 from workbench.core.text import path_text, printable
 
 if TYPE_CHECKING:
-    from workbench.features.caught.record import CaughtSession
+    from workbench.core.caught.record import CaughtSession
 
 _EXAMPLE = "workbench run infer.py --fail-if slower -- --batch 8"
 
@@ -33,7 +33,7 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the script, then measure each of its sessions, with its config as B and the defaults as A."""
-    from workbench.features.caught.record import run_script
+    from workbench.core.caught.record import run_script
 
     sessions = run_script(arguments.script, arguments.rest)
     if not sessions:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import workbench as wb
 from workbench.apps.panels.code import argument_of_inputs, compare_code, made_code, more_code
 from workbench.apps.panels.jobs import Job
 from workbench.apps.panels.request import Request
@@ -16,9 +17,6 @@ from workbench.core.feature import Feature
 from workbench.core.measure.limits import Progress
 from workbench.features.base.registry import KINDS
 from workbench.features.compare.reason import explain_why, why_is_cheap
-
-if TYPE_CHECKING:
-    from workbench.features.compare.result import Comparison
 
 MORE_S = 30.0  # further seconds of a comparison, if the panels set no budget
 
@@ -42,11 +40,8 @@ def action_of(kind: str) -> Action:
     return Action(made.button, partial(make_parts, made), partial(show_parts, made), partial(check, made))
 
 
-def compare(request: Request, job: Job) -> Comparison:
+def compare(request: Request, job: Job) -> wb.Comparison:
     """Compare all configs, and keep with the comparison what was made of them before."""
-    from workbench.features.compare.call import (
-        compare as compare_configs,  # loads slowly, like what it measures with
-    )
 
     def show_step(step: str) -> None:
         last = job.progress or Progress(step, 0, 0.0, 0.0, None, None)
@@ -54,7 +49,7 @@ def compare(request: Request, job: Job) -> Comparison:
 
     subject = request.subject
     job.step("making inputs")
-    comparison = compare_configs(
+    comparison = wb.compare(
         subject.model, *subject.configs.values(), inputs=subject.inputs(), seed=subject.seed,
         progress=job.tell, cancel=job.cancel, **request.compare_options(),
     )  # fmt: skip
@@ -65,7 +60,7 @@ def compare(request: Request, job: Job) -> Comparison:
     return comparison
 
 
-def show_comparison(state: BenchState, request: Request, comparison: Comparison) -> None:
+def show_comparison(state: BenchState, request: Request, comparison: wb.Comparison) -> None:
     """Put a comparison into the results, with the code that makes it."""
     if comparison.record.has_failed:
         state.took_s = {}  # it ended early, which says nothing about one that runs
@@ -75,18 +70,18 @@ def show_comparison(state: BenchState, request: Request, comparison: Comparison)
 COMPARE = Action("Compare", compare, show_comparison)
 
 
-def more_action(comparison: Comparison, code: str, *, reopened: bool) -> Action:
+def more_action(comparison: wb.Comparison, code: str, *, reopened: bool) -> Action:
     """Return the action that measures further rounds of the comparison on the screen.
 
     `code` makes the comparison; that of a reopened one attaches the open model.
     """
 
-    def measure_more(request: Request, job: Job) -> Comparison:
+    def measure_more(request: Request, job: Job) -> wb.Comparison:
         return comparison.measure_more(
             budget_s=request.budget_s or MORE_S, progress=job.tell, cancel=job.cancel
         )
 
-    def show(state: BenchState, request: Request, longer: Comparison) -> None:
+    def show(state: BenchState, request: Request, longer: wb.Comparison) -> None:
         attached = request.subject if reopened else None
         made_by = more_code(code, attached, request.budget_s or MORE_S)
         state.show_comparison(longer, request.subject, made_by)
@@ -97,7 +92,7 @@ def more_action(comparison: Comparison, code: str, *, reopened: bool) -> Action:
 def make_parts(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
     """Make the results of a kind, by part name such as "levels/B"; the comparison, if any, keeps them."""
     comparison = request.comparison
-    again = kind.name == "findings"  # of what else was made since
+    again = kind.role == "finds"  # of what else was made since
     if comparison is not None and kind.examine is not None and (again or lacks(comparison, kind.name)):
         comparison.examine(kind.name, again=again, cancel=job.cancel, on_step=job.step)
         return {}
@@ -156,13 +151,13 @@ def options_of(kind: Feature, request: Request, job: Job) -> dict[str, Any]:
     return {"cancel": job.cancel, **request.options(kind, **own)}
 
 
-def lacks(comparison: Comparison, kind: str) -> bool:
+def lacks(comparison: wb.Comparison, kind: str) -> bool:
     """Return whether a run that did not fail has no part of this kind."""
     names = {part.name for part in comparison.parts}
     return any(f"{kind}/{run.label}" not in names for run in comparison.runs if run.failure is None)
 
 
-def keep_parts(comparison: Comparison, parts: Mapping[str, Any]) -> None:
+def keep_parts(comparison: wb.Comparison, parts: Mapping[str, Any]) -> None:
     """Keep further results with the comparison: its bundle, its page and the history then hold them."""
     for name, result in parts.items():
         comparison.add(result, name.partition("/")[2] or "B")

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import workbench as wb
 from workbench.apps.panels.request import Subject, labelled
 from workbench.core.config import Config
-from workbench.features.compare.model_here import is_file_of
+from workbench.core.models.recorded import is_file_of
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord
-    from workbench.features.compare.result import Comparison
 
 MOST_FOLDED = 8  # answers that come back when what they are about is set again
 
@@ -22,7 +22,7 @@ class Answer:
     """A comparison with what was made beside it. Without a subject it was made elsewhere."""
 
     subject: Subject | None
-    result: Comparison | None
+    result: wb.Comparison | None
     code: str
     parts: Mapping[str, Any]
     forms: Mapping[str, Any] = field(default_factory=dict)  # those by which the parts were made, by kind

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+import workbench as wb
 from workbench.apps.panels import code
 from workbench.apps.panels.actions import COMPARE, Action, action_of, more_action
 from workbench.apps.panels.fixes import fix_action
@@ -18,8 +19,7 @@ from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.task_thread import TaskThread, import_shared
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
-from workbench.features.compare.model_here import is_file_of
-from workbench.features.findings.record import FindingRecord
+from workbench.core.models.recorded import is_file_of
 
 if TYPE_CHECKING:
     from workbench.apps.panels.notebook_cells import NotebookPage
@@ -107,11 +107,9 @@ class Bench:
 
     def look_at_machine(self) -> None:
         """Run the doctor once; ignore further calls while it runs."""
-        from workbench.features.doctor import doctor  # it knows every module that looks at a machine
-
         if self._diagnosing.running is None:
             done, failed = (partial(setattr, self.state, name) for name in ("doctor", "run_error"))
-            self._diagnosing.start("Doctor", lambda _: doctor(), done, failed)
+            self._diagnosing.start("Doctor", lambda _: wb.doctor(), done, failed)
 
     def preview_inputs(self) -> None:
         """Make the inputs in the background, for what the panels say of them; the newest request counts."""
@@ -155,8 +153,8 @@ class Bench:
             raise WorkbenchError("There is no comparison to measure longer.", "Press Compare first.")
         self.start(more_action(result, self.code("result"), reopened=not self.state.answer.code), wait=wait)
 
-    def try_fix(self, label: str, finding: FindingRecord, *, wait: bool = False) -> None:
-        """Measure the fix of a finding of A or B against the config that it was found in."""
+    def try_fix(self, label: str, finding: Any, *, wait: bool = False) -> None:
+        """Measure the fix of a finding of A or B, given as its record, against the config of that finding."""
         self.start(fix_action(self.state, label, finding), wait=wait)
 
     def request(self) -> Request:

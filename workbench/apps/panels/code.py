@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import workbench as wb
 from workbench.apps.panels.request import InputsPreview, Request, Subject
 from workbench.core.config import Config
 from workbench.core.config.fields import BY_FIELD
@@ -13,9 +14,6 @@ from workbench.core.config.literals import call, literal, text_literal
 from workbench.core.feature import Feature
 from workbench.core.form import Source, call_source
 from workbench.features.base.registry import KINDS
-
-if TYPE_CHECKING:
-    from workbench.features.compare.result import Comparison
 
 INPUTS = Source("inputs")  # the variable that holds inputs which are not the default ones
 
@@ -125,13 +123,13 @@ def argument_of_inputs(kind: Feature, request: Request) -> str | None:
     return "data" if trained_sample(subject.model) is None else None
 
 
-def reopening_code(result: Comparison, *lines: str) -> str:
+def reopening_code(result: wb.Comparison, *lines: str) -> str:
     """Return the code that opens a result from the history and goes on with these lines."""
     source = result.source or f"wb.history().open({text_literal(result.record.id)})"
     return "\n".join(["import workbench as wb", "", f"result = {source}", *lines])
 
 
-def opening_code(result: Comparison) -> str:
+def opening_code(result: wb.Comparison) -> str:
     """Return the code that opens a result that was made elsewhere, with the configs that it compares."""
     configs = (f"{run.label.lower()} = {config_code(run.config)}" for run in result.runs)
     return reopening_code(result, *configs, "result")

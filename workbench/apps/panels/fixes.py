@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import workbench as wb
 from workbench.apps.panels.actions import Action
 from workbench.apps.panels.code import inputs_option, program
 from workbench.apps.panels.jobs import Job
@@ -13,65 +15,55 @@ from workbench.apps.panels.state import BenchState
 from workbench.core.config.literals import text_literal
 from workbench.core.errors import WorkbenchError
 from workbench.core.form import Source, call_source
-from workbench.features.findings.record import FindingRecord, FindingsRecord
-
-if TYPE_CHECKING:
-    from workbench.features.findings.fix_result import FixResult
-    from workbench.features.findings.result import Findings
 
 
-def fix_name(label: str, finding: FindingRecord) -> str:
+def fix_name(label: str, finding: Any) -> str:
     """Return the name of the job that tries a fix."""
     return f"Try under {label}: {finding.title}"
 
 
-def fix_action(state: BenchState, label: str, finding: FindingRecord) -> Action:
-    """Return the action that tries the fix of a finding, as the results hold it now."""
-    findings = state.held_parts("findings").get(label)
+def fix_action(state: BenchState, label: str, finding: Any) -> Action:
+    """Return the action that tries the fix of a finding, given as its record, as the results hold it now."""
+    findings = state.held_in_role("finds").get(label)
     if findings is None:
         raise WorkbenchError(
             "These findings are about something else than what is set now.",
             "Press show above the results, or Find again.",
         )
     work = partial(try_fix, findings, finding, state.result)
-    return Action(fix_name(label, finding), work, partial(keep_tried, (findings.record, finding)))
+    return Action(fix_name(label, finding), work, partial(keep_tried, findings, finding))
 
 
-def try_fix(
-    findings: Findings, finding: FindingRecord, comparison: Any, request: Request, job: Job
-) -> FixResult:
+def try_fix(findings: wb.Findings, finding: Any, comparison: Any, request: Request, job: Job) -> wb.FixResult:
     """Measure the fix of a finding against the config that it was found in."""
-    from workbench.features.findings.result import Finding
-
     job.step("getting the model and its inputs ready")
     target = findings.target or comparison.findings(cancel=job.cancel, on_step=job.step).target
-    tried = Finding(finding, findings.record.config, target)
-    return tried.try_fix(request.budget_s, progress=job.tell, cancel=job.cancel)
+    tried = next(held for held in findings if held.record == finding)
+    return replace(tried, subject=target).try_fix(request.budget_s, progress=job.tell, cancel=job.cancel)
 
 
 def keep_tried(
-    key: tuple[FindingsRecord, FindingRecord], state: BenchState, request: Request, result: FixResult
+    findings: wb.Findings, finding: Any, state: BenchState, request: Request, result: wb.FixResult
 ) -> None:
     """Keep what came of a fix, so that its card shows it, and the code that tries it."""
-    state.remember(fix_code(request, *key))
-    state.tried = {**state.tried, key: result}
+    state.remember(fix_code(request, findings, finding))
+    state.tried = {**state.tried, (findings.record, finding): result}
 
 
-def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord) -> str:
+def fix_code(request: Request, findings: wb.Findings, finding: Any) -> str:
     """Return the code from the model to the fix that was tried and its config."""
-    from workbench.core.models.examples import trained_sample  # loads slowly, like the rules
-    from workbench.features.findings.rule import judges_accuracy
+    from workbench.core.models.examples import trained_sample  # loads slowly
 
     subject, options = request.subject, inputs_option(request.subject)
     options["calibration"] = subject.calibration or None
-    if judges_accuracy(findings):
+    if findings.judges_accuracy:
         options["data"] = subject.data or (subject.model and trained_sample(subject.model))
     call = call_source("wb.findings", (Source("model"), Source("config")), options)
-    first = next(other for other in findings.findings if other.id == finding.id)
-    place = text_literal(finding.id) if first == finding else str(findings.findings.index(finding))
+    key = findings.record.key_of(finding)
+    place = text_literal(key) if isinstance(key, str) else key
     ends = [f"finding.try_fix({'' if request.budget_s is None else repr(request.budget_s)})"]
     if finding.fix.config is not None:
         ends.insert(0, "b = finding.fix.config")
     elif not finding.fix.can_try:
         ends = ["finding"]
-    return program(subject, {"config": findings.config}, options, f"finding = {call}[{place}]", *ends)
+    return program(subject, {"config": findings.record.config}, options, f"finding = {call}[{place}]", *ends)

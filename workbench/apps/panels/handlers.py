@@ -15,7 +15,6 @@ from workbench.core.errors import WorkbenchError
 from workbench.core.form import Field
 from workbench.drawing.card import ConfigUse
 from workbench.drawing.markup import note_html
-from workbench.features.findings.record import badges
 
 _thread = threading.local()  # a person may change a widget while another thread updates the panels
 
@@ -147,7 +146,9 @@ def link_view(state: BenchState, view: Any) -> None:
     """Give a view the selection that all share, and the badges of the findings on its nodes."""
 
     def show_badges() -> None:
-        view.badges = badges(part.record for part in state.held_parts("findings").values())
+        held = state.held_in_role("finds")
+        records = {label: part.record for label, part in held.items()}
+        view.badges = next(iter(held.values())).of(records).badges if held else {}
 
     if view.has_trait("selected"):
         link_selection(state, view, "selected")

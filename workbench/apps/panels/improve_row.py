@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+import workbench as wb
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.actions import Action
 from workbench.apps.panels.bench import Bench
@@ -15,24 +16,23 @@ from workbench.apps.panels.run_row import start_button
 from workbench.apps.panels.state import SUBJECT, BenchState
 from workbench.apps.panels.tabs.form import form_fields
 from workbench.core.bundle.display import config_in_words
+from workbench.core.feature import Feature
 from workbench.core.form import names
 from workbench.drawing.markup import text
 from workbench.features.base.registry import KINDS
-from workbench.features.tune.space import Space
 
-KIND = "improvement"
 MORE_LIMITS = "+ limit: memory, p99, file…"
 
 
 class ImproveRow:
-    """Sets the form of the kind `improvement` and runs it; choices stand in a sentence, the rest unfolds."""
+    """Sets the form of the kind that improves and runs it; choices stand in a sentence, the rest unfolds."""
 
     def __init__(self, bench: Bench) -> None:
         self.state = bench.state
         self.status, self.start = W.HTML(), W.HTML()
-        kind = KINDS.named(KIND)
-        self.press = start_button(bench, kind.button, kind.hint, lambda: bench.run(KIND), self.status)
-        self.fields = form_fields(self.state, KIND, self.status)
+        self.kind = kind = improving()
+        self.press = start_button(bench, kind.button, kind.hint, lambda: bench.run(kind.name), self.status)
+        self.fields = form_fields(self.state, kind.name, self.status)
         loss, time = (self.fields[field.argument] for field in kind.form if field.choices)
         self.limits = [self.fields[field.argument] for field in kind.form if not field.choices]
         self.texts: list[str] = []  # of the limits, when they were unfolded last
@@ -69,14 +69,14 @@ class MayVary:
         hint = "Find the settings that may pay for this model here, to leave some out"
         self.find = button("What may vary", hint, search, status, idle=bench.state)
         self.size, self.axes = W.HTML(), W.HBox([], classes="wbp-tools")
-        self.space: Space | None = None
+        self.space: wb.Space | None = None
         self.about: object = None  # what the space was found for
         self.checks: dict[str, W.Checkbox] = {}
         self.widget = W.VBox([W.HBox([self.find, self.size], classes="wbp-tools"), self.axes])
         bench.state.observe(lambda _: self._forget(), names=[*SUBJECT, "forms"])
         field.observe(lambda _: self._show(), names="value")
 
-    def keep(self, state: BenchState, request: Request, space: Space) -> None:
+    def keep(self, state: BenchState, request: Request, space: wb.Space) -> None:
         """Offer a space that was found, unless something else was set meanwhile."""
         if (about := space_subject(request)) == space_subject(state.request()):
             self._offer(space, about)
@@ -86,7 +86,7 @@ class MayVary:
         if self.space is not None and self.about != space_subject(self.state.request()):
             self._offer(None)
 
-    def _offer(self, space: Space | None, about: object = None) -> None:
+    def _offer(self, space: wb.Space | None, about: object = None) -> None:
         self.space, self.about, self.checks = space, about, {}
         for axis in () if space is None else space.axes:
             check = W.Checkbox(description=f"{axis.name} ({len(axis.options)})", indent=False)
@@ -108,19 +108,24 @@ class MayVary:
         self.size.value = "" if self.space is None else self.space.without(*left_out).size_in_words
 
 
+def improving() -> Feature:
+    """Return the kind that improves a config."""
+    offer = KINDS.in_role("improves")
+    assert offer is not None
+    return KINDS.named(offer.name)
+
+
 def space_subject(request: Request) -> tuple[object, ...]:
     """Return what a space is found for: the subject with A alone, and the texts of the limits."""
-    limits = {**request.forms.get(KIND, {}), "without": "", "budget_s": ""}  # these two are none
+    limits = {**request.forms.get(improving().name, {}), "without": "", "budget_s": ""}  # these two are none
     return replace(request.subject, configs={"A": request.subject.configs["A"]}), limits
 
 
-def find_space(request: Request, job: Job) -> Space:
+def find_space(request: Request, job: Job) -> wb.Space:
     """Return what may pay for the model here, within the limits of the form."""
-    from workbench.features.tune.call import default_space  # loads slowly
-
-    subject, improvement = request.subject, KINDS.named(KIND)
+    subject, improvement = request.subject, improving()
     _, options = improvement.arguments(None, (), request.options(improvement))
-    return default_space(
+    return wb.default_space(
         subject.model, base=subject.configs["A"], limits=options.get("limits"), inputs=subject.inputs(),
         calibration=subject.calibration or None, seed=subject.seed, cancel=job.cancel, on_step=job.step,
     )  # fmt: skip

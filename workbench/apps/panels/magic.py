@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from workbench.apps.panels.app import Workbench
+from workbench.core.caught.catching import catching
+from workbench.core.caught.record import CaughtSession, caught_sessions
 from workbench.core.errors import WorkbenchError
-from workbench.features.caught.catching import catching
-from workbench.features.caught.record import CaughtSession, caught_sessions
 
 NONE = "The cell made and ran no onnxruntime session. Put the lines that make it, and one run, into the cell."
 

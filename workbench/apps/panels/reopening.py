@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.apps.panels.jobs import Job, Jobs
 from workbench.apps.panels.state import BenchState
-from workbench.features.compare.model_here import find_model, sizes_of
+from workbench.core.models.recorded import find_model, sizes_of
 
 
 def look_for_model(state: BenchState, jobs: Jobs, *, wait: bool = False) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import workbench as wb
 from workbench.core.config import Config
 from workbench.core.feature import Feature
 from workbench.core.form import values_of
-
-if TYPE_CHECKING:
-    from workbench.features.compare.result import Comparison
 
 LABELS = "ABCDEF"  # of the columns; wb.compare takes more
 SMALLEST_EFFECT = 0.01  # the default of wb.compare
@@ -67,7 +65,7 @@ class Request:
     budget_s: float | None = None
     smallest_effect: float = SMALLEST_EFFECT
     pacing_s: float | None = None
-    comparison: Comparison | None = None  # the comparison on the screen, if it is about this subject
+    comparison: wb.Comparison | None = None  # the comparison on the screen, if it is about this subject
     comparison_code: str = ""  # the code that makes it; empty: it was made elsewhere
     parts: Mapping[str, Any] = field(default_factory=dict)  # results of this subject without a comparison
     forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # kind → argument → changed text

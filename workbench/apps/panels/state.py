@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from typing import Any as Anything
 
 from traitlets import Any, Bool, Dict, Enum, HasTraits, Instance, Int, Tuple, Unicode, observe
 
+import workbench as wb
 from workbench.apps.panels.answers import NO_ANSWER, Answer, configs_of, folded_with
 from workbench.apps.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject, labelled
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
-from workbench.features.compare.model_here import is_file_of
-
-if TYPE_CHECKING:
-    from workbench.features.compare.result import Comparison
+from workbench.core.feature import Role
+from workbench.core.models.recorded import is_file_of
+from workbench.features.base.registry import KINDS
 
 SUBJECT = ("model", "configs", "dims", "seed", "data", "calibration")  # what a result is about
 MODES = ("compare", "improve", "explore", "results")
@@ -181,7 +180,7 @@ class BenchState(HasTraits):
         subject = self.answer.subject or request.subject
         return replace(request, subject=subject, forms={**self.forms, **self.answer.forms})
 
-    def show_comparison(self, result: Comparison, subject: Subject | None = None, code: str = "") -> None:
+    def show_comparison(self, result: wb.Comparison, subject: Subject | None = None, code: str = "") -> None:
         """Put a comparison into the results; without a subject it comes from the history or a bundle.
 
         Then what was compared is set. A measurement that ends after something else was set is folded.
@@ -234,6 +233,11 @@ class BenchState(HasTraits):
             return dict(sorted(beside.items()))
         labels = sorted(part.label or "" for part in self.result.parts if part.kind == kind)
         return {label: self.result.made(kind, label or None) for label in labels}
+
+    def held_in_role(self, role: Role) -> dict[str, Anything]:
+        """Return the further results, by label, of the kind that has a role; none where no feature has it."""
+        kind = KINDS.in_role(role)
+        return {} if kind is None else self.held_parts(kind.name)
 
     def whole_part(self, kind: str) -> Anything | None:
         """Return the further result of a kind about all runs; of no kind, the comparison itself."""

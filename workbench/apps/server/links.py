@@ -11,12 +11,12 @@ from urllib.parse import quote
 import anywidget
 import traitlets as t
 
+import workbench as wb
 from workbench.apps.server import published_files
 from workbench.core.text import one_line
 
 if TYPE_CHECKING:
     from workbench.core.models import Model
-    from workbench.features.profile.session_profile import SessionProfile
 
 # A browser holds the whole file in memory: Netron shows a larger model without large weights.
 MOST_MODEL_BYTES = 64 << 20
@@ -74,7 +74,7 @@ def netron_link(model: Model) -> Link:
     return Link("Netron", title, f"workbench/netron/{id}/", note)
 
 
-def speedscope_link(profile: SessionProfile, title: str = "profile") -> Link:
+def speedscope_link(profile: wb.Profile, title: str = "profile") -> Link:
     """Return the link to a profile in speedscope, with every event."""
     from workbench.apps.server.spans import speedscope_file
 

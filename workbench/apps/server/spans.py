@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from workbench.features.profile.session_profile import SessionProfile
-    from workbench.features.profile.trace import Trace
+import workbench as wb
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"  # only a name, never fetched
 
 
-def speedscope_file(profile: SessionProfile, title: str) -> dict[str, Any]:
+def speedscope_file(profile: wb.Profile, title: str) -> dict[str, Any]:
     """Return the content of the file, with the node's name, operator and provider as the frame."""
     trace = profile.trace
     labels = [_label(trace, event) for event in range(len(trace))]
@@ -31,7 +29,7 @@ def speedscope_file(profile: SessionProfile, title: str) -> dict[str, Any]:
     }
 
 
-def _timeline(trace: Trace, events: np.ndarray[Any, Any], codes: np.ndarray[Any, Any]) -> dict[str, Any]:
+def _timeline(trace: Any, events: np.ndarray[Any, Any], codes: np.ndarray[Any, Any]) -> dict[str, Any]:
     """Return the nested open and close events of one thread; a child is cut at its parent's end."""
     starts, ends = trace.start_us[events], trace.start_us[events] + trace.duration_us[events]
     order = np.lexsort((-events, -ends, starts))  # ORT writes children first, so a later event is the parent
@@ -56,8 +54,8 @@ def _timeline(trace: Trace, events: np.ndarray[Any, Any], codes: np.ndarray[Any,
     }
 
 
-def _label(trace: Trace, event: int) -> str:
-    name, call = trace.name_of(event), trace.call_of(event)
+def _label(trace: Any, event: int) -> str:
+    name, call = str(trace.name_of(event)), trace.call_of(event)
     if call is None or call.op_type is None:
         return name
     return f"{name.removesuffix('_kernel_time')} ({call.op_type}, {call.provider or 'provider not known'})"

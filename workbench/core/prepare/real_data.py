@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from workbench.core.models.examples import examples
 from workbench.core.models.inputs import Inputs, make_inputs
 from workbench.core.models.model import Model
 from workbench.core.prepare.calibration import DEFAULT_SAMPLES, REAL_INPUTS, source_of
@@ -35,3 +36,11 @@ def _is_read_here(source: Any) -> bool:
     if isinstance(source, (str, Path)):
         return expanded(source).is_dir()
     return isinstance(source, Pictures) or hasattr(source, "column_names") or hasattr(source, "get_next")
+
+
+def check_examples(model: Model, data: Any, calibration: Any) -> None:
+    """Refuse a file of labelled examples or of calibration data that cannot be read."""
+    if isinstance(data, str | Path):
+        examples(model, data)
+    if isinstance(calibration, str | Path):
+        source_of(model, calibration, 1)

@@ -174,6 +174,8 @@ FEATURE = Feature(
     hint="A and B on the same examples: accuracy where there are labels, every output's error",
     step="evaluating",
     effort=(2.0, 4, 400),
+    next_question=(2, "precisions", "Is the accuracy kept?"),
+    role="judges outputs",
     tabs=("Outputs",),
     code="result.accuracy()",
 )

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from workbench.core.bundle.bundle import Bundle
 from workbench.core.bundle.kinds import Kinds, Part
-from workbench.core.feature import Feature, Offer
+from workbench.core.feature import Feature, Offer, Role
 from workbench.features import FEATURES
 
 OFFERS_FILE = Path(__file__).with_name("offers.json")
@@ -81,6 +81,10 @@ class Registry(Kinds):
         """Return what this tab of the panels offers, the kinds whose own tab it is first."""
         offers = [offer for offer in self.offers if tab in offer.tabs]
         return tuple(sorted(offers, key=lambda offer: offer.tabs[0] != tab))
+
+    def in_role(self, role: Role) -> Offer | None:
+        """Return what has this role for the panels; None where no feature has it."""
+        return next((offer for offer in self._known if role and offer.role == role), None)
 
     @property
     def examinable(self) -> tuple[str, ...]:

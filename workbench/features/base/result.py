@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 class Result(Exportable):
     """A record with its figures. `about` is its origin: model, machine, versions, when."""
 
+    knows_best = False  # whether it holds measured configs, of which `best` gives one within limits
     foreign_paths: tuple[ForeignPath, ...] = ()  # of the configs of an opened file; no run uses them
 
     def __init__(

@@ -159,6 +159,8 @@ class Best:
 class ConfigChoice:
     """A result that holds measured configs to choose from."""
 
+    knows_best = True
+
     def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
         """Return every config, as far as it keeps the limits."""
         raise NotImplementedError

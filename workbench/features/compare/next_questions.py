@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.core.config import Config, Provider
 from workbench.core.measure.providers import asked_for, short_name
+from workbench.features.base.registry import KINDS
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord
@@ -14,15 +15,14 @@ if TYPE_CHECKING:
 
 def questions_about(record: ComparisonRecord) -> dict[str, str]:
     """Return the questions that further results answer, by their kind, the most wanted first."""
-    verdict, precisions = record.verdict, {run.config.precision for run in record.runs}
-    questions = {
-        "first difference": "Where do they first differ?" if verdict.kind == "outputs differ" else "",
-        "accuracy": "Is the accuracy kept?" if len(precisions) > 1 else "",
-        "why slower": f"Why is {verdict.label} slower?" if verdict.kind == "slower" else "",
-        "explanation": "What did ORT do?",
-        "profile": "Where does the time go?",
-    }
-    return {kind: question for kind, question in questions.items() if question}
+    several = len({run.config.precision for run in record.runs}) > 1
+    about = {"any", record.verdict.kind, *(["precisions"] if several else [])}
+    asked = sorted(
+        (*offer.next_question, offer.name)
+        for offer in KINDS.offers
+        if offer.next_question and offer.next_question[1] in about
+    )
+    return {kind: words.format(label=record.verdict.label) for _, _, words, kind in asked}
 
 
 def other_providers(

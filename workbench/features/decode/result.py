@@ -219,6 +219,7 @@ FEATURE = Feature(
     button="Decode",
     hint="All configs as language models: time to the first token, time of each further one, the cache",
     step="decoding",
+    role="for generators",
     tabs=("Explore",),
     form=(
         Field(

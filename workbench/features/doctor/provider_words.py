@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from workbench.core.config import Provider, catalogue
 from workbench.core.config.provider import CPU, LIBRARY
-from workbench.core.measure.providers import AZURE
 from workbench.features.doctor.records import Doctor
 
 
@@ -45,9 +44,3 @@ def about_providers(doctor: Doctor | None) -> dict[str, str]:
         sentence = f"{card.hardware} {card.strengths} {card.limits} From: {card.wheel}"
         words[card.alias] = f"{state[:1].upper()}{state[1:]}.{fix} {sentence}"
     return words
-
-
-def that_work(doctor: Doctor | None) -> list[str]:
-    """Return the providers beside the CPU that work here; none before the doctor ran."""
-    checks = doctor.survey.providers if doctor is not None else ()
-    return [check.name for check in checks if check.state == "works" and check.name not in (CPU, AZURE)]

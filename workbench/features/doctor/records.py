@@ -8,8 +8,9 @@ from itertools import groupby
 
 from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.bundle.machine import Machine
+from workbench.core.config.provider import CPU
 from workbench.core.html_table import Cell, html_table
-from workbench.core.measure.providers import ProviderState
+from workbench.core.measure.providers import AZURE, ProviderState
 from workbench.core.text import aligned, in_digits, in_gib
 
 _COLUMN = 32  # the longest name of a provider, and room
@@ -81,6 +82,12 @@ class Doctor:
     survey: Survey
     others_cores: float | None  # cores that other programs kept busy meanwhile; None: not known
     advice: tuple[Advice, ...]
+
+    @property
+    def working(self) -> list[str]:
+        """The providers beside the CPU that work here."""
+        checks = self.survey.providers
+        return [check.name for check in checks if check.state == "works" and check.name not in (CPU, AZURE)]
 
     def to_frame(self) -> DataFrame:
         """Return a table with a row a fact; columns topic, item, value."""

@@ -248,6 +248,8 @@ FEATURE = Feature(
     button="Explain A and B",
     hint="What ORT makes of the graph under each config, pass by pass; nothing is timed",
     effort=(2.0, 12, 2),
+    next_question=(4, "any", "What did ORT do?"),
+    role="explains",
     tabs=("What ORT did", "Where time goes"),
     key="node",
 )

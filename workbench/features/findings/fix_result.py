@@ -10,6 +10,8 @@ from workbench.core.bundle.comparison import OutputAgreement, Verdict
 from workbench.core.config import Config
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import factor, in_mib, in_ms, printable
+from workbench.drawing.markup import note_html, text
+from workbench.features.findings.html import kept_html
 from workbench.features.findings.record import FindingRecord
 
 MEMORY_GAIN = 0.05  # a fix for memory or load is kept from this part on
@@ -58,9 +60,17 @@ class FixResult:
         ]
         return f"predicted {texts[0]} less, measured {texts[1] or 'nothing'}"
 
+    @property
+    def html(self) -> str:
+        """Whether the fix is worth keeping, and why."""
+        is_open = not self.kept and self.verdict is not None and self.verdict.kind == "unknown"
+        chip = '<span class="wbp-chip wbp-quiet">Not settled yet</span>' if is_open else kept_html(self.kept)
+        prediction = note_html(self.prediction) if self.prediction else ""
+        return f'<div role="status">{chip} {text(self.reason)}{prediction}</div>'
+
     def __str__(self) -> str:
-        text = f"{'Kept' if self.kept else 'Not kept'}: {self.finding.title}. {self.reason}"
-        return printable(f"{text} ({self.prediction})" if self.prediction else text, keep="\n")
+        words = f"{'Kept' if self.kept else 'Not kept'}: {self.finding.title}. {self.reason}"
+        return printable(f"{words} ({self.prediction})" if self.prediction else words, keep="\n")
 
     def __repr__(self) -> str:
         return f"<FixResult: {self}>"

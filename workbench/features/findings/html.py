@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from workbench.core.bundle.display import config_in_words
 from workbench.core.text import counted, factor, in_digits, in_ms
 from workbench.drawing.markup import note_html, text
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 
-if TYPE_CHECKING:
-    from workbench.features.findings.fix_result import FixResult
-
 _EFFECTS = {"time": "faster", "memory": "less memory", "load": "less load time"}  # by subject
 RANKED = "ranked by the gain to expect; each fix is checked and measured before it is kept"
 UNSEEN = "which rules could not look, and why"
 _SMALL = "each predicted below 3 % of a run, 10 % of the memory or 20 % of the load"
+
+
+class FindingHtml(NamedTuple):
+    """A finding in three parts: the gain to expect, the title with its evidence, and the fix."""
+
+    gain: str
+    body: str
+    fix: str
+
+
+def finding_html(finding: FindingRecord) -> FindingHtml:
+    """Return the parts of a finding."""
+    return FindingHtml(gain_html(finding), body_html(finding), fix_html(finding))
 
 
 def gain_html(finding: FindingRecord) -> str:
@@ -55,14 +65,6 @@ def fix_html(finding: FindingRecord) -> str:
     code = f"<div><code>{text(finding.fix.code)}</code></div>" if finding.fix.code else ""
     caution = f'<div class="wbp-caution">⚠ {text(finding.caution)}</div>' if finding.caution else ""
     return f'<div><span class="wbp-fix-mark">Fix:</span> {text(finding.fix.text)}</div>{code}{caution}'
-
-
-def outcome_html(result: FixResult) -> str:
-    """Return whether a fix that was tried is worth keeping, and why."""
-    is_open = not result.kept and result.verdict is not None and result.verdict.kind == "unknown"
-    chip = '<span class="wbp-chip wbp-quiet">Not settled yet</span>' if is_open else kept_html(result.kept)
-    prediction = note_html(result.prediction) if result.prediction else ""
-    return f'<div role="status">{chip} {text(result.reason)}{prediction}</div>'
 
 
 def kept_html(kept: bool) -> str:

@@ -176,6 +176,11 @@ class FindingsRecord:
         """Return the findings below the threshold."""
         return tuple(finding for finding in self.findings if finding.is_small)
 
+    def key_of(self, finding: FindingRecord) -> int | str:
+        """Return what gives a finding of these: its id, or its position where an earlier one has that id."""
+        first = next(other for other in self.findings if other.id == finding.id)
+        return finding.id if first == finding else self.findings.index(finding)
+
     @property
     def together(self) -> float | None:
         """Return the predicted speed-up of all fixes: savings on different nodes add up.

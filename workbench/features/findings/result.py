@@ -15,10 +15,8 @@ from workbench.core.feature import Feature
 from workbench.core.measure.bar import steps as shown_steps
 from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Inputs, Model, load
-from workbench.core.models.examples import examples
-from workbench.core.prepare.calibration import source_of
 from workbench.core.prepare.preparing import prepare
-from workbench.core.prepare.real_data import data_from, inputs_from
+from workbench.core.prepare.real_data import check_examples, data_from, inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import printable
 from workbench.features.accuracy.sensitivity import searching_mode
@@ -29,9 +27,10 @@ from workbench.features.base.result import origin_of
 from workbench.features.base.running import finding_inputs
 from workbench.features.findings.fix_result import FixResult, decide
 from workbench.features.findings.gather import gather, known_accuracy
+from workbench.features.findings.html import FindingHtml, finding_html, head_html, rest_html
 from workbench.features.findings.known import Known
-from workbench.features.findings.record import FindingRecord, FindingsRecord, check_findings
-from workbench.features.findings.rule import look
+from workbench.features.findings.record import FindingRecord, FindingsRecord, badges, check_findings
+from workbench.features.findings.rule import judges_accuracy, look
 from workbench.features.profile.examining import profile_of_run
 
 if TYPE_CHECKING:
@@ -62,6 +61,11 @@ class Finding:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.record, name)
+
+    @property
+    def html(self) -> FindingHtml:
+        """Its gain, its title with the evidence, and its fix."""
+        return finding_html(self.record)
 
     def try_fix(
         self,
@@ -189,6 +193,20 @@ class Findings(PerRun):
             raise KeyError(key)
         return matching
 
+    @property
+    def badges(self) -> dict[str, str]:
+        """The titles of the findings by node, for marks in the views; small findings have none."""
+        return badges(self.by_label.values())
+
+    @property
+    def judges_accuracy(self) -> bool:
+        """Whether a rule about accuracy looked, which takes labelled examples."""
+        return judges_accuracy(self.record)
+
+    def html(self, label: str) -> tuple[str, str]:
+        """Return what stands above and below the findings of a config, which is called `label`."""
+        return head_html(label, self.record), rest_html(self.record)
+
     def figure(self) -> go.Figure | None:
         """Draw the predicted savings; return None where nothing was found."""
         return super().figure() if len(self) else None
@@ -256,14 +274,6 @@ def findings(
     return Findings.made({"A": look(evidence)}, about, FixTarget(loaded, fed, calibration))
 
 
-def check_examples(model: Model, data: Any, calibration: Any) -> None:
-    """Refuse a file of labelled examples or of calibration data that cannot be read."""
-    if isinstance(data, str | Path):
-        examples(model, data)
-    if isinstance(calibration, str | Path):
-        source_of(model, calibration, 1)
-
-
 FEATURE = Feature(
     "findings",
     FindingsRecord,
@@ -278,5 +288,6 @@ FEATURE = Feature(
     button="Find improvements",
     hint="Look for lost time, memory and accuracy under A and B, with a fix and its predicted gain",
     effort=(3.0, 14, 60),
+    role="finds",
     tabs=("Improve",),
 )

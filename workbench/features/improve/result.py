@@ -19,7 +19,7 @@ from workbench.core.goal_fields import GOAL_FIELDS, at_least_zero
 from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.models.examples import has_labels
-from workbench.core.prepare.real_data import data_from, inputs_from
+from workbench.core.prepare.real_data import check_examples, data_from, inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
 from workbench.drawing.card import ConfigUse
@@ -28,7 +28,7 @@ from workbench.drawing.palette import GAIN, LOSS, TEXT
 from workbench.features.base.result import Result, origin_of
 from workbench.features.base.running import finding_inputs, kept
 from workbench.features.compare.result import Comparison
-from workbench.features.findings.result import check_examples
+from workbench.features.improve.html import steps_html
 from workbench.features.improve.improving import Improving
 from workbench.features.improve.record import ImprovementRecord, ImprovementStep, check_improvement
 from workbench.features.improve.request import ImproveRequest
@@ -121,6 +121,10 @@ class Improvement(Result):
     def to_python(self, model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs the final config."""
         return self.config.to_python(model, inputs=self.about.inputs)
+
+    def html(self, label: str) -> str:
+        """Return what happened to a config that was improved, which is called `label`."""
+        return steps_html(label, self.record)
 
     def uses(self) -> tuple[ConfigUse, ...]:
         """Return the proven config, if it is another one."""
@@ -232,6 +236,7 @@ FEATURE = Feature(
     button="Improve",
     hint="Try what the findings propose, search around what was better, prove the answer",
     step="trying the largest finding first",
+    role="improves",
     tabs=("Improve",),
     cards="workbench.features.improve.cards:cards",
 )

@@ -251,6 +251,7 @@ FEATURE = Feature(
     button="Load test",
     hint="Several callers at once on all configs: throughput against p99, and the knee",
     step="under load",
+    role="bears load",
     tabs=("Explore",),
     form=(
         Field(

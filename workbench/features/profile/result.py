@@ -174,6 +174,7 @@ FEATURE = Feature(
     button="Profile A and B",
     hint="Where the time goes, with ORT's profiler on; never used for latency",
     effort=(1.0, 4, 60),
+    next_question=(5, "any", "Where does the time go?"),
     tabs=("Where time goes", "What ORT did"),
     key="node",
 )

@@ -207,5 +207,6 @@ FEATURE = Feature(
     hint="1, 2, 4… threads, spinning and not, in one comparison; for the config shown",
     step="with 1, 2, 4… threads, spinning and not",
     effort=(20.0, 24, 600),
+    role="for fixed sizes",
     tabs=("Explore",),
 )

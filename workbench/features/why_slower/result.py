@@ -130,5 +130,6 @@ FEATURE = Feature(
     hint="What costs B its time against A, with a fix for each cause: both run again under ORT's profiler",
     step="A and B under ORT's profiler",
     effort=(2.0, 8, 60),
+    next_question=(3, "slower", "Why is {label} slower?"),
     tabs=("Where time goes",),
 )

@@ -101,7 +101,7 @@ def why_idle(item: GraphPass, config: Config) -> str:
 
 def fired_in(state: BenchState) -> Mapping[str, int]:
     """Return how often each pass fired on this model, from the explanation of the config shown, or of any."""
-    explanations = state.held_parts("explanation")
+    explanations = state.held_in_role("explains")
     if not explanations:
         return {}
     passes: Any = (explanations.get(state.editing) or next(iter(explanations.values()))).passes

@@ -11,9 +11,9 @@ import traitlets as t
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.environments import Environments
 from workbench.apps.panels.handlers import follow, guarded
 from workbench.apps.panels.knobs.details import detail_rows
+from workbench.apps.panels.knobs.environments import Environments
 from workbench.apps.panels.knobs.option_row import entries_have_rows, option_rows
 from workbench.apps.panels.knobs.row import SettingRow
 from workbench.apps.panels.knobs.rows import standing_rows

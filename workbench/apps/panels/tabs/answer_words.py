@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import workbench as wb
 from workbench.apps.panels.answers import Answer
 from workbench.apps.panels.jobs import JobView
 from workbench.apps.panels.markup import error_html
@@ -19,9 +18,6 @@ from workbench.drawing.markup import bar_html, note_html, text
 from workbench.drawing.page.banner import measuring_html, unanswered_html, unmeasured_html, verdict_html
 from workbench.features.base.registry import KINDS
 from workbench.features.compare.reason import what_differs
-
-if TYPE_CHECKING:
-    from workbench.features.compare.result import Comparison
 
 _MOST_LETTERS = 60  # of a model's name, of a config
 _MOST_OF_ERROR = 160  # letters of an error in the folded line
@@ -82,7 +78,7 @@ def said(state: BenchState) -> tuple[str, str, str]:
     return line, why, more
 
 
-def why_html(state: BenchState, result: Comparison) -> tuple[str, str]:
+def why_html(state: BenchState, result: wb.Comparison) -> tuple[str, str]:
     """Return why the answer is so, or what differs in the configs, and the view that shows the reason."""
     reason, stopped = result.reason, result.record.stopped
     words = reason.words if reason else what_differs(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+import workbench as wb
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.code import config_code, inputs_source
@@ -63,8 +64,8 @@ class Deploying:
         """The configs that can be served: those that ran, and last the one that an improvement proved."""
         runs = () if self.state.result is None else self.state.result.runs
         configs = {run.label: run.config for run in runs if run.failure is None}
-        for improvement in self.state.held_parts("improvement").values():
-            if improvement.record.comparison is not None:
+        for improvement in self.state.held_in_role("improves").values():
+            if improvement.comparison is not None:
                 configs[PROVEN] = improvement.config
         return configs
 
@@ -76,11 +77,9 @@ class Deploying:
         options = self._options(config, subject)
 
         def work(job: Job) -> Any:
-            from workbench.features.deploy.result import deploy
-
             job.step("writing the server")
             inputs = subject.inputs()
-            made = deploy(subject.model, config, folder, kind, inputs=inputs, cancel=job.cancel, **options)
+            made = wb.deploy(subject.model, config, folder, kind, inputs=inputs, cancel=job.cancel, **options)
             return made.check(progress=job.tell, cancel=job.cancel) if kind == "python" else made
 
         def written(deployment: Any) -> None:
@@ -95,7 +94,7 @@ class Deploying:
     def _options(self, config: Config, subject: Subject) -> dict[str, Any]:
         """Return the keywords of `wb.deploy` that differ from their defaults, without the inputs."""
         options: dict[str, Any] = {"calibration": subject.calibration, "fallback": self.fallback.value}
-        if (loaded := self.state.whole_part("load test")) is not None:
+        if (loaded := self.state.held_in_role("bears load").get("")) is not None:
             with suppress(ConfigError):  # it is about other configs
                 options["concurrency"] = int(loaded.best_callers(config))
         return {name: value for name, value in options.items() if value}

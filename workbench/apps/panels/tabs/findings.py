@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import workbench as wb
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.fixes import fix_code, fix_name
@@ -14,8 +15,6 @@ from workbench.apps.panels.tabs.answer_words import progress_html
 from workbench.core.config import Config
 from workbench.core.text import counted, ending, one_line
 from workbench.drawing.card import ConfigUse
-from workbench.features.findings.html import body_html, fix_html, gain_html, outcome_html
-from workbench.features.findings.record import FindingRecord, FindingsRecord
 
 MOST_LINKS = 3  # nodes with a link of their own; further ones stand in a table
 LINK = "wbp-link"
@@ -26,9 +25,10 @@ _TRY = "Measure this fix against the config, check the outputs, and say whether 
 class FindingCard:
     """A finding on the screen, which follows what the state says about it: tried, running, selected."""
 
-    def __init__(self, bench: Bench, label: str, findings: FindingsRecord, finding: FindingRecord) -> None:
+    def __init__(self, bench: Bench, label: str, findings: wb.Findings, finding: wb.Finding) -> None:
         self.bench, self.state = bench, bench.state
-        self.label, self.finding, self.key = label, finding, (findings, finding)
+        self.label, self.findings, self.finding = label, findings, finding.record
+        self.key = findings.record, finding.record
         self.outcome, self.status = W.HTML(), W.HTML()
         self.links = NodeLinks(self.state, finding.nodes, self.status)
         self.try_it = button("Try it", _TRY, self._press, self.status, classes="wbp-small wbp-try")
@@ -37,8 +37,9 @@ class FindingCard:
         copy = bench.page.copy_button("Copy code", "Code that finds and tries it", self._code, self.status)
         able = [self.try_it, self.use] if finding.fix.can_try else []
         self.buttons = W.VBox([*able, copy], classes="wbp-finding-buttons")
-        gain = W.HTML(gain_html(finding), classes="wbp-finding-gain")
-        words = [W.HTML(body_html(finding)), self.links, W.HTML(fix_html(finding))]
+        html = finding.html
+        gain = W.HTML(html.gain, classes="wbp-finding-gain")
+        words = [W.HTML(html.body), self.links, W.HTML(html.fix)]
         body = W.VBox([*words, self.outcome, self.status], classes="wbp-finding-body")
         self.widget = W.HBox([gain, body, self.buttons], classes="wbp-finding")
         follow(self.state, self._show, "job", "tried", until=self.widget)
@@ -55,7 +56,7 @@ class FindingCard:
         return self.finding.fix.config or (tried.config if tried is not None and tried.kept else None)
 
     def _code(self) -> str:
-        return fix_code(self.state.request_made(), *self.key)
+        return fix_code(self.state.request_made(), self.findings, self.finding)
 
     def _press(self) -> None:
         self.bench.cancel() if self._runs else self.bench.try_fix(self.label, self.finding)
@@ -63,7 +64,7 @@ class FindingCard:
     def _show(self) -> None:
         """Show whether the fix runs, and what came of it."""
         job, tried = self.state.job, self.state.tried.get(self.key)
-        outcome = "" if tried is None else outcome_html(tried)
+        outcome = "" if tried is None else tried.html
         self.outcome.value = outcome + (progress_html(job) if self._runs else "")
         self.try_it.description = "Cancel" if self._runs else "Try it again" if tried else "Try it"
         self.try_it.disabled = job is not None and (job.cancelling or not self._runs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import workbench as wb
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.answers import configs_of
 from workbench.apps.panels.bench import Bench
@@ -18,7 +19,6 @@ from workbench.core.text import counted
 from workbench.drawing.markup import note_html
 from workbench.features.base.history import History
 from workbench.features.base.history_rows import SHOWN_COLUMNS, read_words, rows_of
-from workbench.features.compare.call import history
 from workbench.features.compare.kept import kept_comparison, kept_config, runs_frame
 
 _EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
@@ -91,7 +91,7 @@ class HistoryPage:
 
     def _history(self) -> History:
         """Return the history of this machine, or that of the folder that was typed."""
-        return history(self.folder.value.strip() or None)
+        return wb.history(self.folder.value.strip() or None)
 
     def _choose_folder(self, _folder: str) -> None:
         """List another history; the bundles of a folder are read in the background the first time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import workbench as wb
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.code import kind_code
@@ -15,9 +16,6 @@ from workbench.apps.panels.tabs.form import FormLine
 from workbench.core.feature import function_at
 from workbench.drawing.page.banner import verdict_html
 from workbench.features.base.registry import KINDS
-from workbench.features.findings.html import head_html, rest_html
-from workbench.features.findings.record import FindingsRecord
-from workbench.features.improve.html import steps_html
 
 
 class ImprovePage:
@@ -25,8 +23,9 @@ class ImprovePage:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        self.row, self.improvement = ImproveRow(bench), KINDS.named("improvement")
-        self.look = FormLine(bench, KINDS.offer("findings"))
+        self.row, finds = ImproveRow(bench), KINDS.in_role("finds")
+        assert finds is not None
+        self.improvement, self.look = self.row.kind, FormLine(bench, finds)
         self.held: list[dict[str, Any]] = []  # the records that are on the screen
         self.findings: list[FindingCard] = []
         self.searches: list[CardWidget] = []
@@ -41,7 +40,7 @@ class ImprovePage:
 
         A search from which a person takes a config stays, too, though it is about what was set before.
         """
-        improved, findings = map(self.state.held_parts, ("improvement", "findings"))
+        improved, findings = self.state.held_in_role("improves"), self.state.held_in_role("finds")
         held = [{label: part.record for label, part in parts.items()} for parts in (improved, findings)]
         if held != self.held:
             if improved:
@@ -49,8 +48,8 @@ class ImprovePage:
             self.held, self.findings = held, []
             W.set_shown(self.look.widget, not any(record.findings for record in held[0].values()))
             W.replace(self.tried, *(self._tried(label, made) for label, made in improved.items()))
-            W.replace(self.list, *(widget for label, record in held[1].items()
-                                   for widget in self._found(label, record)))  # fmt: skip
+            W.replace(self.list, *(widget for label, found in findings.items()
+                                   for widget in self._found(label, found)))  # fmt: skip
         if not self.searches:
             cards = function_at(self.improvement.cards)(self.state)
             self.searches = [CardWidget(self.bench, card) for card in cards]
@@ -69,7 +68,7 @@ class ImprovePage:
         self.searches, self.searched.children = [], ()
 
     def _new_model(self, _: object) -> None:
-        if not self.state.held_parts("improvement"):
+        if not self.state.held_in_role("improves"):
             self.hide()
 
     def _tried(self, label: str, made: Any) -> W.Widget:
@@ -79,13 +78,15 @@ class ImprovePage:
         copy = self.bench.page.copy_button("Copy code", "The code that does the same", self._code, status)
         proven = [] if record.comparison is None else [W.HTML(verdict_html(record.comparison))]
         row = W.HBox([*uses, copy], classes="wbp-tools")
-        return W.VBox([*proven, row, W.HTML(steps_html(label, record)), status], classes="wbp-improvement")
+        return W.VBox([*proven, row, W.HTML(made.html(label)), status], classes="wbp-improvement")
 
     def _code(self) -> str:
         return kind_code(self.improvement, self.state.request_made())
 
-    def _found(self, label: str, record: FindingsRecord) -> list[W.Widget]:
+    def _found(self, label: str, findings: wb.Findings) -> list[W.Widget]:
         """Return the widgets of one config's findings."""
-        cards = [FindingCard(self.bench, label, record, finding) for finding in record.large]
+        large = (finding for finding in findings if not finding.is_small)
+        cards = [FindingCard(self.bench, label, findings, finding) for finding in large]
         self.findings += cards
-        return [W.HTML(head_html(label, record)), *(card.widget for card in cards), W.HTML(rest_html(record))]
+        above, below = map(W.HTML, findings.html(label))
+        return [above, *(card.widget for card in cards), below]

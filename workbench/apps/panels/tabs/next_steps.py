@@ -12,13 +12,13 @@ from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.state import BenchState
 from workbench.core.config import Config
 from workbench.core.errors import Cancelled
+from workbench.core.feature import Role
 from workbench.core.measure.providers import asked_for
 from workbench.core.models.samples import sample_names
 from workbench.core.text import rounded_time
 from workbench.features.base.registry import KINDS
 from workbench.features.compare.next_questions import other_providers, questions_about
 from workbench.features.doctor.presets import first_question
-from workbench.features.doctor.provider_words import that_work
 
 FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
 IMPROVE_S = 180.0  # the default of wb.improve
@@ -63,7 +63,8 @@ def _after_failure(bench: Bench) -> Iterator[Step]:
     """Yield what helps where a run failed: other providers, a look at the machine, the configs before."""
     state, result = bench.state, bench.state.result
     is_open = result is not None and state.model is not None
-    others = other_providers(result.record, that_work(state.doctor)) if is_open else ()
+    working = () if state.doctor is None else state.doctor.working
+    others = other_providers(result.record, working) if is_open else ()
     for label, words, providers in others:
         act = partial(_try, bench, label, methodcaller("replace", providers=providers))
         yield f"Compare {words}, {compare_time(state)}", f"Set this in {label} and compare", act
@@ -129,15 +130,16 @@ def compare_time(state: BenchState) -> str:
     return f"about {rounded_time(took_s)}"
 
 
-def make_if_cheap(bench: Bench, kind: str) -> None:
-    """Make a kind of result about the answer on the screen, if it is missing and that takes seconds."""
-    state = bench.state
+def make_if_cheap(bench: Bench, role: Role) -> None:
+    """Make the result with a role about the answer on the screen, if it is missing and that takes seconds."""
+    state, offer = bench.state, KINDS.in_role(role)
     free = state.job is None and state.run_error is None and not state.refused
     about_answer = state.result is not None and state.request().comparison is state.result
-    wanted = kind and free and about_answer and not state.has_part(kind)
-    cost = cost_s(state, kind) if wanted else None
+    if offer is None or not free or not about_answer or state.has_part(offer.name):
+        return
+    cost = cost_s(state, offer.name)
     if cost is not None and cost <= CHEAP_S:
-        bench.run(kind)
+        bench.run(offer.name)
 
 
 def time_words(state: BenchState, kind: str) -> str:

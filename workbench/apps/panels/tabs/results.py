@@ -128,7 +128,7 @@ class Results:
         if len({run.config.precision for run in result.runs}) > 1 and self.state.job is None:
             self.turn(OUTPUTS.title)
             if self.state.answer.code:
-                make_if_cheap(self.bench, "accuracy")
+                make_if_cheap(self.bench, "judges outputs")
 
     def _turned(self, _: object = None) -> None:
         with self._turning:

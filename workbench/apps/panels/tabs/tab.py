@@ -15,7 +15,7 @@ from workbench.apps.panels.tabs.card import CardWidget
 from workbench.apps.panels.tabs.form import FormLine
 from workbench.apps.panels.tabs.limits import LimitsLine
 from workbench.apps.panels.task_thread import import_shared
-from workbench.core.feature import Offer, function_at
+from workbench.core.feature import Offer, Role, function_at
 from workbench.drawing.card import Card, part_card
 from workbench.drawing.markup import text
 from workbench.features.base.registry import KINDS
@@ -31,8 +31,8 @@ class Tab:
     has_limits: bool = False  # below the cards, of the part of the result that they show
     needs_room: bool = False  # the answer folds to one line above it
     pills: int = 3  # titles that stand beside each other; the others are in a list
-    first: Callable[[BenchState], str] | None = None  # the title to begin with; else that of the first figure
-    opens_with: str = ""  # the kind that is made when a person turns to the view, where that takes seconds
+    first: Callable[[BenchState], Role] | None = None  # what to begin with; else with the first figure
+    opens_with: Role = ""  # what is made when a person turns to the view, where that takes seconds
 
     def all_cards(self, state: BenchState) -> list[Card]:
         """Return the cards that features make, those of the comparison, then one of each other result."""
@@ -129,7 +129,8 @@ class TabPage:
     def _first_title(self) -> str:
         """Return what the view begins with, where there is a card of it or nothing else is made."""
         made = {card.card.title for card in self.cards.values()}
-        first = "" if self.tab.first is None else self.tab.first(self.state)
+        offer = None if self.tab.first is None else KINDS.in_role(self.tab.first(self.state))
+        first = "" if offer is None else offer.title
         return first if first in (made or self._titles) else next(iter(self._titles), "")
 
     @property
@@ -174,9 +175,8 @@ class TabPage:
 
     def _knows_best(self, part: str) -> bool:
         """Return whether a part of the result, or the comparison itself, knows its best config in limits."""
-        from workbench.features.compare.best import ConfigChoice  # once there is a result
-
-        return isinstance(self.state.whole_part(part), ConfigChoice)
+        held = self.state.whole_part(part)
+        return held is not None and held.knows_best
 
     def _fill_bar(self, chosen: Sequence[CardWidget]) -> None:
         """Put the sentence of a single card, the switches and its menu into one row."""

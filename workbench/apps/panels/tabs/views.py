@@ -14,6 +14,7 @@ from workbench.apps.panels.files import content_of
 from workbench.apps.panels.handlers import button, error_to
 from workbench.apps.panels.tabs.tab import Tab
 from workbench.apps.server.links import LinkButton, speedscope_link
+from workbench.core.feature import Role
 from workbench.core.models.sizes import free_names, is_batch
 from workbench.core.text import file_name
 from workbench.drawing.markup import note_html
@@ -22,22 +23,24 @@ if TYPE_CHECKING:
     from workbench.core.models import Model
 
 
-def first_for(model: Model | None) -> str:
+def first_for(model: Model | None) -> Role:
     """Return what tells most about a model; empty: the first offer, several sizes or values of a knob."""
     if model is None:
         return ""
     if model.describe().family == "GPT-like":
-        return "decoding"
+        return "for generators"
     dims = free_names(model.structure)
     if any(map(is_batch, dims)):
         return ""
-    return "replay" if dims else "thread scaling"
+    return "for open sizes" if dims else "for fixed sizes"
 
 
 def trace_tools(bench: Bench, status: W.HTML) -> list[W.Widget]:
-    """Return two buttons for each profile: it in speedscope, and its trace as a file."""
+    """Return two buttons for each result with a trace: it in speedscope, and its trace as a file."""
     tools: list[W.Widget] = []
-    for label, profile in bench.state.held_parts("profile").items():
+    kinds = (bench.state.held_parts(offer.name) for offer in WHERE_TIME_GOES.offers)
+    traced = (held for parts in kinds for held in parts.items() if hasattr(held[1], "save_trace"))
+    for label, profile in traced:
         link = LinkButton(None, f"{label} in speedscope")
         write = partial(speedscope_link, profile, f"{profile.subject}, {label}")
         bench.in_background(write, link.show, error_to(status))
@@ -57,7 +60,7 @@ def download_trace(bench: Bench, label: str, profile: Any, status: W.HTML) -> No
 
 TIMING = Tab("Timing", "Compare measures both configs in turns; every run stands here.", has_limits=True)
 WHERE_TIME_GOES = Tab("Where time goes", tools=trace_tools, needs_room=True)
-WHAT_ORT_DID = Tab("What ORT did", needs_room=True, opens_with="explanation", pills=2)
+WHAT_ORT_DID = Tab("What ORT did", needs_room=True, opens_with="explains", pills=2)
 OUTPUTS = Tab("Outputs")
 MEMORY_AND_START = Tab("Memory and start", "Peak memory and load time come with Compare.")
 VIEWS = (TIMING, WHERE_TIME_GOES, WHAT_ORT_DID, OUTPUTS, MEMORY_AND_START)

@@ -238,4 +238,5 @@ FEATURE = Feature(
     heading="The first difference", button="First difference",
     hint="The first tensor that differs between A and B, its node, and the pass that made it",
     step="both graphs with all tensors in view", effort=(2.0, 6, 4), tabs=("Outputs",), key="node",
+    next_question=(1, "outputs differ", "Where do they first differ?"),
 )  # fmt: skip

@@ -16,12 +16,12 @@ from typing import Any
 
 from workbench.core import home
 from workbench.core.bundle.display import config_in_words
+from workbench.core.caught.catching import Catcher, Feed, SeenSession, catching
 from workbench.core.config import Config
 from workbench.core.errors import InputError, RunFailed, WorkbenchError
 from workbench.core.stored_files import StoredFile, expanded, trim
 from workbench.core.text import counted, listed, path_text, shorten
 from workbench.core.worker.folder import WorkerFolder
-from workbench.features.caught.catching import Catcher, Feed, SeenSession, catching
 
 
 @dataclass(frozen=True, slots=True)

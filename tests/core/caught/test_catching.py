@@ -14,10 +14,10 @@ import pytest
 
 import workbench as wb
 from tests.core.models import tiny
+from workbench.core.caught import catching as bounds
+from workbench.core.caught.catching import catching
+from workbench.core.caught.record import CaughtSession, caught_sessions
 from workbench.core.models.inputs import read_npz
-from workbench.features.caught import catching as bounds
-from workbench.features.caught.catching import catching
-from workbench.features.caught.record import CaughtSession, caught_sessions
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("own_home")]
 ROWS = np.ones((1, 4), np.float32)
@@ -119,7 +119,7 @@ def test_a_failing_session_and_a_failing_run_stay_the_users_own(model: Path, tmp
 def test_nothing_loads_onnxruntime_and_a_later_import_is_caught(model: Path) -> None:
     script = f"""
 import sys
-from workbench.features.caught.catching import catching
+from workbench.core.caught.catching import catching
 with catching() as catcher:
     assert "onnxruntime" not in sys.modules
     import onnxruntime
