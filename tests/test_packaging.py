@@ -222,6 +222,7 @@ sys.meta_path[finder] = Hidden
 """
 
 
+@pytest.mark.real
 def test_results_are_read_without_the_packages_that_measure(tmp_path: Path) -> None:
     """Two results: the reader below opens every kind."""
     for kind in ("comparison", "levels"):

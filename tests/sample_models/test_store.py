@@ -103,6 +103,7 @@ def test_a_failure_leaves_nothing_behind(packed, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.real
 def test_several_processes_at_once_agree(packed, tmp_path):
     context = multiprocessing.get_context("spawn")
     gate = context.Barrier(2)

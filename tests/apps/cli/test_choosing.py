@@ -35,6 +35,7 @@ def test_the_exit_code_is_the_answer(bundle: str, tmp_path: Path, capsys: pytest
     assert "not settled" in capsys.readouterr().out
 
 
+@pytest.mark.real
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
 @pytest.mark.parametrize(("unbuffered", "code"), [("", 1), ("1", 128 + 13)])
 def test_a_gate_whose_reader_has_closed_the_pipe_does_not_pass(

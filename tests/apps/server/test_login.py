@@ -1,9 +1,10 @@
-"""A real server, asked without its login. It is quick, so that every run of the tests asks it."""
+"""A real server, asked without its login. It is not slow, so that the default run of the tests asks it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from jupyter_server.base.handlers import JupyterHandler
 from tornado.web import RequestHandler
 
@@ -11,6 +12,8 @@ import workbench as wb
 from tests.apps.server.conftest import BASE_URL, Client, tiny_model
 from workbench.apps.server.handlers import routes
 from workbench.apps.server.links import netron_link
+
+pytestmark = pytest.mark.real
 
 
 def test_nothing_without_the_login(client: Client, tmp_path: Path) -> None:
