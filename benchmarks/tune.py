@@ -38,7 +38,7 @@ from tests.features.tune.worlds import TRUTHS, Outcome, Truth, study
 from workbench.core.bundle.comparison import Verdict
 from workbench.core.config import Config
 from workbench.core.models import Inputs, Model
-from workbench.features.accuracy.acceptance import Budget, accuracy_checks
+from workbench.features.accuracy.acceptance import outputs_beyond
 from workbench.features.tune.space import Space
 
 MODELS = (
@@ -185,8 +185,7 @@ def refused_precisions(model: Model, goal: wb.Goal, space: Space) -> set[Any]:
     for config in (option for axis in space.axes for option in axis.options):
         if config.precision is not None:
             record = wb.accuracy(model, Config(), config, progress=False, keep=False).record
-            budget = Budget(max_error=goal.max_error, max_drop=goal.max_accuracy_drop)
-            if any(check.passed is not True for check in accuracy_checks(record, "B", budget)):
+            if outputs_beyond(record, "B", goal):
                 refused.add(config.precision)
     return refused
 

@@ -115,7 +115,7 @@ def measure(
     allow_fallback: bool = False,
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
     keep: bool = True,
 ) -> Measurement:
     """Measure one config: mean and percentiles, throughput, first run, load and memory, with intervals.
@@ -146,7 +146,7 @@ def measure(
         fed,
         progress=progress,
         cancel=cancel,
-        limits=limits,
+        limits=worker_limits,
         budget_s=budget_s,
         pacing_s=pacing_s,
         calibration=calibration,

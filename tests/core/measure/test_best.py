@@ -12,7 +12,6 @@ from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
 from workbench.core.bundle.kinds import Part
 from workbench.core.bundle.preparation import Preparation
 from workbench.core.errors import ConfigError
-from workbench.features.compare.best import BestLimits
 
 
 def compared() -> wb.Comparison:
@@ -116,4 +115,4 @@ def test_a_matrix_answers_for_each_model() -> None:
 )
 def test_what_is_no_limit_is_refused(limits: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match="limit"):
-        BestLimits(**limits)  # type: ignore[arg-type]
+        wb.Matrix(examples.matrix(), examples.about()).best(**limits)  # type: ignore[arg-type]

@@ -7,7 +7,6 @@ import pytest
 from tests.drawing.test_accuracy import fidelity, record
 from workbench.core.bundle.comparison import Verdict
 from workbench.core.errors import ConfigError
-from workbench.features.accuracy.acceptance import Budget
 from workbench.features.accuracy.record import Paired
 from workbench.features.accuracy.result import AccuracyTable
 
@@ -63,7 +62,7 @@ def test_a_loss_that_is_certain_does_not_pass():
     assert passed(accuracy=replace(record(), scores=(first, lost, third)), max_drop=0.05)["accuracy"] is False
 
 
-@pytest.mark.parametrize("budget", [{"min_speedup": None}, {"max_error": -1}, {"max_drop": "1 %"}])
-def test_what_is_no_budget_is_refused(budget):
-    with pytest.raises(ConfigError, match="is no budget"):
-        Budget(**budget)
+@pytest.mark.parametrize("limit", [{"min_speedup": "2"}, {"max_error": -1}, {"max_drop": "1 %"}])
+def test_what_is_no_limit_is_refused(limit):
+    with pytest.raises(ConfigError, match="is no limit"):
+        passed(**limit)

@@ -196,7 +196,7 @@ def test_the_check_of_a_pipeline_finds_other_outputs_and_a_broken_script(tmp_pat
         result.check(progress=False, keep=False)
     step.write_text("import time\ntime.sleep(600)\n")
     with pytest.raises(wb.DeployError, match="gave no outputs within 12 s"):
-        result.check(limits=wb.Limits(start_s=10, load_s=2), progress=False, keep=False)
+        result.check(worker_limits=wb.Limits(start_s=10, load_s=2), progress=False, keep=False)
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def timed_out(stage: str, timeout_s: float) -> WorkerError:
         if stage == "start"
         else "an endless Loop or a deeply nested function does this"
     )
-    more = f"allow more time with limits=wb.Limits({_LIMITS.get(stage, 'run_s')}=…)"
+    more = f"allow more time with worker_limits=wb.Limits({_LIMITS.get(stage, 'run_s')}=…)"
     if stage.startswith(_OF_FIXED_TIME):
         more = "close other programs, or use a smaller model"
     return WorkerError(
@@ -81,7 +81,7 @@ def log_too_large(stage: str, most_bytes: int) -> WorkerError:
 def needs_more_memory(stage: str, bound_bytes: int, *, asked: bool) -> WorkerError:
     """Return the error for a worker beyond a memory bound: the `asked` one, or the machine's."""
     whose = "" if asked else ", which is all that this machine can spare,"
-    more = "allow more with limits=wb.Limits(memory_bytes=…)" if asked else "close other programs"
+    more = "allow more with worker_limits=wb.Limits(memory_bytes=…)" if asked else "close other programs"
     return WorkerError(
         f"the worker needs more than {bound_bytes >> 20:,} MiB of memory during {stage}{whose} "
         "and was stopped",

@@ -1,30 +1,16 @@
-"""The acceptance of a config: it must be measured faster and within every budget."""
+"""The acceptance of a config: it must be measured faster and within every limit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from workbench.core.bounds import check_number
 from workbench.core.bundle.comparison import Verdict
+from workbench.core.bundle.goal import Goal
 from workbench.core.measure.wording import speed_in_words
 from workbench.core.text import factor, factor_ends
 from workbench.features.accuracy.record import AccuracyRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The required minimum as shares: 0.01 is 1 % and one point. None: no requirement."""
-
-    min_speedup: float = 1.0
-    max_error: float | None = None
-    max_drop: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if value is not None or name == "min_speedup":
-                check_number(name, value, "give a number from 0 up: 0.01 is 1 %", what="budget", least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +22,24 @@ class Check:
     reason: str
 
 
-def checks(verdict: Verdict, accuracy: AccuracyRecord, label: str, budget: Budget) -> tuple[Check, ...]:
+def checks(verdict: Verdict, accuracy: AccuracyRecord, label: str, limits: Goal) -> tuple[Check, ...]:
     """Check the speed, which includes output agreement, then error and accuracy if required."""
-    return (speed(verdict, budget.min_speedup), *accuracy_checks(accuracy, label, budget))
+    limits.check()
+    least = 1.0 if limits.min_speedup is None else limits.min_speedup
+    return (speed(verdict, least), *_accuracy_checks(accuracy, label, limits))
 
 
-def accuracy_checks(accuracy: AccuracyRecord, label: str, budget: Budget) -> Iterator[Check]:
-    """Check error and accuracy if required."""
-    if budget.max_error is not None:
-        yield _error(accuracy, label, budget.max_error)
-    if budget.max_drop is not None:
-        yield drop_check(accuracy, label, budget.max_drop)
+def outputs_beyond(accuracy: AccuracyRecord, label: str, limits: Goal) -> str:
+    """Return how accuracy or error break their limits, or are not known to keep them; else nothing."""
+    failed = (check for check in _accuracy_checks(accuracy, label, limits) if check.passed is not True)
+    return "; ".join(check.reason for check in failed)
+
+
+def _accuracy_checks(accuracy: AccuracyRecord, label: str, limits: Goal) -> Iterator[Check]:
+    if limits.max_error is not None:
+        yield _error(accuracy, label, limits.max_error)
+    if limits.max_accuracy_drop is not None:
+        yield drop_check(accuracy, label, limits.max_accuracy_drop)
 
 
 def speed(verdict: Verdict, least: float) -> Check:

@@ -122,7 +122,7 @@ def layer_errors(
     seed: int = 0,
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
 ) -> LayerErrors:
     """Find where a quantized model errs: the error of every tensor, weight and layer, in decibels.
 
@@ -134,7 +134,7 @@ def layer_errors(
     data = data_from(loaded, data, items)
     with bar(progress) as on_progress:
         record = debug(
-            loaded, config, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
+            loaded, config, data=data, calibration=calibration, items=items, seed=seed, limits=worker_limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
     return LayerErrors(record, origin_of(loaded, config, cancel=cancel))
@@ -155,7 +155,7 @@ def sensitivity(
     budget_s: float | None = None,
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
 ) -> Sensitivity:
     """Quantize each layer alone (or leave it out alone): its error, and the time that quantizing it saves.
 
@@ -171,8 +171,8 @@ def sensitivity(
     data = data_from(loaded, data, items)
     with bar(progress) as on_progress:
         variants = studying.layer_variants(
-            loaded, config, by=by, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
-            cancel=cancel, on_progress=on_progress,
+            loaded, config, by=by, data=data, calibration=calibration, items=items, seed=seed,
+            limits=worker_limits, cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
         gains: Mapping[str, studying.LayerGain] = {}
         if latency == "profile":
@@ -198,13 +198,13 @@ def exclude_for(
     budget_s: float | None = None,
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
 ) -> Proposal:
     """Choose layers to leave in float so that the outputs' error is at most `max_error` (0.01 is 1 %)."""
     check_budget(max_error)
     study = sensitivity(
         model, config, mode=studying.searching_mode(config), by=by, data=data, calibration=calibration,
-        items=items, seed=seed, progress=progress, cancel=cancel, limits=limits,
+        items=items, seed=seed, progress=progress, cancel=cancel, worker_limits=worker_limits,
     )  # fmt: skip
     return study.propose(max_error=max_error, remeasure=remeasure, budget_s=budget_s, progress=progress)
 
@@ -240,7 +240,7 @@ def _with_measured(
     left_out = [variants.variant(group, "left out") for group in variants.groups]
     comparison = KINDS.named("comparison").function(
         variants.model, variants.config, *left_out, calibration=variants.calibration, budget_s=budget_s,
-        progress=progress, seed=seed, cancel=variants.cancel, limits=variants.limits,
+        progress=progress, seed=seed, cancel=variants.cancel, worker_limits=variants.limits,
         keep=False,
     )  # fmt: skip
     whole_s = comparison.runs[0].latency.median_s

@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.core.bundle.comparison import Verdict
 from workbench.core.bundle.display import DataFrame
+from workbench.core.bundle.goal import Goal
 from workbench.core.config import Config
 from workbench.core.feature import Feature
 from workbench.core.measure.bar import bar
@@ -17,7 +18,7 @@ from workbench.core.prepare.real_data import data_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import share_of
 from workbench.features.accuracy import accuracy as evaluation
-from workbench.features.accuracy.acceptance import Budget, Check, checks
+from workbench.features.accuracy.acceptance import Check, checks
 from workbench.features.accuracy.chart import headline
 from workbench.features.accuracy.record import AccuracyRecord, OutputFidelity, Paired, Score, check_accuracy
 from workbench.features.base.result import Result, origin_of
@@ -66,11 +67,12 @@ class AccuracyTable(Result):
         max_error: float | None = None,
         max_drop: float | None = None,
     ) -> tuple[Check, ...]:
-        """Return whether a config is faster for certain and within each budget, with the reasons.
+        """Return whether a config is faster for certain and within each limit, with the reasons.
 
         `verdict` is that of a comparison on the config; 0.01 is 1 %, and one point of the accuracy.
         """
-        return checks(verdict, self.record, verdict.label, Budget(min_speedup, max_error, max_drop))
+        limits = Goal(min_speedup=min_speedup, max_error=max_error, max_accuracy_drop=max_drop)
+        return checks(verdict, self.record, verdict.label, limits)
 
     def fidelity_frame(self) -> DataFrame:
         """Return one row per output of a candidate."""
@@ -133,7 +135,7 @@ def accuracy(
     seed: int = 0,
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
     keep: bool = True,
 ) -> AccuracyTable:
     """Evaluate configs on the same examples: accuracy where there are labels, and the error of every output.
@@ -151,7 +153,7 @@ def accuracy(
     with bar(progress) as on_progress:
         record = evaluation.accuracy(
             loaded, configs or (Config(),), data=data, metric=metric, output=output, scores=scores,
-            calibration=replayed(calibration), most=items, batch=batch, seed=seed, limits=limits,
+            calibration=replayed(calibration), most=items, batch=batch, seed=seed, limits=worker_limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
     return kept(

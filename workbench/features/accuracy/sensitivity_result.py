@@ -56,7 +56,7 @@ class Sensitivity(Result):
         if remeasure and proposal.met and proposal.nodes and left_out < len(variants.groups):
             comparison = KINDS.named("comparison").function(
                 variants.model, variants.config, config, calibration=variants.calibration, budget_s=budget_s,
-                progress=progress, cancel=variants.cancel, limits=variants.limits, keep=False,
+                progress=progress, cancel=variants.cancel, worker_limits=variants.limits, keep=False,
             )  # fmt: skip
             proposal = with_measured_cost(proposal, comparison.record)
         return Proposal(proposal, config, comparison)

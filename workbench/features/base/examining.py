@@ -200,7 +200,7 @@ class Continued(Result):
         budget_s: float = 30.0,
         progress: ShowProgress = True,
         cancel: threading.Event | None = None,
-        limits: Limits | None = None,
+        worker_limits: Limits | None = None,
         keep: bool = True,
     ) -> Self:
         """Measure further rounds and return a result that holds the earlier ones too.
@@ -212,7 +212,12 @@ class Continued(Result):
             raise missing_model("measuring cannot go on: the model is not at hand", "measure_more()")
         inputs = self._inputs or inputs_again(self._model, self._rounds)
         request = request_to_continue(
-            self._rounds, self._model, inputs, budget_s=budget_s, calibration=self._calibration, limits=limits
+            self._rounds,
+            self._model,
+            inputs,
+            budget_s=budget_s,
+            calibration=self._calibration,
+            limits=worker_limits,
         )
         with bar(progress) as on_progress:
             request = replace(request, goal=self._goal())

@@ -250,7 +250,7 @@ def cold_start(
     seed: int = 0,
     calibration: Any = None,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
 ) -> ColdStarts:
     """Measure each config from no process to a steady one, also with its graph pre-optimized."""
     source, fed = opened_with(model, inputs, seed)
@@ -259,7 +259,7 @@ def cold_start(
     chosen = configs or (Config(),)
     for label, config in zip(labels_of(len(chosen)), chosen, strict=True):
         runnable = make_runnable(source, config, fed.feeds, calibration=calibration, cancel=cancel)
-        records[label] = measure_starts(runnable, label=label, limits=limits, cancel=cancel)
+        records[label] = measure_starts(runnable, label=label, limits=worker_limits, cancel=cancel)
     return ColdStarts.of(records, origin_of(source, None, fed, cancel=cancel))
 
 

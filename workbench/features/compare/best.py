@@ -9,6 +9,7 @@ from typing import Literal
 from workbench.core.bounds import check_number
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
+from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.run import Run
 from workbench.core.errors import ConfigError
 from workbench.core.measure.percentiles import Figure, percentiles, throughput
@@ -20,26 +21,6 @@ from workbench.features.accuracy.record import AccuracyRecord
 Answer = Literal["yes", "no", "not settled"]
 _MOST_OPEN = 6  # reasons; more are folded
 NO_ACCURACY = "the accuracy was not measured: result.accuracy(data) measures it"
-
-
-@dataclass(frozen=True, slots=True)
-class BestLimits:
-    """What a config must keep. None: no limit. `max_accuracy_drop` is a share: 0.01 is one point."""
-
-    max_p50_s: float | None = None
-    max_p99_s: float | None = None
-    max_memory_bytes: int | None = None
-    max_accuracy_drop: float | None = None
-    max_file_bytes: int | None = None
-
-    def __post_init__(self) -> None:
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        if not given:
-            raise ConfigError("no limit was given", "give one or more: best(max_p99_s=0.010)")
-        for name, value in given.items():
-            least = 0 if name == "max_accuracy_drop" else None
-            fix = "give a number above 0, such as max_p99_s=0.010"
-            check_number(name, value, fix, what="limit", least=least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +142,7 @@ class ConfigChoice:
 
     knows_best = True
 
-    def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
+    def _contenders(self, limits: Goal) -> Iterable[Contender]:
         """Return every config, as far as it keeps the limits."""
         raise NotImplementedError
 
@@ -180,13 +161,28 @@ class ConfigChoice:
         most items a second.
         `max_accuracy_drop` is judged by what `accuracy()` kept: 0.01 is one point below the baseline's.
         """
-        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes, max_accuracy_drop, max_file_bytes)
+        limits = Goal(
+            max_p50_s=max_p50_s, max_p99_s=max_p99_s, max_memory_bytes=max_memory_bytes,
+            max_accuracy_drop=max_accuracy_drop, max_file_bytes=max_file_bytes,
+        )  # fmt: skip
+        _check_limits(limits)
         return Best(tuple(self._contenders(limits)))
+
+
+def _check_limits(limits: Goal) -> None:
+    """Refuse what is no limit, or none at all."""
+    given = {name: value for name, value in asdict(limits).items() if value is not None}
+    if not given:
+        raise ConfigError("no limit was given", "give one or more: best(max_p99_s=0.010)")
+    for name, value in given.items():
+        least = 0 if name == "max_accuracy_drop" else None
+        fix = "give a number above 0, such as max_p99_s=0.010"
+        check_number(name, value, fix, what="limit", least=least)
 
 
 def contenders_of(
     record: ComparisonRecord,
-    limits: BestLimits,
+    limits: Goal,
     accuracy: AccuracyRecord | None = None,
     *,
     group: str = "",
@@ -213,7 +209,7 @@ def missing(group: str, problem: str, *, place: str = "") -> Contender:
 
 
 def _checks(
-    record: ComparisonRecord, run: Run, limits: BestLimits, accuracy: AccuracyRecord | None
+    record: ComparisonRecord, run: Run, limits: Goal, accuracy: AccuracyRecord | None
 ) -> Iterable[Check]:
     if run.failure is not None or not run.processes:
         problem = "nothing was measured" if run.failure is None else run.failure.problem

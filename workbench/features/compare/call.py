@@ -44,7 +44,7 @@ def compare(
     seed: int = 0,
     allow_fallback: bool = False,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
     keep: bool = True,
 ) -> Comparison:
     """Measure configs side by side, each in fresh processes of its own, and judge which is faster.
@@ -81,7 +81,7 @@ def compare(
         fed,
         progress=progress,
         cancel=cancel,
-        limits=limits,
+        limits=worker_limits,
         budget_s=budget_s,
         until_decided=True,
         smallest_effect=smallest_effect,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import DataFrame
+from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.kinds import Part
 from workbench.core.measure.providers import asked_for
 from workbench.core.prepare.preparing import prepare
@@ -16,7 +17,7 @@ from workbench.features import FEATURES
 from workbench.features.base.examining import Continued, missing_model, missing_part
 from workbench.features.base.registry import KINDS, written_offers
 from workbench.features.base.result import Result, origin_of, run_of
-from workbench.features.compare.best import BestLimits, ConfigChoice, Contender, contenders_of
+from workbench.features.compare.best import ConfigChoice, Contender, contenders_of
 from workbench.features.compare.side_by_side import precision_frame
 from workbench.features.explain.explanation import why_in_words
 from workbench.features.explain.file_difference import file_difference
@@ -222,7 +223,7 @@ class ResultWithParts(ConfigChoice, EachRun, Continued):
         given = {"inputs": self._inputs, "calibration": self._calibration, **options}
         return KINDS.named("first difference").function(self._model, base.config, candidate.config, **given)
 
-    def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
+    def _contenders(self, limits: Goal) -> Iterable[Contender]:
         return contenders_of(self.record, limits, self._kept_accuracy())
 
     def precision_frame(self) -> DataFrame:

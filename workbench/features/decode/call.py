@@ -46,7 +46,7 @@ def decode(
     tolerance: float = TOLERANCE,
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
     keep: bool = True,
 ) -> Decoding:
     """Run a language model in a loop: a prompt, then one token after the other.
@@ -92,7 +92,7 @@ def decode(
         allow_fallback=allow_fallback,
         progress=progress,
         cancel=cancel,
-        limits=limits,
+        limits=worker_limits,
     ) as (compared, on_progress):
         ids = tuple(
             _prompts(length, of.feeds[0][names.tokens], size)

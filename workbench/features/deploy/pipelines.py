@@ -198,7 +198,7 @@ def _run(command: Sequence[str], folder: Path, most_s: float, cancel: threading.
     if code is None:
         raise DeployError(
             f"the script gave no outputs within {most_s:g} s and was stopped",
-            "if it is only slow, allow more time with limits=wb.Limits(load_s=…)",
+            "if it is only slow, allow more time with worker_limits=wb.Limits(load_s=…)",
         )
     if code:
         lines = printed.strip().splitlines()

@@ -101,7 +101,7 @@ class Deployment(Result):
         rounds: int = ROUNDS,
         block_s: float = CHECK_BLOCK_S,
         progress: ShowProgress = True,
-        limits: Limits | None = None,
+        worker_limits: Limits | None = None,
         cancel: threading.Event | None = None,
         keep: bool = True,
     ) -> Deployment:
@@ -124,7 +124,9 @@ class Deployment(Result):
             )
         with bar(progress) as on_progress:
             if isinstance(source, WrittenPipeline):
-                check = check_pipeline(folder, source, limits=limits, on_progress=on_progress, cancel=cancel)
+                check = check_pipeline(
+                    folder, source, limits=worker_limits, on_progress=on_progress, cancel=cancel
+                )
             else:
                 check = check_deployment(
                     folder,
@@ -133,7 +135,7 @@ class Deployment(Result):
                     callers=callers,
                     rounds=rounds,
                     block_s=block_s,
-                    limits=limits,
+                    limits=worker_limits,
                     on_progress=on_progress,
                     cancel=cancel,
                 )

@@ -60,7 +60,7 @@ def sweep(
     allow_fallback: bool = False,
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
     keep: bool = True,
     **axes: Any,
 ) -> Sweep:
@@ -94,7 +94,7 @@ def sweep(
         def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
             return measure_runs(
                 loaded, swept.configs, inputs_at(point), budget_s=budget_s, progress=on_progress,
-                cancel=cancel, limits=limits, calibration=calibration, pacing_s=pacing_s,
+                cancel=cancel, limits=worker_limits, calibration=calibration, pacing_s=pacing_s,
                 smallest_effect=smallest_effect, seed=seed,
                 allow_fallback=allow_fallback,
             )  # fmt: skip
@@ -107,7 +107,7 @@ def sweep(
                 loaded,
                 swept.configs[0],
                 ((size_text(point), inputs_at(point).feeds) for point in swept.sizes),
-                limits=limits or Limits(),
+                limits=worker_limits or Limits(),
                 calibration=calibration,
                 cancel=cancel,
                 on_step=lambda step: on_progress(Progress(step, 0, 0.0, 0.0, None, None)),
@@ -136,7 +136,7 @@ def matrix(
     allow_fallback: bool = False,
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
     keep: bool = True,
 ) -> Matrix:
     """Measure every model under every config: one comparison a model, the first config is its baseline.
@@ -174,9 +174,9 @@ def matrix(
             if earlier is not None and earlier.inputs.shapes == fed.record().shapes:
                 return earlier
             return measure_runs(
-                model, chosen, fed, budget_s=budget_s, progress=on_progress, cancel=cancel, limits=limits,
-                calibration=calibrated, pacing_s=pacing_s, smallest_effect=smallest_effect, seed=seed,
-                allow_fallback=allow_fallback,
+                model, chosen, fed, budget_s=budget_s, progress=on_progress, cancel=cancel,
+                limits=worker_limits, calibration=calibrated, pacing_s=pacing_s,
+                smallest_effect=smallest_effect, seed=seed, allow_fallback=allow_fallback,
             )  # fmt: skip
 
         return Turn(one_line(titles[index], 40), measure)

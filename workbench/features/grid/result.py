@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.kinds import Part
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError, WorkbenchError
@@ -21,7 +22,7 @@ from workbench.features.accuracy.accuracy import accuracy
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.base.result import Result, origin_of
-from workbench.features.compare.best import BestLimits, ConfigChoice, Contender, contenders_of, missing
+from workbench.features.compare.best import ConfigChoice, Contender, contenders_of, missing
 from workbench.features.compare.result import Comparison
 from workbench.features.grid.record import GridRecord, Place
 
@@ -39,7 +40,7 @@ class Grid(ConfigChoice, Result):
             if place.measured is not None:
                 yield self.record.name_of(place), place.measured
 
-    def _contenders(self, limits: BestLimits) -> Iterator[Contender]:
+    def _contenders(self, limits: Goal) -> Iterator[Contender]:
         for place in self.record.places:
             where = "" if self.record.name_of(place) == place.model else place.size
             if place.measured is None:

@@ -10,6 +10,7 @@ from workbench.core.errors import Cancelled, ConfigError
 from workbench.core.measure.bar import bar
 from workbench.core.measure.continuing import last_round
 from workbench.core.measure.measured_again import Ends, contradiction, verdict_after
+from workbench.features.accuracy.acceptance import outputs_beyond
 from workbench.features.compare.result import Comparison
 from workbench.features.findings.fix_result import FixResult
 from workbench.features.findings.record import FindingRecord, FindingsRecord
@@ -20,7 +21,6 @@ from workbench.features.improve.judging import (
     beyond_limits,
     judged,
     limits_in_words,
-    outputs_beyond,
     proven_steps,
     why_unproven,
 )
@@ -227,7 +227,7 @@ class Improving:
             self._proof = Proof(winner, Comparison(confirmed), 0)
             return
         if winner.precision != self._current.precision and (
-            lost := outputs_beyond(request.evaluate(winner), request.limits)
+            lost := outputs_beyond(request.evaluate(winner), "B", request.limits)
         ):
             self._ended.append(f"What it found is not the answer: {lost}.")
             return

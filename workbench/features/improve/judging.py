@@ -10,7 +10,7 @@ from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
 from workbench.core.text import factor, factor_ends
-from workbench.features.accuracy.acceptance import Budget, Check, accuracy_checks
+from workbench.features.accuracy.acceptance import Check, outputs_beyond
 from workbench.features.accuracy.record import AccuracyRecord
 from workbench.features.compare.best import file_bytes
 from workbench.features.compare.result import Comparison
@@ -92,16 +92,8 @@ def with_accuracy(result: FixResult, evaluate: Evaluate, limits: Goal) -> FixRes
     before = result.comparison.runs[0].config
     if not result.kept or not changes_arithmetic(result.finding, before):
         return result
-    lost = outputs_beyond(evaluate(result.config), limits)
+    lost = outputs_beyond(evaluate(result.config), "B", limits)
     return _refused(result, lost) if lost else result
-
-
-def outputs_beyond(record: AccuracyRecord, limits: Goal) -> str:
-    """Return how accuracy or error of B break their limits, or are not known to keep them; else nothing."""
-    budget = Budget(max_error=limits.max_error, max_drop=limits.max_accuracy_drop)
-    return "; ".join(
-        check.reason for check in accuracy_checks(record, "B", budget) if check.passed is not True
-    )
 
 
 def _refused(result: FixResult, reason: str) -> FixResult:

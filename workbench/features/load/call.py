@@ -44,7 +44,7 @@ def load_test(
     least_sqnr_db: float | None = None,
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
     keep: bool = True,
 ) -> LoadTest | Any:
     """Measure throughput and tail latency while several callers run the model at once.
@@ -69,8 +69,8 @@ def load_test(
                 "leave out configs, sessions, rate_hz and max_p99_s; deploy another config to compare it",
             )
         return model.check(
-            counts, rounds=ROUNDS, block_s=duration_s / ROUNDS, progress=progress, limits=limits,
-            cancel=cancel, keep=keep,
+            counts, rounds=ROUNDS, block_s=duration_s / ROUNDS, progress=progress,
+            worker_limits=worker_limits, cancel=cancel, keep=keep,
         )  # fmt: skip
     check_seed(seed)
     if max_p99_s is not None:
@@ -106,7 +106,7 @@ def load_test(
         allow_fallback=allow_fallback,
         progress=progress,
         cancel=cancel,
-        limits=limits,
+        limits=worker_limits,
     ) as (compared, on_progress):
         request = LoadRequest(
             compared=compared,

@@ -141,7 +141,7 @@ def measure_pipelines(
     tolerance: float = TOLERANCE,
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
     keep: bool = True,
 ) -> Pipelines:
     """Measure pipelines of models and functions: the share of each stage, and which pipeline is faster.
@@ -163,7 +163,7 @@ def measure_pipelines(
         )
     first = pipelines[0].models[0]
     feeds, made_by = feeds_of(pipelines[0], inputs, seed)
-    limits = limits or Limits()
+    limits = worker_limits or Limits()
     with bar(progress) as on_progress:
         examples = examples_of(
             pipelines, feeds, calibration, seed, limits=limits, on_progress=on_progress, cancel=cancel

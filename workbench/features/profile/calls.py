@@ -40,7 +40,7 @@ def profile(
     keep_trace: str | os.PathLike[str] | None = None,
     calibration: Any = None,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
     keep: bool = True,
 ) -> Profile:
     """Run a model for a moment with ORT's profiler on, in a process of its own, and read what it wrote.
@@ -56,7 +56,7 @@ def profile(
     source, fed = opened_with(model, inputs, seed)
     runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
     execution = Execution.of(
-        runnable, budget_s=budget_s, per_node_memory=per_node_memory, limits=limits or Limits()
+        runnable, budget_s=budget_s, per_node_memory=per_node_memory, limits=worker_limits or Limits()
     )
     profiled = profile_execution(execution, keep_trace=trace, cancel=cancel)
     result = Profile.of(profiled, origin_of(source, config or Config(), fed, cancel=cancel))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.kinds import about_comparison
 from workbench.core.config import Config, PreparedModel
 from workbench.core.errors import ConfigError
@@ -19,7 +20,7 @@ from workbench.core.models import load
 from workbench.core.text import one_line
 from workbench.features.base.measured import Judged
 from workbench.features.base.running import Feeds, kept
-from workbench.features.compare.best import BestLimits, ConfigChoice, Contender, contenders_of
+from workbench.features.compare.best import ConfigChoice, Contender, contenders_of
 from workbench.features.compare.call import compare
 from workbench.features.compare.result import Comparison
 from workbench.features.published.files import baseline_of, files_of, place
@@ -46,7 +47,7 @@ class Published(ConfigChoice, Judged):
         )
         return "\n".join([super()._in_words(), *doubts])
 
-    def _contenders(self, limits: BestLimits) -> Iterable[Contender]:
+    def _contenders(self, limits: Goal) -> Iterable[Contender]:
         if limits.max_accuracy_drop is not None:
             raise ConfigError(
                 "published files were judged without labelled examples",
@@ -67,7 +68,7 @@ def published(
     progress: bool | Callable[[Progress], None] = True,
     seed: int = 0,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
     keep: bool = True,
 ) -> Published:
     """Compare every .onnx file of a folder, or of a repository of the hub, with the float32 one.
@@ -83,7 +84,7 @@ def published(
     configs = [Config(precision=PreparedModel(place(files[name]))) for name in others]
     made = compare(
         load(files[first]), Config(), *configs, inputs=inputs, budget_s=budget_s, progress=progress,
-        seed=seed, cancel=cancel, limits=limits, keep=False,
+        seed=seed, cancel=cancel, worker_limits=worker_limits, keep=False,
     )  # fmt: skip
     result = Published(files_seen([first, *others], made.record))
     result._made = made

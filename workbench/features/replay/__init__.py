@@ -67,7 +67,7 @@ def replay(
     calibration: Any = None,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
     keep: bool = True,
 ) -> Replay:
     """Send a stream of request sizes through one session: first and steady latency, memory after each.
@@ -84,7 +84,7 @@ def replay(
     check_number("passes", passes, "give a number of passes, 2 or more", least=2, whole=True)
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
     stream, ways = requests_of(loaded, shapes), list[_Way]()
-    has_buckets, limits = buckets is None or len(buckets) > 0, limits or Limits()
+    has_buckets, limits = buckets is None or len(buckets) > 0, worker_limits or Limits()
     filled = [request.of_size(padded(request.shape, buckets)) for request in stream if has_buckets]
     with WorkerFolder() as folder, ExitStack() as stack, bar(progress) as on_progress:
         for name, changed, requests, shared in _sessions(chosen, stream, filled, arenas):

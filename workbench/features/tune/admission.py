@@ -13,7 +13,7 @@ from workbench.core.errors import Cancelled, ConfigError, StorageError, Workbenc
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.candidates import make_candidate
 from workbench.core.models.fit import check_fit
-from workbench.features.accuracy.acceptance import Budget, accuracy_checks
+from workbench.features.accuracy.acceptance import outputs_beyond
 from workbench.features.accuracy.accuracy import accuracy
 from workbench.features.compare.best import file_check
 from workbench.features.explain.observe import observe
@@ -134,13 +134,11 @@ class Admission:
             cancel=self._cancel,
         )
         score = record.score("B")
-        budget = Budget(max_error=request.goal.max_error, max_drop=request.goal.max_accuracy_drop)
-        failed = [check for check in accuracy_checks(record, "B", budget) if check.passed is not True]
         return Accuracy(
             value=score.score.value if score is not None and score.score is not None else None,
             change=score.against.value if score is not None and score.against is not None else None,
             error=record.error("B"),
-            broken="; ".join(check.reason for check in failed) or None,
+            broken=outputs_beyond(record, "B", request.goal) or None,
         )
 
     def _same_graph(self, candidate: Candidate, family: str) -> str | None:

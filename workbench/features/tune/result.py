@@ -131,7 +131,7 @@ class Study(Measured):
         *,
         progress: ShowProgress = True,
         cancel: threading.Event | None = None,
-        limits: Limits | None = None,
+        worker_limits: Limits | None = None,
         keep: bool = True,
     ) -> Self:
         """Search on with the earlier rounds kept, also after a kill; return the whole study.
@@ -141,7 +141,10 @@ class Study(Measured):
         if self._request is None:
             raise missing_model("the search cannot go on: the model is not at hand", "continue_()")
         request = replace(
-            self._request, budget_s=budget_s, earlier=self.record, limits=limits or self._request.limits
+            self._request,
+            budget_s=budget_s,
+            earlier=self.record,
+            limits=worker_limits or self._request.limits,
         )
         return type(self).searched(request, progress=progress, cancel=cancel, keep=keep)
 

@@ -41,7 +41,7 @@ def why_slower(
     budget_s: float | None = None,
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
 ) -> WhySlower:
     """Why a config is slower, or no faster, than another: the findings that hold for it alone.
 
@@ -72,7 +72,7 @@ def why_slower(
             raise ConfigError("there is no config to explain", "give it: wb.why_slower(model, wb.Config(…))")
         comparison = _against_float(
             loaded, config, baseline, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
-            progress=progress, cancel=cancel, limits=limits,
+            progress=progress, cancel=cancel, worker_limits=worker_limits,
         )  # fmt: skip
     runs = _pair_of(comparison, label or comparison.verdict.label)
     inputs = inputs if inputs is not None else comparison._inputs
@@ -81,7 +81,7 @@ def why_slower(
 
     def evidence(run: Run) -> Evidence:
         runnable = make_runnable(loaded, run.config, fed.feeds, calibration=calibration, cancel=cancel)
-        profile = profile_execution(Execution.of(runnable, limits=limits or Limits()), cancel=cancel)
+        profile = profile_execution(Execution.of(runnable, limits=worker_limits or Limits()), cancel=cancel)
         return Evidence(
             model_name=loaded.name,
             config=run.config,

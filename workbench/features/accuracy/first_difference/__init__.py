@@ -59,7 +59,7 @@ def first_difference(
     seed: int = 0,
     calibration: Any = None,
     cancel: threading.Event | None = None,
-    limits: Limits | None = None,
+    worker_limits: Limits | None = None,
 ) -> FirstDifference:
     """Find the first tensor, in the order of the source graph, that differs between two configs.
 
@@ -74,7 +74,7 @@ def first_difference(
     calibration = replayed(calibration)
     feeds = inputs_of(loaded, inputs, seed, (first, second), calibration).feeds
     notes = [f"{counted(len(more), 'further config')} left out: A and B are compared"] if more else []
-    search = _Search(loaded, first, feeds, calibration, limits or Limits(), cancel, tolerance, [])
+    search = _Search(loaded, first, feeds, calibration, worker_limits or Limits(), cancel, tolerance, [])
     tensors: tuple[TensorDifference, ...] = ()
     if passes_of(first) == passes_of(second):  # without them every node is in view
         bare = search.without_passes()
