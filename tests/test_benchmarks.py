@@ -16,7 +16,6 @@ from typing import Any, cast
 
 import psutil
 import pytest
-from PIL import Image
 
 import workbench as wb
 from benchmarks import honesty, serving, tune_summary
@@ -107,17 +106,6 @@ def test_a_look_has_the_state_that_was_asked_for() -> None:
     records = [record_in(state) for state in (*WAYS, "differ", "failed")]
     heads = [verdict_picture(record, record.verdict).head for record in records]
     assert heads == ["1.83× faster", "A tie", "Not settled yet", "Outputs differ", "B failed"]
-
-
-def test_contact_sheets_hold_every_picture(tmp_path: Path) -> None:
-    from benchmarks.looks import sheets
-
-    paths = [tmp_path / f"{number}.png" for number in range(3)]
-    for path in paths:
-        Image.new("RGB", (1000, 600), "white").save(path)
-    first, second = sheets(paths, "look", tmp_path / "sheets")
-    white = [sum(Image.open(sheet).convert("L").histogram()[255:]) for sheet in (first, second)]
-    assert white == [2 * 1000 * 600, 1000 * 600]
 
 
 def test_rates_of_studies_are_of_all_rows() -> None:
@@ -228,15 +216,6 @@ def test_a_choice_that_computes_something_else_gains_nothing_on_fresh_rounds(
     assert tune_summary.outcome(study["best"], [study, row])["gain"] < 0
 
 
-def test_the_summary_names_the_gain_where_a_fusion_costs_time() -> None:
-    rows = tuned_rows()
-    text = tune_summary.summary([*rows, *({**row, "model": "mobilenetv2"} for row in rows)], 30.0)
-    assert "exhaustive: 2 configs in 180 s, 6.0 rounds each, 3.0 times a study's" in text
-    assert "all: 4 studies: regret at most 2 % in 50%" in text
-    assert "time of a study / exhaustive 0.17 (at most 0.17)" in text
-    assert f"transformers in which a fusion costs time (encoder): gain {math.exp(0.3):.2f}×" in text
-
-
 def test_configs_that_are_the_same_below_the_fusions_are_measured_once() -> None:
     from benchmarks.tune import key
 
@@ -254,12 +233,3 @@ def test_a_usual_way_is_replayed_on_recorded_processes() -> None:
     for title in RUNS:
         text = tune_summary.replays(tuned_rows(), title, {"encoder": space}, key, 2)
         assert text.startswith(f"{title}, replayed: 2 studies: regret at most 2 % in ")
-
-
-def test_a_ratio_without_an_interval_is_printed_alone() -> None:
-    from benchmarks.serving import in_words
-
-    verdict = ordinary().verdicts[0]
-    assert in_words(replace(verdict, ratio=1.5, low=1.25, high=1.75)) == "1.50 (1.25 to 1.75)"
-    assert in_words(replace(verdict, ratio=1.5, low=None, high=None)) == "1.50"
-    assert in_words(replace(verdict, ratio=None, low=None, high=None)) == "-"

@@ -15,7 +15,6 @@ from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import MODES, TABS, Keys, button, compared, knob, tab, turned, until
-from tests.browser.harness.places import record_of
 from tests.browser.test_panels import START
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run
@@ -171,24 +170,6 @@ def test_the_space_of_improve_follows_the_limits_in_any_order_of_clicks(
     copied: str = page.evaluate("navigator.clipboard.readText()")
     assert "limits=wb.Goal(max_accuracy_drop=0.02)" in copied
     assert "without" not in copied
-
-
-@pytest.mark.parametrize(("way", "median_s"), [("faster", 0.0011), ("faster", 0.0024), ("tie", 0.0015)])
-def test_median_and_headline_point_the_same_way_or_a_sentence_says_why(
-    show: Show, lab: Lab, way: str, median_s: float
-) -> None:
-    record = replace(record_of(way), id=f"way-{way}-{median_s}")
-    page = shown(show, lab, replace(record, runs=(record.runs[0], drawn_run("B", median_s))))
-    value = page.locator(".v-tile", has_text="median").first.locator(".v-value").inner_text()
-    before, after = (float(number) for number in re.findall(r"[\d.]+", value))
-    agree = page.locator(HEAD).inner_text().endswith("faster") and after < before
-    why = page.locator(".wbp-answer .v-lines", has_text="the verdict compares within each round")
-    assert why.count() == (not agree)
-    if not agree:
-        word = "higher" if after > before else "lower"
-        expect(why).to_contain_text(re.compile(rf"the median is \d+ % {word}"))
-        expect(why).to_be_in_viewport()
-        expect(page.locator(".v-tile", has_text="median").first.locator(".v-gain")).to_have_count(0)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import math
 
 from workbench.drawing.agreement import EQUAL_DB
 from workbench.drawing.chart import ChartRow, Value, run_look
-from workbench.drawing.chart_figure import chart_figure
 from workbench.features.accuracy.chart import accuracy_chart, headline
 from workbench.features.accuracy.record import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 
@@ -91,11 +90,3 @@ def test_the_table_has_no_decibels_of_a_good_output_beside_an_endless_error():
 def test_the_headline_is_accuracy_or_the_error():
     assert headline(record()) == "net: top-1 accuracy A 99 % (98 to 100), B 97 % (95 to 99)"
     assert headline(record(labelled=False)) == "net: error of the outputs B 10 %"
-
-
-def test_it_draws_without_labels_and_with_one_config():
-    from dataclasses import replace
-
-    assert chart_figure(accuracy_chart(record(labelled=False))).data
-    alone = replace(record(), labels=("A",), configs=("x",), fidelity=(), scores=record().scores[:1])
-    assert len(chart_figure(accuracy_chart(alone)).data) == 1

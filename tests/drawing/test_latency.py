@@ -92,12 +92,6 @@ def test_a_run_without_a_clean_sample_is_grey_and_says_so() -> None:
     assert drawn(figure, "median")[1].line.color == TEXT
 
 
-def test_everything_failed() -> None:
-    figure = latency_figure(comparison(failed("A"), failed("B")))
-    assert texts(figure)[2:] == ["failed", "failed"]
-    assert figure.layout.xaxis.visible is False
-
-
 def test_ten_thousand_points_at_most_and_it_says_so() -> None:
     record = comparison(drawn_run("A", 0.002, samples=300), drawn_run("B", 0.001, samples=20))
     figure = latency_figure(record)

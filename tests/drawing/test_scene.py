@@ -90,11 +90,6 @@ def test_an_enormous_scene_gives_a_bounded_picture() -> None:
     assert image.width * image.height <= MOST_PIXELS / FINER**2 * 1.1
 
 
-def test_the_same_scene_gives_the_same_bytes() -> None:
-    scene = Scene(50, 20, "t", (TextLine(1, 12, "same"),))
-    assert scene.to_png() == scene.to_png()
-
-
 def test_a_cell_holds_words_and_a_picture_at_its_own_size() -> None:
     data, about = as_cell("words", Scene(50, 20, "t", ()))
     assert set(data) == {"text/plain", "image/png"}

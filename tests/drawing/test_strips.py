@@ -78,24 +78,11 @@ def test_model_files_are_named_and_their_settings_follow() -> None:
     assert config_text(record, replace(runs[1], config=int8)) == "wide, precision dynamic int8"
 
 
-def test_disturbed_blocks_are_apart() -> None:
-    row = latency_data(ordinary()).rows[1]
-    assert (row.measured, row.measured_aside) == (760, 40)
-    assert (len(row.samples_s), len(row.aside_s)) == (760, 40)
-
-
 def test_a_run_of_which_nothing_was_clean_is_told_as_such() -> None:
     row = latency_data(comparison(drawn_run("A", 0.002), drawn_run("B", 0.002, aside=range(40)))).rows[1]
     assert row.all_aside
     assert (row.measured, row.measured_aside) == (0, 800)
     assert row.most_s == max(row.aside_s)
-
-
-def test_what_a_config_changes_is_told() -> None:
-    changed = replace(drawn_run("B", 0.002), config=Config(intra_op_threads=1))
-    rows = latency_data(comparison(drawn_run("A", 0.002), changed)).rows
-    assert rows[0].text == "ORT defaults"
-    assert rows[1].text == "intra-op threads 1"
 
 
 def test_configs_far_apart_get_a_logarithmic_axis_with_everything_in_view() -> None:
@@ -121,13 +108,6 @@ def test_the_density_of_a_wide_run_begins_at_0() -> None:
     assert height > 0.1
     assert density([1 + second for second in wide])[0][0] > 0.9
     assert density(wide, log=True)[0][0] > 0.0
-
-
-def test_nothing_measured_at_all() -> None:
-    data = latency_data(comparison(failed("A"), failed("B")))
-    assert data.span_s is None
-    assert data.view_s is None
-    assert data.left_out == ""
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 11, 999, 1100, 3000])

@@ -72,9 +72,3 @@ def test_the_table_holds_every_block() -> None:
     assert len(table) == 80
     assert table["at_s"].is_monotonic_increasing
     assert (table["excluded_because"] != "").sum() == 2
-
-
-def test_far_apart_means_logarithmic() -> None:
-    figure = timeline_figure(comparison(drawn_run("A", 0.001), drawn_run("B", 0.1)))
-    assert figure.layout.yaxis.type == "log"
-    assert figure.layout.yaxis.title.text == "median of a block (ms)"

@@ -63,11 +63,6 @@ def test_the_report_counts_what_was_found() -> None:
     assert "within a factor of 1.5: 0 of 1" in text
 
 
-def test_the_report_lists_the_findings_of_models_of_other_people() -> None:
-    row = {"part": "zoo", "name": "detector", "number": 0, "sure": [], "likely": ["einsum"], "maybe": []}
-    assert "| detector | none | einsum | none |" in report([row])
-
-
 def test_tries_that_are_in_the_file_are_not_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
