@@ -1,4 +1,4 @@
-"""A feature that only tests know."""
+"""A feature that only tests know; pages without what is the same for every feature."""
 
 from __future__ import annotations
 
@@ -17,3 +17,9 @@ def toy() -> Iterator[None]:
         parser.cache_clear()
         yield
     parser.cache_clear()
+
+
+@pytest.fixture
+def without_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out of a comparison's page what is the same for every feature: tests/features/base has it."""
+    monkeypatch.setattr("workbench.features.base.page.add_measured", lambda _page, _record: None)

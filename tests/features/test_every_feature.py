@@ -105,12 +105,6 @@ def compared(name: str, result: Any) -> wb.Comparison:
     return comparison
 
 
-@pytest.fixture
-def without_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out of a comparison's page what is the same for every feature: tests/features/base has it."""
-    monkeypatch.setattr("workbench.features.base.page.add_measured", lambda _page, _record: None)
-
-
 @pytest.fixture(scope="module")
 def bench() -> wb.Workbench:
     """Panels that have been shown."""

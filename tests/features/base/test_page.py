@@ -59,8 +59,10 @@ class Reader(HTMLParser):
 
 @pytest.mark.usefixtures("without_plotly")
 @pytest.mark.parametrize("kind", every_kind())
-def test_a_page_of_every_result(kind: str, tmp_path: Path) -> None:
+def test_a_page_of_every_result(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Of a stranger's one: each of its texts would load or run something if it were taken for markup."""
+    if kind != "comparison":
+        request.getfixturevalue("without_measured")
     path = stranger_s(every_kind()[kind]).export_html(tmp_path / "page.html")
     page = path.read_text("utf-8")
     read = Reader(page)
