@@ -36,6 +36,7 @@ def run(feeds):
     binding = bind(feeds)
     session.run_with_iobinding(binding, run_options)
     return binding.copy_outputs_to_cpu()'''
+PRINTED = 'print("providers in effect:", session.get_providers())'
 _PLAIN = '''
 
 def run(feeds):
@@ -65,7 +66,7 @@ def script(
         *before,
         *([plugins] if plugins and plugins not in before else []),
         "\n".join(options_of(plan)),
-        "\n".join(session_of(plan, repr(os.fspath(model)))),
+        "\n".join([*session_of(plan, repr(os.fspath(model))), PRINTED]),
         "\n".join([*run_options_of(plan), _BOUND if plan.io_binding else _PLAIN]),
         _INPUTS,
     ]
@@ -128,7 +129,7 @@ def _added(plan: SessionPlan) -> Iterator[str]:
 
 
 def session_of(plan: SessionPlan, model: str) -> Iterator[str]:
-    """`model`: an expression."""
+    """Yield what makes the session. `model`: an expression."""
     if plan.preload_libraries:
         yield "ort.preload_dlls()"
     yield "session = ort.InferenceSession("
@@ -142,7 +143,6 @@ def session_of(plan: SessionPlan, model: str) -> Iterator[str]:
     if plan.disabled_optimizers:
         yield f"    disabled_optimizers={list(plan.disabled_optimizers)!r},"
     yield ")"
-    yield 'print("providers in effect:", session.get_providers())'
 
 
 def run_options_of(plan: SessionPlan) -> Iterator[str]:

@@ -21,7 +21,7 @@ from workbench.core.config.quantization import (
     StaticInt8,
     WeightOnly,
 )
-from workbench.core.config.script import options_of, plugins_of, session_of
+from workbench.core.config.script import PRINTED, options_of, plugins_of, session_of
 from workbench.core.config.script_text import ScriptSteps
 from workbench.core.rewrites.catalogue import script_of
 
@@ -160,4 +160,4 @@ def _saved(script: ScriptSteps, form: str, plan: SessionPlan) -> None:
     else:
         script.use("is_large", "save_outside")
         saving.append(f"if is_large({source!r}):\n    save_outside(options)")
-    script.blocks.append("\n".join([*options_of(plan), *saving, *session_of(plan, loaded)]))
+    script.blocks.append("\n".join([*options_of(plan), *saving, *session_of(plan, loaded), PRINTED]))

@@ -46,8 +46,7 @@ def session_file(plan: SessionPlan, *, threads_from_environment: bool = False) -
         plan = replace(plan, attributes=tuple(item for item in plan.attributes if item[0] not in threads))
         defaults = "".join(_DEFAULT.format(VARIABLES[name], value) for name, value in threads.items())
     libraries = plan.custom_ops or any(library != "auto" for _, library in plan.plugins)
-    options = (*plugins_of(plan, "LIBRARIES"), *options_of(plan, "LIBRARIES"))
-    made = [line for line in session_of(plan, "model") if not line.startswith("print(")]
+    made = (*plugins_of(plan, "LIBRARIES"), *options_of(plan, "LIBRARIES"), *session_of(plan, "model"))
     return "".join(
         [
             _HEAD.replace(_IMPORT, defaults + _IMPORT),
@@ -55,7 +54,7 @@ def session_file(plan: SessionPlan, *, threads_from_environment: bool = False) -
             *(f"{line}\n" for line in run_options_of(plan)),
             "\n\ndef make_session(model):\n",
             '    """Make the session of the file `model`, without the silent fallback of a failed run."""\n',
-            *(f"    {line}\n" for line in (*options, *made)),
+            *(f"    {line}\n" for line in made),
             "    session.disable_fallback()\n",
             "    return session\n",
             _RUN.format(_BOUND if plan.io_binding else _PLAIN),

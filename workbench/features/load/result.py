@@ -204,7 +204,7 @@ def load_script(run: LoadRun, model: str | os.PathLike[str], callers: int) -> st
     before[at:at] = _shared_lines(plan, run)  # behind the imports: ORT wants them before the first session
     sessions = ["sessions = [session]"]
     if run.sessions > 1:
-        again = indent("\n".join(list(session_of(plan, repr(file)))[:-1]), "    ")  # without its print
+        again = indent("\n".join(session_of(plan, repr(file))), "    ")
         sessions += [f"for _ in range({run.sessions - 1}):", again, "    sessions.append(session)"]
     text = script(plan, file, config.runtime, before)
     return "\n".join([text, *sessions, "", "", _CALLERS.format(callers=callers)]) + "\n"
