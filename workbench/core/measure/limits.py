@@ -35,11 +35,11 @@ class Progress:
     """The current step; `fraction` and `remaining_s` are estimates, None during the first round."""
 
     doing: str
-    round: int
-    elapsed_s: float
-    budget_s: float
-    fraction: float | None
-    remaining_s: float | None
+    round: int = 0
+    elapsed_s: float = 0.0
+    budget_s: float = 0.0
+    fraction: float | None = None
+    remaining_s: float | None = None
     verdicts: tuple[Verdict, ...] = ()
     samples: Samples = ()
     step: str = ""  # which step of a comparison this is, in words, such as "step 2 of 3, measuring"

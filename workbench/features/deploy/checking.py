@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +14,7 @@ from workbench.core.background import check_cancel
 from workbench.core.errors import DeployError
 from workbench.core.measure.agreement import compare_outputs
 from workbench.core.measure.candidate import Candidate
-from workbench.core.measure.limits import Limits, Progress
+from workbench.core.measure.limits import Limits, OnProgress, Progress
 from workbench.core.measure.participant import Outcome, Participant
 from workbench.core.measure.rounds import seconds_of
 from workbench.core.measure.tolerance import least_sqnr_db
@@ -38,12 +38,12 @@ def check_deployment(
     prepared: Prepared,
     feed: Mapping[str, Any],
     *,
-    callers: Sequence[int] = CALLERS,
-    rounds: int = ROUNDS,
-    block_s: float = CHECK_BLOCK_S,
-    limits: Limits | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-    cancel: threading.Event | None = None,
+    callers: Sequence[int],
+    rounds: int,
+    block_s: float,
+    limits: Limits | None,
+    on_progress: OnProgress,
+    cancel: threading.Event | None,
 ) -> DeploymentCheck:
     """Start the server of a deployment on a free loopback port and hold it against the measured config."""
     python = prepared.asked.interpreter
@@ -55,18 +55,9 @@ def check_deployment(
     def report(doing: str) -> None:
         nonlocal done
         check_cancel(cancel)
-        if on_progress is not None:
-            elapsed_s = time.perf_counter() - began
-            on_progress(
-                Progress(
-                    doing=doing,
-                    round=done // (1 + len(callers)),
-                    elapsed_s=elapsed_s,
-                    budget_s=max(elapsed_s, steps * block_s),
-                    fraction=min(1.0, done / steps),
-                    remaining_s=None,
-                )
-            )
+        elapsed_s = time.perf_counter() - began
+        budget_s, fraction = max(elapsed_s, steps * block_s), min(1.0, done / steps)
+        on_progress(Progress(doing, done // (1 + len(callers)), elapsed_s, budget_s, fraction))
 
     with ExitStack() as stack:
         temporary = stack.enter_context(WorkerFolder())
@@ -91,15 +82,9 @@ def check_deployment(
             report("measuring the bare session")
             bare.worker.thaw()
             answer = bare.ask(
-                "block",
-                "run",
-                seconds=block_s,
-                min_runs=_LEAST_RUNS,
-                max_runs=_MOST_RUNS,
-                pacing_s=None,
-                slow_down=0.0,
-                lead_in=1,
-            )
+                "block", "run", seconds=block_s, min_runs=_LEAST_RUNS, max_runs=_MOST_RUNS,
+                pacing_s=None, slow_down=0.0, lead_in=1,
+            )  # fmt: skip
             bare.worker.freeze()
             done += 1
             loads = []

@@ -108,7 +108,7 @@ class Fleet:
             try:
                 waiting = [threads.submit(answer, *pair) for pair in pairs]
                 for done, _ in enumerate(as_completed(waiting), 1):
-                    report(Progress(f"{done} of {len(pairs)} answered", 0, 0.0, 0.0, None, None))
+                    report(Progress(f"{done} of {len(pairs)} answered"))
             except BaseException:
                 stop.set()
                 raise

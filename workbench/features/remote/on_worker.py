@@ -74,7 +74,7 @@ def perform(kind: str, files: tuple[SentFile, ...], arguments: Any, options: Any
             worker.log_event(key, asdict(replace(progress, verdicts=(), samples=())))
 
     def report_step(step: str) -> None:
-        report(Progress(step, 0, 0.0, 0.0, None, None))
+        report(Progress(step))
 
     def wait() -> None:
         report_step("waiting: something else is measured on this machine")

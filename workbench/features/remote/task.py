@@ -131,7 +131,7 @@ class RemoteTask:
         self._on_progress(progress)
 
     def _report(self, doing: str) -> None:
-        self._on_progress(Progress(doing, 0, 0.0, 0.0, None, None))
+        self._on_progress(Progress(doing))
 
 
 def _obstacle(worker: str | None, target: str | None, dask_scheduler: Any) -> tuple[str, str] | None:
