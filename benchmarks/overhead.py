@@ -22,8 +22,8 @@ import numpy as np
 from benchmarks.frame import table as markdown
 from benchmarks.models import make
 from workbench import Config, compare, load
+from workbench.core.measure.blocks import BLOCK_S, MAX_RUNS_A_BLOCK
 from workbench.core.measure.limits import Progress
-from workbench.core.measure.rounds import BLOCK_S, MAX_RUNS_A_BLOCK
 from workbench.core.worker.session_host import SessionHost
 from workbench.core.worker.values import write_values
 

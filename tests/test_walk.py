@@ -20,7 +20,7 @@ from workbench.core.worker.launch import Worker
 from workbench.core.worker.session_host import SessionHost
 
 STEP = re.compile(r"^\d+\. `([\w.]+)`", re.MULTILINE)
-MOST_HOPS = 15
+MOST_HOPS = 16
 
 
 def steps_below(outermost: CodeType, last: str) -> list[str]:

@@ -18,11 +18,11 @@ from onnx import TensorProto, helper
 from tests.core.models import tiny
 from tests.factories.runs import machine
 from workbench.core.config import Config
+from workbench.core.measure.blocks import BlockRound
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.interference import LoadWatch
 from workbench.core.measure.limits import Limits
 from workbench.core.measure.participant import Outcome
-from workbench.core.measure.rounds import Round
 from workbench.core.measure.surroundings import Surroundings
 from workbench.core.worker.launch import Worker
 from workbench.core.worker.values import write_values
@@ -74,7 +74,7 @@ def one_round(
     watch = LoadWatch()
     try:
         surroundings = Surroundings(machine(), case.folder, watch, cancel=cancel)
-        return Round(
+        return BlockRound(
             surroundings,
             case.limits,
             number,
@@ -82,7 +82,8 @@ def one_round(
             began=time.perf_counter(),
             pacing_s=case.pacing_s,
             sampling_s=0.05,
-        ).run(case.candidates, with_outputs=with_outputs)
+            with_outputs=with_outputs,
+        ).run(case.candidates)
     finally:
         watch.close()
 

@@ -241,7 +241,7 @@ def test_too_short_a_time_is_said_beside_what_may_not_be_tried() -> None:
     refused = StudyEntry("B", wb.Config(level="all"), "one change", "refused", "the same as A")
     waiting = StudyEntry("C", wb.Config(intra_op_threads=2), "one change")
     bench: Any = SimpleNamespace(
-        entries={"B": refused, "C": waiting}, evidence=SimpleNamespace(has=lambda _: False)
+        entries={"B": refused, "C": waiting}, evidence=SimpleNamespace(candidates={})
     )
     with pytest.raises(wb.ConfigError, match=r"no time for 1 config; of others: .*the same as A") as short:
         check_tried(bench)

@@ -13,6 +13,7 @@ from workbench.core.bundle.comparison import ComparisonRecord, Protocol
 from workbench.core.bundle.machine import Machine
 from workbench.core.bundle.origin import new_id
 from workbench.core.bundle.run import Run
+from workbench.core.measure.blocks import BLOCK_S
 from workbench.core.measure.candidates import make_candidates
 from workbench.core.measure.compare_request import STEP_PREPARE, CompareRequest, check
 from workbench.core.measure.continuing import check_same_files, check_same_machine
@@ -23,7 +24,6 @@ from workbench.core.measure.limits import OnProgress, Progress
 from workbench.core.measure.load_doubts import Circumstances
 from workbench.core.measure.measuring import Measuring
 from workbench.core.measure.processor_time import provisional_answers
-from workbench.core.measure.rounds import BLOCK_S
 from workbench.core.measure.surroundings import StartWorker, surroundings_here
 from workbench.core.measure.verdict import Criteria
 

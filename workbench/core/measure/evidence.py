@@ -11,7 +11,7 @@ from typing import Any
 from workbench._version import __version__
 from workbench.core.bundle.comparison import OutputAgreement
 from workbench.core.bundle.machine import NOT_INSTALLED, SoftwareVersions, installed
-from workbench.core.bundle.run import Failure, Population, Run
+from workbench.core.bundle.run import Population, Run
 from workbench.core.config import Precision, PreparedModel
 from workbench.core.measure.agreement import OWN_CHANGES, compare_outputs
 from workbench.core.measure.candidate import Candidate
@@ -19,6 +19,7 @@ from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.continuing import check_same_software
 from workbench.core.measure.limits import Samples
 from workbench.core.measure.other_file import is_other_net
+from workbench.core.measure.outcomes import Outcomes
 from workbench.core.measure.pairs import Clock, Pair, pairs_of, population_of
 from workbench.core.measure.participant import Outcome
 from workbench.core.measure.percentiles import NEEDED
@@ -31,13 +32,12 @@ _installed = cache(installed)  # reading a version takes milliseconds
 WATCHED_ROUNDS, WATCHED_SAMPLES = 3, 60  # whose samples a report of the progress holds
 
 
-class RoundsEvidence:
+class RoundsEvidence(Outcomes):
     """The growing evidence of a comparison, round by round. The baseline is "A"."""
 
     def __init__(self, request: CompareRequest, candidates: Sequence[Candidate]) -> None:
+        super().__init__(candidates)
         self._request = request
-        self._candidates = {candidate.label: candidate for candidate in candidates}
-        self._outcomes: dict[str, list[Outcome]] = {label: [] for label in self._candidates}
         earlier = request.earlier
         self._earlier = {run.label: run for run in earlier.runs} if earlier is not None else {}
         self._reference: Path | None = None
@@ -49,8 +49,7 @@ class RoundsEvidence:
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Add one round. Raise ConfigError if its software differs from that of the earlier rounds."""
         self._forget()
-        for outcome in outcomes:
-            self._outcomes[outcome.label].append(outcome)
+        super().add(outcomes)
         self._compare_outputs(outcomes)
         if self._request.earlier is not None and self.software().get("A"):
             check_same_software(self._request.earlier.versions, self.versions())
@@ -58,37 +57,22 @@ class RoundsEvidence:
     def admit(self, candidate: Candidate) -> None:
         """Let a further config take part from now on."""
         self._forget()
-        self._candidates[candidate.label] = candidate
-        self._outcomes.setdefault(candidate.label, [])
+        super().admit(candidate)
 
     def _forget(self) -> None:
         """Forget what follows from the rounds so far."""
         self._runs.clear()
         self._suggested = None
 
-    def has(self, label: str) -> bool:
-        """Return whether the config takes part."""
-        return label in self._candidates
-
-    def failure(self, label: str) -> Failure | None:
-        """Return the reason why a config has no (more) samples."""
-        if (failure := self._candidates[label].failure) is not None:
-            return failure
-        return next((outcome.failure for outcome in self._outcomes[label] if outcome.failure), None)
-
-    def alive(self) -> list[Candidate]:
-        """Return the configs that have not failed."""
-        return [candidate for label, candidate in self._candidates.items() if self.failure(label) is None]
-
     def has_samples(self) -> bool:
         """Return whether any process of any config finished its blocks."""
-        return any(outcome.record for outcomes in self._outcomes.values() for outcome in outcomes)
+        return any(outcome.record for outcome in self.all())
 
     def partners_were_frozen(self) -> bool:
         """Return whether every process was frozen while the others were measured."""
         earlier = self._request.earlier
-        frozen = [outcome.was_frozen for outcomes in self._outcomes.values() for outcome in outcomes]
-        return all(frozen) and (earlier is None or earlier.protocol.frozen_partner)
+        frozen = all(outcome.was_frozen for outcome in self.all())
+        return frozen and (earlier is None or earlier.protocol.frozen_partner)
 
     def outputs_differ(self) -> bool:
         """Return whether any output of a candidate is known to differ from the baseline's."""
@@ -119,37 +103,37 @@ class RoundsEvidence:
         return self._runs[label, population]
 
     def _run(self, label: str, population: Population) -> Run:
-        outcomes = self._outcomes[label]
-        earlier = self._earlier.get(label)
+        outcomes, earlier = self.of(label), self._earlier.get(label)
         if earlier is not None and not outcomes:
             return replace(earlier, population=population)
-        last = next((outcome for outcome in reversed(outcomes) if outcome.providers), None)
+        last = self.latest(label)
         before = earlier.processes if earlier is not None else ()
         return Run(
             label=label,
-            config=self._candidates[label].config,
-            providers=last.providers if last else (),
-            threads=last.threads if last else None,
-            threads_from=last.threads_from if last else (),
-            io=last.io if last else None,
+            config=self.candidates[label].config,
+            providers=last.providers,
+            threads=last.threads,
+            threads_from=last.threads_from,
+            io=last.io,
             processes=(*before, *(outcome.record for outcome in outcomes if outcome.record is not None)),
             log=tuple(log.parse(outcomes[0].log_text)[:MAX_LOG_LINES]) if outcomes else (),
             failure=self.failure(label),
-            preparation=self._candidates[label].preparation,
+            preparation=self.candidates[label].preparation,
             population=population,
-            nodes_on=tuple(sorted(last.nodes_on.items())) if last and last.nodes_on is not None else None,
+            nodes_on=None if last.nodes_on is None else tuple(sorted(last.nodes_on.items())),
         )
 
     def runs(self) -> tuple[Run, ...]:
         """Return the records of all configs, the baseline first."""
         population = self.population()
-        return tuple(self.run(label, population) for label in self._candidates)
+        return tuple(self.run(label, population) for label in self.candidates)
 
     def latest_samples(self) -> Samples:
         """Return the latest samples of each config, for a reader who watches."""
         latest = []
-        for label, outcomes in self._outcomes.items():
-            records = [outcome.record for outcome in outcomes[-WATCHED_ROUNDS:] if outcome.record is not None]
+        for label in self.candidates:
+            outcomes = self.of(label)[-WATCHED_ROUNDS:]
+            records = [outcome.record for outcome in outcomes if outcome.record is not None]
             blocks = [block for record in records for block in record.blocks]
             samples_s: list[float] = []
             while blocks and len(samples_s) < WATCHED_SAMPLES:
@@ -169,13 +153,6 @@ class RoundsEvidence:
             numpy=reported["numpy"],
         )
 
-    def software(self) -> dict[str, dict[str, str]]:
-        """Return the versions that each config's workers reported, by label; runtimes may differ."""
-        return {
-            label: next((outcome.versions for outcome in outcomes if outcome.versions), {})
-            for label, outcomes in self._outcomes.items()
-        }
-
     def _compare_outputs(self, outcomes: Sequence[Outcome]) -> None:
         """Compare candidates with their round's baseline; the first round's shows whether it repeats."""
         baseline = next(
@@ -189,9 +166,9 @@ class RoundsEvidence:
         for outcome in outcomes:
             if outcome.outputs is None or outcome.label == "A" or self._is_settled(outcome.label):
                 continue
-            candidate = self._candidates[outcome.label]
+            candidate = self.candidates[outcome.label]
             rows = agreement_of(
-                self._request, self._candidates["A"], candidate, expected, outcome.outputs, earlier
+                self._request, self.candidates["A"], candidate, expected, outcome.outputs, earlier
             )
             if not rows:
                 continue

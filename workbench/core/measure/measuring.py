@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -22,18 +20,18 @@ from workbench.core.measure.compare_request import (
 )
 from workbench.core.measure.continuing import final_looks, last_round
 from workbench.core.measure.evidence import RoundsEvidence
+from workbench.core.measure.experiment import BlockExperiment
 from workbench.core.measure.limits import OnProgress, Progress
 from workbench.core.measure.pace import Pace, shortened
-from workbench.core.measure.pairs import MIN_CLEAN_CYCLES, cycle_log_ratios
+from workbench.core.measure.pairs import cycle_log_ratios
 from workbench.core.measure.regime import CONFIDENCE, MIN_ROUNDS
-from workbench.core.measure.rounds import MIN_CYCLES, WARM_UP_BOUND_S, Round
 from workbench.core.measure.sequential import interval, planned_look
 from workbench.core.measure.surroundings import Surroundings
 from workbench.core.measure.verdict import Criteria, is_enough, judge
 from workbench.core.text import shorten
 
 
-class Measuring:
+class Measuring(BlockExperiment):
     """A comparison in progress."""
 
     def __init__(
@@ -45,77 +43,64 @@ class Measuring:
         began: float,
         on_progress: OnProgress = lambda _: None,
     ) -> None:
+        super().__init__(request, request.budget_s or DEFAULT_BUDGET_S, on_progress)
+        self.surroundings = surroundings
+        self.began = began
         self.evidence = RoundsEvidence(request, candidates)
         self.verdicts: tuple[Verdict, ...] = ()
-        self.rounds = 0
-        self.budget_s = request.budget_s or DEFAULT_BUDGET_S
-        self._longest_s = 0.0
         self.was_stopped = False  # on request, with an interval
         self.took_longer = False  # than the default budget, since the answer was open
+        self._longest_s = 0.0
         self._looks: dict[str, tuple[int, ...]] = {}  # rounds at which a verdict was final, by label
         if request.earlier is not None:
             self.rounds = last_round(request.earlier)
             self.budget_s += request.earlier.protocol.elapsed_s
             self._looks = final_looks(request.earlier.verdicts)
-        self._request = request
-        self._surroundings = surroundings
-        self._began = began
-        self._on_progress = on_progress
-        self._rng = random.Random(request.seed)
         self._passes = 0  # over all configs; several rounds per pass if memory is short
         self._settled: dict[str, Verdict] = {}  # by label
+        self._costs_s: list[float] = []  # of the passes that were not shortened
         self._round_s: float | None = None
         self._pace = Pace(0.0)
         self._least_sampling_s = min(SAMPLING_S * len(candidates), self.budget_s)
 
-    @property
-    def elapsed_s(self) -> float:
-        """Return the seconds since the comparison started, without model preparation."""
-        return self._surroundings.clock() - self._began
-
     def run(self) -> None:
         """Measure round after round and check the verdicts after each."""
-        costs_s: list[float] = []
         try:
-            while True:
-                round_began_s = self.elapsed_s
-                self._pass()
-                if self._pace.share == 1.0:
-                    costs_s.append(self.elapsed_s - round_began_s)
-                if self._is_last_round(costs_s):
-                    break
+            self.run_until(self._is_last, self._pass)
         except Cancelled:
-            if not self._request.until_decided or self._missing_rounds > 0:
+            if not self.request.until_decided or self._missing_rounds > 0:
                 raise
             self.was_stopped = True
         self.verdicts = self._judge(final=True)
 
-    def _is_last_round(self, costs_s: Sequence[float]) -> bool:
-        """Judge after a round; return whether measuring ends. `costs_s`: the time of each usual one."""
-        if self._request.budget_s is None and not self.took_longer:
-            self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
-            self.budget_s *= 1.0 if self._request.goal is None else self._request.goal.patience
-        self._round_s = median(costs_s)
-        self._pace = self._pace_for(costs_s)
-        out_of_time = self.elapsed_s + self._pace.round_s > self._ends_s and not self._must_go_on()
+    def _is_last(self) -> bool:
+        """Judge after a round; return whether measuring ends."""
+        if self._pace.share == 1.0:
+            self._costs_s.append(self.pass_s)
+        if self.request.budget_s is None and not self.took_longer:
+            self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(self._costs_s))
+            self.budget_s *= 1.0 if self.request.goal is None else self.request.goal.patience
+        self._round_s = median(self._costs_s)
+        self._pace = self._next_pace()
+        out_of_time = self.elapsed_s + self._pace.round_s > self.ends_s and not self._must_go_on()
         self.verdicts = self._judge(final=out_of_time)
         if out_of_time and self._may_take_longer(self._round_s):
             self._take_longer()
             out_of_time = False
-        self._report("judging")
+        self.report("judging")
         settled = {verdict.label: verdict for verdict in self.verdicts if self._is_enough(verdict)}
         self._settled = settled | self._settled
         return out_of_time or self._is_settled()
 
-    def _pace_for(self, costs_s: Sequence[float]) -> Pace:
+    def _next_pace(self) -> Pace:
         """Return how long the next rounds may take so that a given budget holds the rounds of an interval."""
-        missing = self._missing_rounds
-        left_s = self._ends_s - self.elapsed_s
-        if self._request.budget_s is None or missing <= 0 or missing * costs_s[0] <= left_s:
-            return Pace(median(costs_s))
-        runs = [self.evidence.run(label) for label in self._request.labels]
+        missing, first_s = self._missing_rounds, self._costs_s[0]
+        left_s = self.ends_s - self.elapsed_s
+        if self.request.budget_s is None or missing <= 0 or missing * first_s <= left_s:
+            return Pace(median(self._costs_s))
+        runs = [self.evidence.run(label) for label in self.request.labels]
         first = [process for run in runs for process in run.processes[-self._passes :][:1]]
-        return shortened(costs_s[0], first, left_s / missing)
+        return shortened(first_s, first, left_s / missing)
 
     @property
     def _missing_rounds(self) -> int:
@@ -130,23 +115,23 @@ class Measuring:
         if self._round_s is None or missing <= 0:
             return None
         needed_s = self.elapsed_s + missing * self._pace.round_s
-        return needed_s if needed_s > self._ends_s else None
+        return needed_s if needed_s > self.ends_s else None
 
     def _is_settled(self) -> bool:
         """Return whether more rounds would change nothing that was asked for."""
-        goal = self._request.goal
+        goal = self.request.goal
         if goal is not None and self.evidence.failure("A") is None:
             return goal.is_reached(self.evidence.run("A", self.evidence.population()))
         return len(self._settled) == len(self.verdicts)
 
     @property
-    def _ends_s(self) -> float:
+    def ends_s(self) -> float:
         """Return the seconds after which measuring ends, settled or not."""
         return self._longest_s if self.took_longer else self.budget_s
 
     def _may_take_longer(self, round_s: float) -> bool:
         """Return whether a verdict is open after the default budget, and the rounds of another look fit."""
-        asked = self._request
+        asked = self.request
         if not asked.until_decided or asked.budget_s is not None or self.took_longer:
             return False
         open_rounds = [verdict.rounds for verdict in self.verdicts if self._is_open(verdict)]
@@ -168,55 +153,37 @@ class Measuring:
         return self.evidence.failure(label) is not None or self.evidence.failure("A") is not None
 
     def _pass(self) -> None:
-        compares = self._request.earlier is None and len(self._request.configs) > 1
+        compares = self.request.earlier is None and len(self.request.configs) > 1
         with_outputs = compares and (self._passes == 0 or self._must_repeat())
         self._passes += 1
-        for group in self._groups(self.evidence.alive()):
-            self.rounds += 1
-            outcomes = Round(
-                self._surroundings,
-                self._request.limits,
-                self.rounds,
-                self._rng,
-                self._report,
-                began=self._began,
-                pacing_s=self._request.pacing_s,
-                sampling_s=self._sampling_s() * self._pace.share,
-                waits_for_clean=self._request.clock == "wall" and self._pace.share == 1.0,
-                is_busy=self.evidence.population() == "all",
-                warm_up_s=WARM_UP_BOUND_S * self._pace.share,
-                least_cycles=MIN_CYCLES if self._pace.share == 1.0 else MIN_CLEAN_CYCLES,
-            ).run(group, with_outputs=with_outputs)
-            self.evidence.add(outcomes)
+        for group in self.groups(self.evidence.alive()):
+            next_round = self.block_round(
+                sampling_s=self._sampling_s(), with_outputs=with_outputs, share=self._pace.share
+            )
+            self.evidence.add(next_round.run(group))
             if self.evidence.failure("A") is not None:
                 break
         failure = self.evidence.failure("A")
         if failure is not None and not self.evidence.has_samples() and not self.evidence.alive():
-            raise RunFailed(f"{shorten(self._request.model_name)}: {failure.problem}", failure.fix)
-
-    def _groups(self, alive: list[Candidate]) -> list[list[Candidate]]:
-        """Return all configs in one group, or each candidate with the baseline if memory is short."""
-        if len(alive) > 2 and not self._surroundings.has_room(len(alive) * self._request.model_bytes):
-            return [[alive[0], candidate] for candidate in alive[1:]]
-        return [alive]
+            raise RunFailed(f"{shorten(self.request.model_name)}: {failure.problem}", failure.fix)
 
     def _sampling_s(self) -> float:
         """Return the time to sample in the next round."""
-        goal, least_s = self._request.goal, self._least_sampling_s
+        goal, least_s = self.request.goal, self._least_sampling_s
         return least_s if goal is None else goal.sampling_s(self.evidence.run("A"), least_s)
 
     def _must_go_on(self) -> bool:
         """Return whether another round is measured whatever the time: for outputs, or for an interval."""
-        needs_interval = self._request.until_decided and self._request.budget_s is None
+        needs_interval = self.request.until_decided and self.request.budget_s is None
         return self._must_repeat() or (needs_interval and self._missing_rounds > 0)
 
     def _must_repeat(self) -> bool:
         """Return whether differing outputs need a second process: the operator may be random."""
-        return self._request.earlier is None and self._passes == 1 and self.evidence.outputs_differ()
+        return self.request.earlier is None and self._passes == 1 and self.evidence.outputs_differ()
 
     def _judge(self, *, final: bool) -> tuple[Verdict, ...]:
         verdicts = []
-        for label in self._request.labels[1:]:
+        for label in self.request.labels[1:]:
             failures = ((name, self.evidence.failure(name)) for name in (label, "A"))
             reason = next((failure.of(name) for name, failure in failures if failure is not None), None)
             pairs, criteria = self.evidence.pairs(label), self._criteria(label)
@@ -236,7 +203,7 @@ class Measuring:
             log_ratio
             for process in self.evidence.run("A").processes
             if process.round in partners
-            for log_ratio in cycle_log_ratios(process, partners[process.round], self._request.clock)
+            for log_ratio in cycle_log_ratios(process, partners[process.round], self.request.clock)
         ]
         estimate = interval(log_ratios, error=1 - CONFIDENCE)
         if estimate is None:
@@ -246,9 +213,9 @@ class Measuring:
 
     def _criteria(self, label: str) -> Criteria:
         return Criteria(
-            smallest_effect=self._request.smallest_effect,
+            smallest_effect=self.request.smallest_effect,
             population=self.evidence.population(),
-            clock=self._request.clock,
+            clock=self.request.clock,
             looks=self._looks.get(label, ()),
             round_s=self._round_s,
         )
@@ -257,29 +224,26 @@ class Measuring:
         pairs, criteria = self.evidence.pairs(verdict.label), self._criteria(verdict.label)
         return self._has_failed(verdict.label) or is_enough(pairs, criteria, narrow=not self.took_longer)
 
-    def _report(self, doing: str) -> None:
-        elapsed_s, ends_s = self.elapsed_s, self._ends_s
-        known = self._round_s is not None  # the first round shows the cost of a round
+    def fraction(self) -> float | None:
+        """Return the share of the time; the first round shows the cost of a round."""
+        return None if self._round_s is None else super().fraction()
+
+    def progress(self, doing: str) -> Progress:
+        """Return the current step with the verdicts and the samples so far."""
         checks = self.rounds == 1 and doing not in ("sampling", "judging")  # outputs, before the first sample
         if (needed_s := self._needed_s) is not None and not self._must_go_on():
-            doing = f"{ends_s:g} s are too short for {MIN_ROUNDS} rounds, about {needed_s:.0f} s: {doing}"
-        self._on_progress(
-            Progress(
-                doing=f"{self._so_far()}{doing}",
-                round=self.rounds,
-                elapsed_s=elapsed_s,
-                budget_s=ends_s,
-                fraction=min(1.0, elapsed_s / ends_s) if known else None,
-                remaining_s=max(0.0, ends_s - elapsed_s) if known else None,
-                verdicts=tuple(map(self._provisional, self.verdicts)),
-                samples=self.evidence.latest_samples(),
-                step=self._request.step_in_words(STEP_CHECK if checks else STEP_MEASURE),
-            )
+            short = f"{self.ends_s:g} s are too short for {MIN_ROUNDS} rounds, about {needed_s:.0f} s"
+            doing = f"{short}: {doing}"
+        return replace(
+            super().progress(f"{self._so_far()}{doing}"),
+            verdicts=tuple(map(self._provisional, self.verdicts)),
+            samples=self.evidence.latest_samples(),
+            step=self.request.step_in_words(STEP_CHECK if checks else STEP_MEASURE),
         )
 
     def _so_far(self) -> str:
         """Return how long it takes, then what is decided and what is open, in words."""
-        if not self._request.until_decided or self._request.budget_s is not None:
+        if not self.request.until_decided or self.request.budget_s is not None:
             return ""
         if self._round_s is None:
             return f"about {DEFAULT_BUDGET_S:.0f} s, up to a minute more while the answer is open: "

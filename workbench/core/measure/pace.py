@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.core.bundle.run import ProcessRecord
+from workbench.core.measure.blocks import WARM_UP_BOUND_S, WARM_UP_FLOOR_RUNS
 from workbench.core.measure.pairs import MIN_CLEAN_CYCLES
-from workbench.core.measure.rounds import WARM_UP_BOUND_S, WARM_UP_FLOOR_RUNS
 
 _SHARES = tuple(twentieths / 20 for twentieths in range(20, 3, -1))
 """Of the warm-up and of the sampling; less than a fifth measures a process that is cold."""

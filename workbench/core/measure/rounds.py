@@ -1,224 +1,139 @@
-"""One round: a fresh process for each config, measured in short alternating blocks, all others frozen."""
+"""A round: a fresh process for each config, all taken through the same steps and measured in turns."""
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable, Sequence
+import random
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from statistics import median
+from typing import TypeAlias, TypeVar
 
-from workbench.core.bundle.run import Block, Stage
+from workbench.core.bundle.run import Stage
 from workbench.core.measure.candidate import Candidate
-from workbench.core.measure.participant import Outcome, Participant, ProcessRound
-from workbench.core.worker.protocol import Message
+from workbench.core.measure.interference import LoadReading, disturbances, others_cpu_s, threads_of
+from workbench.core.measure.limits import Limits
+from workbench.core.measure.participant import Outcome, Participant
+from workbench.core.measure.providers import asked_for, not_run, took_nodes
+from workbench.core.measure.surroundings import Surroundings
+from workbench.core.worker.launch import Worker
 
-BLOCK_S = 0.010  # shorter blocks scatter less, longer ones waste less: see docs/measuring-evidence.md
-LEAD_IN_S = 0.010  # a run this soon after thawing is notably slower
-LEAST_RUNS = 6  # a block with a lead-in holds this many, so that it costs little
-MAX_RUNS_A_BLOCK = 500
-MIN_CYCLES = 3
-PATIENCE = 1.5  # times the sampling time that a disturbed round waits for clean cycles
-WARM_UP_FLOOR_S = 0.04
-WARM_UP_FLOOR_RUNS = 4
-WARM_UP_BOUND_S = 1.5
+T = TypeVar("T")
+Step: TypeAlias = tuple[Stage, Callable[[Participant], None]]
 
 
-@dataclass(slots=True, kw_only=True)
-class Round(ProcessRound):
-    """One round. `began` is the comparison's start, so that blocks of all rounds share one time axis."""
+@dataclass(slots=True)
+class Round(ABC):
+    """One round. Subclasses say which steps lead to the measurement, and in which order it is made.
 
-    began: float
-    pacing_s: float | None = None
-    sampling_s: float = 0.5  # for all configs together
-    waits_for_clean: bool = True  # sample longer until enough cycles are clean
-    is_busy: bool = False  # no cycle is clean: more rounds are worth more than longer ones
-    warm_up_s: float = WARM_UP_BOUND_S  # of each process at most
-    least_cycles: int = MIN_CYCLES
-    awake: Participant | None = field(default=None, init=False)  # the one not frozen while all sample
-    continues: bool = field(default=False, init=False)  # whether its block follows one of its own
-    core: int | None = field(default=None, init=False)  # that all calling threads are held to
-    leads_in: bool = field(default=False, init=False)  # blocks begin with a run that does not count
+    A process is frozen while another one works. One that fails ends alone, with the reason in its outcome.
+    """
 
-    def run(self, candidates: Sequence[Candidate], *, with_outputs: bool) -> list[Outcome]:
-        """Measure these configs together and return their outcomes."""
+    surroundings: Surroundings
+    limits: Limits
+    number: int
+    rng: random.Random
+    on_step: Callable[[str], None] = lambda _: None
+    participants: list[Participant] = field(default_factory=list, init=False)
+
+    @abstractmethod
+    def steps(self) -> Iterator[Sequence[Step]]:
+        """Yield the steps after the start of a process; those of one tuple follow each other at once."""
+
+    @abstractmethod
+    def measure(self) -> None:
+        """Measure the processes that are alive, and finish them."""
+
+    def run(self, candidates: Sequence[Candidate]) -> list[Outcome]:
+        """Start a process for each candidate, measure them, and end them; return what each one said."""
         with ExitStack() as stack:
-            self.start(stack, candidates)
+            for candidate in candidates:
+                self._start(stack, candidate)
             for participant in self.participants:
                 with participant.attempt("start"):
                     participant.greet()
-            steps: tuple[tuple[Stage, Callable[[Participant], None]], ...] = (
-                ("load", Participant.load),
-                ("provider", self.check_provider),
-                ("first run", partial(self._first_run, with_outputs)),
-                ("warm-up", self._warm_up),
-            )
-            for stage, work in steps:
+            for steps in self.steps():
                 for participant in self.shuffled(self.alive()):
-                    self.on_step(f"{participant.outcome.label}: {stage}")
-                    with participant.attempt(stage):
-                        work(participant)
+                    self.on_step(f"{participant.outcome.label}: {steps[0][0]}")
+                    for stage, work in steps:
+                        if participant.outcome.failure is None:
+                            with participant.attempt(stage):
+                                work(participant)
                     participant.worker.freeze()
-                if self._is_pointless():
-                    break
-            else:
-                self.on_step("sampling")
-                self._sample()
-                if self.awake is not None:
-                    self.awake.worker.freeze()
-                for participant in self.shuffled(self.alive()):
-                    with participant.attempt("run"):
-                        participant.finish_record(self.number)
+            self.measure()
             for participant in self.participants:
                 participant.outcome.log_text = participant.worker.log_text()
                 participant.outcome.was_frozen &= participant.worker.can_freeze
                 participant.worker.kill()  # all at once: a large model takes a while to leave memory
-        return self.outcomes
+        return [participant.outcome for participant in self.participants]
 
-    def _is_pointless(self) -> bool:
-        """Return whether one config is left alone, since the others did not run on their provider."""
-        failures = [outcome.failure for outcome in self.outcomes]
-        elsewhere = any(failure is not None and failure.stage == "provider" for failure in failures)
-        return elsewhere and len(self.alive()) == 1
-
-    def _first_run(self, with_outputs: bool, participant: Participant) -> None:
-        first = participant.ask("first_run", "first run", feeds=str(participant.candidate.feeds)).body
-        participant.measured |= {name: first[name] for name in ("first_run_s", "feeds")}
-        participant.outcome.io = first["io"]
-        if with_outputs:
-            path = self.surroundings.folder / f"{participant.worker.name}.outputs"
-            participant.ask("outputs", "outputs", path=str(path))
-            participant.outcome.outputs = path
-
-    def _warm_up(self, participant: Participant) -> None:
-        answer = participant.ask(
-            "warm_up",
-            "warm-up",
-            floor_s=WARM_UP_FLOOR_S,
-            bound_s=self.warm_up_s,
-            floor_runs=WARM_UP_FLOOR_RUNS,
-            pacing_s=self.pacing_s,
+    def _start(self, stack: ExitStack, candidate: Candidate) -> None:
+        start = self.surroundings.start_worker
+        if candidate.engine is not None:
+            start = partial(Worker, engine=candidate.engine)
+        worker = start(
+            self.surroundings.folder,
+            name=f"{candidate.label}-{self.number}-{self.rng.getrandbits(24):06x}",
+            python=candidate.interpreter,
+            memory_bytes=self.limits.memory_bytes,
         )
-        participant.warmup_s = seconds_of(answer.payload)
-        participant.measured["steady"] = bool(answer.body["steady"])
-        participant.cores = answer.body["cores"]
+        outcome, cancel = Outcome(candidate.label, self.number), self.surroundings.cancel
+        self.participants.append(
+            Participant(stack.enter_context(worker), candidate, outcome, self.limits, cancel)
+        )
 
-    def _sample(self) -> None:
-        """Run cycles of A B B A (order drawn anew each time) until enough are clean or time runs out."""
-        began, alive = self.surroundings.clock(), self.alive()
-        self.core = _shared_core([participant.cores for participant in alive], self.number)
-        # For all or for none, else first runs after thawing would speak against one config. Beside other
-        # programs these get their cores at once, and the runs behind them wait for theirs by turns.
-        is_short = self.pacing_s is None and all(_run_s(participant) <= LEAD_IN_S for participant in alive)
-        self.leads_in = is_short and not self.is_busy
-        cycles = clean = 0
-        while alive := self.shuffled(self.alive()):
-            cycle = alive + alive[::-1]
-            clean += self._cycle(cycle) or self.is_busy or not self.waits_for_clean
-            cycles += 1
-            spent_s = self.surroundings.clock() - began
-            enough = clean if spent_s < PATIENCE * self.sampling_s else cycles
-            if spent_s >= self.sampling_s and enough >= self.least_cycles:
-                return
+    def check_provider(self, participant: Participant) -> None:
+        """Raise RunFailed where no node of the session is on a provider that was asked for."""
+        candidate, outcome = participant.candidate, participant.outcome
+        asked = asked_for(candidate.config)
+        if candidate.engine is not None or candidate.allow_fallback or not asked:
+            return
+        if not took_nodes(asked, outcome.providers, outcome.nodes_on):
+            raise not_run(
+                asked,
+                outcome.providers,
+                outcome.nodes_on,
+                available=outcome.available,
+                log_text=participant.worker.log_text(),
+                machine=self.surroundings.machine,
+                python=candidate.interpreter,
+            )
 
-    def _cycle(self, cycle: Sequence[Participant]) -> bool:
-        """Run a block of each participant; return whether the cycle was clean.
+    def alive(self) -> list[Participant]:
+        """Return those that have not failed."""
+        return [participant for participant in self.participants if participant.outcome.failure is None]
 
-        The load is read once per cycle: a reading around each block would take as long as the block.
+    def shuffled(self, items: Iterable[T]) -> list[T]:
+        """Return the items in a random order."""
+        shuffled = list(items)
+        self.rng.shuffle(shuffled)
+        return shuffled
+
+    def interference(
+        self,
+        before: LoadReading | None,
+        after: LoadReading | None,
+        *,
+        wall_s: float,
+        run_delay_s: float | None,
+        threads: int | None,
+    ) -> tuple[float | None, float, tuple[str, ...]]:
+        """Return the CPU time of others between two readings, the time between, and why it disturbs.
+
+        Our own are the workers' threads (frozen ones use no CPU time) and this thread.
         """
-        before = self.surroundings.watch.read()
-        blocks = []
-        for participant in cycle:
-            self._wake(participant)
-            blocks.append((participant, self._block(participant)))
-        after = self.surroundings.watch.read()
-        answered = [(participant, block) for participant, block in blocks if block is not None]
-        if len(answered) < len(cycle):
-            return False
-        wall_s = sum(block.wall_s for _, block in answered)
-        delays_s = [block.run_delay_s for _, block in answered if block.run_delay_s is not None]
-        others_s, window_s, disturbed = self.interference(
-            before,
-            after,
+        workers = (threads_of(participant.worker.pid) for participant in self.participants)
+        ours = frozenset({threading.get_native_id()}).union(*workers)
+        others_s = others_cpu_s(before, after, ours)
+        window_s = wall_s if before is None or after is None else max(after.at - before.at, wall_s)
+        disturbed = disturbances(
             wall_s=wall_s,
-            run_delay_s=sum(delays_s) if delays_s else None,
-            threads=_most_threads(participant.outcome.threads for participant in cycle),
+            window_s=window_s,
+            run_delay_s=run_delay_s,
+            others_cpu_s=others_s,
+            threads=threads,
+            usable_cores=self.surroundings.machine.usable_cores,
         )
-        for participant, block in answered:
-            others = None if others_s is None else others_s * block.wall_s / window_s
-            order = sum(len(other.blocks) for other in self.participants)
-            participant.blocks.append(replace(block, order=order, others_cpu_s=others, disturbed=disturbed))
-        return not disturbed
-
-    def _wake(self, participant: Participant) -> None:
-        """Freeze all others; a participant that has two blocks in a row stays awake between them."""
-        self.continues = participant is self.awake
-        if self.awake is not None and not self.continues:
-            self.awake.worker.freeze()
-        self.awake = participant
-
-    def _block(self, participant: Participant) -> Block | None:
-        """Run one block of one process; return None on failure."""
-        if participant.outcome.failure is not None:
-            return None
-        start_s = self.surroundings.clock() - self.began
-        answer = None
-        for other in self.alive():
-            other.outcome.was_frozen &= other is participant or other.worker.is_frozen
-        with participant.attempt("run"):
-            answer = self._run_block(participant)
-        if answer is None:
-            return None
-        delay_ns = answer.body["run_delay_ns"]
-        return Block(
-            order=0,
-            start_s=start_s,
-            wall_s=answer.body["wall_ns"] / 1e9,
-            samples_s=seconds_of(answer.payload),
-            own_cpu_s=answer.body["cpu_ns"] / 1e9,
-            run_delay_s=None if delay_ns is None else delay_ns / 1e9,
-            others_cpu_s=None,
-            disturbed=(),
-        )
-
-    def _run_block(self, participant: Participant) -> Message:
-        return participant.ask(
-            "block",
-            "run",
-            seconds=max(BLOCK_S, LEAST_RUNS * _run_s(participant)) if self.leads_in else BLOCK_S,
-            min_runs=1,
-            max_runs=MAX_RUNS_A_BLOCK,
-            pacing_s=self.pacing_s,
-            slow_down=participant.candidate.slow_down,
-            lead_in=int(self.leads_in and not self.continues),
-            core=self.core,
-        )
-
-
-def _run_s(participant: Participant) -> float:
-    """Return how long a run takes once it is warm."""
-    return median(participant.warmup_s[len(participant.warmup_s) // 2 :])
-
-
-def seconds_of(payload: bytes) -> tuple[float, ...]:
-    """Return the nanoseconds of an answer as seconds."""
-    return tuple(sample / 1e9 for sample in array("q", payload))
-
-
-def _most_threads(counts: Iterable[int | None]) -> int | None:
-    """Return the largest thread count of any participant; None if one is unknown."""
-    known = list(counts)
-    return max(count for count in known if count is not None) if None not in known else None
-
-
-def _shared_core(choices: Sequence[Sequence[int]], turn: int) -> int | None:
-    """Return a core that all can use, the best for each config in turn; None: the system places each thread.
-
-    Beside a busy core one process may share it for seconds while its partner has the other to itself. A
-    config that is measured alone has no partner to be compared with.
-    """
-    if len(choices) < 2:
-        return None
-    best = choices[turn % len(choices)]
-    return next((core for core in best if all(core in cores for cores in choices)), None)
+        return others_s, window_s, disturbed

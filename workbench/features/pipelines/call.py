@@ -17,7 +17,6 @@ from workbench.core.errors import ConfigError, InputError
 from workbench.core.measure.agreement import TOLERANCE
 from workbench.core.measure.bar import bar
 from workbench.core.measure.compare_request import CompareRequest, check_seed
-from workbench.core.measure.interleaved import TaskAnswer
 from workbench.core.measure.limits import Limits, OnProgress, ShowProgress
 from workbench.core.models import Inputs
 from workbench.core.models.inputs import read_npz
@@ -50,18 +49,9 @@ class OnePassRounds(PipelineSessions[OnePass]):
 
     def record(self) -> OnePass:
         """Return what was given and taken."""
-        (gathered,), (pipeline,) = self.gathered.values(), self.pipelines.values()
-        assert gathered.outputs is not None
+        ((label, pipeline),) = self.pipelines.items()
         taken = (read_values(self.surroundings.folder / f"taken.{n}") for n in range(len(pipeline.stages)))
-        return OnePass(read_values(gathered.outputs), tuple(taken))
-
-    def take(self, answer: TaskAnswer) -> None:
-        """Keep nothing: a pass has no tasks."""
-
-    def fraction(self, number: int, elapsed_s: float) -> float | None:
-        """Return that nothing is known: a pass has one round."""
-        del number, elapsed_s
-        return None
+        return OnePass(read_values(self.outcomes.outputs(label)[0]), tuple(taken))
 
 
 def one_pass(

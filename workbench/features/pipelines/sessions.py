@@ -9,16 +9,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from workbench.core.bundle.run import labels_of
-from workbench.core.errors import RunFailed
+from workbench.core.measure.blocks import seconds_of
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import CompareRequest
-from workbench.core.measure.interleaved import TaskAnswer, WorkerTask
 from workbench.core.measure.limits import OnProgress
 from workbench.core.measure.pairs import Pair
-from workbench.core.measure.participant import Participant
+from workbench.core.measure.participant import Participant, TaskAnswer, WorkerTask
 from workbench.core.measure.providers import asked_for, not_run, took_nodes
-from workbench.core.measure.rounds import seconds_of
-from workbench.core.measure.task_rounds import Record, TaskRounds
+from workbench.core.measure.task_experiment import Record, TaskExperiment
 from workbench.core.measure.tolerance import least_sqnr_db, required_sqnr_db
 from workbench.core.prepare.runnable import make_runnable
 from workbench.core.worker.values import Feed, write_values
@@ -29,7 +27,7 @@ StageExamples: TypeAlias = Mapping[int, Sequence[Feed]]
 """What static int8 measures its ranges on, by the number of the stage."""
 
 
-class PipelineSessions(TaskRounds[Record]):
+class PipelineSessions(TaskExperiment[Record]):
     """Pipelines, each in a process of its own. Subclasses say what is done with them."""
 
     def __init__(
@@ -51,7 +49,7 @@ class PipelineSessions(TaskRounds[Record]):
         self, folder: Path, on_step: Callable[[str], None], cancel: threading.Event | None
     ) -> tuple[Candidate, ...]:
         """Prepare the models of each pipeline; the worker of a pipeline loads its first one as usual."""
-        write_values(folder / "feeds", self.compared.feeds)
+        write_values(folder / "feeds", self.request.feeds)
         return tuple(
             self._candidate(label, pipeline, folder, on_step, cancel)
             for label, pipeline in self.pipelines.items()
@@ -91,16 +89,15 @@ class PipelineSessions(TaskRounds[Record]):
             feeds=folder / "feeds",
             interpreter=config.interpreter,
             least_sqnr_db=least,
-            allow_fallback=self.compared.allow_fallback,
+            allow_fallback=self.request.allow_fallback,
         )
 
     def connect(self) -> None:
         """Connect the stages of each pipeline and run them once; a mismatch is an error."""
-        self.round(0, self.alive(), [])
-        for label, gathered in self.gathered.items():
-            if gathered.failure is not None:
-                name = f"{label} ({self.pipelines[label].name})"
-                raise RunFailed(f"{name}: {gathered.failure.problem}", gathered.failure.fix)
+        self.round(self.outcomes.alive(), [])
+        for label, pipeline in self.pipelines.items():
+            if (error := self.failed(label, f"{label} ({pipeline.name})")) is not None:
+                raise error
 
     def taken_path(self) -> str | None:
         """Return where the worker writes what each stage takes; None: nowhere."""
@@ -118,8 +115,8 @@ class PipelineSessions(TaskRounds[Record]):
         }
         known = participant.ask("pipeline", "load", **body).body["stages"]
         self.known[candidate.label] = known
-        gathered = self.gathered[candidate.label]
-        gathered.outputs = gathered.outputs or path
+        if not self.outcomes.outputs(candidate.label):
+            participant.outcome.outputs = path
         for stage, row in zip(self.pipelines[candidate.label].stages, known, strict=True):
             if stage.model is not None and not candidate.allow_fallback:
                 self._check_provider(participant, stage, row)
@@ -132,7 +129,7 @@ class PipelineSessions(TaskRounds[Record]):
                 asked,
                 tuple(row["providers"]),
                 row["nodes_on"],
-                available=participant.available,
+                available=participant.outcome.available,
                 log_text=participant.worker.log_text(),
                 machine=self.surroundings.machine,
                 python=stage.config.interpreter,
@@ -149,30 +146,13 @@ class PipelineRounds(PipelineSessions[PipelinesRecord]):
     def run(self) -> None:
         """Connect the stages of each pipeline, so that a mismatch is an error, then time them in turns."""
         self.connect()
-        self.until_known(
+        self.run_until_known(
             lambda alive: [
                 WorkerTask(candidate.label, "passes", "passes", {"seconds": _SLICE_S})
                 for candidate in alive
                 for _ in range(_SLICES)
             ],
             self._pairs,
-        )
-
-    def take(self, answer: TaskAnswer) -> None:
-        """Keep the times of a slice."""
-        body, seconds = answer.body, seconds_of(answer.payload)
-        passes, stages = body["passes"], body["stages"]
-        stamped = seconds[passes:]
-        self.gathered[answer.task.label].parts.append(
-            PipelineSlice(
-                round=answer.round,
-                order=answer.order,
-                whole_s=tuple(seconds[:passes]),
-                stage_s=tuple(tuple(stamped[stage::stages]) for stage in range(stages)),
-                cpu_s=body["cpu_ns"] / 1e9,
-                others_cpu_s=answer.others_cpu_s,
-                disturbed=answer.disturbed,
-            )
         )
 
     def record(self) -> PipelinesRecord:
@@ -187,23 +167,40 @@ class PipelineRounds(PipelineSessions[PipelinesRecord]):
             )
             for run in runs[1:]
         )
-        return PipelinesRecord(self.compared.seed, runs, agreement, verdicts)
+        return PipelinesRecord(self.request.seed, runs, agreement, verdicts)
 
     def _run(self, candidate: Candidate) -> PipelineRun:
-        gathered, stages = self.gathered[candidate.label], self.pipelines[candidate.label].stages
-        known = self.known.get(candidate.label, [{}] * len(stages))
+        label = candidate.label
+        stages = self.pipelines[label].stages
+        known = self.known.get(label, [{}] * len(stages))
         return PipelineRun(
-            label=candidate.label,
+            label=label,
             stages=tuple(_stage_record(*pair) for pair in zip(stages, known, strict=True)),
-            slices=tuple(gathered.parts),
-            rss_bytes=tuple(gathered.rss_bytes),
-            failure=gathered.failure,
+            slices=tuple(map(_slice, self.outcomes.answers(label))),
+            rss_bytes=self.rss_bytes(label),
+            failure=self.outcomes.failure(label),
         )
 
     def _pairs(self) -> list[tuple[Pair, ...]]:
         """Return what the verdicts are read from, of each pipeline that runs."""
         baseline, *rest = map(self._run, self.candidates)
         return [pipeline_pairs(baseline, run) for run in rest if run.failure is None]
+
+
+def _slice(answer: TaskAnswer) -> PipelineSlice:
+    """Return the times of a slice."""
+    body, seconds = answer.body, seconds_of(answer.payload)
+    passes, stages = body["passes"], body["stages"]
+    stamped = seconds[passes:]
+    return PipelineSlice(
+        round=answer.round,
+        order=answer.order,
+        whole_s=tuple(seconds[:passes]),
+        stage_s=tuple(tuple(stamped[stage::stages]) for stage in range(stages)),
+        cpu_s=body["cpu_ns"] / 1e9,
+        others_cpu_s=answer.others_cpu_s,
+        disturbed=answer.disturbed,
+    )
 
 
 def pipeline_pairs(baseline: PipelineRun, candidate: PipelineRun) -> tuple[Pair, ...]:

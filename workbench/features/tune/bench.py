@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import median
@@ -15,8 +14,8 @@ from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import SAMPLING_S
 from workbench.core.measure.continuing import check_same_file, check_same_machine, last_round
 from workbench.core.measure.evidence import RoundsEvidence
+from workbench.core.measure.experiment import BlockExperiment
 from workbench.core.measure.limits import OnProgress, Progress
-from workbench.core.measure.rounds import Round
 from workbench.core.measure.surroundings import Surroundings
 from workbench.core.worker.values import write_values
 from workbench.features.tune.admission import Admission
@@ -37,51 +36,39 @@ _FIRST = 3  # candidates that are measured even if little time is left for more
 CONFIRM_ROUNDS = 5  # that the winner gets even if the selection took its time
 
 
-class LocalBench:
+class LocalBench(BlockExperiment):
     """Candidates of one study, measured on this machine."""
 
     def __init__(
         self,
-        request: StudyRequest,
+        study: StudyRequest,
         surroundings: Surroundings,
         *,
         on_progress: OnProgress = lambda _: None,
         on_measured: Callable[[LocalBench], None] = lambda _: None,
     ) -> None:
+        earlier_s = 0.0 if study.earlier is None else study.earlier.elapsed_s
+        request = study.comparison(study.base, study.base, seed=study.seed)
+        super().__init__(request, study.budget_s + earlier_s, on_progress)
+        self.surroundings = surroundings
+        self.began = surroundings.clock() - earlier_s
         self.entries: dict[str, StudyEntry] = {}
-        self.rounds = 0
-        self._request = request
-        self._surroundings = surroundings
-        self._on_progress = on_progress
+        self._study = study
         self._on_measured = on_measured
         self._cancel = surroundings.cancel
-        self._began = surroundings.clock()
-        self._earlier_s = 0.0 if request.earlier is None else request.earlier.elapsed_s
-        self._rng = random.Random(request.seed)
         self._costs_s: list[float] = []  # of a round, per process
-        self._tally = StudyTally(request.objectives)
+        self._tally = StudyTally(study.objectives)
         self._doubtful: set[str] = set()  # beyond a limit as it looks, which is not settled
-        self._files = FileWatch(request.model)
-        self._comparison = request.comparison(request.base, request.base)
+        self._files = FileWatch(study.model)
         self._feeds = surroundings.folder / "feeds"
-        write_values(self._feeds, request.inputs.feeds)
-        self._admission = Admission(request, self._feeds, cancel=self._cancel, on_step=self.report)
-        self._limits = request.limits
-        if request.earlier is not None:
-            self.evidence = self._recall(request.earlier)
+        write_values(self._feeds, study.inputs.feeds)
+        self._admission = Admission(study, self._feeds, cancel=self._cancel, on_step=self.report)
+        self._limits = study.limits
+        if study.earlier is not None:
+            self.evidence = self._recall(study.earlier)
         else:
-            self.admit(request.base, "default")
-            self.evidence = RoundsEvidence(self._comparison, [self._admission.candidates[BASELINE]])
-
-    @property
-    def elapsed_s(self) -> float:
-        """Return the seconds of this study, those before it was continued included."""
-        return self._surroundings.clock() - self._began + self._earlier_s
-
-    @property
-    def budget_s(self) -> float:
-        """Return the whole budget, what was spent before it was continued included."""
-        return self._request.budget_s + self._earlier_s
+            self.admit(study.base, "default")
+            self.evidence = RoundsEvidence(request, [self._admission.candidates[BASELINE]])
 
     @property
     def configs(self) -> dict[str, Config]:
@@ -93,7 +80,7 @@ class LocalBench:
         self._round([])
         if (failure := self.evidence.failure(BASELINE)) is not None:
             raise RunFailed(f"the default config does not run: {failure.problem}", failure.fix)
-        self._limits = self._request.limits_beside(self.evidence.run(BASELINE))
+        self._limits = self._study.limits_beside(self.evidence.run(BASELINE))
 
     def admit(self, config: Config, stage: Stage) -> str | None:
         """Prepare a config and check it; return its label, or None with the reason in its entry."""
@@ -114,22 +101,21 @@ class LocalBench:
 
     def measure(self, labels: Sequence[str]) -> None:
         """Measure one round of the default and these candidates, in groups that fit into memory."""
-        together = self._surroundings.has_room((len(labels) + 1) * self._request.model.file_bytes)
-        for group in [list(labels)] if together else [[label] for label in labels]:
+        for _, *group in self.groups([BASELINE, *labels]):
             self._round(group)
             while self._has_too_few_samples(group) and self.affords(len(group)):
                 self._round(group)
 
     def _has_too_few_samples(self, labels: Sequence[str]) -> bool:
         """Return whether the objective is a percentile of more samples than a config has so far."""
-        return self._request.objective == "p99" and not all(
+        return self._study.objective == "p99" and not all(
             self._tally.is_measured(label) for label in labels if label in self._tally
         )
 
     @property
     def objectives(self) -> int:
         """Return their number; the first one chooses the winner, all keep a config in the race."""
-        return len(self._request.objectives)
+        return len(self._study.objectives)
 
     def may_lead(self, label: str) -> bool:
         """Return whether a config looks as if it kept the limits."""
@@ -178,46 +164,31 @@ class LocalBench:
         """Return the time of a round of two configs."""
         return 2 * median(self._costs_s)
 
-    def report(self, doing: str, *, rounds: int | None = None) -> None:
-        """Report the current step, the best so far, and the time that is left at most."""
-        elapsed_s, best = self.elapsed_s, self._tally.best_in_words(self.entries)
-        self._on_progress(
-            Progress(
-                doing=doing if best is None else f"{doing}; best so far {best}",
-                round=self.rounds if rounds is None else rounds,
-                elapsed_s=elapsed_s,
-                budget_s=self.budget_s,
-                fraction=min(1.0, elapsed_s / self.budget_s),
-                remaining_s=max(0.0, self.budget_s - elapsed_s),
-            )
-        )
+    def progress(self, doing: str) -> Progress:
+        """Return the current step with the best so far."""
+        best = self._tally.best_in_words(self.entries)
+        return super().progress(doing if best is None else f"{doing}; best so far {best}")
 
     def candidates(self) -> tuple[StudyCandidate, ...]:
         """Return the record of every candidate, the default first."""
         return self._tally.records(self.entries.values(), self._rounds_of)
 
     def _rounds_of(self, label: str) -> int:
-        return len(self.evidence.run(label).processes) if self.evidence.has(label) else 0
+        return len(self.evidence.run(label).processes) if label in self.evidence.candidates else 0
 
     def _round(self, labels: Sequence[str]) -> None:
         check_cancel(self._cancel)
         self._files.check()
-        self.rounds += 1
         began_s = self.elapsed_s
         group = [self._ready(label) for label in (BASELINE, *labels)]
         names = f"{len(labels)} candidates" if labels else "the default"
-        outcomes = Round(
-            self._surroundings,
-            self._limits,
-            self.rounds,
-            self._rng,
-            lambda step: self.report(f"{names}, {step}"),
-            began=self._began,
-            pacing_s=self._request.pacing_s,
+        next_round = self.block_round(
             sampling_s=SAMPLING_S * len(group),
-            is_busy=self.evidence.population() == "all",
-        ).run(group, with_outputs=any(self._rounds_of(candidate.label) == 0 for candidate in group))
-        self.evidence.add(outcomes)
+            with_outputs=any(self._rounds_of(candidate.label) == 0 for candidate in group),
+            limits=self._limits,
+            on_step=lambda step: self.report(f"{names}, {step}"),
+        )
+        self.evidence.add(next_round.run(group))
         self._load(labels)
         self._costs_s.append((self.elapsed_s - began_s) / len(group))
         for label in (BASELINE, *labels):
@@ -226,16 +197,16 @@ class LocalBench:
 
     def _load(self, labels: Sequence[str]) -> None:
         """Measure the throughput of those that run, if it is an objective."""
-        if "throughput" not in self._request.objectives:
+        if "throughput" not in self._study.objectives:
             return
-        self.report(f"{len(labels) + 1} configs with {self._request.callers} callers")
+        self.report(f"{len(labels) + 1} configs with {self._study.callers} callers")
         running = {
             label: self.entries[label].config
             for label in (BASELINE, *labels)
             if self.evidence.failure(label) is None
         }
-        start_worker, seed = self._surroundings.start_worker, self._request.seed + self.rounds
-        rates = round_of(self._request, running, seed=seed, cancel=self._cancel, start_worker=start_worker)
+        start_worker, seed = self.surroundings.start_worker, self._study.seed + self.rounds
+        rates = round_of(self._study, running, seed=seed, cancel=self._cancel, start_worker=start_worker)
         for label, rate in rates.items():
             self.entries[label].rates[self.rounds] = rate
 
@@ -250,7 +221,7 @@ class LocalBench:
         if differing:
             self._out(entry, "outputs differ", f"{differing[0].output}: {differing[0].reason}")
             return
-        checks = [*limit_checks(self._request.goal, self.measured(label), entry.file_bytes, entry.rates)]
+        checks = [*limit_checks(self._study.goal, self.measured(label), entry.file_bytes, entry.rates)]
         (self._doubtful.add if any(limit.is_beyond for limit in checks) else self._doubtful.discard)(label)
         run = self.evidence.run(label, "all")
         if broken := [limit.check.reason for limit in checks if limit.check.passed is False]:
@@ -264,7 +235,7 @@ class LocalBench:
 
     def sizes(self, label: str) -> tuple[int, int]:
         """Return the file sizes of the default and of this candidate."""
-        own = self._request.model.file_bytes
+        own = self._study.model.file_bytes
         default, entry = self.entries[BASELINE], self.entries[label]
         return default.file_bytes or own, entry.file_bytes or own
 
@@ -285,15 +256,15 @@ class LocalBench:
 
     def _recall(self, earlier: StudyRecord) -> RoundsEvidence:
         """Return the evidence of the rounds before the study was continued."""
-        check_same_machine(earlier.selection.machine, self._surroundings.machine)
+        check_same_machine(earlier.selection.machine, self.surroundings.machine)
         self.entries = entries_of(earlier.candidates)
         self.rounds = last_round(earlier.selection)
         self.evidence = RoundsEvidence(
-            replace(self._comparison, earlier=earlier.selection),
-            measured_before(earlier.selection, self._request.model.path, self._feeds),
+            replace(self.request, earlier=earlier.selection),
+            measured_before(earlier.selection, self._study.model.path, self._feeds),
         )
         for entry in self.entries.values():
-            if entry.state in ("measured", "not tried") and self.evidence.has(entry.label):
+            if entry.state in ("measured", "not tried") and entry.label in self.evidence.candidates:
                 self._tally.admit(entry.label)
             if entry.state == "measured":
                 self._judge(entry)

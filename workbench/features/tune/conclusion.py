@@ -24,7 +24,7 @@ MOST_BEYOND = 3  # configs beyond a limit that are timed, to say what the goal w
 def check_tried(bench: LocalBench) -> None:
     """Refuse a space of which nothing could be measured."""
     entries = [entry for entry in bench.entries.values() if entry.label != BASELINE]
-    tried = [entry for entry in entries if bench.evidence.has(entry.label)]
+    tried = [entry for entry in entries if entry.label in bench.evidence.candidates]
     if any(entry.state != "not tried" for entry in tried):
         return
     reasons = "; ".join(

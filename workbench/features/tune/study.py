@@ -140,7 +140,8 @@ class _Study:
         words = config_in_words(config)
 
         def report(progress: Progress) -> None:
-            bench.report(f"confirming {words} on fresh rounds, {progress.doing}", rounds=progress.round)
+            shown = bench.progress(f"confirming {words} on fresh rounds, {progress.doing}")
+            self._on_progress(replace(shown, round=progress.round))
 
         while True:
             record = compare(
