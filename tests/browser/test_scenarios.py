@@ -15,7 +15,7 @@ from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import PILLS, PRESS, button, tab
 from tests.factories import results as examples
-from tests.features.first_difference.test_first_difference import image_model, relu_pool_tanh
+from tests.features.accuracy.first_difference.test_first_difference import image_model, relu_pool_tanh
 from tests.features.published.test_published import put_files
 from workbench.features.base.registry import KINDS
 

@@ -84,6 +84,7 @@ def is_alone(name: str) -> bool:
     return importers <= FOR_TYPES
 
 
+@pytest.mark.slow
 def test_features_that_share_a_folder_may_be_alone_in_their_module() -> None:
     alone = {name for name in FEATURES if is_alone(name)}
     assert {"cold start", "levels", "thread scaling", "memory settings"} <= alone
