@@ -84,6 +84,12 @@ def test_values_of_knobs_are_pythons() -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["a;b", "a; b", "a;"])
+def test_a_dimension_may_have_a_semicolon_in_its_name(name: str) -> None:
+    assert axes(f"{name}=1, 8") == {name: [1, 8]}
+    assert axes(f"batch=2;{name}=1, 8; level=all;") == {"batch": [2], name: [1, 8], "level": ["all"]}
+
+
 def test_an_empty_field_leaves_its_argument_out() -> None:
     field = Field("counts", "counts", "", whole_numbers, text="1, 2")
     assert values_of((field,), {}) == {"counts": [1, 2]}

@@ -141,7 +141,7 @@ def axis_values(text: str) -> list[Any]:
 def axes(text: str) -> dict[str, list[Any]]:
     """Return the values of each axis of a text such as `batch=1, 8; threads=1, 2`."""
     read: dict[str, list[Any]] = {}
-    for part in filter(None, map(str.strip, text.split(";"))):
+    for part in axis_parts(text):
         name, equals, listed = part.rpartition("=")
         values = axis_values(listed)
         if not (equals and name.strip() and values):
@@ -150,3 +150,14 @@ def axes(text: str) -> dict[str, list[Any]]:
             raise ConfigError(f"{quoted(name.strip())} is there twice", "give all its values in one line")
         read[name.strip()] = values
     return read
+
+
+def axis_parts(text: str) -> list[str]:
+    """Return the part of each axis; a dimension of a model may have a semicolon in its name."""
+    parts, begun = list[str](), ""
+    for piece in text.split(";"):
+        begun = f"{begun};{piece}" if begun.strip() else piece
+        if "=" in piece:
+            parts.append(begun.strip())
+            begun = ""
+    return [*parts, *filter(None, [begun.strip()])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -42,14 +42,17 @@ def html_table(
     *,
     left: bool = False,
     kind: str = "",
+    unexplained: Collection[str] = (),
 ) -> str:
     """Return a table with texts of at most `longest` characters; None is shown as absent.
 
-    A head that the glossary knows has a tooltip. `left` is for tables of sentences, `kind` a CSS class.
+    A head that the glossary knows has a tooltip, unless it is `unexplained`: a model's own name.
+    `left` is for tables of sentences, `kind` a CSS class.
     """
     marks, marked = _LEFT if left else "", f' class="{kind}"' if kind else ""
     named = f"<caption>{escape(one_line(caption, longest))}</caption>" if caption else ""
-    head = f"<thead><tr>{''.join(map(_head, heads))}</tr></thead>" if heads else ""
+    titles = (_head(title, "" if title in unexplained else explained(title)) for title in heads)
+    head = f"<thead><tr>{''.join(titles)}</tr></thead>" if heads else ""
     body = "".join(f"<tr>{''.join(_cell(value, longest, marks) for value in row)}</tr>" for row in rows)
     return f"<table{marked}>{named}{head}<tbody>{body}</tbody></table>"
 
@@ -66,9 +69,8 @@ def scrolling(table: str, label: str, kind: str = "scroll") -> str:
     return f'<div class="{kind}" tabindex="0" role="region" aria-label="{spoken}">{table}</div>'
 
 
-def _head(title: str) -> str:
+def _head(title: str, help: str) -> str:
     """Return a head that may break after an underscore: a column is no wider than its cells need."""
-    help = explained(title)
     tooltip = f' title="{escape(help)}"' if help else ""
     return f'<th scope="col"{tooltip}>{escape(one_line(title)).replace("_", "_<wbr>")}</th>'
 

@@ -270,6 +270,34 @@ def test_two_kept_results_of_a_model_are_ready_to_be_compared(
     assert 'a = wb.Config(level="layout")\nb = wb.Config(level="basic")' in bench.code("panels")
 
 
+def test_two_kept_results_end_on_no_empty_view(bench: wb.Workbench, own_home: Path) -> None:
+    """The kept answer, which is shown first, turns to its outputs and is folded when both configs are set."""
+    del own_home
+    results, int8 = bench.panels.results, wb.Config(precision=wb.DynamicInt8())
+    first, second = kept(bench, 1, int8), kept(bench, 2, wb.Config(level="layout"))
+    bench.show(wb.history().open(first))
+    assert results.shown == "Outputs"
+    results.turn("Timing")
+    picking(bench, first, second).buttons["Compare these two"].click()
+    settle(bench)
+    assert (bench.a, bench.b) == (int8, wb.Config(level="layout"))
+    assert results.shown == "Timing"
+
+
+def test_a_view_that_a_person_chose_stays_when_its_answer_is_folded(
+    bench: wb.Workbench, own_home: Path
+) -> None:
+    del own_home
+    results = bench.panels.results
+    bench.show(wb.history().open(kept(bench, 1, wb.Config(precision=wb.DynamicInt8()))))
+    results.turn("Memory and start")
+    results.turn("Outputs")
+    bench.b = wb.Config(level="basic")
+    settle(bench)
+    assert bench.result is None
+    assert results.shown == "Outputs"
+
+
 def test_results_of_two_models_are_not_compared(bench: wb.Workbench, own_home: Path) -> None:
     del own_home
     wb.history().add(ordinary())

@@ -210,6 +210,16 @@ def test_findings_need_no_further_button_after_an_improvement(bench: wb.Workbenc
     assert page.look.widget.layout.display is None, "nothing is known of this config"
 
 
+def test_findings_of_b_can_be_looked_for_after_an_improvement_of_a(bench: wb.Workbench) -> None:
+    page = ImprovePage(bench)
+    bench.b = wb.Config(level="basic")
+    record = replace(examples.improvement(), findings=examples.findings())
+    bench.state.show_parts(bench.state.request(), {"improvement/A": wb.Improvement(record)})
+    page.show()
+    assert page.tried.children
+    assert page.look.widget.layout.display is None
+
+
 def test_a_cancelled_improvement_shows_what_is_proven(
     bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

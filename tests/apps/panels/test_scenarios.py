@@ -122,6 +122,12 @@ def test_a_sweep_goes_over_the_chosen_axes(bench: wb.Workbench, calls: Calls) ->
     assert calls[0][1]["budget_s"] == 0.2
 
 
+def test_an_axis_whose_name_has_a_semicolon_is_shown_as_it_is_read(bench: wb.Workbench) -> None:
+    field = line(bench, "sweep").fields["sizes"]
+    bench.state.set_form("sweep", "sizes", "a;b=1, 8; level=all")
+    assert [(name.value, values.value) for name, values in field.pairs] == [("a;b", "1, 8"), ("level", "all")]
+
+
 def test_the_matrix_has_the_open_model_and_others_under_every_column(
     bench: wb.Workbench, calls: Calls
 ) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import files
 
 import pandas as pd
 import pytest
 
+import workbench as wb
+from tests.factories import results as examples
 from workbench.apps.panels.table import TableWidget, head_of
 from workbench.core.glossary import meaning
+from workbench.drawing.page.pieces import table
+from workbench.features.grid.record import GridAxis, Place
+from workbench.features.grid.sweep import SweepRecord
 
 AVOIDED = ("set aside", "beside nothing", "share as…", "1 rounds", "may lose")
 ENDS = (".py", ".js", ".html")
@@ -35,6 +41,28 @@ def test_the_head_of_a_column_says_what_its_word_means() -> None:
     assert [column["help"] for column in columns] == ["", meaning("p99"), meaning("self time"), ""]
     listed = TableWidget.of_rows(("when", "verdict"), [("now", "tie")], "a list").columns
     assert [column["help"] for column in listed] == ["", meaning("verdict")]
+
+
+def test_a_name_that_a_model_gave_is_not_explained_and_has_no_unit() -> None:
+    sizes = tuple((name, 8) for name in ("level", "window_s"))
+    axes = tuple(GridAxis(name, "size", (str(size),)) for name, size in sizes)
+    place = Place("m", None, sizes, None, "it failed")
+    record = SweepRecord(axes, (wb.Config(),), examples.sweep().series[:1], (place,))
+    frame = record.to_frame()
+    columns = {column["name"]: column for column in TableWidget.of_frame(frame, "a sweep").columns}
+    assert columns["level"]["help"] == ""
+    assert columns["peak rss (MiB)"]["name"] in columns, "the other columns have their units"
+    row = TableWidget.of_frame(frame, "a sweep").rows[0]
+    assert row[:2] == [8, 8], "a size is no time"
+    assert "window_s" in columns
+    knob = replace(record, axes=(GridAxis("level", "knob", ("all",)), axes[1]))
+    named = TableWidget.of_frame(knob.to_frame(), "a sweep").columns
+    assert next(column for column in named if column["name"] == "level")["help"] == meaning(
+        "optimization level"
+    )
+    head = '<th scope="col">level</th>'
+    assert head in table(frame, "a sweep")
+    assert head not in table(knob.to_frame(), "a sweep")
 
 
 def as_on_a_screen(source: str) -> str:

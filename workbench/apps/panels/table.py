@@ -13,7 +13,7 @@ import traitlets as t
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.handlers import link_view, on_change, own_changes, use_button
 from workbench.apps.panels.state import BenchState
-from workbench.core.bundle.display import DataFrame
+from workbench.core.bundle.display import DataFrame, own_names
 from workbench.core.glossary import explained
 from workbench.core.text import one_line
 from workbench.drawing.card import ConfigUse, PickTable
@@ -45,13 +45,14 @@ class TableWidget(W.PageWidget):
     def of_frame(cls, frame: DataFrame, caption: str, key: str | None = None) -> TableWidget:
         """Return the table of a DataFrame, cut to what a page can hold."""
         cut = frame.head(_MOST_ROWS)
-        names = [str(name) for name in cut.columns]
-        heads = [head_of(name) for name in names]
+        names, own = [str(name) for name in cut.columns], own_names(frame)
+        heads = [(one_line(name, 60), None) if name in own else head_of(name) for name in names]
         rows = [[cell(value, factor) for value, (_, factor) in zip(row, heads, strict=True)]
                 for row in cut.itertuples(index=False)]  # fmt: skip
         at = names.index(key) if key in names else -1
         whole = with_keys(rows, at, cut.iloc[:, at] if at >= 0 else ())
-        columns = [{"name": head, "help": explained(head), "digits": 4 if factor is None else 3,
+        columns = [{"name": head, "help": "" if names[place] in own else explained(head),
+                    "digits": 4 if factor is None else 3,
                     "number": all(isinstance(row[place], int | float | None) for row in rows)}
                    for place, (head, factor) in enumerate(heads)]  # fmt: skip
         caption = one_line(caption)

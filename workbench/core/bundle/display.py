@@ -19,6 +19,7 @@ else:
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet computes: OWASP, "CSV Injection"
 _FLOATS = frozenset(("ratio", "low", "high", "speedup", "worth", "relative_error"))  # columns of numbers
+_OWN_NAMES = "own_names"  # of a frame: columns that a model named
 FILE = "prepared file"  # says itself what it is: not "precision prepared file"
 
 
@@ -27,6 +28,18 @@ def data_frame(rows: Any, columns: list[str] | tuple[str, ...] | None = None) ->
     import pandas as pd
 
     return pd.DataFrame(rows, columns=columns)
+
+
+def with_own_names(frame: DataFrame, names: Iterable[str]) -> DataFrame:
+    """Return the frame with a note that a model gave these columns their names."""
+    frame.attrs[_OWN_NAMES] = tuple(names)
+    return frame
+
+
+def own_names(frame: DataFrame) -> tuple[str, ...]:
+    """Return the columns that a model named: the glossary explains none, and their ends are no units."""
+    names: tuple[str, ...] = frame.attrs.get(_OWN_NAMES, ())
+    return names
 
 
 def frame_of(

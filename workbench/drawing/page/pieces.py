@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.core.bundle.display import DataFrame
+from workbench.core.bundle.display import DataFrame, own_names
 from workbench.core.errors import Cancelled, WorkbenchError
 from workbench.core.html_table import Cell, html_table, scrolling
 from workbench.core.text import in_digits, one_line
@@ -84,7 +84,7 @@ def table(frame: DataFrame, caption: str, *, most: int = _MOST_ROWS, opened: boo
     rows = frame.head(most)
     kinds = [kind.kind in "if" for kind in frame.dtypes]
     cells = (map(_cell, row, kinds) for row in rows.itertuples(index=False, name=None))
-    shown = html_table([*map(str, frame.columns)], cells, longest=_MOST_LETTERS)
+    shown = html_table([*map(str, frame.columns)], cells, longest=_MOST_LETTERS, unexplained=own_names(frame))
     count = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
     cut = paragraph(f"The first {most:,} of {len(frame):,} rows.", "note") if len(frame) > most else ""
     return (

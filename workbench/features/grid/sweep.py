@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord
-from workbench.core.bundle.display import DataFrame
+from workbench.core.bundle.display import DataFrame, with_own_names
 from workbench.core.config.fields import SWEPT
 from workbench.core.errors import ConfigError
 from workbench.core.feature import Feature
@@ -102,7 +102,7 @@ class SweepRecord(GridRecord):
 
     def to_frame(self) -> DataFrame:
         """Return one row per point and config: sizes, latency, items a second, memory, verdict, failure."""
-        return grid_frame(
+        frame = grid_frame(
             [
                 {
                     **dict(row.place.sizes),
@@ -119,6 +119,7 @@ class SweepRecord(GridRecord):
                 for row in self.all_cells()
             ]
         )
+        return with_own_names(frame, (axis.name for axis in self.axes if axis.kind == "size"))
 
     def __str__(self) -> str:
         lines = [self.headline]

@@ -16,7 +16,7 @@ from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.next_steps import time_words
 from workbench.core.config.fields import SWEPT
 from workbench.core.feature import Offer
-from workbench.core.form import Field
+from workbench.core.form import Field, axis_parts
 from workbench.core.models.size_examples import values_to_try
 from workbench.core.models.sizes import free_names
 from workbench.drawing.markup import text
@@ -133,7 +133,7 @@ class AxesField(W.HBox):
         self.changed("; ".join(texts))
 
     def _show(self) -> None:
-        parts = [part for part in self.value.split(";") if part.strip()]
+        parts = axis_parts(self.value)
         with own_changes():
             for place, (name, values) in enumerate(self.pairs):
                 head, _, tail = (parts[place] if place < len(parts) else "").rpartition("=")

@@ -46,7 +46,9 @@ class ImprovePage:
             if improved:
                 self.hide()
             self.held, self.findings = held, []
-            W.set_shown(self.look.widget, not any(record.findings for record in held[0].values()))
+            alone = len(self.state.request().subject.distinct) == 1  # else those of B were not looked for
+            has_all = alone and any(record.findings for record in held[0].values())
+            W.set_shown(self.look.widget, not has_all)
             W.replace(self.tried, *(self._tried(label, made) for label, made in improved.items()))
             W.replace(self.list, *(widget for label, found in findings.items()
                                    for widget in self._found(label, found)))  # fmt: skip

@@ -62,6 +62,7 @@ class Results:
         self.place, self.sharing = AnswerPlace(bench, self.turn), Share(bench)
         self._turning = threading.RLock()  # pages tell of a turn in one thread, jobs end in another
         self.shown = self.began_in = _TITLES[0]  # the page on the screen, that in which a job was started
+        self.kept_outputs = False  # whether a kept answer turned to its outputs, and nobody turned since
         self.pages[self.shown].show()
         link((self.state, "wide"), (self.wide, "value"))
         follow(self.state, self._fold, "wide")
@@ -121,12 +122,15 @@ class Results:
             return  # its model was opened
         self._changed()
         result = answer.result
+        if result is None and self.kept_outputs:
+            self.turn(TIMING.title)
         if result is None or result is before.result:
             return
         if self.shown != TIMING.title or not result.agreement:
             return
         if len({run.config.precision for run in result.runs}) > 1 and self.state.job is None:
             self.turn(OUTPUTS.title)
+            self.kept_outputs = not self.state.answer.code
             if self.state.answer.code:
                 make_if_cheap(self.bench, "judges outputs")
 
@@ -135,6 +139,7 @@ class Results:
             before, self.shown = self.shown, self.current
             if before == self.shown:
                 return
+            self.kept_outputs = False
             if self.shown not in MODES:
                 self.tabs.set_title(_TITLES.index(self.shown), self.shown)
             self.pages[before].hide()
