@@ -366,3 +366,14 @@ def test_outputs_are_checked_in_the_first_round_before_anything_is_sampled(tmp_p
         "step 2 of 2, measuring",
     ]
     assert {step for number, step in steps if number > 1} == {"step 2 of 2, measuring"}
+
+
+def test_a_second_group_loads_before_it_is_measured(tmp_path: Path) -> None:
+    """Where memory is short, each candidate has a first round of its own beside the baseline."""
+    reports: list[Progress] = []
+    world = World({"A": 0.001, "B": 0.001, "C": 0.001})
+    world.compare(tmp_path, budget_s=20.0, model_bytes=1 << 50, measured=reports.append)
+    loading = {report.step for report in reports if report.round == 2 and report.doing.endswith("C: load")}
+    assert loading == {"step 1 of 2, loading, checking outputs"}
+    later = {report.step for report in reports if report.round > 2}
+    assert later == {"step 2 of 2, measuring"}

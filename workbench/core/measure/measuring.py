@@ -230,7 +230,8 @@ class Measuring(BlockExperiment):
 
     def progress(self, doing: str) -> Progress:
         """Return the current step with the verdicts and the samples so far."""
-        checks = self.rounds == 1 and doing not in ("sampling", "judging")  # outputs, before the first sample
+        is_first = self._passes == 1 and self.request.earlier is None  # round of each group
+        checks = is_first and doing not in ("sampling", "judging")  # outputs, before the first sample
         if (needed_s := self._needed_s) is not None and not self._must_go_on():
             short = f"{self.ends_s:g} s are too short for {MIN_ROUNDS} rounds, about {needed_s:.0f} s"
             doing = f"{short}: {doing}"
