@@ -32,13 +32,15 @@ from typing import Any
 import workbench as wb
 from benchmarks.frame import keep, moment, rows_of
 from benchmarks.tune_summary import Rows, replays, summary
-from benchmarks.usual_searches import RUNS, search
+from benchmarks.usual_searches import RUNS, sampled, search
 from sample_models.drawn_nets import encoder
-from tests.features.tune.worlds import TRUTHS, Outcome, Truth, study
+from tests.features.tune.worlds import LARGE_TRUTHS, TRUTHS, Outcome, Truth, World, select, study
 from workbench.core.bundle.comparison import Verdict
 from workbench.core.config import Config
 from workbench.core.models import Inputs, Model
 from workbench.features.accuracy.acceptance import outputs_beyond
+from workbench.features.tune.optuna_trials import Sampler
+from workbench.features.tune.selection import Selection
 from workbench.features.tune.space import Space
 
 MODELS = (
@@ -53,6 +55,7 @@ GENERATED = {
 SHORT = dict.fromkeys(("distilbert", "bert-base", "bert-base-dynamo"), 32)  # tokens: a study has some rounds
 EXHAUSTIVE = 6.0  # times the budget of a study
 REPLAYS = 10  # of each usual way a model
+LARGE_TRIES = 16  # studies of each way in a large world
 GROUP = 8  # configs that race in one comparison of the exhaustive search
 LEADING = 6  # configs that are measured once more, beside those that a study chose
 AGAIN = 2.0  # times the budget of a study
@@ -78,6 +81,7 @@ def main() -> None:
     until = time.monotonic() + 60 * options.minutes
     if options.worlds:
         simulate(max(options.tries, 50))
+        simulate_large()
         return
     goal = wb.Goal(max_accuracy_drop=options.max_accuracy_drop, max_error=options.max_error)
     rows = [row for row in rows_of(options.file) if row.get("goal") == repr(goal)]
@@ -260,6 +264,28 @@ def simulate(tries: int) -> None:
                 ]
                 outcomes = [Outcome(c, truth(c) / best - 1, 1 / truth(c), 0.0, 0.0) for c in chosen]
                 print(f"{name}, {scatter:.0%}: {title} {rates(outcomes)}")
+
+
+def both(space: Space, world: World) -> str:
+    """Choose by selection, with what Optuna suggests after it."""
+    return Selection(space, Config(), world, Sampler(space, Config(), world.seed)).run()
+
+
+def simulate_large() -> None:
+    """Print what our selection and Optuna find in large spaces, each alone and one after the other.
+
+    Optuna takes seconds to suggest what a study measures, so this takes half an hour and more.
+    """
+    ways = {"the selection alone": select, "Optuna alone": sampled, "the selection, then Optuna": both}
+    for name, (space, truth) in LARGE_TRUTHS.items():
+        for budget_s in (120.0, 300.0):
+            for scatter in (0.01, 0.04):
+                for title, choose in ways.items():
+                    outcomes = [
+                        study(space, truth, scatter=scatter, budget_s=budget_s, seed=seed, choose=choose)
+                        for seed in range(LARGE_TRIES)
+                    ]
+                    print(f"{name}, {scatter:.0%}, {budget_s:.0f} s: {title} {rates(outcomes)}", flush=True)
 
 
 def rates(outcomes: list[Outcome]) -> str:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from workbench.core.config import Config
+from workbench.features.tune.entries import BASELINE, Standings
 from workbench.features.tune.optuna_trials import Sampler
 from workbench.features.tune.space import Space
 
@@ -36,6 +38,30 @@ def tpe(space: Space, measured: Measured, seed: int, trials: int = TRIALS) -> Co
             label = f"L{len(configs)}"
             configs[label], gains[label] = config, {1: measured(config)}
     return configs[max(gains, key=lambda label: gains[label][1])]
+
+
+def sampled(space: Space, bench: Any, finalists: int = 4, share: float = 0.7) -> str:
+    """Return what Optuna alone finds in our rounds: it suggests for a share of the time to select.
+
+    Its best configs then race for the rest of that time, as the finalists of a study do.
+    """
+    sampler = Sampler(space, Config())
+    while bench.affords(4, share):
+        labels = [
+            label
+            for config in sampler(bench.configs, [bench.gains()], 4)
+            if (label := bench.admit(config, "sampled")) is not None
+        ]
+        if not labels:
+            break
+        bench.measure(labels)
+    while True:
+        standings = Standings(bench.gains())
+        ranked = sorted(bench.gains(), key=standings.gain, reverse=True)
+        leading = [label for label in ranked if label != BASELINE][:finalists]
+        if not leading or not bench.affords(len(leading)):
+            return ranked[0]
+        bench.measure(leading)
 
 
 def at_random(space: Space, measured: Measured, seed: int, trials: int = TRIALS) -> Config:
