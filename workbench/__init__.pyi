@@ -4,7 +4,6 @@
 from workbench._version import __version__ as __version__
 from workbench.apps import course as course
 from workbench.features.compare.call import history as history, open as open
-from workbench.features.deploy.result import deploy as deploy
 from workbench.features.accuracy.layers_call import exclude_for as exclude_for
 from workbench.features.profile.calls import read_profile as read_profile
 from workbench.features.base.storage import export_html as export_html, storage as storage
@@ -116,6 +115,7 @@ from workbench.features.findings.result import findings as findings
 from workbench.features.findings.result import Findings as Findings
 from workbench.features.improve.result import improve as improve
 from workbench.features.improve.result import Improvement as Improvement
+from workbench.features.deploy.result import deploy as deploy
 from workbench.features.deploy.result import Deployment as Deployment
 from workbench.features.tune.call import tune as tune
 from workbench.features.tune.result import Study as Study

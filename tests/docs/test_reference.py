@@ -10,7 +10,7 @@ from workbench.features.base.registry import KINDS
 SECTIONS = dict(section.split("\n\n", 1) for section in commands().split("\n\n## ")[1:])
 
 
-@pytest.mark.parametrize("command", [offer.command for offer in KINDS.commands])
+@pytest.mark.parametrize("command", [offer.command_name for offer in KINDS.commands])
 def test_each_command_of_a_feature_has_its_options(command: str) -> None:
     assert "`-o --output FILE`" in SECTIONS[command]
 

@@ -284,11 +284,11 @@ def test_it_has_a_public_name_and_a_command(name: str, capsys: pytest.CaptureFix
     assert public_line(feature.function) in public_lines()
     assert name == TOY or getattr(wb, feature.public_name) is feature.function
     with pytest.raises(SystemExit):
-        main([feature.offer.command, "--help"])
-    assert f"usage: workbench {feature.offer.command} " in capsys.readouterr().out
+        main([feature.offer.command_name, "--help"])
+    assert f"usage: workbench {feature.offer.command_name} " in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert feature.offer.command in capsys.readouterr().out
+    assert feature.offer.command_name in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ Front ends, pages, bundles and the history are made from declarations; the one l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 from workbench.core.bundle.kinds import Kind
+from workbench.core.command import Command
 from workbench.core.form import Field, Source, call_source
 from workbench.core.measure.gates import Gate
 
@@ -77,7 +78,7 @@ class Offer:
         return base_s + loads * load_s + runs * run_s
 
     @property
-    def command(self) -> str:
+    def command_name(self) -> str:
         """The command of its call."""
         return self.public_name.replace("_", "-")
 
@@ -108,8 +109,10 @@ class Feature(Kind):
     needs: tuple[Need, ...] = ()  # what must be there before it can be made
     examine: Callable[[Any], object] | None = None  # ExaminedRun → record, for `comparison.examine`
     side_by_side: bool = False  # all runs are shown as one: `result.memory()`, one section, one card
-    gates: Callable[[Any, Collection[str]], Iterable[Gate]] | None = None
-    """The record and the reasons to fail for → the checks that give the exit code of its command."""
+    command: Command = field(default_factory=Command)
+    """Its options and its words beside what the signature of the call says."""
+    gates: Callable[..., Iterable[Gate]] | None = None
+    """The record, and options of its command by their names → the checks that give its exit code."""
     says_stopped: bool = False  # a result that was stopped holds what is known by then, and says so
     keeps_accuracy: bool = False  # its result measures the accuracy of its configs and keeps it
     fact: str = ""  # what the rules of findings call the record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -13,13 +13,16 @@ from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.kinds import about_comparison, check_measured_runs
 from workbench.core.bundle.origin import Origin
 from workbench.core.bundle.run import Run
+from workbench.core.command import Command
 from workbench.core.config import Config
 from workbench.core.errors import BundleError, ConfigError
 from workbench.core.feature import Feature
 from workbench.core.measure.compare_request import check_seed
+from workbench.core.measure.gates import FINE, OPEN, Gate, was_measured
 from workbench.core.measure.goal import MOST_PERCENTILES, PrecisionGoal, check_percentiles
 from workbench.core.measure.limits import Limits, ShowProgress
-from workbench.core.measure.measurement import MeasurementRecord
+from workbench.core.measure.measurement import MeasurementRecord, in_words
+from workbench.core.measure.percentiles import percentiles
 from workbench.core.models import Model
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
@@ -92,6 +95,16 @@ def check_measurement(record: MeasurementRecord, fix: str) -> None:
 def about_measurement(record: MeasurementRecord) -> Origin:
     """Return the origin of a measurement: that of its run."""
     return replace(about_comparison(record.measured), config=record.run.config)
+
+
+def measurement_gates(record: MeasurementRecord) -> Iterator[Gate]:
+    """Yield a check for each percentile; one that had to be known and is not is open."""
+    if not was_measured(record.measured, "A"):
+        yield Gate("measured", OPEN, record.headline)
+        return
+    for estimate in percentiles(record.run, record.percentiles):
+        is_open = record.until_settled and estimate in record.unsettled
+        yield Gate(estimate.name, OPEN if is_open else FINE, in_words(estimate))
 
 
 PERCENTILES = (50.0, 90.0, 95.0, 99.0)
@@ -175,4 +188,14 @@ FEATURE = Feature(
     step="runs of one config, round after round",
     effort=(8.0, 6, 400),
     tabs=("Timing",),
+    gates=measurement_gates,
+    command=Command(
+        example="bert-base --a level=all --percentile 99 --until settled",
+        names={"percentiles": "percentile"},
+        hints={
+            "percentiles": "percentiles of the latency; default 50, 90, 95, 99; may be repeated",
+            "until": "go on until the percentiles are known, within the budget",
+            "precision": "the share of a percentile within which it counts as known",
+        },
+    ),
 )

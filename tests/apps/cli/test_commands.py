@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, result: wb.Comparison) -> dict[str, A
     """What `compare` was called with."""
     calls: dict[str, Any] = {}
 
+    @wraps(wb.compare)  # the command's options follow from its signature
     def compare(model: Any, *configs: wb.Config, **options: Any) -> wb.Comparison:
         calls.update(options, model=model, configs=configs)
         return result
@@ -68,8 +70,9 @@ def test_settings_become_configs(asked: dict[str, Any], model: str) -> None:
 def test_defaults_are_the_packages_own(asked: dict[str, Any], model: str) -> None:
     assert main(["compare", model, "--b", "level=disabled"]) == 0
     assert asked["configs"][0] == wb.Config()
-    names = ("budget_s", "smallest_effect", "pacing_s", "seed", "keep")
-    assert [asked[name] for name in names] == [None, 0.01, None, 0, True]
+    names = ("smallest_effect", "seed", "keep")
+    assert [asked[name] for name in names] == [0.01, 0, True]
+    assert not {"budget_s", "pacing_s", "inputs"} & {*asked}, "the call has its defaults"
 
 
 def test_the_text_has_verdict_table_outputs_and_doubts(
@@ -146,6 +149,7 @@ def test_errors_name_the_fault_and_the_fix(
     alone = refused(capsys, "compare", model)
     assert "nothing to compare" in alone
     assert f"workbench compare {shlex.quote(model)} --b" in alone, "an example with the model that was named"
+    assert "no model was given" in refused(capsys, "compare")
     assert "levl" in refused(capsys, "compare", model, "--b", "levl=all")
     assert "absent.onnx" in refused(capsys, "compare", "absent.onnx", "--b", "level=all")
     assert "batch" in refused(capsys, "compare", model, "--b", "level=all", "--dim", "batch")
@@ -219,7 +223,7 @@ def test_what_a_comparison_that_goes_on_would_ignore_is_refused(
     assert f"{name} cannot be changed with --more" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["nothing"], ["compare"], ["compare", "m", "--seed", "x"]])
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["measure"], ["compare", "m", "--seed", "x"]])
 def test_unusable_arguments_exit_as_programs_do(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments)
@@ -249,6 +253,7 @@ def test_a_load_test_takes_callers_sessions_and_rates(
 
     calls: dict[str, Any] = {}
 
+    @wraps(wb.load_test)
     def load_test(model: Any, *configs: wb.Config, **options: Any) -> wb.LoadTest:
         calls.update(options, model=model, configs=configs)
         return wb.LoadTest(examples.load_test(), examples.about())
@@ -258,7 +263,7 @@ def test_a_load_test_takes_callers_sessions_and_rates(
     options = f"--a level=all --callers 1,4 --sessions 1 --sessions 4+threads --rate 5,7.5 --csv -o {path}"
     assert main(["load-test", model, *options.split()]) == 0
     assert calls["configs"] == (wb.Config(level="all"),)
-    assert (calls["callers"], calls["sessions"], calls["rate_hz"]) == ((1, 4), ["1", "4+threads"], (5.0, 7.5))
+    assert (calls["callers"], calls["sessions"], calls["rate_hz"]) == ([1, 4], ["1", "4+threads"], [5.0, 7.5])
     assert capsys.readouterr().out.startswith("label,config,callers_are,sessions,shared,callers,rate_hz,")
     assert isinstance(wb.open(path), wb.LoadTest)
     assert main(["load-test", model]) == 0
@@ -277,7 +282,7 @@ def test_a_deployment_whose_outputs_differ_is_saved_too(
     checked = wb.Deployment(
         replace(record, check=replace(record.check, agreement=(differs,))), examples.about()
     )
-    monkeypatch.setattr("workbench.features.deploy.result.deploy", lambda *_, **__: checked)
+    monkeypatch.setattr("workbench.features.deploy.result.deploy", wraps(wb.deploy)(lambda *_, **__: checked))
     path = tmp_path / "check.ortbench"
     assert main(["deploy", model, str(tmp_path / "out"), "-o", str(path)]) == 1
     assert wb.open(path).record == checked.record
@@ -291,9 +296,8 @@ def test_no_text_of_a_csv_is_computed_by_a_spreadsheet(
     record = examples.matrix()
     first, second, _ = record.places
     record = replace(record, places=(replace(first, model="=1+1"), second))
-    monkeypatch.setattr(
-        "workbench.features.grid.calls.matrix", lambda *_, **__: wb.Matrix(record, examples.about())
-    )
+    made = wraps(wb.matrix)(lambda *_, **__: wb.Matrix(record, examples.about()))
+    monkeypatch.setattr("workbench.features.grid.calls.matrix", made)
     assert main(["matrix", model, "--csv"]) == 0
     assert "\n'=1+1," in capsys.readouterr().out
 
@@ -305,18 +309,20 @@ def test_decoding_takes_a_prompt_and_tokens(
 
     calls: dict[str, Any] = {}
 
+    @wraps(wb.decode)
     def decode(model: Any, *configs: wb.Config, **options: Any) -> wb.Decoding:
         calls.update(options, model=model, configs=configs)
         return wb.Decoding(examples.decoding(), examples.about())
 
     monkeypatch.setattr("workbench.features.decode.call.decode", decode)
     assert main(["decode", model, "--b", "io_binding=true", "--prompt", "5", "--tokens", "3"]) == 0
-    assert (calls["batch"], calls["prompt_lengths"]) == ((1,), ())
+    assert not {"batch", "prompt_lengths"} & {*calls}, "the call has its defaults"
     assert calls["configs"] == (wb.Config(), wb.Config(io_binding=True))
-    assert (calls["prompt"], calls["tokens"], calls["budget_s"], calls["inputs"]) == (5, 3, 60.0, None)
+    assert (calls["prompt"], calls["tokens"], calls["budget_s"], calls.get("inputs")) == (5, 3, 60.0, None)
     assert "tokens/s" in capsys.readouterr().out
+    calls.clear()
     assert main(["decode", model, "--csv", "--batch", "1,4", "--prompt-lengths", "8,16"]) == 0
-    assert (calls["batch"], calls["prompt_lengths"], calls["prompt"]) == ((1, 4), (8, 16), None)
+    assert (calls["batch"], calls["prompt_lengths"], calls.get("prompt")) == ([1, 4], [8, 16], None)
     assert capsys.readouterr().out.startswith("label,config,cache,prompt,batch,first_token_s,")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -15,7 +17,6 @@ from tests.core.models import tiny
 from tests.factories import results as examples
 from tests.factories.comparisons import failed, run
 from tests.factories.records import comparison
-from workbench.apps.cli import checks as checks_by_kind
 from workbench.apps.cli import main
 from workbench.apps.cli.checking import error_check, speed_check
 from workbench.apps.cli.summaries import junit, markdown
@@ -23,9 +24,12 @@ from workbench.core.bundle.comparison import ComparisonRecord, Doubt, Kind
 from workbench.core.bundle.run import Failure
 from workbench.core.measure.apart import interval_apart
 from workbench.core.measure.gates import FINE, OPEN, WORSE, Gate, exit_code, of_comparison
+from workbench.features.accuracy.result import accuracy_gates
 from workbench.features.base.registry import KINDS
 from workbench.features.compare.result import Comparison
+from workbench.features.deploy.record import deployment_gates
 from workbench.features.grid.record import gates_of_grid
+from workbench.features.measure import measurement_gates
 
 
 def judged(kind: Kind) -> ComparisonRecord:
@@ -47,8 +51,8 @@ def test_the_check_of_a_server_is_fine_only_where_all_outputs_were_compared(
     assert record.check is not None
     (row,) = record.check.agreement
     check = replace(record.check, agreement=tuple(replace(row, agrees=agrees) for agrees in answers))
-    assert exit_code(checks_by_kind.of_deployment(replace(record, check=check))) == expected
-    assert exit_code(checks_by_kind.of_deployment(replace(record, check=None))) == FINE
+    assert exit_code(deployment_gates(replace(record, check=check))) == expected
+    assert exit_code(deployment_gates(replace(record, check=None))) == FINE
 
 
 @pytest.mark.parametrize(
@@ -174,22 +178,17 @@ def test_times_of_nothing_in_a_bundle_have_an_interval_too() -> None:
     assert estimate.high < 0
 
 
-GATES = {
-    "measurement": lambda record, _: checks_by_kind.of_measurement(record),
-    **{kind.name: kind.gates for kind in KINDS if kind.gates is not None},
-    "matrix": gates_of_grid,
-    "load test": checks_by_kind.of_load_test,
-    "decoding": checks_by_kind.of_decoding,
-    "accuracy": lambda record, _: checks_by_kind.of_accuracy(record, None),
-    "versions": lambda record, fail_if: of_comparison(record.comparison, fail_if),
-}
+GATES = [kind.name for kind in KINDS if kind.gates is not None]
 
 
 @pytest.mark.parametrize("kind", GATES)
 def test_every_command_that_judges_has_checks(kind: str) -> None:
-    result = examples.further()[kind]
-    assert all(check.name and check.text for check in GATES[kind](result.record, ()))
-    assert list(GATES[kind](result.record, ()))
+    gates = KINDS.named(kind).gates
+    assert gates is not None
+    options: dict[str, Any] = {"fail_if": ()} if "fail_if" in inspect.signature(gates).parameters else {}
+    checks = list(gates(examples.every_kind()[kind].record, **options))
+    assert checks
+    assert all(check.name and check.text for check in checks)
 
 
 def test_points_and_models_that_were_not_measured_are_open_and_slower_ones_fail_if_asked() -> None:
@@ -204,17 +203,17 @@ def test_points_and_models_that_were_not_measured_are_open_and_slower_ones_fail_
 
 def test_a_percentile_that_had_to_be_known_and_is_not_is_open() -> None:
     record = replace(examples.measurement(), percentiles=(50.0, 99.99), until_settled=False)
-    assert [check.code for check in checks_by_kind.of_measurement(record)] == [FINE, FINE]
-    settled = list(checks_by_kind.of_measurement(replace(record, until_settled=True)))
+    assert [check.code for check in measurement_gates(record)] == [FINE, FINE]
+    settled = list(measurement_gates(replace(record, until_settled=True)))
     assert [check.code for check in settled] == [FINE, OPEN]
     lost = replace(record, measured=replace(record.measured, runs=(failed("A"),)))
-    assert [check.code for check in checks_by_kind.of_measurement(lost)] == [OPEN]
+    assert [check.code for check in measurement_gates(lost)] == [OPEN]
 
 
 def test_a_drop_of_the_accuracy_fails_where_a_largest_one_is_given() -> None:
     record = examples.accuracy()
-    assert {check.code for check in checks_by_kind.of_accuracy(record, None)} == {FINE}
-    codes = [[check.code for check in checks_by_kind.of_accuracy(record, most)] for most in (0.5, 0.0)]
+    assert {check.code for check in accuracy_gates(record, None)} == {FINE}
+    codes = [[check.code for check in accuracy_gates(record, most)] for most in (0.5, 0.0)]
     assert codes[0] == [FINE, FINE]
     assert codes[1][1] in (WORSE, OPEN)
 

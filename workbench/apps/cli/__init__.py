@@ -12,42 +12,31 @@ from functools import cache
 
 from workbench._version import __version__
 from workbench.apps.cli import (
-    advising,
     checking,
     choosing,
     cleaning,
-    comparing,
-    decoding,
-    deploying,
     describing,
-    evaluating,
-    explaining,
     exporting,
     features,
     lab,
     lessons,
-    load_testing,
-    matrix,
-    measuring,
-    pipelining,
     preparing,
-    published,
     scripts,
     showing,
-    tuning,
 )
-from workbench.apps.cli.checks import INTERRUPTED, PIPE_CLOSED, TERMINATED, WRONG_USE
 from workbench.apps.cli.commands import CommandParser
 from workbench.core.errors import Cancelled, RunFailed, WorkbenchError, WorkerError
 from workbench.core.measure.gates import OPEN
 from workbench.core.text import printable
 
 COMMANDS = (  # in the order of the help
-    comparing, published, scripts, checking, measuring, load_testing, decoding, pipelining, matrix,
-    explaining, evaluating, preparing, advising, deploying, tuning, showing, choosing, exporting,
-    describing, cleaning, lab, lessons,
-    features,  # the last, since the others may have a command by hand
+    features, scripts, checking, preparing, showing, choosing, exporting, describing, cleaning, lab, lessons,
 )  # fmt: skip
+
+WRONG_USE = 2  # the exit code of argparse
+INTERRUPTED = 128 + 2  # the shell's exit code after SIGINT
+TERMINATED = 128 + 15
+PIPE_CLOSED = 128 + 13  # as of a program that SIGPIPE ends
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -84,8 +84,6 @@ def compare_with_model(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]:
         (new, config),
         inputs=read_inputs(arguments, old),
         smallest_effect=arguments.max_slower / 2,  # a tie is a difference of less than twice that
-        seed=arguments.seed,
-        keep=False,
         **tolerance,
         **common(arguments),
     )
@@ -117,7 +115,7 @@ def compare_with_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]
     old, config = _run_of(open_bundle(arguments.against).record, arguments.against)
     model = load(arguments.model)
     inputs = read_inputs(arguments, model)
-    result = measure(model, config, inputs=inputs, seed=arguments.seed, keep=False, **common(arguments))
+    result = measure(model, config, inputs=inputs, **common(arguments))
     record = result.record.measured
     check_same_machine(old.machine, record.machine)
     check_same_software(old.versions, record.versions)

@@ -34,7 +34,11 @@ class CommandParser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
 
-SEED_AND_ORDER = "seed of the inputs and the order of measuring"
+KEY_VALUE: dict[str, Any] = {
+    "action": "append",
+    "metavar": "KEY=VALUE",
+    "help": "a setting; may be repeated",
+}  # of a config
 
 
 def percent(text: str) -> float:
@@ -63,7 +67,7 @@ def _flag(text: str) -> dict[str, Any]:
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "model": {"help": "a sample's name, a path, a URL or hf://org/repo/file.onnx"},
-    "--a": {"action": "append", "metavar": "KEY=VALUE", "help": "a setting; may be repeated"},
+    "--a": KEY_VALUE,
     "--accuracy": _flag("keep the accuracy of each config with it, for `best --max-accuracy-drop`"),
     "--allow-fallback": _flag("measure a config also where no provider that it asks for takes a node"),
     "--budget": {"type": float, "metavar": "S", "help": "seconds that it may take"},
@@ -81,6 +85,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "end with exit code 1 or 3 if a candidate is one of these: slower,differs,unknown",
     },
     "--json": _flag("print JSON, with every sample, instead of text"),
+    "--least-sqnr-db": {
+        "type": float,
+        "metavar": "DB",
+        "help": "signal over noise that outputs of other arithmetic must reach; default: as their precision",
+    },
     "--max-accuracy-drop": {
         "type": percent,
         "metavar": "SHARE",
@@ -98,6 +107,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "default": 0.01,
         "metavar": "SHARE",
         "help": "what counts; default 1%%",
+    },
+    "--tolerance": {
+        "type": float,
+        "metavar": "SHARE",
+        "help": "how far outputs of the same arithmetic may differ; default 0.001",
     },
     "source": {"help": "a bundle (.ortbench), or the start of an id from `workbench history`"},
 }
@@ -119,8 +133,3 @@ def add(command: argparse.ArgumentParser, *names: str, **changes: Any) -> None:
         command.add_argument(*_SHORT.get(name, ()), name, **_OPTIONS[name] | changes)
         if name == "--csv":  # what has a table has its rows as JSON
             command.add_argument("--json", action="store_true", help="print JSON instead of text")
-
-
-def add_subject(command: argparse.ArgumentParser) -> None:
-    """Add the arguments that name a model, one config, its inputs and the output file."""
-    add(command, "model", "--a", "--dim", "--seed", "--output")

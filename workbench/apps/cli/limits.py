@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from typing import Any
 
 from workbench.apps.cli.commands import add, percent
 from workbench.core.bundle.goal import Goal
@@ -27,17 +28,28 @@ def add_limits(command: argparse.ArgumentParser) -> None:
     add(command, "--max-accuracy-drop")
     text = "try int8 too, with at most this error"
     command.add_argument("--max-error", type=percent, metavar="SHARE", help=text)
-    for option, (_, _, metavar, text) in _LIMITS.items():
+    add_numbers(command, *_LIMITS)
+
+
+def add_numbers(command: argparse.ArgumentParser, *options: str) -> None:
+    """Add some of the limits that are a number with a unit."""
+    for option in options:
+        _, _, metavar, text = _LIMITS[option]
         command.add_argument(option, type=float, metavar=metavar, help=text)
 
 
 def limits_of(arguments: argparse.Namespace) -> Goal:
     """Return the goal of these options."""
-    limits = {"max_accuracy_drop": arguments.max_accuracy_drop, "max_error": arguments.max_error}
+    return Goal(**given_limits(arguments), max_error=arguments.max_error)
+
+
+def given_limits(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the limits that were given, as arguments of `wb.Goal` and of `result.best`."""
+    limits: dict[str, Any] = {"max_accuracy_drop": arguments.max_accuracy_drop}
     for option, (name, unit, _, _) in _LIMITS.items():
-        given = getattr(arguments, option.removeprefix("--").replace("-", "_"))
+        given = getattr(arguments, option.removeprefix("--").replace("-", "_"), None)
         limit = None if given is None else given * unit
         if limit is not None and unit == _MIB and math.isfinite(limit):  # the goal refuses the others
             limit = round(limit)
         limits[name] = limit
-    return Goal(**limits)
+    return {name: limit for name, limit in limits.items() if limit is not None}

@@ -6,8 +6,7 @@ import argparse
 import sys
 
 from workbench.apps.cli.commands import Commands, add, add_command
-from workbench.apps.cli.showing import print_sentences
-from workbench.apps.cli.subject import model_and_config
+from workbench.apps.cli.showing import print_result
 from workbench.core.text import path_text
 
 _EXAMPLE = "workbench prepare bert-base --a precision=dynamic_int8"
@@ -25,16 +24,17 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print each step, and the path of the prepared file or of the folder with it."""
+    from workbench.core.config import Config
+    from workbench.core.models import load
     from workbench.core.prepare.preparing import prepare
 
-    model, config = model_and_config(arguments)
     prepared = prepare(
-        model,
-        config,
+        load(arguments.model),
+        Config.from_assignments(arguments.a or []),
         calibration=arguments.calibration,
         on_step=None if arguments.quiet else lambda name: print(f"{name}…", file=sys.stderr),
     )
-    print_sentences(arguments, prepared)
+    print_result(arguments, prepared, text=str)
     path = prepared.export(arguments.output) if arguments.output else prepared.model.path
     print(path_text(path), file=sys.stderr if arguments.csv or arguments.json else sys.stdout)
     return 0

@@ -7,11 +7,12 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from workbench.apps.cli.checks import of_measurement
 from workbench.apps.cli.commands import CommandParser, Commands, add, add_command
+from workbench.apps.cli.features import gates_of
+from workbench.apps.cli.showing import in_words
 from workbench.apps.cli.subject import common
 from workbench.core.errors import Cancelled, InputError, WorkbenchError
-from workbench.core.measure.gates import OPEN, Gate, exit_code, of_comparison
+from workbench.core.measure.gates import OPEN, Gate, exit_code
 from workbench.core.text import path_text, printable
 
 if TYPE_CHECKING:
@@ -66,23 +67,21 @@ def _measured(arguments: argparse.Namespace, session: CaughtSession, gates: list
 
 def _result(arguments: argparse.Namespace, session: CaughtSession, gates: list[Gate]) -> dict[str, Any]:
     """Compare a session with the defaults; measure one alone that sets nothing."""
-    from workbench.apps.cli import comparing, measuring
-    from workbench.apps.cli.text import in_full
+    from workbench.apps.cli.as_json import to_json
     from workbench.core.config import Config
     from workbench.features.compare.call import compare
     from workbench.features.measure import measure
 
     if session.model is None:
         raise InputError("This session's model is not known", "see the notes on it")
-    options: dict[str, Any] = {"inputs": session.inputs, "seed": arguments.seed, **common(arguments)}
+    options = {"inputs": session.inputs, **common(arguments)}
     if session.config == Config():
-        alone = measure(session.model, **options)
-        gates += of_measurement(alone.record)
-        result, text = measuring.to_json(alone), f"It sets nothing, so it was measured alone.\n{alone}"
+        result: Any = measure(session.model, **options)
+        text = f"It sets nothing, so it was measured alone.\n{result}"
     else:
-        both = compare(session.model, Config(), session.config, **options)
-        gates += of_comparison(both.record, arguments.fail_if)
-        result, text = comparing.record_to_json(both.record), in_full(both.record)
+        result = compare(session.model, Config(), session.config, **options)
+        text = in_words(result)
+    gates += gates_of(result.feature, result, arguments)
     if not arguments.json:
         print(text, end="\n\n")
-    return result
+    return to_json(result)

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import textwrap
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ HISTORY_COLUMNS = ["id", "created_utc", "kind", "model", "verdict", "ratio", "lo
 
 def add_to(commands: Commands) -> None:
     """Add the commands and their options."""
-    add(add_command(commands, "show", run_show, "print a saved result"), "source", "--json")
+    add(add_command(commands, "show", run_show, "print a saved result"), "source", "--csv")
     history = add_command(commands, "history", run_history, "list the results made on this machine")
     history.add_argument("--model", help="part of the model's name, or the start of its hash")
     history.add_argument("--most", type=int, default=20, metavar="N", help="the newest N; default 20")
@@ -37,72 +38,42 @@ def add_to(commands: Commands) -> None:
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    """Print a comparison in full, or the sentence and the table of another result; or JSON."""
-    from workbench.apps.cli.text import in_full
-    from workbench.features.compare.result import Comparison
-
-    result = opened(arguments.source)
-    if arguments.json:
-        print(json.dumps(to_json(result)))
-    elif isinstance(result, Comparison):
-        print(in_full(result.record))
-    else:
-        print(result)
-        print(table(result.to_frame().head(MOST_SHOWN)))
+    """Print a saved result as its command would, or as JSON."""
+    print_result(arguments, opened(arguments.source))
     return 0
 
 
-def to_json(result: Any) -> dict[str, Any]:
-    """Return a comparison with every sample, and of another result its sentences and its table."""
-    from workbench.apps.cli.comparing import record_to_json
-    from workbench.core.bundle.comparison import ComparisonRecord
-    from workbench.features.base.registry import KINDS
-    from workbench.features.base.result import Result
-
-    if not isinstance(result, Result):  # an answer that no bundle holds
-        return {"text": str(result), "rows": json.loads(rows_json(result.to_frame()))}
-    record = result.saved
-    if isinstance(record, ComparisonRecord):
-        return record_to_json(record)
-    kind, about = KINDS.of(record, "").name, result.about
-    rows = json.loads(rows_json(result.to_frame()))
-    return {
-        "kind": kind,
-        "id": about.id,
-        "created_utc": about.created_utc,
-        "model": None if about.model is None else asdict(about.model),
-        "text": str(result),
-        "rows": rows,
-    }
-
-
-def rows_json(frame: DataFrame) -> str:
-    """Return the rows of a table as a JSON list of objects."""
-    text: str = frame.to_json(orient="records", double_precision=15)
-    return text
-
-
-def print_sentences(arguments: argparse.Namespace, result: Any, frame: DataFrame | None = None) -> None:
-    """Print the sentences of a result, or as the user asked: its table (or `frame`) as CSV, or JSON."""
+def print_result(
+    arguments: argparse.Namespace,
+    result: Any,
+    frame: DataFrame | None = None,
+    text: Callable[[Any], str] | None = None,
+) -> None:
+    """Print a result as the user asked: as JSON, its table (or `frame`) as CSV, or its words (or `text`)."""
+    from workbench.apps.cli.as_json import to_json
     from workbench.core.bundle.display import csv_of
 
     if arguments.json:
         print(json.dumps(to_json(result)))
-    elif arguments.csv:
+    elif getattr(arguments, "csv", False):
         print(csv_of(result.to_frame() if frame is None else frame), end="")
     else:
-        print(result)
+        print(in_words(result, frame) if text is None else text(result))
 
 
-def print_result(arguments: argparse.Namespace, result: Any, frame: DataFrame) -> None:
-    """Print the sentences of a result and the first rows of a table of it, or the whole table as CSV."""
-    print_sentences(arguments, result, frame)
-    if arguments.csv or arguments.json:
-        return
-    if not frame.empty:
-        print(table(frame.head(MOST_SHOWN)))
-    if len(frame) > MOST_SHOWN:
-        print(f"… and {len(frame) - MOST_SHOWN:,} more rows: --csv prints them all")
+def in_words(result: Any, frame: DataFrame | None = None) -> str:
+    """Return a comparison in full, and of another result its sentences and the first rows of its table."""
+    from workbench.apps.cli.text import in_full
+    from workbench.core.bundle.comparison import ComparisonRecord
+
+    record = getattr(result, "record", None)
+    if isinstance(record, ComparisonRecord):
+        return in_full(record)
+    rows = result.to_frame() if frame is None else frame
+    lines = [str(result)] if rows.empty else [str(result), table(rows.head(MOST_SHOWN))]
+    if len(rows) > MOST_SHOWN:
+        lines.append(f"… and {len(rows) - MOST_SHOWN:,} more rows: --csv prints them all")
+    return "\n".join(lines)
 
 
 def opened(source: str) -> Any:
@@ -118,6 +89,7 @@ def opened(source: str) -> Any:
 
 def run_history(arguments: argparse.Namespace) -> int:
     """List the history, or delete an entry."""
+    from workbench.apps.cli.as_json import rows_json
     from workbench.features.compare.call import history
 
     if arguments.delete:
@@ -137,6 +109,7 @@ def run_history(arguments: argparse.Namespace) -> int:
 
 def run_samples(arguments: argparse.Namespace) -> int:
     """List the samples by kind and size."""
+    from workbench.apps.cli.as_json import rows_json
     from workbench.core.models.samples import samples
 
     if arguments.json:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from workbench.core.bundle.comparison import ComparisonRecord
+from workbench.core.bundle.comparison import ComparisonRecord
 
 FINE = 0
 WORSE = 1
 OPEN = 3  # not settled, or not measured
 
+PASSED = {True: FINE, False: WORSE, None: OPEN}  # None: not known
 REASONS = {"slower": WORSE, "differs": WORSE, "unknown": OPEN}  # what `--fail-if` takes
 _KINDS = {"slower": "slower", "differs": "outputs differ", "unknown": "unknown"}
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from workbench.core.bundle.comparison import Verdict
 from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.goal import Goal
+from workbench.core.command import Command
 from workbench.core.config import Config
 from workbench.core.feature import Feature
 from workbench.core.measure.bar import bar
+from workbench.core.measure.gates import FINE, OPEN, PASSED, Gate
 from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model, load
 from workbench.core.prepare.real_data import data_from
@@ -161,6 +163,22 @@ def accuracy(
     )
 
 
+def accuracy_gates(record: AccuracyRecord, max_accuracy_drop: float | None = None) -> Iterator[Gate]:
+    """Yield a check for each config; the drop of a candidate is judged where a largest one is given."""
+    from workbench.features.grid.acceptance import drop_check
+
+    for label in record.labels:
+        score = record.score(label)
+        if score is not None and score.problem is not None:
+            yield Gate(label, OPEN, score.problem)
+        elif max_accuracy_drop is not None and label != record.labels[0]:
+            check = drop_check(record, label, max_accuracy_drop)
+            yield Gate(label, PASSED[check.passed], check.reason)
+        else:
+            known = None if score is None else score.score
+            yield Gate(label, FINE, "there are no labels" if known is None else f"{known.value:.2%}")
+
+
 FEATURE = Feature(
     "accuracy",
     AccuracyRecord,
@@ -180,4 +198,19 @@ FEATURE = Feature(
     role="judges outputs",
     tabs=("Outputs",),
     code="result.accuracy()",
+    gates=accuracy_gates,
+    command=Command(
+        example="digits-conv --b precision=static_int8",
+        names={"output": "metric-output"},
+        hints={
+            "data": "examples (.npz): an array for each input, and one called labels; default: a trained "
+            "sample's own evaluation set, else random inputs",
+            "metric": "top1, top5 or f1; default: what fits the labels",
+            "output": "the output that the metric reads",
+            "items": "take the first N examples",
+            "batch": "examples in one run",
+            "seed": "seed of random inputs",
+            "max_accuracy_drop": "end with exit code 1 if one loses more",
+        },
+    ),
 )

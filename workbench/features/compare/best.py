@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -12,6 +12,7 @@ from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
 from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.run import Run
 from workbench.core.errors import ConfigError
+from workbench.core.measure.gates import FINE, OPEN, WORSE, Gate
 from workbench.core.measure.percentiles import Figure, percentiles, throughput
 from workbench.core.text import in_mib, in_ms, one_line, printable, shorten
 from workbench.drawing.markup import text
@@ -19,6 +20,7 @@ from workbench.features.accuracy.acceptance import Check, drop_check
 from workbench.features.accuracy.record import AccuracyRecord
 
 Answer = Literal["yes", "no", "not settled"]
+_CODES: dict[Answer, int] = {"yes": FINE, "no": WORSE, "not settled": OPEN}
 _MOST_OPEN = 6  # reasons; more are folded
 NO_ACCURACY = "the accuracy was not measured: result.accuracy(data) measures it"
 
@@ -99,6 +101,10 @@ class Best:
         winner = self.winner(group)
         named = f": {winner.name} ({shorten(winner.config)})" if winner is not None else ""
         return f"{shorten(group)}: {self.answer_of(group)}{named}"
+
+    def gates(self) -> Iterator[Gate]:
+        """Yield a check for each model: whether a config keeps the limits."""
+        return (Gate(group, _CODES[self.answer_of(group)], self.headline(group)) for group in self.groups)
 
     def reasons(self, group: str) -> tuple[str, ...]:
         """Return in words how far each config of a group keeps each limit, with the intervals."""

@@ -10,8 +10,10 @@ from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement, 
 from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.kinds import Part, about_comparison, check_comparison
 from workbench.core.bundle.run import Run
+from workbench.core.command import Command
 from workbench.core.feature import Feature
 from workbench.core.measure.bar import bar, steps
+from workbench.core.measure.gates import of_comparison
 from workbench.core.measure.limits import ShowProgress
 from workbench.core.measure.percentiles import percentiles_frame
 from workbench.core.measure.wording import report, sentence
@@ -197,4 +199,18 @@ FEATURE = Feature(
     per="runs",
     call="workbench.features.compare.call:compare",
     cards="workbench.features.compare.cards:cards",
+    gates=of_comparison,
+    command=Command(
+        example="bert-base --b level=all --b intra_op_threads=2",
+        call="workbench.features.compare.command:compare",
+        names={"outputs": ""},  # rename_output and ignore_outputs say it
+        hints={
+            "more": "go on measuring this saved comparison of the model, on the same machine",
+            "rename_output": "an output of the model that has another name in the further files",
+            "ignore_outputs": "compare the time alone of different nets",
+            "budget_s": "seconds that it may take; default: about 10, up to a minute more while it is open",
+            "seed": "seed of the inputs and the order of measuring",
+            "clock": "cpu: compare processor time at one thread, which other programs hardly disturb",
+        },
+    ),
 )  # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from workbench.core.bundle.comparison import verdict_cells
 from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
+from workbench.core.measure.gates import FINE, OPEN, Gate, code_of
 from workbench.core.measure.pairs import LEAST_S, Pair, typical_s
 from workbench.core.measure.percentiles import Figure, mean_of
 from workbench.core.measure.wording import headline
@@ -239,3 +240,18 @@ def _tokens_in_words(figures: DecodeFigures, record: DecodingRecord) -> str:
         f"{label} picks the same token as A at {figures.same} of {whole} steps; "
         f"step {figures.first_other + 1} is the first other one"
     )
+
+
+def decoding_gates(record: DecodingRecord, fail_if: Collection[str]) -> Iterator[Gate]:
+    """Yield a check for each config, and one for each verdict."""
+    for run in record.runs:
+        if run.failure is not None or not run.passes:
+            problem = "it did not run" if run.failure is None else run.failure.problem
+            yield Gate(run.label, OPEN, f"not measured: {problem}")
+        else:
+            yield Gate(run.label, FINE, f"{len(run.passes):,} passes")
+    for case in record.cases:
+        start = f"{case.name}, " if record.further else ""
+        for row in case.verdicts:
+            name = f"{start}{row.what}: {row.verdict.label} against A"
+            yield Gate(name, code_of(row.verdict.kind, fail_if), headline(row.verdict))

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.display import DataFrame
+from workbench.core.command import Command
 from workbench.core.config import Config
 from workbench.core.config.engines import GenAi
 from workbench.core.config.script_text import TIMING
@@ -30,6 +31,7 @@ from workbench.features.base.result import Result, run_of
 from workbench.features.decode.points import (
     DecodeFigures,
     decode_frame,
+    decoding_gates,
     figures_of,
     in_words,
     positions_frame,
@@ -221,6 +223,17 @@ FEATURE = Feature(
     step="decoding",
     role="for generators",
     tabs=("Explore",),
+    gates=decoding_gates,
+    command=Command(
+        example="llama-small --b io_binding=true --prompt 128 --tokens 64",
+        hints={
+            "prompt": "tokens of the prompt, or these themselves; default 128, or as many as fit",
+            "tokens": "tokens to make; default 64, or as many as fit",
+            "prompt_lengths": "several in place of --prompt",
+            "inputs": "your own inputs beside the tokens",
+        },
+        text=str,
+    ),
     form=(
         Field(
             "prompt",

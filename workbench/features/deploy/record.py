@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
 from typing import Literal
@@ -13,6 +13,7 @@ from workbench.core.bundle.display import DataFrame, data_frame, frame_of
 from workbench.core.bundle.kinds import check_seconds
 from workbench.core.bundle.run import median_of
 from workbench.core.config.config import Config
+from workbench.core.measure.gates import PASSED, Gate
 from workbench.core.measure.pairs import LEAST_S
 from workbench.core.measure.percentiles import MIN_PROCESSES, Figure, mean_of
 from workbench.core.text import counted, in_digits, in_mib, in_ms, shorten
@@ -190,3 +191,9 @@ def _ends(interval: Figure, in_words: Callable[[float], str | None]) -> str:
 def _p99(values: list[float] | tuple[float, ...]) -> float | None:
     """Return the 99th percentile of at least 100 values."""
     return sorted(values)[math.ceil(0.99 * len(values)) - 1] if len(values) >= 100 else None
+
+
+def deployment_gates(record: DeploymentRecord) -> Iterator[Gate]:
+    """Yield the check of the outputs of a tried server; it is open where not all could be compared."""
+    if record.check is not None:
+        yield Gate("outputs", PASSED[record.check.agrees], str(record))

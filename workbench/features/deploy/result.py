@@ -12,6 +12,7 @@ from typing import Any
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.origin import Origin
+from workbench.core.command import Command
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError, DeployError, RunFailed
 from workbench.core.feature import Feature
@@ -30,7 +31,12 @@ from workbench.features.base.running import Feeds, finding_inputs
 from workbench.features.deploy.checking import CALLERS, CHECK_BLOCK_S, ROUNDS, check_deployment
 from workbench.features.deploy.folder import KINDS, Kind, Serving, write_deployment
 from workbench.features.deploy.pipelines import WrittenPipeline, check_pipeline, write_pipeline
-from workbench.features.deploy.record import DeploymentCheck, DeploymentRecord, check_deployment_record
+from workbench.features.deploy.record import (
+    DeploymentCheck,
+    DeploymentRecord,
+    check_deployment_record,
+    deployment_gates,
+)
 from workbench.features.load.result import LoadTest
 from workbench.features.pipelines.call import examples_of, feeds_of
 from workbench.features.pipelines.pipeline import Pipeline
@@ -242,11 +248,45 @@ def _deployed_pipeline(
     return Deployment.written(record, about, folder, WrittenPipeline(pipeline, feeds, examples))
 
 
+def deploy_and_check(
+    model: Any,
+    folder: str | os.PathLike[str],
+    config: Config,
+    *,
+    check: bool = False,
+    progress: bool = True,
+    **options: Any,
+) -> Deployment:
+    """Write the server of a config, and start and compare it if asked."""
+    deployment = deploy(model, config, folder, **options)
+    return deployment.check(progress=progress) if check else deployment
+
+
 FEATURE = Feature(
     "deployment",
     DeploymentRecord,
     check_deployment_record,
     result=Deployment,
     chart="workbench.features.deploy.result:deployment_chart",
+    call="workbench.features.deploy.result:deploy",
     heading="Deployment",
+    gates=deployment_gates,
+    command=Command(
+        example="bert-base bert-server --a precision=dynamic_int8 --check",
+        call="workbench.features.deploy.result:deploy_and_check",
+        hints={
+            "folder": "the folder to write, which does not exist yet",
+            "kind": "python, or a model repository of triton",
+            "check": "start it, compare outputs and latency",
+            "name": "of the model in the server's addresses; default: that of the model",
+            "fallback": "start without a provider that is missing",
+            "threads_from_environment": "ORT_INTRA_OP_NUM_THREADS sets the threads; the config's are the "
+            "default",
+            "concurrency": "runs at once",
+            "max_queue": "requests that may wait",
+            "max_body_bytes": "size of a request",
+            "timeout_s": "time that a request may wait",
+        },
+        text=str,
+    ),
 )

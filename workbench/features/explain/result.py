@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.kinds import Part
+from workbench.core.command import Command
 from workbench.core.errors import ProfileError
 from workbench.core.feature import Feature
 from workbench.core.models import Model, load
@@ -252,4 +253,11 @@ FEATURE = Feature(
     role="explains",
     tabs=("What ORT did", "Where time goes"),
     key="node",
+    command=Command(
+        example="bert-base --a level=extended --csv",
+        hints={
+            "passes": "capture the graph after each pass",
+            "profile": "run it, too, and put times to nodes",
+        },
+    ),
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.origin import Origin
+from workbench.core.command import Command
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError
 from workbench.core.feature import Feature
@@ -290,4 +291,5 @@ FEATURE = Feature(
     effort=(3.0, 14, 60),
     role="finds",
     tabs=("Improve",),
+    command=Command(text=str),
 )

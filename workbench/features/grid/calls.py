@@ -13,6 +13,7 @@ from typing import Any
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.origin import Origin
+from workbench.core.bundle.run import labels_of
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError, InputError, RunFailed, WorkbenchError
 from workbench.core.measure.bar import bar
@@ -195,6 +196,15 @@ def matrix(
     held = {names[index]: model for index, (model, _) in opened.items()}
     calibrated = {names[index]: calibration for index, calibration in calibrations.items()}
     return kept(_result(chosen, rows, names, about).of_models(held, calibrated), keep)
+
+
+def sorted_matrix(*models: str, configs: Sequence[Config], sort: str | None = None, **options: Any) -> Matrix:
+    """Measure the matrix, and order its models by the speed-up of a config."""
+    labels = labels_of(len(configs))
+    if sort is not None and sort.upper() not in labels:
+        raise ConfigError(f"--sort {sort!r} names no config", f"the letters are A to {labels[-1]}")
+    made = matrix(models, configs, **options)
+    return made if sort is None else made.sorted_by(sort.upper())
 
 
 def distinct_names(names: Sequence[str], sources: Sequence[Any]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from workbench.core.bundle.comparison import Verdict
 from workbench.core.bundle.display import DataFrame, config_in_words
 from workbench.core.bundle.estimate import Estimate
+from workbench.core.command import Command
 from workbench.core.errors import ConfigError
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field, names
@@ -22,7 +23,7 @@ from workbench.drawing.exportable import DrawnTable, dot
 from workbench.features.accuracy.record import AccuracyRecord, Paired
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.compare.result import Comparison
-from workbench.features.grid.record import GridRecord, Place, check_grid, grid_frame
+from workbench.features.grid.record import GridRecord, Place, check_grid, gates_of_grid, grid_frame
 from workbench.features.grid.result import Grid
 
 
@@ -270,4 +271,18 @@ FEATURE = Feature(
     hint="The open model and others under all configs: a row for each model, a column for each config",
     step="one model after another",
     tabs=("Explore",),
+    gates=gates_of_grid,
+    keeps_accuracy=True,
+    command=Command(
+        example="bert-base mobilenetv2 --b level=basic --c intra_op_threads=1 -o all.ortbench",
+        call="workbench.features.grid.calls:sorted_matrix",
+        hints={
+            "models": "samples' names, paths or URLs",
+            "inputs": "inputs of every model, an array for each input's name",
+            "file": "the bundle, written after each model; called again, it goes on",
+            "sort": "order the models by the speed-up of the config with this letter",
+            "seed": "seed of the inputs and the order of measuring",
+            "budget_s": "seconds that all models may take",
+        },
+    ),
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
 from workbench.core.bundle.comparison import Verdict, verdict_cells
 from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
+from workbench.core.measure.gates import OPEN, Gate, code_of
 from workbench.core.measure.pairs import LEAST_S, Pair, typical_s
 from workbench.core.measure.percentiles import Figure, mean_of, percentile_of
 from workbench.core.measure.wording import headline, thread_notes
@@ -227,3 +228,21 @@ def _rate(figure: Figure) -> str:
     low, high = figure.low, figure.high
     ends = "" if low is None or high is None else f" ({in_digits(low)} to {in_digits(high)})"
     return f"{in_digits(figure.value)} requests/s{ends}"
+
+
+def load_gates(record: LoadTestRecord, fail_if: Collection[str]) -> Iterator[Gate]:
+    """Yield a check for each config at each amount of load; a rate that was not served counts as slower."""
+    for row in summaries(record):
+        name = f"{row.run.label}, {row.point}"
+        if row.throughput.value is None:
+            problem = row.throughput.note if row.run.failure is None else row.run.failure.problem
+            yield Gate(name, OPEN, f"not measured: {problem}")
+            continue
+        verdict = row.verdict
+        text = f"{row.throughput.value:,.0f} answers/s, p99 {in_ms(row.p99.value) or 'not known'}"
+        if verdict is not None:
+            text = f"{text}; {headline(verdict)}"
+        kind = None if verdict is None else verdict.kind
+        if row.reached is False:
+            kind, text = "slower", f"{text}; the rate was not reached"
+        yield Gate(name, code_of(kind, fail_if), text)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from textwrap import indent
 
 from workbench.core.bundle.display import DataFrame
+from workbench.core.command import Command
 from workbench.core.config import Config, script_steps
 from workbench.core.config.foreign import check_trusted
 from workbench.core.config.plan import SessionPlan
@@ -19,7 +20,7 @@ from workbench.core.feature import Feature
 from workbench.core.form import Field, counts_or_names, numbers, whole_numbers
 from workbench.core.text import in_digits, in_ms
 from workbench.features.base.result import Result, run_of
-from workbench.features.load.points import PointSummary, in_words, knee, load_frame, summaries
+from workbench.features.load.points import PointSummary, in_words, knee, load_frame, load_gates, summaries
 from workbench.features.load.record import LoadRun, LoadTestRecord, check_load_test
 
 _MOST_AT_FIRST = 32  # callers
@@ -238,10 +239,7 @@ def _callers(_model: object, _data: str) -> str:
 
 
 FEATURE = Feature(
-    "load test",
-    LoadTestRecord,
-    check_load_test,
-    result=LoadTest,
+    "load test", LoadTestRecord, check_load_test, result=LoadTest,
     chart="workbench.features.load.chart:load_chart",
     figure="workbench.features.load.chart:load_figure",
     per="runs",
@@ -253,6 +251,15 @@ FEATURE = Feature(
     step="under load",
     role="bears load",
     tabs=("Explore",),
+    gates=load_gates,
+    command=Command(
+        example="bert-base --a intra_op_threads=4 --b intra_op_threads=1 --sessions 1 --sessions 4",
+        hints={
+            "rate_hz": "requests that arrive a second; default: each caller sends its next after the answer",
+            "max_p99_s": "a budget: the result says at which load p99 passes it",
+        },
+        text=str,
+    ),
     form=(
         Field(
             "callers",
@@ -289,4 +296,4 @@ FEATURE = Feature(
             before="s, and say when p99 passes (s)",
         ),
     ),
-)
+)  # fmt: skip

@@ -24,7 +24,7 @@ from workbench.core.text import quoted
 from workbench.core.worker.values import Feed, read_values
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, kept
-from workbench.features.pipelines.pipeline import Pipeline
+from workbench.features.pipelines.pipeline import Pipeline, is_function_text
 from workbench.features.pipelines.result import Pipelines
 from workbench.features.pipelines.sessions import PipelineRounds, PipelineSessions, StageExamples
 
@@ -208,3 +208,22 @@ def feeds_of(pipeline: Pipeline, inputs: Any, seed: int) -> tuple[list[dict[str,
             'give what the first stage takes: {"picture": array}, or a list of these',
         )
     return [{str(name): np.asarray(value) for name, value in feeds.items()} for feeds in sets], "given"
+
+
+def measure_stages(
+    *stages: str,
+    against: tuple[str, ...] = (),
+    config: Config | None = None,
+    b: Config | None = None,
+    **options: Any,
+) -> Pipelines:
+    """Measure the pipeline of these texts, and one against it with other stages or another config."""
+    pipelines = [_of_texts(stages, config)]
+    if against or b is not None:
+        pipelines.append(_of_texts(against or stages, b))
+    return measure_pipelines(*pipelines, **options)
+
+
+def _of_texts(stages: Sequence[str], config: Config | None) -> Pipeline:
+    """Return the pipeline of these texts; its models have the config."""
+    return Pipeline([text if is_function_text(text) else (text, config or Config()) for text in stages])

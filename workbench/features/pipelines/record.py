@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -12,6 +12,7 @@ from workbench.core.bundle.kinds import check_ratios, check_seconds
 from workbench.core.bundle.run import Failure
 from workbench.core.config import Config
 from workbench.core.errors import BundleError
+from workbench.core.measure.gates import FINE, OPEN, Gate, code_of
 from workbench.core.measure.pairs import LEAST_S, TYPICAL_SHARE, typical_s
 from workbench.core.measure.percentiles import Figure, mean_of
 from workbench.core.measure.wording import headline
@@ -196,3 +197,14 @@ def check_pipelines(record: PipelinesRecord, fix: str) -> None:
     if any(row.label not in labels[1:] for row in record.verdicts):
         raise BundleError("verdicts: expected one of a candidate.", fix)
     check_ratios(record.verdicts, fix)
+
+
+def pipelines_gates(record: PipelinesRecord, fail_if: Collection[str]) -> Iterator[Gate]:
+    """Yield a check for each pipeline, and one for each verdict."""
+    for run in record.runs:
+        if run.failure is not None:
+            yield Gate(run.label, OPEN, f"not measured: {run.failure.problem}")
+        else:
+            yield Gate(run.label, FINE, f"{len(run.rounds)} processes")
+    for verdict in record.verdicts:
+        yield Gate(f"{verdict.label} against A", code_of(verdict.kind, fail_if), headline(verdict))

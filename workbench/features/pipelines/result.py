@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.core.command import Command
 from workbench.core.errors import ConfigError
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field, Source, names, source_of
@@ -21,7 +22,13 @@ from workbench.drawing.chart import (
     time_value,
 )
 from workbench.features.base.result import Result, run_of
-from workbench.features.pipelines.record import PipelineRun, PipelinesRecord, StageFigures, check_pipelines
+from workbench.features.pipelines.record import (
+    PipelineRun,
+    PipelinesRecord,
+    StageFigures,
+    check_pipelines,
+    pipelines_gates,
+)
 
 _AXES = (
     Axis("time of a pass (ms)"),
@@ -133,6 +140,20 @@ FEATURE = Feature(
     "and what a faster session gives the whole. A function stands in a file of yours",
     step="pipelines in turns",
     tabs=("Explore",),
+    gates=pipelines_gates,
+    command=Command(
+        example="steps.py:resize digits-conv steps.py:best --npz in.npz --b level=disabled",
+        call="workbench.features.pipelines.call:measure_stages",
+        hints={
+            "stages": "a model, or a function as FILE.py:NAME",
+            "against": "the stages of B; default: those of A, if --b is given",
+            "config": "a setting of the models of A",
+            "b": "a setting of the models of B",
+            "inputs": "what the first stage takes, an array for each name",
+            "calibration": "as --npz, for static int8; default: that of --npz",
+        },
+        text=str,
+    ),
     form=(
         Field(
             "stages",

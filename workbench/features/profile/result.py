@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.origin import Origin
+from workbench.core.command import Command
 from workbench.core.cpu import usable_cores
 from workbench.core.feature import Feature
 from workbench.core.text import in_ms
@@ -160,6 +162,13 @@ def examine(run: ExaminedRun) -> ProfileRecord:
     return record_of(execute(run))
 
 
+def rows_by(
+    result: Profile, by: Literal["op_type", "node", "scope", "provider", "thread"] = "op_type"
+) -> DataFrame:
+    """Return the times by operator, or by what was asked for."""
+    return result.to_frame() if by == "node" else result.by(by)
+
+
 FEATURE = Feature(
     "profile",
     ProfileRecord,
@@ -177,4 +186,14 @@ FEATURE = Feature(
     next_question=(5, "any", "Where does the time go?"),
     tabs=("Where time goes", "What ORT did"),
     key="node",
+    command=Command(
+        example="bert-base --by node --keep-trace trace.json",
+        hints={
+            "budget_s": "seconds of runs",
+            "keep_trace": "keep the file that ORT wrote",
+            "per_node_memory": "ask for the memory of each node, too",
+            "by": "a row for each of these",
+        },
+        rows=rows_by,
+    ),
 )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.kinds import about_comparison
+from workbench.core.command import Command
 from workbench.core.config import Config, PreparedModel
-from workbench.core.errors import ConfigError
+from workbench.core.errors import ConfigError, InputError
 from workbench.core.feature import Arguments, Feature
 from workbench.core.form import Field
 from workbench.core.measure.gates import of_comparison
@@ -91,6 +92,26 @@ def published(
     return kept(result, keep)
 
 
+def published_sized(
+    source: str | os.PathLike[str],
+    dim: Mapping[str, int] | None = None,
+    only: str | None = None,
+    baseline: str | None = None,
+    inputs: Feeds = None,
+    seed: int = 0,
+    **options: Any,
+) -> Published:
+    """Compare the files on inputs of these sizes, which are those of the float32 file."""
+    if dim and inputs is not None:
+        raise InputError(
+            "--npz and --dim were both given", "sizes follow from the arrays in the file: leave out --dim"
+        )
+    if dim:
+        files = files_of(source, only)
+        inputs = load(files[baseline_of(files, baseline)]).inputs(seed=seed, dims=dim)
+    return published(source, only=only, baseline=baseline, inputs=inputs, seed=seed, **options)
+
+
 def call_arguments(_model: Any, _configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
     """Return the arguments of `wb.published`: the folder of the form, which has all files of the model."""
     return (options.pop("source"),), options
@@ -111,6 +132,15 @@ FEATURE = Feature(
     ),
     arguments=call_arguments,
     gates=lambda record, fail_if: of_comparison(record.comparison, fail_if),
+    command=Command(
+        example="models/bert --fail-if differs",
+        call="workbench.features.published:published_sized",
+        hints={
+            "source": "a folder of .onnx files, or hf://org/repo",
+            "only": "the files of one model: 'encoder*'",
+            "baseline": "the float32 file, if its name does not say so",
+        },
+    ),
     says_stopped=True, heading="Published files side by side", button="Published files",
     hint="Every file of a model: does it load, its outputs, size, memory, latency, and which one to take",
     step="one file after another", tabs=("Explore",),

@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.core.bundle.goal import Goal, Objective, check_objectives
 from workbench.core.config import Config
+from workbench.core.errors import ConfigError
 from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, Progress, ShowProgress
 from workbench.core.models import Inputs, Model, load
@@ -135,3 +136,26 @@ def default_space(
         cancel=cancel,
         on_step=on_step,
     )
+
+
+def tune_within(
+    model: Model | Any,
+    without: Sequence[str] = (),
+    cluster: str | None = None,
+    target: str | None = None,
+    **asked: Any,
+) -> Study:
+    """Tune without some settings, here or on a machine of a cluster."""
+    from workbench.features.remote.calls import connected, on
+
+    if target and cluster is None:
+        raise ConfigError("--target needs a cluster", "give the address of its scheduler: --cluster ADDRESS")
+    if without or cluster is None:
+        names = ("base", "objective", "limits", "inputs", "seed", "calibration")
+        known = {name: asked[name] for name in names if name in asked}
+        asked["space"] = default_space(model, **known).without(*without)
+    if cluster is None:
+        return tune(model, **asked)
+    with connected(cluster) as client:
+        study: Study = on(client, target).tune(model, **asked)
+        return study

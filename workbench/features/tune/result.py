@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
+from workbench.core.command import Command
 from workbench.core.config import Config
 from workbench.core.errors import WorkbenchError, warn_user
 from workbench.core.feature import Feature
@@ -208,4 +209,16 @@ FEATURE = Feature(
     figure="workbench.features.tune.chart:study_figure",
     per="runs",
     call="workbench.features.tune.call:tune",
+    command=Command(
+        call="workbench.features.tune.call:tune_within",
+        names={"base": "a"},
+        hints={
+            "objective": "what to improve; several: a front",
+            "callers": "at once, for throughput",
+            "without": "a setting that is not varied",
+            "cluster": "search on a machine of the Dask scheduler at this address",
+            "target": "with --cluster: on a worker with this tag",
+        },
+        text=lambda study: f"{study}\nconfig: {study.best!r}",
+    ),
 )
