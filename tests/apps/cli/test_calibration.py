@@ -25,7 +25,7 @@ CALLS = {  # a command, where MODEL is a file → the functions that it calls
     "sweep MODEL --over batch=1,2": ("grid.calls.sweep",),
     "load-test MODEL": ("load.call.load_test",),
     "decode MODEL": ("decode.call.decode",),
-    "compare-versions MODEL --environments /old": ("versions.compare_versions",),
+    "compare-versions MODEL --environments /old": ("variants.versions.compare_versions",),
     "deploy MODEL folder": ("deploy.result.deploy",),
     "tune MODEL": ("tune.call.default_space", "tune.call.tune"),
 }
@@ -64,7 +64,9 @@ def test_the_data_reach_the_call(
         return call
 
     for function in functions:
-        monkeypatch.setattr(f"workbench.features.{function}", fake(function))
+        made = fake(function)
+        monkeypatch.setattr(f"workbench.features.{function}", made)
+        monkeypatch.setattr(wb, function.rpartition(".")[2], made)
     with pytest.raises(Reached):
         main([*(model if word == "MODEL" else word for word in command.split()), "--calibration", "photos"])
     assert received == dict.fromkeys(functions, "photos")

@@ -75,7 +75,7 @@ def test_errors_are_harmless(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     def refuse() -> None:
         raise WorkbenchError("node \x1b[2J\u202e\nis bad", "rename it")
 
-    monkeypatch.setattr("workbench.features.doctor.doctor", refuse)
+    monkeypatch.setattr(wb, "doctor", refuse)
     assert main(["doctor"]) == 2
     assert capsys.readouterr().err == "workbench: node \\x1b[2J\\u202e\nis bad\nFix: rename it\n"
 

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import workbench as wb
 from workbench.apps.cli.commands import Commands, add, add_command, percent
 from workbench.apps.cli.subject import common, read_inputs, save
 from workbench.apps.cli.summaries import RESULTS, junit, markdown
@@ -74,12 +75,11 @@ def compare_with_model(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]:
     """Measure both models side by side; return the comparison and its checks."""
     from workbench.core.config import Config
     from workbench.core.models import load
-    from workbench.features.compare.call import compare
 
     config = Config.from_assignments(arguments.a or [])
     old, new = load(arguments.against), load(arguments.model)
     tolerance = {} if arguments.max_error is None else {"tolerance": arguments.max_error}
-    result = compare(
+    result = wb.compare(
         (old, config),
         (new, config),
         inputs=read_inputs(arguments, old),
@@ -102,8 +102,6 @@ def compare_with_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]
     from workbench.core.measure.apart import interval_apart
     from workbench.core.measure.continuing import check_same_machine, check_same_software
     from workbench.core.models import load
-    from workbench.features.compare.call import open as open_bundle
-    from workbench.features.measure import measure
 
     if arguments.max_error is not None:
         raise InputError(
@@ -112,10 +110,10 @@ def compare_with_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Gate]]
         )
     if arguments.a:
         raise InputError("--a was given with a bundle", "the config is that of the bundle: leave out --a")
-    old, config = _run_of(open_bundle(arguments.against).record, arguments.against)
+    old, config = _run_of(wb.open(arguments.against).record, arguments.against)
     model = load(arguments.model)
     inputs = read_inputs(arguments, model)
-    result = measure(model, config, inputs=inputs, **common(arguments))
+    result = wb.measure(model, config, inputs=inputs, **common(arguments))
     record = result.record.measured
     check_same_machine(old.machine, record.machine)
     check_same_software(old.versions, record.versions)

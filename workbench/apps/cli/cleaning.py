@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+import workbench as wb
 from workbench.apps.cli.commands import Commands, add_command
 from workbench.core.text import bytes_text
 
@@ -25,9 +26,7 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List the files, or remove them and print the freed space."""
-    from workbench.features.base.storage import storage
-
-    kept = storage()
+    kept = wb.storage()
     if not arguments.name:
         print(kept)
         return 0

@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+import workbench as wb
 from workbench.apps.cli.commands import CommandParser, Commands, add, add_command
 from workbench.apps.cli.features import gates_of
 from workbench.apps.cli.showing import in_words
@@ -68,18 +69,15 @@ def _measured(arguments: argparse.Namespace, session: CaughtSession, gates: list
 def _result(arguments: argparse.Namespace, session: CaughtSession, gates: list[Gate]) -> dict[str, Any]:
     """Compare a session with the defaults; measure one alone that sets nothing."""
     from workbench.apps.cli.as_json import to_json
-    from workbench.core.config import Config
-    from workbench.features.compare.call import compare
-    from workbench.features.measure import measure
 
     if session.model is None:
         raise InputError("This session's model is not known", "see the notes on it")
     options = {"inputs": session.inputs, **common(arguments)}
-    if session.config == Config():
-        result: Any = measure(session.model, **options)
+    if session.config == wb.Config():
+        result: Any = wb.measure(session.model, **options)
         text = f"It sets nothing, so it was measured alone.\n{result}"
     else:
-        result = compare(session.model, Config(), session.config, **options)
+        result = wb.compare(session.model, wb.Config(), session.config, **options)
         text = in_words(result)
     gates += gates_of(result.feature, result, arguments)
     if not arguments.json:

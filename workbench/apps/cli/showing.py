@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import workbench as wb
 from workbench.apps.cli.commands import Commands, add, add_command
 from workbench.core.bundle.display import DataFrame
 from workbench.core.text import shorten
@@ -78,26 +79,23 @@ def in_words(result: Any, frame: DataFrame | None = None) -> str:
 
 def opened(source: str) -> Any:
     """Open the bundle of this name, or the entry of the history if no such file exists."""
-    from workbench.features.compare.call import history, open
-
     path = Path(source)
     exists = os.path.exists(path)  # noqa: PTH110 - False for a name that no file can have
     if exists or path.suffix or path.name != source:
-        return open(path)
-    return history().open(source)
+        return wb.open(path)
+    return wb.history().open(source)
 
 
 def run_history(arguments: argparse.Namespace) -> int:
     """List the history, or delete an entry."""
     from workbench.apps.cli.as_json import rows_json
-    from workbench.features.compare.call import history
 
     if arguments.delete:
-        history(arguments.folder).delete(arguments.delete)
+        wb.history(arguments.folder).delete(arguments.delete)
         print(f"deleted {arguments.delete}")
         return 0
     most = min(max(0, arguments.most), sys.maxsize)
-    frame = history(arguments.folder).to_frame(model=arguments.model, most=most)[HISTORY_COLUMNS]
+    frame = wb.history(arguments.folder).to_frame(model=arguments.model, most=most)[HISTORY_COLUMNS]
     if arguments.json:
         print(rows_json(frame))
     elif frame.empty:
@@ -127,9 +125,7 @@ def run_samples(arguments: argparse.Namespace) -> int:
 
 def run_doctor(arguments: argparse.Namespace) -> int:
     """Print the doctor's report: what works here, and fixes for the rest."""
-    from workbench.features.doctor import doctor
-
-    report = doctor()
+    report = wb.doctor()
     print(json.dumps(asdict(report)) if arguments.json else report)
     return 0
 

@@ -20,7 +20,7 @@ from workbench.core.prepare.real_data import data_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import share_of
 from workbench.features.accuracy import accuracy as evaluation
-from workbench.features.accuracy.acceptance import Check, checks
+from workbench.features.accuracy.acceptance import Check, checks, drop_check
 from workbench.features.accuracy.chart import headline
 from workbench.features.accuracy.record import AccuracyRecord, OutputFidelity, Paired, Score, check_accuracy
 from workbench.features.base.result import Result, origin_of
@@ -165,8 +165,6 @@ def accuracy(
 
 def accuracy_gates(record: AccuracyRecord, max_accuracy_drop: float | None = None) -> Iterator[Gate]:
     """Yield a check for each config; the drop of a candidate is judged where a largest one is given."""
-    from workbench.features.grid.acceptance import drop_check
-
     for label in record.labels:
         score = record.score(label)
         if score is not None and score.problem is not None:
