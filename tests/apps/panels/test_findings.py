@@ -198,6 +198,26 @@ def test_try_it_shows_the_outcome_on_the_card(
     assert tab(bench).findings == [card], "the cards stay, and so does the focus"
 
 
+def test_a_fix_on_the_screen_can_be_tried_after_findings_were_looked_for_again(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second look gives the same finding other numbers."""
+    asked: list[FindingRecord] = []
+
+    def try_fix(finding: Finding, _: float | None, **__: Any) -> FixResult:
+        asked.append(finding.record)
+        return measured()
+
+    monkeypatch.setattr(Finding, "try_fix", try_fix)
+    again = replace(examples.findings(), findings=(replace(LARGE, cost_s=0.001),))
+    holding(bench, again, FixTarget(bench.state.model))
+    bench.try_fix("B", LARGE, wait=True)
+    settle(bench)
+    assert asked == [LARGE]
+    assert f'["{LARGE.id}"]' in bench.state.done[-1]
+    assert bench.state.bug == ""
+
+
 def test_a_running_fix_shows_its_progress_on_its_card_and_can_be_cancelled(
     bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,8 +38,8 @@ def try_fix(findings: wb.Findings, finding: Any, comparison: Any, request: Reque
     """Measure the fix of a finding against the config that it was found in."""
     job.step("getting the model and its inputs ready")
     target = findings.target or comparison.findings(cancel=job.cancel, on_step=job.step).target
-    tried = next(held for held in findings if held.record == finding)
-    return replace(tried, subject=target).try_fix(request.budget_s, progress=job.tell, cancel=job.cancel)
+    tried = replace(findings.to_try(finding), subject=target)
+    return tried.try_fix(request.budget_s, progress=job.tell, cancel=job.cancel)
 
 
 def keep_tried(

@@ -178,8 +178,8 @@ class FindingsRecord:
 
     def key_of(self, finding: FindingRecord) -> int | str:
         """Return what gives a finding of these: its id, or its position where an earlier one has that id."""
-        first = next(other for other in self.findings if other.id == finding.id)
-        return finding.id if first == finding else self.findings.index(finding)
+        same = [other for other in self.findings if other.id == finding.id]
+        return self.findings.index(finding) if finding in same[1:] else finding.id
 
     @property
     def together(self) -> float | None:

@@ -194,6 +194,10 @@ class Findings(PerRun):
             raise KeyError(key)
         return matching
 
+    def to_try(self, finding: FindingRecord) -> Finding:
+        """Return a finding of this config, with what it can be tried on."""
+        return Finding(finding, self.record.config, self.target)
+
     @property
     def badges(self) -> dict[str, str]:
         """The titles of the findings by node, for marks in the views; small findings have none."""
