@@ -19,6 +19,7 @@ from onnx import TensorProto, helper, numpy_helper
 import workbench as wb
 from tests.amount import amount
 from tests.core.prepare.test_script import run_the_script
+from workbench.core.config.embedding import embedded
 from workbench.core.measure.tolerance import least_sqnr_db
 from workbench.core.rewrites import catalogue
 from workbench.core.rewrites.casts import remove_cast_pairs
@@ -105,19 +106,44 @@ def in_branches(body: list[onnx.NodeProto], dims: Sequence[int]) -> list[onnx.No
 
 
 def test_the_catalogue_has_a_function_for_each_name() -> None:
-    functions = [rewrite.load() for rewrite in catalogue.REWRITES]
-    assert [function.__name__ for function in functions] == [entry.function for entry in catalogue.REWRITES]
-    assert [function.__module__ for function in functions] == [
-        f"workbench.core.rewrites.{rewrite.module}" for rewrite in catalogue.REWRITES
-    ]
+    for rewrite in catalogue.REWRITES:
+        function = rewrite.load()
+        assert f"{function.__module__}.{function.__name__}" == f"workbench.core.rewrites.{rewrite.function}"
 
 
 def test_all_sources_fit_into_one_script() -> None:
-    imports, code = catalogue.source_of(catalogue.BY_NAME)
-    assert "workbench" not in imports
-    assert "workbench" not in code
-    names = [node.name for node in ast.parse(code).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    assert len(names) == len(set(names))
+    """With those of the other steps: no name has two meanings."""
+    jobs = "workbench.core.worker.preparing"
+    imports, code = embedded(
+        [
+            *(f"workbench.core.rewrites.{rewrite.function}" for rewrite in catalogue.REWRITES),
+            *(f"{jobs}.conversions.{name}" for name in ("fuse", "preprocess", "quantize_calibrated", "fold")),
+            *(f"{jobs}.conversions.{name}" for name in ("quantize_at_run_time", "quantize_weights")),
+            f"{jobs}.float16.to_float16",
+        ]
+    )
+    assert "workbench" not in "".join((*imports, code))
+    assert len(defined_in(code)) == len(set(defined_in(code)))
+
+
+def test_a_script_defines_only_what_a_rewrite_needs() -> None:
+    imports, code = embedded(["workbench.core.rewrites.weights.remove_unused_weights"])
+    wanted = (
+        "from collections import Counter",
+        "from collections.abc import Iterable, Iterator",
+        "import onnx",
+    )
+    assert tuple(sorted(imports)) == wanted
+    assert defined_in(code) == [
+        *("graphs", "bodies_inside", "attributes", "_bodies", "reads_of", "names_read", "remove_named"),
+        *("remove_unused_weights", "_remove_initializers"),
+    ]
+
+
+def defined_in(code: str) -> list[str]:
+    definitions = [node for node in ast.parse(code).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    targets = [node.targets[0] for node in ast.parse(code).body if isinstance(node, ast.Assign)]
+    return [*(node.name for node in definitions), *(ast.unparse(target) for target in targets)]
 
 
 def test_an_unknown_name_is_refused_with_the_nearest() -> None:

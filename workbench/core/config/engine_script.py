@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from workbench.core.config.embedding import embedded
 from workbench.core.config.engines import EnginePart, GenAi, OpenVino, PyTorch
-from workbench.core.config.script_text import embedded, in_order
+from workbench.core.config.script_text import in_order
 
+WORKER = "workbench.core.worker"
 _OPENVINO = '''core = openvino.Core()
 compiled = core.compile_model(core.read_model(%(file)r), %(device)r, %(settings)r)
 request = compiled.create_infer_request()
@@ -98,7 +100,7 @@ def engine_script(
     elif isinstance(engine, PyTorch):
         imports, body = _torch(engine, threads, file, sample or Path(file).stem)
     else:
-        imported, code = embedded(["build", "Engine"], ["engine_tensorrt.py"])
+        imported, code = embedded([f"{WORKER}.engine_tensorrt.build", f"{WORKER}.engine_tensorrt.Engine"])
         asked = {"precision": engine.precision or "float32", "workspace": engine.workspace_bytes}
         imports, body = in_order(imported), f"\n{code}\n\n\n{_TENSORRT % {'file': file, **asked}}"
     where = [f"# for the packages of another environment: run it with {runtime!r}"] if runtime else []
@@ -110,7 +112,8 @@ def _torch(engine: PyTorch, threads: int | None, file: str, sample: str) -> tupl
     device = engine.device or "cpu"
     place, _, function = (engine.factory or "sample_models.torch_module:torch_module").rpartition(":")
     in_file = place.endswith(".py")
-    imported, code = embedded(["tensors", *(["module_of"] if in_file else [])], ["engine_torch.py"])
+    functions = ["tensors", *(["module_of"] if in_file else [])]
+    imported, code = embedded(f"{WORKER}.engine_torch.{function}" for function in functions)
     lines = [f"torch.set_num_threads({threads})"] if threads else []
     lines.append(
         f"source = module_of({place!r}, {Path(place).stem!r})"

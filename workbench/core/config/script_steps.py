@@ -22,9 +22,10 @@ from workbench.core.config.quantization import (
     WeightOnly,
 )
 from workbench.core.config.script import PRINTED, options_of, plugins_of, session_of
-from workbench.core.config.script_text import ScriptSteps
-from workbench.core.rewrites.catalogue import script_of
+from workbench.core.config.script_text import PREPARING, ScriptSteps
+from workbench.core.rewrites.catalogue import BY_NAME
 
+CONVERSIONS = f"{PREPARING}.conversions"
 EXAMPLES_FILE = "calibration.npz"
 _INTEGER = ("weight", "per_channel", "reduce_range", "op_types", "exclude")
 _EXAMPLES = '''class Examples(CalibrationDataReader):
@@ -66,25 +67,25 @@ def steps(
     if config.rewrites:
         _rewrites(script, config.rewrites)
     if config.free_dimensions:
-        script.convert("fixed", "fix_dimensions", sizes=dict(config.free_dimensions))
+        script.convert("fixed", "conversions.fix_dimensions", sizes=dict(config.free_dimensions))
     if config.fusion is not None:
         _fusion(script, config.fusion)
     precision = config.arithmetic
     if isinstance(precision, DynamicInt8 | StaticInt8):
-        script.convert("preprocessed", "preprocess")
+        script.convert("preprocessed", "conversions.preprocess")
     if isinstance(precision, DynamicInt8):
         settled = defaults.dynamic_int8(precision, family())[0]
-        script.convert("int8", "quantize_at_run_time", **_asked(settled, *_INTEGER))
+        script.convert("int8", "conversions.quantize_at_run_time", **_asked(settled, *_INTEGER))
     elif isinstance(precision, StaticInt8):
         _static(script, defaults.static_int8(precision, family())[0])
     elif isinstance(precision, WeightOnly):
-        script.convert("folded", "fold")
+        script.convert("folded", "conversions.fold")
         level = ACCURACY_LEVELS[precision.accuracy_level]
         asked = _asked(precision, "bits", "block", "algorithm", "exclude")
         settings = {"accuracy_level": level, "is_symmetric": precision.symmetric}
-        script.convert(f"int{precision.bits}", "quantize_weights", **settings, **asked)
+        script.convert(f"int{precision.bits}", "conversions.quantize_weights", **settings, **asked)
     elif isinstance(precision, Float16):
-        script.convert("float16", "to_float16", **_asked(precision, "keep_io", "blocked_ops"))
+        script.convert("float16", "float16.to_float16", **_asked(precision, "keep_io", "blocked_ops"))
     if config.saved_graph is not None:
         if plan.plugins:
             script.blocks.append("\n".join(plugins_of(plan)))
@@ -101,9 +102,14 @@ def _asked(settings: ConfigPart, *names: str) -> dict[str, Any]:
 
 def _rewrites(script: ScriptSteps, names: tuple[str, ...]) -> None:
     source, target = script.next("rewritten")
-    imported, code = script_of(names, source)
-    script.use("save")
-    script.add(imported, f"{code}save(model, {target!r})")
+    rewrites = [BY_NAME[name].function for name in names]
+    script.use(f"{CONVERSIONS}.save", *(f"workbench.core.rewrites.{rewrite}" for rewrite in rewrites))
+    functions = "".join(f"\n    {rewrite.rpartition('.')[2]}," for rewrite in rewrites)
+    script.blocks.append(
+        f"model = onnx.load({source!r})\nfor rewrite in ({functions}\n):\n"
+        '    print(rewrite.__name__, "applied", rewrite(model), "times")\n'
+        f"save(model, {target!r})"
+    )
 
 
 def _fusion(script: ScriptSteps, fusion: TransformerFusion) -> None:
@@ -112,7 +118,7 @@ def _fusion(script: ScriptSteps, fusion: TransformerFusion) -> None:
             "# Zeros and a guessed type: wb.prepare(model, config).to_python() prints what the graph tells."
         )
     script.convert(
-        "fused", "fuse", model_type=fusion.model_type or "bert", num_heads=fusion.num_heads or 0,
+        "fused", "conversions.fuse", model_type=fusion.model_type or "bert", num_heads=fusion.num_heads or 0,
         hidden_size=fusion.hidden_size or 0, options=dict(fusion.options),
     )  # fmt: skip
     script.blocks[-1] = f"print({script.blocks[-1]})"
@@ -120,7 +126,7 @@ def _fusion(script: ScriptSteps, fusion: TransformerFusion) -> None:
 
 def _static(script: ScriptSteps, settled: StaticInt8) -> None:
     if settled.format == "qdq" and settled.per_channel:
-        script.convert("ready", "raise_opset")
+        script.convert("ready", "conversions.raise_opset")
     script.add_draw()
     count = settled.samples or RANDOM_SAMPLES
     script.add(
@@ -128,7 +134,9 @@ def _static(script: ScriptSteps, settled: StaticInt8) -> None:
         _EXAMPLES % {"count": count},
     )
     names = (*_INTEGER, "activation", "format", "calibrator", "percentile")
-    script.convert("int8", "quantize_calibrated", f"Examples({EXAMPLES_FILE!r})", **_asked(settled, *names))
+    script.convert(
+        "int8", "conversions.quantize_calibrated", f"Examples({EXAMPLES_FILE!r})", **_asked(settled, *names)
+    )
 
 
 def _compiled(script: ScriptSteps, plan: SessionPlan) -> None:
@@ -155,9 +163,9 @@ def _saved(script: ScriptSteps, form: str, plan: SessionPlan) -> None:
     source, target = script.next("saved", suffix)
     saving, loaded = [f"options.optimized_model_filepath = {target!r}"], repr(source)
     if suffix == ".ort":  # which holds its weights inside
-        script.use("whole")
+        script.use(f"{CONVERSIONS}.whole")
         loaded = f"whole({source!r}, {str(Path(target).parent)!r})"
     else:
-        script.use("is_large", "save_outside")
+        script.use(f"{CONVERSIONS}.is_large", f"{CONVERSIONS}.save_outside")
         saving.append(f"if is_large({source!r}):\n    save_outside(options)")
     script.blocks.append("\n".join([*options_of(plan), *saving, *session_of(plan, loaded), PRINTED]))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from workbench.core.config.embedding import embedded
 from workbench.core.config.script_inputs import draw_code
 
 TIME = "import time"
-WORKER = Path(__file__).parents[1] / "worker"
-CONVERSIONS = ("preparing/conversions.py", "preparing/float16.py")  # each names only those before it
+PREPARING = "workbench.core.worker.preparing"
 TIMING = """
 
 if __name__ == "__main__":  # a first look, on random inputs
@@ -66,17 +65,18 @@ class ScriptSteps:
         self.imports += imported.splitlines()
         self.blocks.append(block)
 
-    def use(self, *names: str) -> None:
-        """Have the script define these functions of the jobs, and what they call."""
-        self._used += names
+    def use(self, *functions: str) -> None:
+        """Have the script define these functions, each named with its module, and what they call."""
+        self._used += functions
 
     def convert(self, word: str, function: str, *values: str, **settings: Any) -> None:
         """Write a call of a function of the jobs. `values`: code of its last arguments."""
         source, target = self.next(word)
         arguments = [repr(source), repr(target), *(f"{name}={value!r}" for name, value in settings.items())]
         arguments += [f"examples={value}" for value in values]
-        self.use(function)
-        self.blocks.append("\n".join([f"{function}(", *(f"    {argument}," for argument in arguments), ")"]))
+        self.use(f"{PREPARING}.{function}")
+        lines = [f"{function.rpartition('.')[2]}(", *(f"    {argument}," for argument in arguments), ")"]
+        self.blocks.append("\n".join(lines))
 
     def lines(self) -> Iterator[str]:
         """Yield the script so far, the imports first and without repetition."""
@@ -91,46 +91,3 @@ def in_order(imports: Iterable[str]) -> str:
     standard = [line for line in ordered if line.split()[1].split(".")[0] in sys.stdlib_module_names]
     others = [line for line in ordered if line not in standard]
     return "\n".join([*standard, *([""] if standard else []), *others])
-
-
-def embedded(names: Iterable[str], files: Iterable[str] = CONVERSIONS) -> tuple[list[str], str]:
-    """Return the imports and the code of some functions of the worker, and of what they use."""
-    text = "\n".join((WORKER / name).read_text("utf-8") for name in files)
-    body = ast.parse(text).body
-    defined = {name: node for node in body for name in _names(node)}
-    waiting, needed = [*names], set[str]()
-    while waiting:
-        needed.add(name := waiting.pop())
-        read = {node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)}
-        waiting += [other for other in read if other in defined and other not in needed]
-    nodes = [node for node in body if not needed.isdisjoint(_names(node))]
-    imported = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    for statement in imported:
-        statement.names = [alias for alias in statement.names if _bound(alias) in needed]
-    lines, code = text.replace("noqa: BLE001 - ", "").splitlines(), ""
-    after_function = False
-    for node in (node for node in nodes if node not in imported):
-        is_function = isinstance(node, ast.FunctionDef | ast.ClassDef)
-        code += "\n\n\n" if is_function or after_function else "\n"
-        code += "\n".join(lines[node.lineno - 1 : node.end_lineno])
-        after_function = is_function
-    return [ast.unparse(node) for node in imported], code.strip()
-
-
-def _names(node: ast.stmt) -> list[str]:
-    """Return the names that a statement of a module defines."""
-    match node:
-        case ast.FunctionDef() | ast.ClassDef():
-            return [node.name]
-        case ast.Assign(targets=[ast.Name(name)]):
-            return [name]
-        case ast.ImportFrom(module=str(module)) if module.startswith("workbench."):
-            return []  # of another module of conversions, which defines it
-        case ast.Import() | ast.ImportFrom():
-            return [_bound(alias) for alias in node.names]
-    return []
-
-
-def _bound(alias: ast.alias) -> str:
-    """Return the name that an import gives to what it imports."""
-    return alias.asname or alias.name.partition(".")[0]

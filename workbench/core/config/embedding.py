@@ -1,0 +1,109 @@
+"""The source of functions of ours, with all that they need, as code of a script that imports none of ours."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+OURS = __name__.partition(".")[0] + "."
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A module: its text in lines, and the statement that defines or imports each of its names."""
+
+    lines: list[str]
+    statements: dict[str, ast.stmt]  # in the order of the text
+
+    @property
+    def modules(self) -> set[str]:
+        """Return the modules of ours that it imports from."""
+        modules = map(_module_of_ours, self.statements.values())
+        return {module for module in modules if module is not None}
+
+    def text_of(self, statement: ast.stmt) -> str:
+        """Return the code of a statement, with its decorators."""
+        decorators = getattr(statement, "decorator_list", [])
+        first = min(node.lineno for node in (statement, *decorators))
+        text = "\n".join(self.lines[first - 1 : statement.end_lineno])
+        return text.replace("noqa: BLE001 - ", "")
+
+
+def embedded(functions: Iterable[str]) -> tuple[list[str], str]:
+    """Return the imports and the code of functions, each named with its module, and of what they use."""
+    waiting = [(module, name) for module, _, name in (function.rpartition(".") for function in functions)]
+    sources, needed = dict[str, Source](), set[tuple[str, str]]()
+    while waiting:
+        module, name = waiting.pop()
+        if module not in sources:
+            sources[module] = _read(module)
+        statements = sources[module].statements
+        if (other := _module_of_ours(statements[name])) is not None:
+            waiting.append((other, name))
+        elif (module, name) not in needed:
+            needed.add((module, name))
+            read = {node.id for node in ast.walk(statements[name]) if isinstance(node, ast.Name)}
+            waiting += [(module, other) for other in sorted(read) if other in statements]
+    imports, blocks = dict[str, None](), list[tuple[bool, str]]()
+    above = {module: source.modules & sources.keys() for module, source in sources.items()}
+    for module in TopologicalSorter(above).static_order():
+        statements = sources[module].statements
+        wanted = {name: statements[name] for name in statements if (module, name) in needed}
+        for statement in dict.fromkeys(wanted.values()):
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                imports[_unparsed(statement, wanted)] = None
+            else:
+                is_constant = isinstance(statement, ast.Assign | ast.AnnAssign)
+                blocks.append((is_constant, sources[module].text_of(statement)))
+    return [*imports], _joined(blocks)
+
+
+def _read(module: str) -> Source:
+    text = ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8")
+    return Source(
+        text.splitlines(),
+        {name: statement for statement in ast.parse(text).body for name in _names(statement)},
+    )
+
+
+def _unparsed(statement: ast.Import | ast.ImportFrom, wanted: Collection[str]) -> str:
+    """Return an import statement with the names that are wanted."""
+    names = [alias for alias in statement.names if _bound(alias) in wanted]
+    if isinstance(statement, ast.Import):
+        return ast.unparse(ast.Import(names))
+    return ast.unparse(ast.ImportFrom(statement.module, names, statement.level))
+
+
+def _bound(alias: ast.alias) -> str:
+    """Return the name that an import gives to what it imports."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def _module_of_ours(statement: ast.stmt) -> str | None:
+    """Return the module that a statement imports from, if it is one of ours."""
+    module = statement.module if isinstance(statement, ast.ImportFrom) else None
+    return module if module is not None and module.startswith(OURS) else None
+
+
+def _names(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement of a module defines."""
+    match statement:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+            yield name
+        case ast.Assign(targets=[target]):
+            yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+        case ast.Import() | ast.ImportFrom():
+            yield from map(_bound, statement.names)
+
+
+def _joined(blocks: list[tuple[bool, str]]) -> str:
+    """Return the code with two empty lines around each function and class, and none between constants."""
+    code, after_constant = "", False
+    for is_constant, text in blocks:
+        code += ("\n" if is_constant and after_constant else "\n\n\n") + text
+        after_constant = is_constant
+    return code.strip()
