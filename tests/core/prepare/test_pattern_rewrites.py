@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -62,6 +63,12 @@ def test_every_input_channel_is_a_multiple_of_four_afterwards() -> None:
     weights = {weight.name: weight.dims for weight in model.graph.initializer}
     convolutions = [node for node in model.graph.node if node.op_type == "Conv"]
     assert all(weights[node.input[1]][1] % 4 == 0 for node in convolutions[1:])
+
+
+def test_declared_types_of_grown_tensors_leave_the_file() -> None:
+    model = onnx.shape_inference.infer_shapes(in_operators.odd_channels(2).model)
+    assert pad_channels(model) == 8
+    onnx.checker.check_model(model, full_check=True)
 
 
 def test_sums_around_convolutions_grow_but_not_the_output() -> None:
@@ -165,6 +172,19 @@ def test_loops_whose_constants_have_the_same_name_keep_their_own(
     loops = [_loop("Add", 1.0, "y", [], stored=stored), _loop(second, 9.0, "z", [], stored=stored)]
     steps = [numpy_helper.from_array(np.array(2, np.int64), "n")]
     check_same(model_of(loops, steps, outputs=("y", "z")), unroll_loops, applied)
+
+
+@pytest.mark.parametrize("value", [{"value_float": 0.5}, {"value_floats": [0.5]}])
+def test_a_constant_without_a_tensor_is_the_half_of_a_gelu(value: dict[str, Any]) -> None:
+    nodes = [
+        helper.make_node("Constant", [], ["half"], **value),
+        helper.make_node("Div", ["x", "root"], ["d"]),
+        helper.make_node("Erf", ["d"], ["e"]),
+        helper.make_node("Add", ["e", "one"], ["a"]),
+        helper.make_node("Mul", ["half", "a"], ["m"]),
+        helper.make_node("Mul", ["m", "x"], ["y"]),
+    ]
+    check_same(model_of(nodes, [tensor("root", value=2**0.5), tensor("one", value=1)]), fuse_gelus, 1)
 
 
 def test_a_loop_whose_step_is_a_row_of_one_number_stays() -> None:

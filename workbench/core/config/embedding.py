@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -35,33 +36,40 @@ class Source:
 
 def embedded(functions: Iterable[str]) -> tuple[list[str], str]:
     """Return the imports and the code of functions, each named with its module, and of what they use."""
-    waiting = [(module, name) for module, _, name in (function.rpartition(".") for function in functions)]
-    sources, needed = dict[str, Source](), set[tuple[str, str]]()
-    while waiting:
-        module, name = waiting.pop()
-        if module not in sources:
-            sources[module] = _read(module)
-        statements = sources[module].statements
-        if (other := _module_of_ours(statements[name])) is not None:
-            waiting.append((other, name))
-        elif (module, name) not in needed:
-            needed.add((module, name))
-            read = {node.id for node in ast.walk(statements[name]) if isinstance(node, ast.Name)}
-            waiting += [(module, other) for other in sorted(read) if other in statements]
+    needed = _needed(functions)
+    above = {module: _read(module).modules & needed.keys() for module in needed}
     imports, blocks = dict[str, None](), list[tuple[bool, str]]()
-    above = {module: source.modules & sources.keys() for module, source in sources.items()}
     for module in TopologicalSorter(above).static_order():
-        statements = sources[module].statements
-        wanted = {name: statements[name] for name in statements if (module, name) in needed}
-        for statement in dict.fromkeys(wanted.values()):
+        source, names = _read(module), needed[module]
+        statements = [statement for name, statement in source.statements.items() if name in names]
+        for statement in dict.fromkeys(statements):
             if isinstance(statement, ast.Import | ast.ImportFrom):
-                imports[_unparsed(statement, wanted)] = None
+                imports[_unparsed(statement, names)] = None
             else:
                 is_constant = isinstance(statement, ast.Assign | ast.AnnAssign)
-                blocks.append((is_constant, sources[module].text_of(statement)))
+                blocks.append((is_constant, source.text_of(statement)))
     return [*imports], _joined(blocks)
 
 
+def _needed(functions: Iterable[str]) -> dict[str, set[str]]:
+    """Return the names that functions use, and those that these use, by the module that defines them."""
+    waiting = [(module, name) for module, _, name in (function.rpartition(".") for function in functions)]
+    needed: dict[str, set[str]] = {}
+    while waiting:
+        module, name = waiting.pop()
+        statements = _read(module).statements
+        other = _module_of_ours(statements[name])
+        names = needed.setdefault(other or module, set())
+        if other is not None:
+            waiting.append((other, name))
+        elif name not in names:
+            names.add(name)
+            read = {node.id for node in ast.walk(statements[name]) if isinstance(node, ast.Name)}
+            waiting += [(module, used) for used in sorted(read) if used in statements]
+    return needed
+
+
+@cache
 def _read(module: str) -> Source:
     text = ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8")
     return Source(

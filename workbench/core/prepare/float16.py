@@ -8,7 +8,8 @@ from workbench.core.config import Config, Float16
 from workbench.core.errors import PrepareError
 from workbench.core.models.element_type import ElementType
 from workbench.core.models.model import Model
-from workbench.core.prepare.nodes import appeared, in_words, op_types
+from workbench.core.models.operators import count_operators
+from workbench.core.prepare.nodes import appeared, in_words
 from workbench.core.prepare.step import Answer, Step, Summary
 from workbench.core.text import listed
 
@@ -55,4 +56,4 @@ def _has_float32(model: Model) -> bool:
     graph = model.structure.graph
     types = {tensor.data_type for tensor in graph.initializer}
     types |= {value.type.tensor_type.elem_type for value in graph.input}
-    return ElementType.FLOAT in types or "Constant" in op_types(model)
+    return ElementType.FLOAT in types or "Constant" in count_operators(model.structure)

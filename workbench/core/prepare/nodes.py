@@ -60,11 +60,6 @@ def _resolved(name: str, known: set[str], makers: Mapping[str, str], before: Map
     )
 
 
-def op_types(model: Model) -> set[str]:
-    """Return the types of all nodes, bodies included."""
-    return {node.op_type for graph in graphs(model.structure) for node in graph.node}
-
-
 def appeared(answer: Mapping[str, Any], kinds: tuple[str, ...] = _INTEGER_OPERATORS) -> dict[str, int]:
     """Return the number of operators of these types that a step added."""
     before, after = answer.get("before", {}), answer.get("after", {})

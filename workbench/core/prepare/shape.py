@@ -49,19 +49,16 @@ def transformer_shape(model: ModelProto) -> TransformerShape:
 
 def _small_constants(model: ModelProto, nodes: list[NodeProto]) -> dict[str, list[int]]:
     """Return the integer constants that can be (parts of) shapes, by tensor name."""
+    from workbench.core.rewrites.scopes import value_of
+
     constants: dict[str, list[int]] = {}
     for graph in graphs(model):
         for tensor in graph.initializer:
             _add_small(constants, tensor.name, tensor)
     for node in nodes:
-        if node.op_type == "Constant":
-            for attribute in node.attribute:
-                if attribute.name == "value":
-                    _add_small(constants, node.output[0], attribute.t)
-                elif attribute.name == "value_ints":
-                    constants[node.output[0]] = list(attribute.ints)
-                elif attribute.name == "value_int":
-                    constants[node.output[0]] = [attribute.i]
+        tensor = value_of(node) if node.op_type == "Constant" else None
+        if tensor is not None:
+            _add_small(constants, node.output[0], tensor)
     for node in nodes:  # operators that exporters insert between a constant and its use
         if node.op_type in ("Unsqueeze", "Identity", "Cast") and node.input and node.input[0] in constants:
             constants[node.output[0]] = constants[node.input[0]]

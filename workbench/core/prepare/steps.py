@@ -82,7 +82,7 @@ def rewritten(names: tuple[str, ...]) -> Step:
 
     versions = tuple(f"{name} {version}" for name, version in versions_of(packages).items())
     return Step(
-        "model rewrites", "preparing.rewrite", arguments, summarize, depends_on=versions, generation=5
+        "model rewrites", "preparing.rewrite", arguments, summarize, depends_on=versions, generation=6
     )
 
 

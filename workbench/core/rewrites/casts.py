@@ -2,9 +2,8 @@
 
 import onnx
 
-from workbench.core.rewrites.graphs import with_bodies
-from workbench.core.rewrites.scopes import Scope, is_standard, names_read, scopes_of
-from workbench.core.rewrites.wiring import attribute_of
+from workbench.core.rewrites.changes import remove_unread_nodes
+from workbench.core.rewrites.scopes import Scope, integer_of, is_standard, scopes_of
 
 FLOAT, DOUBLE = onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE
 WIDER: dict[int, tuple[int, ...]] = {  # types that hold every value of the first one
@@ -18,16 +17,15 @@ def remove_cast_pairs(model: onnx.ModelProto) -> int:
     """Make an Identity of each Cast that goes back; remove first Casts that nothing reads any more."""
     count = 0
     for scope in scopes_of(model):
-        makers = {node.output[0]: node for node in scope.graph.node if is_standard(node, "Cast")}
-        for node in makers.values():
-            first = makers.get(node.input[0])
+        for node in [node for node in scope.graph.node if is_standard(node, "Cast")]:
+            first = scope.maker(node.input[0], "Cast")
             if first is not None and _goes_back(first, node, scope):
                 node.op_type = "Identity"
                 node.input[0] = first.input[0]
                 del node.attribute[:]
                 count += 1
     if count:
-        _remove_dead_casts(model)
+        remove_unread_nodes(model, "Cast")
     return count
 
 
@@ -36,17 +34,5 @@ def _goes_back(first: onnx.NodeProto, second: onnx.NodeProto, scope: Scope) -> b
     start = scope.types.get(first.input[0])
     if start is None:
         return False
-    return _cast_target(first) in WIDER.get(start.element, ()) and _cast_target(second) == start.element
-
-
-def _cast_target(node: onnx.NodeProto) -> int | None:
-    target = attribute_of(node, "to")
-    return None if target is None else target.i
-
-
-def _remove_dead_casts(model: onnx.ModelProto) -> None:
-    read = names_read(model)
-    for graph in with_bodies(model.graph):
-        for place in reversed(range(len(graph.node))):
-            if is_standard(graph.node[place], "Cast") and graph.node[place].output[0] not in read:
-                del graph.node[place]
+    wider, back = (integer_of(node, "to", onnx.TensorProto.UNDEFINED) for node in (first, second))
+    return wider in WIDER.get(start.element, ()) and back == start.element

@@ -3,15 +3,9 @@
 import numpy as np
 import onnx
 
-from workbench.core.rewrites.scopes import is_standard
-from workbench.core.rewrites.wiring import (
-    Additions,
-    Wiring,
-    attribute_of,
-    remove_named,
-    remove_stale_types,
-    wirings_of,
-)
+from workbench.core.rewrites.changes import Additions, remove_named
+from workbench.core.rewrites.scopes import Scope, integer_of, is_standard, scopes_of
+from workbench.core.rewrites.weights import remove_unused_weights
 
 CHANNEL_MULTIPLE = 4  # ORT's condition for input channels
 LEAST_CHANNELS = 8  # fewer are read in the plain layout anyway
@@ -28,25 +22,24 @@ def pad_channels(model: onnx.ModelProto) -> int:
     New channels of a convolution have weights of 0, and its readers multiply them by 0.
     """
     new, count = Additions(model), 0
-    main = wirings_of(model)[0]
+    main = scopes_of(model)[0]
     for tensors in _groups(main):
         channels = _channels_of(main, tensors)
         missing = 0 if channels is None else -channels % CHANNEL_MULTIPLE
         if channels is None or not missing or channels < LEAST_CHANNELS or not _can_grow(main, tensors):
             continue
-        touched = {id(node): node for name in tensors for node in _around(main, name)}
+        touched = {id(node): node for name in sorted(tensors) for node in _around(main, name)}
         for node in touched.values():
             _grow(main, node, tensors, missing, new)
-        main = wirings_of(model)[0]  # with the new weights
+        remove_named(model.graph.value_info, tensors)  # a declared type has the old number of channels
+        main = scopes_of(model)[0]  # with the new weights
         count += len(tensors)
     if count:
-        remove_stale_types(model.graph)
-        read = {name for wiring in wirings_of(model) for name in (*wiring.readers, *wiring.bound)}
-        remove_named(model.graph.initializer, {tensor.name for tensor in model.graph.initializer} - read)
+        remove_unused_weights(model)
     return count
 
 
-def _groups(main: Wiring) -> list[set[str]]:
+def _groups(main: Scope) -> list[set[str]]:
     """Return the sets of tensors that have their channels in common."""
     group_of: dict[str, set[str]] = {}
 
@@ -65,16 +58,16 @@ def _groups(main: Wiring) -> list[set[str]]:
     return list({id(group): group for group in group_of.values()}.values())
 
 
-def _around(main: Wiring, name: str) -> list[onnx.NodeProto]:
+def _around(main: Scope, name: str) -> list[onnx.NodeProto]:
     maker = main.makers.get(name)
     return [*([maker] if maker is not None else []), *main.readers.get(name, [])]
 
 
-def _channels_of(main: Wiring, tensors: set[str]) -> int | None:
+def _channels_of(main: Scope, tensors: set[str]) -> int | None:
     """Return the number of channels, if it is known and the same for all."""
     counts = set()
     for name in tensors:
-        known = main.scope.types.get(name)
+        known = main.types.get(name)
         if known is None or known.rank != 4 or known.dims is None:
             return None
         counts.add(known.dims[1])
@@ -82,7 +75,7 @@ def _channels_of(main: Wiring, tensors: set[str]) -> int | None:
     return count if isinstance(count, int) else None
 
 
-def _can_grow(main: Wiring, tensors: set[str]) -> bool:
+def _can_grow(main: Scope, tensors: set[str]) -> bool:
     """Return whether only convolutions with constant weights make and read these tensors."""
     for name in tensors:
         if name in main.bound or name not in main.makers:
@@ -102,17 +95,16 @@ def _can_grow(main: Wiring, tensors: set[str]) -> bool:
     return True
 
 
-def _is_plain(main: Wiring, conv: onnx.NodeProto) -> bool:
+def _is_plain(main: Scope, conv: onnx.NodeProto) -> bool:
     """Return whether a convolution has one group, and constant float32 weights."""
-    group = attribute_of(conv, "group")
     parts = [name for name in conv.input[1:] if name]
-    return (group is None or group.i == 1) and all(
-        main.array(name) is not None and main.scope.constants[name].data_type == onnx.TensorProto.FLOAT
+    return integer_of(conv, "group", 1) == 1 and all(
+        main.array(name) is not None and main.constants[name].data_type == onnx.TensorProto.FLOAT
         for name in parts
     )
 
 
-def _grow(main: Wiring, node: onnx.NodeProto, tensors: set[str], missing: int, new: Additions) -> None:
+def _grow(main: Scope, node: onnx.NodeProto, tensors: set[str], missing: int, new: Additions) -> None:
     """Pad the parameters of a node that makes or reads the group."""
     if is_standard(node, "BatchNormalization"):
         for place, value in ((1, 0.0), (2, 0.0), (3, 0.0), (4, 1.0)):
@@ -128,7 +120,7 @@ def _grow(main: Wiring, node: onnx.NodeProto, tensors: set[str], missing: int, n
 
 
 def _pad_input(
-    main: Wiring, node: onnx.NodeProto, place: int, pads: list[tuple[int, int]], new: Additions,
+    main: Scope, node: onnx.NodeProto, place: int, pads: list[tuple[int, int]], new: Additions,
     value: float = 0.0,
 ) -> None:  # fmt: skip
     array = main.array(node.input[place])

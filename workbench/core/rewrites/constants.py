@@ -1,10 +1,8 @@
 """Weights that are inputs of the graph, and values of Constant nodes, as constants in the file."""
 
-import numpy as np
 import onnx
-from onnx import numpy_helper
 
-from workbench.core.rewrites.scopes import CONSTANTS_IR_VERSION, is_of_adapter, is_standard
+from workbench.core.rewrites.scopes import CONSTANTS_IR_VERSION, is_of_adapter, is_standard, value_of
 
 
 def take_weights_out_of_inputs(model: onnx.ModelProto) -> int:
@@ -32,33 +30,12 @@ def store_constants(model: onnx.ModelProto) -> int:
     graph, count = model.graph, 0
     for place in reversed(range(len(graph.node))):
         node = graph.node[place]
-        tensor = _value_of(node) if is_standard(node, "Constant") else None
+        tensor = value_of(node) if is_standard(node, "Constant") else None
         if tensor is not None:
-            tensor.name = node.output[0]
             graph.initializer.append(tensor)
+            graph.initializer[-1].name = node.output[0]
             del graph.node[place]
             count += 1
     if count:
         model.ir_version = max(model.ir_version, CONSTANTS_IR_VERSION)
     return count
-
-
-def _value_of(node: onnx.NodeProto) -> onnx.TensorProto | None:
-    """Return the value as a tensor; None for text and sparse tensors."""
-    attribute = node.attribute[0] if len(node.attribute) == 1 else None
-    if attribute is None:
-        return None
-    if attribute.name == "value":
-        tensor = onnx.TensorProto()
-        tensor.CopyFrom(attribute.t)
-        return tensor
-    values = {
-        "value_float": (attribute.f, np.float32),
-        "value_floats": (attribute.floats, np.float32),
-        "value_int": (attribute.i, np.int64),
-        "value_ints": (attribute.ints, np.int64),
-    }
-    if attribute.name not in values:
-        return None
-    value, kind = values[attribute.name]
-    return numpy_helper.from_array(np.array(value, kind))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import onnx
 from onnx import numpy_helper
 
+from workbench.core.rewrites.changes import Additions, remove_named, remove_stale_types
 from workbench.core.rewrites.graphs import with_bodies
 from workbench.core.rewrites.scopes import (
     CONSTANTS_IR_VERSION,
@@ -16,7 +17,6 @@ from workbench.core.rewrites.scopes import (
     reads_of,
     scopes_of,
 )
-from workbench.core.rewrites.wiring import Additions, Wiring, remove_named, remove_stale_types
 
 HEIGHT_AXIS = 2
 AXES_INPUT_OPSET = 13  # since then, Squeeze and Unsqueeze take their axes as an input
@@ -48,7 +48,8 @@ def widen_convolutions(model: onnx.ModelProto) -> int:
         _widen(scope.graph, node, axes, new)
     captured = captured_names(model)
     for scope in {id(scope.graph): scope for scope, _ in chosen}.values():
-        _Pairs(Wiring(scope, captured), axes, new).merge()
+        now = Scope(scope.graph, scope.constants, scope.types, captured)
+        _Pairs(now, axes, new).merge()
     return len(chosen)
 
 
@@ -118,8 +119,8 @@ def _place(nodes: Iterable[onnx.NodeProto], node: onnx.NodeProto) -> int:
 class _Pairs:
     """Move each Squeeze behind elementwise operators, and leave it out before an Unsqueeze."""
 
-    def __init__(self, wiring: Wiring, axes: list[str], new: Additions) -> None:
-        self.graph, self.bound, self.readers = wiring.graph, wiring.bound, wiring.readers
+    def __init__(self, scope: Scope, axes: list[str], new: Additions) -> None:
+        self.graph, self.bound, self.readers = scope.graph, scope.bound, scope.readers
         self.axes, self.new = axes, new
         self.nodes = list(self.graph.node)
 

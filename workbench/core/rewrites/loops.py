@@ -4,8 +4,17 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from workbench.core.rewrites.scopes import Scope, defined_names, is_standard, opset_of, scopes_of
-from workbench.core.rewrites.wiring import Additions, attribute_of, put_in_place, remove_stale_types
+from workbench.core.rewrites.changes import Additions, put_in_place, remove_stale_types
+from workbench.core.rewrites.scopes import (
+    Scope,
+    attribute_of,
+    defined_names,
+    integer_of,
+    is_standard,
+    opset_of,
+    scopes_of,
+    value_of,
+)
 
 AXES_AS_INPUT_OPSET = 13
 ROW_WISE = (
@@ -86,11 +95,10 @@ class _Steps:
     def _take(self, node: onnx.NodeProto) -> bool:
         """Add the node that does the same for all steps; return whether there is one."""
         if is_standard(node, "Constant"):
-            value = attribute_of(node, "value")
-            if value is None:
-                return False
-            self._keep(value.t, node.output[0])
-            return True
+            value = value_of(node)
+            if value is not None:
+                self._keep(value, node.output[0])
+            return value is not None
         if is_standard(node, "Gather"):
             return self._take_row(node)
         if any(name in (value.name for value in self.body.input) for name in node.input):
@@ -112,11 +120,11 @@ class _Steps:
 
     def _take_row(self, node: onnx.NodeProto) -> bool:
         """Let the rows of all steps be the tensor that one step takes its row of."""
-        axis, source = attribute_of(node, "axis"), node.input[0]
+        source = node.input[0]
         known = self.outer.types.get(source)
         step = self.body.input[0].name
         is_step = node.input[1] == step and self._rank(step) != 1 and source not in self.own
-        if not is_step or (axis is not None and axis.i) or known is None or not known.dims:
+        if not is_step or integer_of(node, "axis", 0) or known is None or not known.dims:
             return False
         if known.dims[0] != self.steps:
             return False

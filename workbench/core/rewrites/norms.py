@@ -3,8 +3,8 @@
 import numpy as np
 import onnx
 
-from workbench.core.rewrites.scopes import is_standard, opset_of
-from workbench.core.rewrites.wiring import Additions, Wiring, attribute_of, remove_unread_nodes, wirings_of
+from workbench.core.rewrites.changes import Additions, remove_unread_nodes
+from workbench.core.rewrites.scopes import Scope, attribute_of, integer_of, is_standard, opset_of, scopes_of
 
 LAYER_NORM_OPSET = 17
 
@@ -14,29 +14,29 @@ def fuse_layer_norms(model: onnx.ModelProto) -> int:
     if opset_of(model) < LAYER_NORM_OPSET:
         return 0
     new, count = Additions(model), 0
-    for wiring in wirings_of(model):
-        for node in [node for node in wiring.graph.node if is_standard(node, "Div")]:
-            count += _fuse_layer_norm(wiring, node, new)
+    for scope in scopes_of(model):
+        for node in [node for node in scope.graph.node if is_standard(node, "Div")]:
+            count += _fuse_layer_norm(scope, node, new)
     if count:
         remove_unread_nodes(model, "ReduceMean", "Sub", "Pow", "Mul", "Add", "Sqrt", "Div")
     return count
 
 
-def _fuse_layer_norm(wiring: Wiring, divided: onnx.NodeProto, new: Additions) -> bool:
-    match = _normalized(wiring, divided)
+def _fuse_layer_norm(scope: Scope, divided: onnx.NodeProto, new: Additions) -> bool:
+    match = _normalized(scope, divided)
     if match is None:
         return False
     source, epsilon = match
-    known = wiring.scope.types.get(source)
+    known = scope.types.get(source)
     width = None if known is None or not known.dims else known.dims[-1]
     if known is None or known.element != onnx.TensorProto.FLOAT or not isinstance(width, int):
         return False
-    last, scale = divided, _vector(wiring, divided, "Mul", width)
+    last, scale = divided, _vector(scope, divided, "Mul", width)
     if scale is not None:
-        last = wiring.readers[divided.output[0]][0]
-    bias = _vector(wiring, last, "Add", width)
+        last = scope.readers[divided.output[0]][0]
+    bias = _vector(scope, last, "Add", width)
     if bias is not None:
-        last = wiring.readers[last.output[0]][0]
+        last = scope.readers[last.output[0]][0]
     if scale is None:
         scale = new.constant(f"{last.output[0]}_scale", np.ones(width, np.float32))
     last.op_type = "LayerNormalization"
@@ -48,63 +48,60 @@ def _fuse_layer_norm(wiring: Wiring, divided: onnx.NodeProto, new: Additions) ->
     return True
 
 
-def _normalized(wiring: Wiring, divided: onnx.NodeProto) -> tuple[str, float] | None:
+def _normalized(scope: Scope, divided: onnx.NodeProto) -> tuple[str, float] | None:
     """Return x and epsilon of (x - mean) / √(variance + epsilon)."""
-    centred = wiring.maker(divided.input[0], "Sub")
-    root = wiring.maker(divided.input[1], "Sqrt")
-    add = None if root is None else wiring.maker(root.input[0], "Add")
+    centred = scope.maker(divided.input[0], "Sub")
+    root = scope.maker(divided.input[1], "Sqrt")
+    add = None if root is None else scope.maker(root.input[0], "Add")
     if centred is None or add is None:
         return None
     source = centred.input[0]
-    if not _is_mean(wiring, centred.input[1], source):
+    if not _is_mean(scope, centred.input[1], source):
         return None
     for spread, small in (tuple(add.input), tuple(reversed(add.input))):
-        epsilon = wiring.number(small)
-        mean = wiring.maker(spread, "ReduceMean")
-        if epsilon is None or mean is None or not _is_mean(wiring, spread, mean.input[0]):
+        epsilon = scope.number(small)
+        mean = scope.maker(spread, "ReduceMean")
+        if epsilon is None or mean is None or not _is_mean(scope, spread, mean.input[0]):
             continue
-        square = wiring.maker(mean.input[0], "Pow", "Mul")
-        if square is not None and all(
-            _is_centred(wiring, name, centred) for name in _squared(wiring, square)
-        ):
+        square = scope.maker(mean.input[0], "Pow", "Mul")
+        if square is not None and all(_is_centred(scope, name, centred) for name in _squared(scope, square)):
             return source, epsilon
     return None
 
 
-def _squared(wiring: Wiring, square: onnx.NodeProto) -> list[str]:
+def _squared(scope: Scope, square: onnx.NodeProto) -> list[str]:
     """Return what is squared; an impossible name for another power."""
     if square.op_type == "Mul":
         return list(square.input)
-    return [square.input[0] if wiring.is_number(square.input[1], 2.0) else ""]
+    return [square.input[0] if scope.is_number(square.input[1], 2.0) else ""]
 
 
-def _is_centred(wiring: Wiring, name: str, centred: onnx.NodeProto) -> bool:
+def _is_centred(scope: Scope, name: str, centred: onnx.NodeProto) -> bool:
     """Return whether a tensor is the centred one, or made by a second Sub with the same inputs."""
-    again = wiring.maker(name, "Sub")
+    again = scope.maker(name, "Sub")
     return again is not None and again.input[0] == centred.input[0] and _is_mean(
-        wiring, again.input[1], centred.input[0]
+        scope, again.input[1], centred.input[0]
     )  # fmt: skip
 
 
-def _is_mean(wiring: Wiring, name: str, source: str) -> bool:
+def _is_mean(scope: Scope, name: str, source: str) -> bool:
     """Return whether a tensor is the mean of this one over the last axis, which it keeps."""
-    mean = wiring.maker(name, "ReduceMean")
-    known = wiring.scope.types.get(source)
+    mean = scope.maker(name, "ReduceMean")
+    known = scope.types.get(source)
     if mean is None or mean.input[0] != source:
         return False
-    kept = attribute_of(mean, "keepdims")
-    axes = wiring.integers(mean, "axes", 1)
+    axes = scope.integers(mean, "axes", 1)
     last = -1 if known is None or known.rank is None else known.rank - 1
-    return (kept is None or kept.i == 1) and axes in ([-1], [last])
+    return integer_of(mean, "keepdims", 1) == 1 and axes in ([-1], [last])
 
 
-def _vector(wiring: Wiring, node: onnx.NodeProto, op_type: str, width: int) -> str | None:
+def _vector(scope: Scope, node: onnx.NodeProto, op_type: str, width: int) -> str | None:
     """Return the constant of this width that the only reader of a node multiplies or adds."""
-    reader = wiring.only_reader(node.output[0], op_type)
+    reader = scope.only_reader(node.output[0], op_type)
     if reader is None:
         return None
     for name in reader.input:
-        tensor = wiring.scope.constants.get(name)
+        tensor = scope.constants.get(name)
         if tensor is not None and list(tensor.dims) == [width] and tensor.data_type == 1:
             return str(name)
     return None
@@ -113,21 +110,20 @@ def _vector(wiring: Wiring, node: onnx.NodeProto, op_type: str, width: int) -> s
 def fold_batch_norms(model: onnx.ModelProto) -> int:
     """Fold each batch normalization into the only Conv before it, or the only one behind without pads."""
     new, count = Additions(model), 0
-    for wiring in wirings_of(model):
-        for node in [node for node in wiring.graph.node if is_standard(node, "BatchNormalization")]:
-            known = _parameters(wiring, node)
+    for scope in scopes_of(model):
+        for node in [node for node in scope.graph.node if is_standard(node, "BatchNormalization")]:
+            known = _parameters(scope, node)
             if known is not None:
-                count += _fold_backward(wiring, node, *known, new) or _fold_forward(wiring, node, *known, new)
+                count += _fold_backward(scope, node, *known, new) or _fold_forward(scope, node, *known, new)
     if count:
         remove_unread_nodes(model, "BatchNormalization")
     return count
 
 
-def _parameters(wiring: Wiring, node: onnx.NodeProto) -> tuple[np.ndarray, np.ndarray] | None:
+def _parameters(scope: Scope, node: onnx.NodeProto) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the factor and the summand of each channel; None while training, or if they are computed."""
-    training = attribute_of(node, "training_mode")
-    arrays = [wiring.array(name) for name in node.input[1:5]]
-    if len(node.output) != 1 or (training is not None and training.i):
+    arrays = [scope.array(name) for name in node.input[1:5]]
+    if len(node.output) != 1 or integer_of(node, "training_mode", 0):
         return None
     if len(arrays) != 4 or any(array is None or array.ndim != 1 for array in arrays):
         return None  # with spatial=0, before opset 9, each element has parameters of its own
@@ -138,12 +134,12 @@ def _parameters(wiring: Wiring, node: onnx.NodeProto) -> tuple[np.ndarray, np.nd
 
 
 def _fold_backward(
-    wiring: Wiring, node: onnx.NodeProto, factor: np.ndarray, shift: np.ndarray, new: Additions
+    scope: Scope, node: onnx.NodeProto, factor: np.ndarray, shift: np.ndarray, new: Additions
 ) -> bool:
-    conv = wiring.maker(node.input[0], "Conv")
-    if conv is None or wiring.only_reader(conv.output[0], "BatchNormalization") is not node:
+    conv = scope.maker(node.input[0], "Conv")
+    if conv is None or scope.only_reader(conv.output[0], "BatchNormalization") is not node:
         return False
-    arrays = _conv_arrays(wiring, conv)
+    arrays = _conv_arrays(scope, conv)
     if arrays is None:
         return False
     weight, bias = arrays
@@ -152,19 +148,18 @@ def _fold_backward(
 
 
 def _fold_forward(
-    wiring: Wiring, node: onnx.NodeProto, factor: np.ndarray, shift: np.ndarray, new: Additions
+    scope: Scope, node: onnx.NodeProto, factor: np.ndarray, shift: np.ndarray, new: Additions
 ) -> bool:
-    conv = wiring.only_reader(node.output[0], "Conv")
-    arrays = None if conv is None else _conv_arrays(wiring, conv)
+    conv = scope.only_reader(node.output[0], "Conv")
+    arrays = None if conv is None else _conv_arrays(scope, conv)
     if conv is None or arrays is None or conv.input[0] != node.output[0]:
         return False
     pads, auto_pad = attribute_of(conv, "pads"), attribute_of(conv, "auto_pad")
-    group = attribute_of(conv, "group")
     if (pads is not None and any(pads.ints)) or (
         auto_pad is not None and auto_pad.s not in (b"NOTSET", b"VALID")
     ):
         return False  # the border would be padded with zeros behind the normalization, not before it
-    if group is not None and group.i != 1:
+    if integer_of(conv, "group", 1) != 1:
         return False
     weight, bias = arrays
     summed = weight.reshape(*weight.shape[:2], -1).sum(axis=2)
@@ -173,14 +168,14 @@ def _fold_forward(
     return _bypass(node, node.input[0])
 
 
-def _conv_arrays(wiring: Wiring, conv: onnx.NodeProto) -> tuple[np.ndarray, np.ndarray] | None:
+def _conv_arrays(scope: Scope, conv: onnx.NodeProto) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the weight and the bias of a convolution, zeros for none; None if they are computed."""
-    weight = wiring.array(conv.input[1])
-    if weight is None or wiring.scope.constants[conv.input[1]].data_type != onnx.TensorProto.FLOAT:
+    weight = scope.array(conv.input[1])
+    if weight is None or scope.constants[conv.input[1]].data_type != onnx.TensorProto.FLOAT:
         return None
     if len(conv.input) < 3 or not conv.input[2]:
         return weight.astype(np.float64), np.zeros(weight.shape[0])
-    bias = wiring.array(conv.input[2])
+    bias = scope.array(conv.input[2])
     return None if bias is None else (weight.astype(np.float64), bias.astype(np.float64))
 
 

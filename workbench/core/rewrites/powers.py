@@ -5,8 +5,8 @@ from math import prod
 import onnx
 from onnx import numpy_helper
 
+from workbench.core.rewrites.changes import Additions, replace_nodes
 from workbench.core.rewrites.scopes import FLOAT_TYPES, Scope, opset_of
-from workbench.core.rewrites.wiring import Additions, Wiring, replace_nodes
 
 LEAST_POWER_OPSET = 7  # before it, Pow broadcast by an attribute
 SPELLED_POWERS: dict[float, tuple[str, ...]] = {
@@ -35,9 +35,9 @@ def _operators_of(node: onnx.NodeProto, scope: Scope) -> tuple[str, ...]:
     return SPELLED_POWERS.get(float(numpy_helper.to_array(exponent).reshape(-1)[0]), ())
 
 
-def _spelled_power(power: onnx.NodeProto, wiring: Wiring, new: Additions) -> list[onnx.NodeProto]:
+def _spelled_power(power: onnx.NodeProto, scope: Scope, new: Additions) -> list[onnx.NodeProto]:
     """Return the operators that compute the same as a Pow; the last one keeps its name and output."""
-    operators = _operators_of(power, wiring.scope)
+    operators = _operators_of(power, scope)
     if not operators:
         return []
     value, made = power.input[0], list[onnx.NodeProto]()

@@ -3,15 +3,8 @@
 import numpy as np
 import onnx
 
-from workbench.core.rewrites.scopes import is_standard, opset_of
-from workbench.core.rewrites.wiring import (
-    Additions,
-    Wiring,
-    attribute_of,
-    remove_stale_types,
-    replace_nodes,
-    wirings_of,
-)
+from workbench.core.rewrites.changes import Additions, remove_stale_types, replace_nodes
+from workbench.core.rewrites.scopes import Scope, attribute_of, is_standard, opset_of, scopes_of
 
 SLICE_INPUTS_OPSET = 10
 VOCABULARY = 1_000  # columns; a product with fewer makes no logits
@@ -45,7 +38,7 @@ def product_of(node: onnx.NodeProto) -> tuple[list[int], list[int], list[int]] |
     return left, right, back
 
 
-def _spelled_einsum(node: onnx.NodeProto, _: Wiring, new: Additions) -> list[onnx.NodeProto]:
+def _spelled_einsum(node: onnx.NodeProto, _: Scope, new: Additions) -> list[onnx.NodeProto]:
     """Return MatMul for an Einsum, between the transposes that it needs."""
     plan = product_of(node)
     if plan is None:
@@ -77,9 +70,9 @@ def keep_last_logits(model: onnx.ModelProto) -> int:
         return 0
     new, count, graph = Additions(model), 0, model.graph
     outputs = {value.name: value for value in graph.output}
-    main = wirings_of(model)[0]
+    main = scopes_of(model)[0]
     for node in [node for node in graph.node if is_standard(node, "MatMul") and node.output[0] in outputs]:
-        table, known = main.scope.constants.get(node.input[1]), main.scope.types.get(node.input[0])
+        table, known = main.constants.get(node.input[1]), main.types.get(node.input[0])
         is_table = table is not None and len(table.dims) == 2 and table.dims[1] >= VOCABULARY
         if not is_table or node.output[0] in main.readers or known is None or known.rank != 3:
             continue

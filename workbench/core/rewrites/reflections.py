@@ -4,8 +4,8 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from workbench.core.rewrites.scopes import opset_of
-from workbench.core.rewrites.wiring import Additions, Wiring, attribute_of, replace_nodes
+from workbench.core.rewrites.changes import Additions, replace_nodes
+from workbench.core.rewrites.scopes import Scope, attribute_of, opset_of
 
 LEAST_PAD_OPSET = 11  # since then, Pad takes its pads as an input, and Slice its steps
 
@@ -15,13 +15,13 @@ def spell_reflections_out(model: onnx.ModelProto) -> int:
     return 0 if opset_of(model) < LEAST_PAD_OPSET else replace_nodes(model, "Pad", _spelled_pad)
 
 
-def _reflected(wiring: Wiring, node: onnx.NodeProto) -> dict[int, tuple[int, int]]:
+def _reflected(scope: Scope, node: onnx.NodeProto) -> dict[int, tuple[int, int]]:
     """Return the elements that a Pad reflects at begin and end of each axis; none where it must stay."""
     mode = attribute_of(node, "mode")
     if mode is None or mode.s != b"reflect":
         return {}
-    pads = wiring.integers(node, "pads", 1)
-    axes = wiring.integers(node, "axes", 3) if len(node.input) > 3 and node.input[3] else None
+    pads = scope.integers(node, "pads", 1)
+    axes = scope.integers(node, "axes", 3) if len(node.input) > 3 and node.input[3] else None
     if pads is None or min(pads, default=0) < 0 or (len(node.input) > 3 and node.input[3] and axes is None):
         return {}
     half = len(pads) // 2
@@ -29,9 +29,9 @@ def _reflected(wiring: Wiring, node: onnx.NodeProto) -> dict[int, tuple[int, int
     return {axis: (begin, end) for axis, begin, end in sizes if begin or end}
 
 
-def _spelled_pad(pad: onnx.NodeProto, wiring: Wiring, new: Additions) -> list[onnx.NodeProto]:
+def _spelled_pad(pad: onnx.NodeProto, scope: Scope, new: Additions) -> list[onnx.NodeProto]:
     """Return slices and a concatenation for each axis of a Pad; the last one keeps its output."""
-    pads = _reflected(wiring, pad)
+    pads = _reflected(scope, pad)
     value, stem, made = pad.input[0], pad.output[0], list[onnx.NodeProto]()
 
     def reflected(source: str, start: int, stop: int, axis: int) -> str:

@@ -7,9 +7,9 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from workbench.core.rewrites.changes import remove_named
 from workbench.core.rewrites.graphs import bodies_inside, graphs, with_bodies
 from workbench.core.rewrites.scopes import defined_names, names_read
-from workbench.core.rewrites.wiring import remove_named
 
 LEAST_SHARED_BYTES = 1024  # scalars stay apart: a pattern may want its own
 DENORMAL_TYPES = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)

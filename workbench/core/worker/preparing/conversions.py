@@ -1,7 +1,7 @@
 """The conversions of a model file that the jobs make, by ORT's tools and onnx alone.
 
-Scripts embed the source of those that they call, so nothing here names anything of the workbench. Each
-imports its tool itself: another version of ONNX Runtime may lack one. `float16.py` has one more.
+Scripts embed the source of those that they call, with all that it names of the workbench. Each imports its
+tool itself: another version of ONNX Runtime may lack one. `float16.py` has one more.
 """
 
 import contextlib
@@ -11,6 +11,8 @@ from typing import Any
 
 import onnx
 import onnxruntime as ort
+
+from workbench.core.rewrites.scopes import opset_of
 
 MOST_IN_ONE_FILE = 1 << 30  # bytes of weights; protobuf ends at 2 GiB, and some tools fail earlier
 DATA = "model.onnx.data"
@@ -22,6 +24,7 @@ METHODS = {
 }
 INTEGERS = {"int8": "QInt8", "uint8": "QUInt8", "int16": "QInt16", "uint16": "QUInt16"}
 FORMATS = {"qdq": "QDQ", "qoperator": "QOperator"}
+PER_CHANNEL_OPSET = 13  # the first one whose DequantizeLinear takes a scale for each channel
 WITH_BIAS = ("Conv", "ConvTranspose", "Gemm")  # the bias is the third input
 
 
@@ -180,13 +183,12 @@ def quantize_at_run_time(
 
 
 def raise_opset(source: str, target: str) -> None:
-    """Convert an older file to opset 13, the first with a scale for each channel."""
+    """Convert an older file to the first opset with a scale for each channel."""
     from onnx.version_converter import convert_version
 
     model = onnx.load(source)
-    opsets = {entry.domain: entry.version for entry in model.opset_import}
-    if opsets.get("", opsets.get("ai.onnx", 13)) < 13:
-        model = convert_version(model, 13)
+    if 0 < opset_of(model) < PER_CHANNEL_OPSET:
+        model = convert_version(model, PER_CHANNEL_OPSET)
     save(model, target)
 
 

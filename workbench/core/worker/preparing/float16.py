@@ -1,6 +1,6 @@
 """The conversion of a model file to float16 that the job `half` makes, by ORT's tools and onnx alone.
 
-Scripts embed its source with that of `conversions.py`, so it names nothing else of the workbench.
+Scripts embed its source, with all that it names of the workbench.
 """
 
 import contextlib

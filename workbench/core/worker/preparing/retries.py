@@ -14,8 +14,8 @@ from workbench.core.errors import RunFailed
 from workbench.core.rewrites.graphs import bodies, with_bodies
 from workbench.core.rewrites.scopes import captured_names, opset_of
 from workbench.core.text import listed, shorten
+from workbench.core.worker.preparing.conversions import PER_CHANNEL_OPSET
 
-PER_CHANNEL_OPSET = 13  # the first one whose DequantizeLinear takes a scale for each channel
 ACTIVATIONS = ("Relu", "Clip")  # that the quantizer drops, since the scale of their output cuts as they do
 _FORMATS = {"qdq": "QuantizeLinear and DequantizeLinear", "qoperator": "integer operators"}
 COSTLY = ("Conv", "ConvTranspose", "MatMul", "Gemm", "LSTM", "GRU", "RNN", "Attention")
