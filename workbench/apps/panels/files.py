@@ -10,10 +10,10 @@ from typing import Any
 
 from workbench.core.errors import ModelError
 from workbench.core.home import cache_folder
+from workbench.core.models.loading import SUFFIXES
 from workbench.core.stored_files import trim
 from workbench.core.worker.folder import WorkerFolder
 
-MODELS = (".onnx", ".ort")
 # on Windows "C:x.onnx" is another drive's, "x.onnx:y" a hidden stream
 _FOREIGN = re.compile(r"[\x00-\x1f\x7f:]")
 
@@ -23,7 +23,7 @@ def keep(files: Sequence[Mapping[str, Any]]) -> Path:
     contents = {plain_name(file["name"]): bytes(file["content"]) for file in files}
     if len({name.casefold() for name in contents}) != len(files):
         raise ModelError("Two of the uploaded files have the same name.", "Rename one and upload them again.")
-    models = [name for name in contents if name.endswith(MODELS)]
+    models = [name for name in contents if name.endswith(SUFFIXES)]
     if len(models) != 1:
         raise ModelError(
             f"{len(contents)} files were uploaded, with {len(models)} models among them.",

@@ -8,11 +8,12 @@ from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
-from workbench.apps.panels.files import MODELS, keep
+from workbench.apps.panels.files import keep
 from workbench.apps.panels.handlers import button, error_to, follow, guarded, on_change, own_changes
 from workbench.apps.panels.markup import error_html
 from workbench.apps.server.links import LinkButton, netron_link
 from workbench.core.html_table import facts_table
+from workbench.core.models.loading import SUFFIXES
 from workbench.core.models.samples import card, sample_names
 from workbench.core.stored_files import expanded
 from workbench.core.text import bytes_text, one_line
@@ -137,6 +138,6 @@ def completions(typed: str) -> tuple[str, ...]:
     paths = [
         f"{entry}/" if entry.is_dir() else str(entry)
         for entry in entries
-        if (entry.is_dir() and not entry.name.startswith(".")) or entry.suffix in MODELS
+        if (entry.is_dir() and not entry.name.startswith(".")) or entry.suffix in SUFFIXES
     ]
     return tuple(paths[:MOST_OFFERED])

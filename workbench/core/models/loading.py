@@ -22,6 +22,7 @@ from workbench.core.text import listed, nearest, path_text, public_address, shor
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+SUFFIXES = (".onnx", ".ort")  # of the files that ONNX Runtime loads
 MAX_DOWNLOAD_BYTES = 16 * 10**9  # a guard against surprises, above the float16 weights of a 7 G model
 MAX_DOWNLOAD_S = 4 * 3600.0  # for all files together: that size at 1 MB/s
 
@@ -82,12 +83,7 @@ def _opened(path: Path) -> Model:
 
 def _from_text(source: str, progress: Progress | None) -> Model:
     path = expanded(source)
-    if (
-        source.strip()
-        and not _exists(path)
-        and Path(source).name == source
-        and path.suffix not in (".onnx", ".ort")
-    ):
+    if source.strip() and not _exists(path) and Path(source).name == source and path.suffix not in SUFFIXES:
         from workbench.core.models.samples import sample_dims, sample_names, sample_path
 
         if source in sample_names():

@@ -21,6 +21,7 @@ from workbench.core.measure.limits import ShowProgress
 from workbench.core.measure.processor_time import at_one_thread
 from workbench.core.models import Model, load
 from workbench.core.models.fingerprint import file_sha256
+from workbench.core.models.loading import SUFFIXES
 from workbench.core.models.samples import sample_names
 from workbench.core.stored_files import expanded
 from workbench.core.text import path_text, quoted
@@ -74,9 +75,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:  # a name, which a name server may send anywhere
         return host == "localhost"
-
-
-MODELS = (".onnx", ".ort")
 
 
 def on(client: Client, target: str | None = None) -> Remote:
@@ -202,7 +200,7 @@ def _sent(value: Any, files: dict[SentFile, Path]) -> Any:
             raise ConfigError(
                 f"{path_text(path)} is a folder, which does not travel", "give arrays, or an .npz file"
             )
-        if path.suffix in MODELS and path.is_file():
+        if path.suffix in SUFFIXES and path.is_file():
             value = load(path)
         elif path.is_file():
             file = SentFile(file_sha256(path), (path.name,), None)
