@@ -98,7 +98,7 @@ class NobodyWaits(threading.Event):
         self._tasks, self._key = tasks, key
 
     def is_set(self) -> bool:
-        """Return whether the worker still has this task for somebody."""
+        """Return whether the worker has this task for nobody any more."""
         task = self._tasks.get(self._key)
         return task is None or task.state == "cancelled"
 

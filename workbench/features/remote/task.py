@@ -105,13 +105,15 @@ class RemoteTask:
 
     def _check_workers(self) -> None:
         """Raise ClusterError if no worker can make the call, or the scheduler gives no answer."""
-        ask = partial(self._client.run_on_scheduler, _obstacle, worker=self._worker, target=self._target)
+        ask = partial(
+            self._client.run_on_scheduler, _obstacle, worker=self._worker, target=self._target,
+            callback_timeout=SILENT_S,  # Dask's own bound
+        )  # fmt: skip
         try:
             if self._client.status != "running":
                 raise ConnectionError(self._client.status)
-            with in_background(  # a cancel does not wait for a frozen scheduler
-                lambda _: ask(callback_timeout=SILENT_S), "ask the scheduler", self._cancel
-            ) as asking:
+            # A cancel does not wait for a frozen scheduler.
+            with in_background(lambda _: ask(), "ask the scheduler", self._cancel) as asking:
                 obstacle = asking.result()
         except (OSError, TimeoutError, RuntimeError, ValueError) as error:  # what Dask raises when it closes
             raise ClusterError(
@@ -120,15 +122,11 @@ class RemoteTask:
         if obstacle is not None:
             raise ClusterError(*obstacle)
 
-    def _hear(self, event: tuple[float, Any]) -> None:
-        """Show the progress that the worker reports, if it is well-formed; Dask adds the worker's address."""
-        try:
-            fields = dict(event[1])
-            doing = f"{fields.pop('worker')}: {fields.pop('doing')}"
-            progress = Progress(doing, **fields)
-        except (ValueError, TypeError, KeyError):
-            return
-        self._on_progress(progress)
+    def _hear(self, event: tuple[float, dict[str, Any]]) -> None:
+        """Show the progress that the worker reports; Dask adds its address, and logs what is no progress."""
+        fields = dict(event[1])
+        doing = f"{fields.pop('worker')}: {fields.pop('doing')}"
+        self._on_progress(Progress(doing, **fields))
 
     def _report(self, doing: str) -> None:
         self._on_progress(Progress(doing))
