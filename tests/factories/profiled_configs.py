@@ -3,7 +3,7 @@
 from onnx import TensorProto, helper
 
 from workbench.core.bundle.machine import Machine
-from workbench.core.models.graph import read_graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.features.profile.profiled_config import NodeRun, ProfiledConfig
 
 FLOAT, INT8, UINT8, FLOAT16 = TensorProto.FLOAT, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT16

@@ -9,7 +9,7 @@ from workbench.apps import course
 from workbench.apps.course.article import article_data
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config, Float16, StaticInt8
-from workbench.core.models.graph import read_graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.compare.result import Comparison
 from workbench.features.doctor.records import Doctor, ProviderState, Survey

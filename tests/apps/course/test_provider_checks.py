@@ -16,7 +16,7 @@ from tests.factories import comparisons, graphs
 from workbench.apps import course
 from workbench.core.bundle.machine import Gpu
 from workbench.core.config import Config
-from workbench.core.models.graph import read_graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.features.compare.result import Comparison
 from workbench.features.explain.placement.prediction import predict_all
 from workbench.features.explain.result import Explanation

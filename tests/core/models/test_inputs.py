@@ -132,6 +132,25 @@ def test_ids_are_followed_into_functions_and_subgraphs() -> None:
     assert set(load(proto).inputs().feeds[0]["x"].tolist()) == {0, 1, 2, 3, 4}
 
 
+@pytest.mark.parametrize("rows", [(3, 50), (50, 3)])
+def test_branches_may_call_two_tables_by_one_name(rows: tuple[int, int]) -> None:
+    then_branch, else_branch = (
+        helper.make_graph(
+            [helper.make_node("Gather", ["table", "ids"], ["row"], "pick")], "branch", [],
+            [tiny.tensor("row", [200, 4])],
+            [onnx.numpy_helper.from_array(tiny.weights(count, 4), "table")],
+        )
+        for count in rows
+    )  # fmt: skip
+    choose = helper.make_node(
+        "If", ["flag"], ["y"], "choose", then_branch=then_branch, else_branch=else_branch
+    )
+    inputs = [tiny.tensor("flag", [], TensorProto.BOOL), tiny.tensor("ids", [200], TensorProto.INT64)]
+    made = load(tiny.model([choose], inputs, [tiny.tensor("y", [200, 4])])).inputs()
+    assert int(np.max(made.feeds[0]["ids"])) == 2
+    assert any("ids: drawn from 0 to 2, the rows of 'table'" in guess for guess in made.guesses)
+
+
 @pytest.mark.parametrize("numbers", [[np.nan], [np.inf], [-np.inf, 1e30], [2.0**63]])
 @pytest.mark.parametrize("count", [1, 3])
 def test_numbers_that_no_integer_can_equal_are_not_taken(numbers: list[float], count: int) -> None:

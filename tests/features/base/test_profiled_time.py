@@ -12,7 +12,7 @@ from tests.factories.comparisons import ordinary
 from tests.factories.results import about
 from tests.features.profile.traces import chain, event, node, write
 from workbench.core.bundle.kinds import Part
-from workbench.core.models.graph import read_graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.features.profile.reader import read_trace
 from workbench.features.profile.result import op_type_chart
 from workbench.features.profile.roofline.node_limits import roofline

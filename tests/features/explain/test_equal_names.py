@@ -13,7 +13,7 @@ from onnx import ModelProto, helper
 from tests.features.explain.conftest import LIGHT
 from tests.features.explain.models import MODELS
 from workbench.core.models import Model
-from workbench.core.models.graph import read_graph
+from workbench.core.models.graph_walk import read_graph
 
 TOLERANCE = 1e-4
 

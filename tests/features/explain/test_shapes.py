@@ -12,7 +12,8 @@ import workbench as wb
 from tests.core.models import tiny
 from tests.features.explain import models
 from workbench.core.models import Model
-from workbench.core.models.graph import TensorInfo, read_graph
+from workbench.core.models.graph import TensorInfo
+from workbench.core.models.graph_walk import read_graph
 from workbench.features.explain import weightless
 from workbench.features.explain.weightless import with_shapes
 

@@ -20,7 +20,7 @@ from tests.features.findings.evidence import evidence, say
 from tests.features.findings.test_rules import matrix
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config, DynamicInt8, Float16, Provider, StaticInt8, WeightOnly
-from workbench.core.models.graph import read_graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.features.profile.memory.by_node import MemoryRecord, NodeMemory
 
 OLD = machine(flags=("avx2",))

@@ -13,7 +13,7 @@ from tests.factories.profiled_configs import FLOAT, machine, model
 from tests.factories.runs import block, process, run
 from tests.features.findings.evidence import evidence, say
 from workbench.core.config import Config, DynamicInt8, StaticInt8
-from workbench.core.models.graph import read_graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.core.rewrites.constants import take_weights_out_of_inputs
 from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
 from workbench.features.findings.weights import Weight, WeightScan

@@ -13,7 +13,7 @@ from workbench.core.config import Config
 from workbench.core.errors import InputError, PrepareError, RunFailed, WorkerError
 from workbench.core.models import Inputs, Model
 from workbench.core.models.declared import declared_inputs
-from workbench.core.models.generate import NOTHING_SAYS, random_inputs
+from workbench.core.models.generate import NOTHING_SAYS
 from workbench.core.models.sizes import free_dims, is_guessed, is_guessed_axis
 from workbench.core.models.tries import tries
 from workbench.core.models.usual import FOUND, TRIED, Usual, sizes_in
@@ -102,7 +102,7 @@ def given_sizes(model: Model, inputs: Inputs) -> dict[str, int]:
 
 def remade(model: Model, inputs: Inputs, given: Mapping[str, int]) -> Inputs:
     """Return random inputs anew, from what is known now."""
-    return random_inputs(model.structure, model.name, inputs.seed or 0, given, model.usual)
+    return model.draw(inputs.seed or 0, given)
 
 
 def _tried(
@@ -141,7 +141,7 @@ def _search(
                 break
             usual = replace(before, sizes={**before.sizes, **tried.sizes}, values=tried.values)
             try:
-                inputs = random_inputs(model.structure, model.name, 0, given, usual)
+                inputs = model.draw(0, given, usual)
             except InputError:
                 continue
             write_values(feeds, inputs.feeds)

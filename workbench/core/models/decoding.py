@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 from onnx import ModelProto, NodeProto, TensorProto
@@ -17,8 +16,8 @@ from workbench.core.models.declared import (
     TensorType,
     declared_inputs,
     declared_outputs,
-    element_name,
 )
+from workbench.core.models.element_type import size_bytes
 from workbench.core.models.position_tables import positions_of
 from workbench.core.models.structure import tensors
 from workbench.core.rewrites.graphs import graphs
@@ -137,16 +136,10 @@ def weight_bytes(model: ModelProto) -> int:
             tables |= set(node.input[:1]) if is_table else set()
             others |= set(node.input[1:] if is_table else node.input)
     return sum(
-        -(-prod(tensor.dims) * _bits(tensor.data_type) // 8)
+        size_bytes(tensor.data_type, tensor.dims) or 0
         for tensor in tensors(model)
-        if tensor.name not in tables - others and tensor.data_type != TensorProto.STRING
+        if tensor.name not in tables - others
     )
-
-
-def _bits(element: int) -> int:
-    """Return the bits of an element in a file, where those of 4 bits are packed."""
-    digits = re.search("[0-9]+", element_name(element))
-    return int(digits[0]) if digits else 8
 
 
 def _tokens(inputs: Sequence[Declared]) -> Declared:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from enum import IntEnum
+from math import prod
 
 
 class ElementType(IntEnum):
@@ -37,3 +40,21 @@ class ElementType(IntEnum):
     INT2 = 26
     FLOAT6E2M3 = 27
     FLOAT6E3M2 = 28
+
+
+_BITS: dict[int, int] = {
+    ElementType.FLOAT: 32,
+    ElementType.DOUBLE: 64,
+    ElementType.BOOL: 8,
+    **{  # BFLOAT16, UINT4, FLOAT8E4M3FN, COMPLEX64
+        int(element): int(digits[0])
+        for element in ElementType
+        if (digits := re.search("[0-9]+", element.name))
+    },
+}
+
+
+def size_bytes(element: int, dims: Iterable[int]) -> int | None:
+    """Return the bytes of a stored tensor; small elements are packed. None for texts and unknown types."""
+    bits = _BITS.get(element)
+    return None if bits is None else -(-prod(dims) * bits // 8)

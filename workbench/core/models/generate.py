@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +30,6 @@ from workbench.core.models.uses import Role, Uses, uses
 from workbench.core.models.usual import Usual
 from workbench.core.text import folded, listed, shorten
 
-if TYPE_CHECKING:
-    from onnx import ModelProto
-
 _SEQUENCE_ITEMS = 2
 _MOST_ITEMS = 4096  # in the sequences of all inputs: nested sequences double the items at each level
 _SMALL = 10  # integers of unknown use are drawn below this
@@ -46,7 +43,7 @@ _CACHE = re.compile(r"cache|past")
 _IMAGE = re.compile(r"image|pixel|^img")
 
 
-def random_inputs(model: ModelProto, name: str, seed: int, given: Mapping[str, Any], usual: Usual) -> Inputs:
+def random_inputs(scope: GraphScope, name: str, seed: int, given: Mapping[str, Any], usual: Usual) -> Inputs:
     """Draw one feed for every input without a default, except those that are given.
 
     `given` has sizes by the names of dims, and values by the names of inputs, whose sizes count for all
@@ -54,10 +51,11 @@ def random_inputs(model: ModelProto, name: str, seed: int, given: Mapping[str, A
     """
     if seed < 0:
         raise InputError(f"The seed is {seed}", "Give a whole number, 0 or more")
+    model = scope.model
     inputs = declared_inputs(model)
     fixed, dims = given_values(model, given)
     sizes = Sizes(model, inputs, dims, usual)
-    maker = _Maker(model, sizes, np.random.default_rng(seed), name, usual)
+    maker = _Maker(scope, sizes, np.random.default_rng(seed), name, usual)
     maker.choose_dims(declared for declared in inputs if declared.name not in fixed)
     feed = {
         declared.name: fixed[declared.name]
@@ -74,10 +72,10 @@ def random_inputs(model: ModelProto, name: str, seed: int, given: Mapping[str, A
 
 class _Maker:
     def __init__(
-        self, model: ModelProto, sizes: Sizes, rng: np.random.Generator, model_name: str, usual: Usual
+        self, scope: GraphScope, sizes: Sizes, rng: np.random.Generator, model_name: str, usual: Usual
     ) -> None:
         self.guesses: list[str] = []
-        self._scope = GraphScope(model, model.graph)
+        self._scope = scope
         self._sizes = sizes
         self._usual = usual
         self._rng = rng
@@ -274,7 +272,7 @@ class _Maker:
         """Return the keys that the map's reader knows, else a few small ones."""
         text = key == ElementType.STRING
         for node, _ in self._scope.readers(name):
-            for attribute in node.attribute:
+            for attribute in node.proto.attribute:
                 if attribute.name == "string_vocabulary" and text and attribute.strings:
                     return [word.decode("utf-8", "replace") for word in attribute.strings[:_COUNT]]
                 if attribute.name == "int64_vocabulary" and not text and attribute.ints:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from workbench.core.models.inputs import Inputs
+    from workbench.core.models.scope import GraphScope
 
 _COPY_BYTES = 1 << 20
 
@@ -122,11 +123,20 @@ class Model:
             )
         return given_inputs(source, self.structure)
 
-    def draw(self, seed: int = 0, given: Mapping[str, Any] | None = None) -> Inputs:
+    @cached_property
+    def scope(self) -> GraphScope:
+        """The readers and makers of each value, by which inputs are drawn."""
+        from workbench.core.models.scope import GraphScope
+
+        return GraphScope(self.structure)
+
+    def draw(
+        self, seed: int = 0, given: Mapping[str, Any] | None = None, usual: Usual | None = None
+    ) -> Inputs:
         """Make random inputs from what is known, without a try."""
         from workbench.core.models.generate import random_inputs
 
-        return random_inputs(self.structure, self.name, seed, given or {}, self.usual)
+        return random_inputs(self.scope, self.name, seed, given or {}, usual or self.usual)
 
     def record(self, cancel: threading.Event | None = None) -> ModelRecord:
         """Return the model's record. The first call reads the file for its hash."""

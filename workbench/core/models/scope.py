@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.core.models.declared import TensorType, value_type
-from workbench.core.rewrites.graphs import bodies, bodies_inside
+from workbench.core.models.graph_walk import GraphWalk, WalkedNode
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
@@ -22,43 +21,50 @@ _SAME_SHAPE = frozenset({"Identity", "Cast", "CastLike", "QuantizeLinear", "Dequ
 
 
 class GraphScope:
-    """The main graph with its subgraphs (their names never clash), or one call of a function."""
+    """The main graph with its subgraphs, or one call of a function. Values are named by their keys."""
 
     def __init__(
         self,
         model: ModelProto,
-        graph: GraphProto | FunctionProto,
+        function: FunctionProto | None = None,
         parent: GraphScope | None = None,
         bound: Mapping[str, str] | None = None,
     ) -> None:
+        self.model = model
         self.parent = parent
         self.bound = dict(bound or {})  # a function's input → the caller's value
         self.depth: int = 0 if parent is None else parent.depth + 1
-        self._model = model
-        self._calls: dict[int, GraphScope] = {}
-        self._readers: dict[str, list[tuple[NodeProto, int]]] = defaultdict(list)
-        self._makers: dict[str, NodeProto] = {}
-        self._stored: dict[str, TensorProto] = {}
-        self._shapes: dict[str, tuple[int, ...]] = {}
-        self._note(graph)
-        for inner in bodies_inside(graph):
-            self._note(inner)
+        self._calls: dict[str, GraphScope] = {}
+        self._readers: dict[str, list[tuple[WalkedNode, int]]] = defaultdict(list)
+        self._makers: dict[str, WalkedNode] = {}
+        walk = GraphWalk(model.graph if function is None else _body(function))
+        self._infos = walk.infos | walk.constants
+        self._stored: dict[str, TensorProto] = walk.stored
+        for node in sorted(walk.nodes, key=lambda node: len(node.scope)):  # outer ones first
+            for position, name in enumerate(node.inputs):
+                if name:
+                    self._readers[name].append((node, position))
+            for name in node.outputs:
+                self._makers.setdefault(name, node)
+            if node.op_type == "Constant" and node.outputs:
+                values = (attribute.t for attribute in node.proto.attribute if attribute.name == "value")
+                self._stored.update((node.outputs[0], value) for value in values)
 
-    def readers(self, name: str) -> list[tuple[NodeProto, int]]:
+    def readers(self, name: str) -> list[tuple[WalkedNode, int]]:
         """Return the nodes that read a value, each with the position of the input."""
         return self._readers.get(name, [])
 
-    def call(self, node: NodeProto) -> GraphScope | None:
+    def call(self, node: WalkedNode) -> GraphScope | None:
         """Return the scope of the function that a node calls, or None for an operator."""
         if self.depth >= _MAX_CALLS:
             return None
-        if id(node) not in self._calls:
-            for function in self._model.functions:
-                if (function.domain, function.name) == (node.domain, node.op_type):
-                    bound = dict(zip(function.input, node.input, strict=False))
-                    self._calls[id(node)] = GraphScope(self._model, function, self, bound)
+        if node.key not in self._calls:
+            for function in self.model.functions:
+                if (function.domain, function.name) == (node.proto.domain, node.op_type):
+                    bound = dict(zip(function.input, node.inputs, strict=False))
+                    self._calls[node.key] = GraphScope(self.model, function, self, bound)
                     break
-        return self._calls.get(id(node))
+        return self._calls.get(node.key)
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         """Return the dims of a value if they are fixed, also through nodes that keep them."""
@@ -67,8 +73,7 @@ class GraphScope:
         for _ in range(_MAX_STEPS):
             if scope is None:
                 return None
-            tensor = scope._stored.get(name)
-            dims = scope._shapes.get(name) if tensor is None else tuple(tensor.dims)
+            dims = scope._own_shape(name)
             if dims is not None:
                 return (
                     dims if order is None or len(order) != len(dims) else tuple(dims[axis] for axis in order)
@@ -78,16 +83,22 @@ class GraphScope:
                 if name not in scope.bound:
                     return None
                 name, scope = scope.bound[name], scope.parent
-            elif maker.op_type in _SAME_SHAPE and maker.input:
-                name = maker.input[0]
-            elif maker.op_type == "Transpose" and order is None and maker.input:
-                order = _permutation(maker)
+            elif maker.op_type in _SAME_SHAPE and maker.inputs:
+                name = maker.inputs[0]
+            elif maker.op_type == "Transpose" and order is None and maker.inputs:
+                order = _permutation(maker.proto)
                 if order is None:
                     return None
-                name = maker.input[0]
+                name = maker.inputs[0]
             else:
                 return None
         return None
+
+    def _own_shape(self, name: str) -> tuple[int, ...] | None:
+        """Return the stored or declared dims of a value if they are fixed."""
+        if name in self._stored:
+            return tuple(self._stored[name].dims)
+        return self._infos[name].shape if name in self._infos else None
 
     def constant(self, name: str) -> np.ndarray[Any, Any] | None:
         """Return the values of a small stored number or table, None of anything else."""
@@ -102,33 +113,12 @@ class GraphScope:
             return None
         return values if values.dtype.kind in "biuf" else None
 
-    def _note(self, graph: GraphProto | FunctionProto) -> None:
-        from onnx import GraphProto
 
-        for node in graph.node:
-            for position, name in enumerate(node.input):
-                if name:
-                    self._readers[name].append((node, position))
-            for name in node.output:
-                self._makers.setdefault(name, node)
-            for attribute in node.attribute:
-                if node.op_type == "Constant" and attribute.name == "value" and node.output:
-                    self._stored[node.output[0]] = attribute.t
-        if isinstance(graph, GraphProto):
-            self._stored.update((tensor.name, tensor) for tensor in graph.initializer)
-            for value in (*graph.input, *graph.output, *graph.value_info):
-                kind = value_type(value.type)
-                if isinstance(kind, TensorType) and kind.dims is not None:
-                    fixed = tuple(dim for dim in kind.dims if isinstance(dim, int))
-                    if len(fixed) == len(kind.dims):
-                        self._shapes[value.name] = fixed
-
-
-def carried(node: NodeProto, position: int) -> Iterator[str]:
-    """Return the names under which a Loop or Scan passes its input to its body."""
-    for body in bodies(node):
-        if node.op_type in ("Loop", "Scan") and position < len(body.input):
-            yield body.input[position].name
+def carried(node: WalkedNode, position: int) -> Iterator[str]:
+    """Return the values that a Loop or Scan passes its input to, in its body."""
+    for inputs in node.given:
+        if node.op_type in ("Loop", "Scan") and position < len(inputs):
+            yield inputs[position]
 
 
 def integer(node: NodeProto, name: str, default: int) -> int:
@@ -139,3 +129,11 @@ def integer(node: NodeProto, name: str, default: int) -> int:
 def _permutation(node: NodeProto) -> tuple[int, ...] | None:
     order = tuple(axis for attribute in node.attribute if attribute.name == "perm" for axis in attribute.ints)
     return order if order and sorted(order) == list(range(len(order))) else None
+
+
+def _body(function: FunctionProto) -> GraphProto:
+    """Return the nodes of a function as a graph, whose inputs have the type of what it is called with."""
+    from onnx import GraphProto, ValueInfoProto
+
+    inputs = [ValueInfoProto(name=name) for name in function.input]
+    return GraphProto(node=function.node, input=inputs, value_info=function.value_info)

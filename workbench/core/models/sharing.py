@@ -10,11 +10,11 @@ from __future__ import annotations
 from google.protobuf.message import DecodeError, Message  # type: ignore[import-untyped]
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
+from workbench.core.models.graph_walk import NAME_SCOPES
 from workbench.core.models.structure import tensors_of
 from workbench.core.rewrites.graphs import bodies
 
 KEPT_CONSTANTS = "workbench.kept_constants"  # the metadata entry with their names
-NAME_SCOPES = "pkg.torch.onnx.name_scopes"  # module names, by which nodes are grouped
 
 _SHAPE_INPUTS = {
     "Reshape": (1,), "Expand": (1,), "Tile": (1,), "Slice": (1, 2, 3, 4), "Resize": (2, 3), "Upsample": (1,),

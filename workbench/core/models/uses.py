@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from workbench.core.models.graph_walk import WalkedNode
 from workbench.core.models.scope import GraphScope, carried, integer
-
-if TYPE_CHECKING:
-    from onnx import NodeProto
 
 Role = Literal[
     "zero", "one", "positive", "count", "far", "axes", "shape", "reshape", "sizes", "true", "false", "length",
@@ -106,19 +104,19 @@ def uses(scope: GraphScope, name: str) -> Uses:
             role = "axes"
         if role is not None:
             roles.append((role, _role_dims(where, node, role)))
-        if node.op_type in _COMPARING and len(node.input) == 2:
-            constant = where.constant(node.input[1 - position])
+        if node.op_type in _COMPARING and len(node.inputs) == 2:
+            constant = where.constant(node.inputs[1 - position])
             compared += [] if constant is None else constant.reshape(-1).tolist()
         branches += _branches(where, node)
         of_bytes |= _takes_bytes(where, node, position)
     return Uses(bound, table, tuple(roles), tuple(compared), tuple(dict.fromkeys(branches)), of_bytes)
 
 
-def _takes_bytes(where: GraphScope, node: NodeProto, position: int) -> bool:
+def _takes_bytes(where: GraphScope, node: WalkedNode, position: int) -> bool:
     """Return whether the reader brings values of 0 to 255 to a smaller range."""
-    if position != 0 or len(node.input) != 2:
+    if position != 0 or len(node.inputs) != 2:
         return False
-    constant = where.constant(node.input[1])
+    constant = where.constant(node.inputs[1])
     if constant is None or not constant.size:
         return False
     largest = float(abs(constant).max())
@@ -129,17 +127,17 @@ def _takes_bytes(where: GraphScope, node: NodeProto, position: int) -> bool:
     )
 
 
-def _branches(where: GraphScope, node: NodeProto) -> Iterator[str]:
+def _branches(where: GraphScope, node: WalkedNode) -> Iterator[str]:
     """Yield the names of the If nodes that the reader decides, itself or through logic on its outcome."""
     if node.op_type == "If":
-        yield node.name or "If"
-    if node.op_type in _COMPARING and node.output:
-        for _, reader, _ in _readers(where, node.output[0]):
+        yield node.proto.name or "If"
+    if node.op_type in _COMPARING and node.outputs:
+        for _, reader, _ in _readers(where, node.outputs[0]):
             if reader.op_type == "If":
-                yield reader.name or "If"
+                yield reader.proto.name or "If"
 
 
-def _readers(scope: GraphScope, name: str) -> Iterator[tuple[GraphScope, NodeProto, int]]:
+def _readers(scope: GraphScope, name: str) -> Iterator[tuple[GraphScope, WalkedNode, int]]:
     """Yield every reader of the values, in any scope."""
     waiting = [(scope, name)]
     visited = {(id(scope), name)}
@@ -153,53 +151,53 @@ def _readers(scope: GraphScope, name: str) -> Iterator[tuple[GraphScope, NodePro
                     waiting.append(following)
 
 
-def _passed_on(where: GraphScope, node: NodeProto, position: int) -> Iterator[tuple[GraphScope, str]]:
+def _passed_on(where: GraphScope, node: WalkedNode, position: int) -> Iterator[tuple[GraphScope, str]]:
     inside = where.call(node)
     if inside is not None:
         yield from (
-            (inside, formal) for formal, actual in inside.bound.items() if actual == node.input[position]
+            (inside, formal) for formal, actual in inside.bound.items() if actual == node.inputs[position]
         )
         return
     yield from ((where, name) for name in carried(node, position))
     whole = node.op_type in _ANY or node.op_type in _LOGIC or (node.op_type in _FIRST and position == 0)
     if whole or (node.op_type == "Where" and position > 0):
-        yield from ((where, name) for name in node.output if name)
+        yield from ((where, name) for name in node.outputs if name)
 
 
-def _extent(where: GraphScope, node: NodeProto, position: int) -> tuple[int, str | None] | None:
+def _extent(where: GraphScope, node: WalkedNode, position: int) -> tuple[int, str | None] | None:
     """Return the rows and the name of the table that the reader indexes with the value, or None."""
     key = (node.op_type, position)
     if key in _EVERY_AXIS:
-        dims = where.shape(node.input[0])
-        first = integer(node, "batch_dims", 0)
-        return (min(dims[first:], default=1), node.input[0]) if dims else (1, None)
+        dims = where.shape(node.inputs[0])
+        first = integer(node.proto, "batch_dims", 0)
+        return (min(dims[first:], default=1), node.proto.input[0]) if dims else (1, None)
     if key not in _INDEX:
         return None
     source, attribute, axis = _INDEX[key]
-    dims = where.shape(node.input[source]) if source < len(node.input) else None
-    axis = integer(node, attribute, axis) if attribute else axis
+    dims = where.shape(node.inputs[source]) if source < len(node.inputs) else None
+    axis = integer(node.proto, attribute, axis) if attribute else axis
     if dims is None or not -len(dims) <= axis < len(dims):
         return 1, None
-    return max(dims[axis], 0), node.input[source]
+    return max(dims[axis], 0), node.proto.input[source]
 
 
-def _role_dims(where: GraphScope, node: NodeProto, role: Role) -> tuple[int, ...] | None:
+def _role_dims(where: GraphScope, node: WalkedNode, role: Role) -> tuple[int, ...] | None:
     if (node.op_type, role) == ("Squeeze", "shape"):
-        dims = where.shape(node.input[0])
+        dims = where.shape(node.inputs[0])
         return None if dims is None else tuple(axis for axis, size in enumerate(dims) if size == 1)
     if (node.op_type, role) == ("Split", "shape"):
         return _parts(where, node)
-    if role in ("shape", "reshape") and node.output:
-        return where.shape(node.output[0])
+    if role in ("shape", "reshape") and node.outputs:
+        return where.shape(node.outputs[0])
     if role in ("sizes", "length"):
-        return where.shape(node.input[0])
+        return where.shape(node.inputs[0])
     return None
 
 
-def _parts(where: GraphScope, node: NodeProto) -> tuple[int, ...] | None:
+def _parts(where: GraphScope, node: WalkedNode) -> tuple[int, ...] | None:
     """Return the declared sizes of a Split's outputs along its axis."""
-    axis = integer(node, "axis", 0)
-    shapes = [where.shape(name) for name in node.output]
+    axis = integer(node.proto, "axis", 0)
+    shapes = [where.shape(name) for name in node.outputs]
     if not all(shape is not None and -len(shape) <= axis < len(shape) for shape in shapes):
         return None
     return tuple(shape[axis] for shape in shapes if shape is not None)

@@ -21,7 +21,6 @@ from workbench.core.measure.continuing import request_to_continue
 from workbench.core.measure.goal import PrecisionGoal
 from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Inputs, Model, load
-from workbench.core.models.generate import random_inputs
 from workbench.core.models.usual import sizes_in
 from workbench.core.prepare.calibration import real_inputs
 from workbench.core.prepare.real_data import inputs_from
@@ -145,7 +144,7 @@ def inputs_again(model: Model, record: ComparisonRecord) -> Inputs:
             "give them again: result.attach(model, inputs=…)",
         )
     dims = sizes_in(model.structure, measured.shapes)
-    return random_inputs(model.structure, model.name, measured.seed, dims, model.usual)
+    return model.draw(measured.seed, dims)
 
 
 class Continued(Result):

@@ -15,7 +15,6 @@ from workbench.core.measure.compare_request import check_seed
 from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model
 from workbench.core.models.decoding import DecodingNames, check_length, decoding_dims, decoding_names
-from workbench.core.models.generate import random_inputs
 from workbench.core.models.position_tables import MOST_TOKENS, usual_prompt, usual_tokens
 from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
@@ -78,7 +77,7 @@ def decode(
         every = [inputs_from(loaded, inputs, seed=seed)] * len(cases)
     else:
         sizes = (decoding_dims(loaded.structure, names, _count(length), size) for length, size in cases)
-        every = [random_inputs(loaded.structure, loaded.name, seed, dims, loaded.usual) for dims in sizes]
+        every = [loaded.draw(seed, dims) for dims in sizes]
     fed = every[0]
     with request_for(
         loaded,

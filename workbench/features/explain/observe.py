@@ -13,13 +13,15 @@ from workbench.core.background import in_background
 from workbench.core.config import Config, shipped_passes
 from workbench.core.errors import ConfigError
 from workbench.core.models import Model
-from workbench.core.models.graph import Graph, informed, read_graph, with_branch_constants
+from workbench.core.models.graph import Graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.core.models.naming import named_copy, unnamed
 from workbench.core.prepare.preparing import Prepared, prepare
 from workbench.core.text import nearest
 from workbench.core.worker import log
 from workbench.core.worker.launch import Worker, WorkerFolder, call_job
 from workbench.features.explain.provenance.account import same_graph
+from workbench.features.explain.saved_graph import informed, read_saved
 from workbench.features.explain.weightless import with_shapes, write_weightless
 
 if TYPE_CHECKING:
@@ -222,9 +224,9 @@ def read_first(answer: Mapping[str, Any], source: Graph, disabled: tuple[str, ..
     """Make the observation of the first answer, and read the files that it names."""
     chain = []
     if answer["basic"]:
-        chain.append(Snapshot(TOGETHER, min(answer["level"], 1), _graph(answer["basic"], source)))
+        chain.append(Snapshot(TOGETHER, min(answer["level"], 1), read_saved(answer["basic"], source)))
     if answer["file"]:
-        chain.append(Snapshot(TOGETHER, answer["level"], _graph(answer["file"], source)))
+        chain.append(Snapshot(TOGETHER, answer["level"], read_saved(answer["file"], source)))
     return Observation(
         source=source,
         chain=tuple(chain),
@@ -251,7 +253,9 @@ def read_first(answer: Mapping[str, Any], source: Graph, disabled: tuple[str, ..
 def read_chain(first: Observation, answer: Mapping[str, Any]) -> Observation:
     """Return the first observation with the passes one by one in place of one large step."""
     chain = [
-        Snapshot((row["level"] and row["name"]) or REQUIRED, row["level"], _graph(row["file"], first.source))
+        Snapshot(
+            (row["level"] and row["name"]) or REQUIRED, row["level"], read_saved(row["file"], first.source)
+        )
         for row in answer["snapshots"]
     ]
     exact = not answer["problem"]
@@ -263,14 +267,6 @@ def read_chain(first: Observation, answer: Mapping[str, Any]) -> Observation:
         else:
             chain.append(Snapshot(TOGETHER, first.level, final))
     return replace(first, chain=tuple(chain), followed=True, exact=exact, problem=answer["problem"])
-
-
-def _graph(file: str, source: Graph) -> Graph:
-    """Read a graph that ORT saved without its weights; tensors of the source keep their names."""
-    from onnx import ModelProto
-
-    saved = read_graph(ModelProto.FromString(Path(file).read_bytes()))
-    return informed(with_branch_constants(saved, source), source)
 
 
 def _check_names(config: Config, observation: Observation, registered: Collection[str]) -> None:

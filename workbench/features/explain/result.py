@@ -11,7 +11,7 @@ from workbench.core.command import Command
 from workbench.core.errors import ProfileError
 from workbench.core.feature import Feature
 from workbench.core.models import Model, load
-from workbench.core.models.graph import read_graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.core.text import counted
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, attempt, paragraph, plot, table

@@ -11,12 +11,11 @@ interpreter's lock meanwhile.
 from __future__ import annotations
 
 import threading
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.core.errors import RunFailed, WorkerError
-from workbench.core.models.graph import ELEMENT_BYTES
+from workbench.core.models.element_type import size_bytes
 from workbench.core.models.structure import tensors
 from workbench.core.models.wire import KEEP_BYTES
 from workbench.core.worker.launch import WorkerFolder, call_job
@@ -39,7 +38,7 @@ def write_weightless(structure: ModelProto, source: Path, folder: Path) -> Path:
     model.CopyFrom(structure)
     largest = 0
     for tensor in tensors(model):
-        size = int(prod(tensor.dims) * ELEMENT_BYTES.get(tensor.data_type, 0.0) + 0.5)
+        size = size_bytes(tensor.data_type, tensor.dims) or 0
         if tensor.data_location == tensor.EXTERNAL and size <= KEEP_BYTES:
             _embed(tensor, source.parent, size)
         elif tensor.data_location == tensor.EXTERNAL or (size > 0 and not _has_payload(tensor)):

@@ -70,7 +70,7 @@ class Evidence(Known):
         """The graph of the file loaded by ORT."""
         if self.explained is not None:
             return self.explained.prepared
-        from workbench.core.models.graph import read_graph
+        from workbench.core.models.graph_walk import read_graph
 
         return read_graph(self.structure)
 

@@ -22,7 +22,6 @@ from workbench.core.measure.finding_inputs import with_running_inputs
 from workbench.core.measure.limits import Limits, OnProgress, Progress, ShowProgress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.models.fit import check_fit
-from workbench.core.models.generate import random_inputs
 from workbench.core.prepare.replayed import replayed
 from workbench.core.stored_files import expanded
 from workbench.core.text import one_line, path_text, public_address, quoted
@@ -88,7 +87,7 @@ def sweep(
 
     def inputs_at(point: Sizes) -> Inputs:
         if point:
-            return random_inputs(loaded.structure, loaded.name, seed, dict(point), loaded.usual)
+            return loaded.draw(seed, dict(point))
         return inputs_of(loaded, inputs, seed, swept.configs, calibration)
 
     def part_at(point: Sizes) -> Turn:

@@ -13,7 +13,8 @@ import numpy as np
 from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.config import Config
 from workbench.core.measure.limits import Limits
-from workbench.core.models.graph import Graph, read_graph
+from workbench.core.models.graph import Graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.core.models.model import Model
 from workbench.core.prepare.runnable import make_runnable
 from workbench.core.worker.values import Feed

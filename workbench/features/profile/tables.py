@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from workbench.core.bundle.display import DataFrame, data_frame
-from workbench.core.models.graph import dotted, module_of
+from workbench.core.models.graph_walk import dotted, module_of
 from workbench.core.rewrites.graphs import with_bodies
 from workbench.features.profile.trace import NO_CODE, Codes, EventKind, Interning, Trace, node_name
 from workbench.features.profile.tree import NO_PARENT, EventTree

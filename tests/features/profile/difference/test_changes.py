@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.core.models.graph import read_graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.features.profile.difference.changes import Difference, difference
 from workbench.features.profile.difference.matching import in_the_names_of, same_nodes
 from workbench.features.profile.flame.merged import merged

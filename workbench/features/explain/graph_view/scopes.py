@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from workbench.core.models.graph import Graph, Node, dotted
+from workbench.core.models.graph import Graph, Node
+from workbench.core.models.graph_walk import dotted
 
 Path = tuple[str, ...]
 MOST_DEPTH = 24  # a name of a thousand slashes is no module path

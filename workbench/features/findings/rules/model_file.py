@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from onnx import TensorProto
 
-from workbench.core.models.graph import ELEMENT_BYTES, Node
+from workbench.core.models.element_type import size_bytes
+from workbench.core.models.graph import Node
 from workbench.core.rewrites.scopes import CONSTANTS_IR_VERSION, is_of_adapter
 from workbench.core.text import shorten
 from workbench.features.findings.evidence import Evidence
@@ -181,13 +180,13 @@ def unused_weights(evidence: Evidence) -> FindingRecords:
 )
 def weights_as_attributes(evidence: Evidence) -> FindingRecords:
     """Large numbers are stored as attributes of nodes."""
-    heavy, total = [], 0.0
+    heavy, total = [], 0
     for node in evidence.structure.graph.node:
         numbers = sum(len(attribute.floats) + len(attribute.ints) for attribute in node.attribute)
         if numbers > 100_000:
             heavy.append(node.name or node.op_type)
         for attribute in node.attribute if node.op_type == "Constant" else ():  # whose payload is not read
-            total += prod(attribute.t.dims) * ELEMENT_BYTES.get(attribute.t.data_type, 0.0)
+            total += size_bytes(attribute.t.data_type, attribute.t.dims) or 0
     if not heavy and total < ATTRIBUTE_BYTES:
         return
     yield finding(

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from workbench.core.models.graph import Graph, read_graph
+from workbench.core.models.graph import Graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.features.profile.difference.traced import Traced
 from workbench.features.profile.session_profile import SessionProfile
 

@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from workbench.core.models.element_type import ElementType
+from workbench.core.models.element_type import ElementType, size_bytes
 from workbench.core.rewrites.graphs import with_bodies
 from workbench.features.profile.tables import CountedEvents
 from workbench.features.profile.trace import EventKind, node_name
 
-_BITS = {
-    "float": 32, "float16": 16, "bfloat16": 16, "double": 64,
-    "int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64,
-    "bool": 8, "int4": 4, "uint4": 4, "int2": 2, "uint2": 2, "complex64": 64, "complex128": 128,
-    "float8e4m3fn": 8, "float8e4m3fnuz": 8, "float8e5m2": 8, "float8e5m2fnuz": 8, "float4e2m1": 4,
-}  # fmt: skip
+_NAMES = {int(element): element.name.lower() for element in ElementType}  # in ORT's words
+_NUMBERS = {name: number for number, name in _NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +29,8 @@ class Operand:
 
     @property
     def size_bytes(self) -> int | None:
-        bits = _BITS.get(self.element or "")
-        return None if bits is None or self.count is None else (self.count * bits + 7) // 8
+        number = _NUMBERS.get(self.element or "")
+        return None if number is None or self.dims is None else size_bytes(number, self.dims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +70,6 @@ def _dims(tensors: tuple[Operand | None, ...], position: int) -> tuple[int, ...]
     if tensor is None or tensor.dims is None:
         raise Unknown
     return tensor.dims
-
-
-_NAMES = {int(element): element.name.lower() for element in ElementType}  # in ORT's words
 
 
 def profiled_shapes(model: Any, measured: CountedEvents) -> dict[str, Operand]:
