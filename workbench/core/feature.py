@@ -23,9 +23,16 @@ Place: TypeAlias = "str | Callable[..., Any]"  # a function, or "module:function
 Effort: TypeAlias = tuple[float, int, int]
 NextQuestion: TypeAlias = tuple[int, str, str]
 Role = Literal[
-    "", "finds", "improves", "explains", "judges outputs", "bears load",
-    "for generators", "for open sizes", "for fixed sizes",
-]  # fmt: skip
+    "",
+    "finds",  # fixes to try, and marks on nodes
+    "improves",  # a config to serve, with what was found on the way
+    "explains",  # which passes fired
+    "judges outputs",  # made where precisions differ
+    "bears load",  # how many callers a config bears
+    "for generators",  # what is made first of such a model, as of the next two
+    "for open sizes",
+    "for fixed sizes",
+]
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # positional ones, keywords
 
 

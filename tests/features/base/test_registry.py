@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import workbench as wb
-from workbench.core.feature import Feature, function_at
+from workbench.core.bundle.comparison import Kind
+from workbench.core.feature import Feature, Role, function_at
 from workbench.core.form import values_of
 from workbench.features.base.registry import KINDS
 from workbench.features.base.written import written
@@ -63,6 +65,20 @@ def test_a_tab_offers_its_own_kinds_first() -> None:
     assert [kind.name for kind in KINDS.offered("What ORT did")][-1] == "profile", (
         "its own view is another one"
     )
+
+
+def test_each_role_is_that_of_one_kind() -> None:
+    """The panels ask a role for its kind; one of nobody, or of two, is a mistake."""
+    roles = sorted(offer.role for offer in KINDS.offers if offer.role)
+    assert roles == sorted(set(get_args(Role)) - {""})
+    assert all(KINDS.in_role(offer.role) == offer for offer in KINDS.offers if offer.role)
+    assert KINDS.in_role("") is None
+
+
+def test_what_is_asked_next_has_an_order_and_is_about_a_verdict_or_precisions() -> None:
+    asked = [offer.next_question for offer in KINDS.offers if offer.next_question]
+    assert sorted(place for place, _, _ in asked) == [*range(1, len(asked) + 1)]
+    assert {about for _, about, _ in asked} <= {"any", "precisions", *get_args(Kind)}
 
 
 def test_examinable_kinds_are_about_one_run() -> None:
