@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import subprocess
@@ -10,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.imports import imported_packages
 
 FOLDER = Path(__file__).parents[1] / "docs" / "upstream"
 SCRIPTS = sorted(FOLDER.glob("*.py"))
@@ -28,19 +29,7 @@ def test_there_are_four_each_with_its_page() -> None:
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_a_script_needs_no_workbench_and_its_page_says_what_ran(script: Path) -> None:
-    tree = ast.parse(script.read_text("utf-8"))
-    compile(tree, str(script), "exec")
-    imported = {
-        name.partition(".")[0]
-        for node in ast.walk(tree)
-        for name in (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else []
-        )
-    }
+    imported = imported_packages(script)
     assert imported - set(sys.stdlib_module_names) <= ALLOWED
     page = script.with_suffix(".md").read_text("utf-8")
     assert f"`python {script.name}`" in page

@@ -188,6 +188,19 @@ const stages = [];
 const listen = Stage.prototype.listen;
 Stage.prototype.listen = function () { stages.push(this); listen.call(this); };
 """
+
+
+def with_stages(folder: Path, view: View) -> str:
+    """Export a page whose `stages` are those of its graphs."""
+    url = exported(folder, view)
+    path = folder / "page.html"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(
+        text.replace("const views = ", f"{STAGES} window.stages = stages;\nconst views = ", 1), "utf-8"
+    )
+    return url
+
+
 IN_SIGHT = """() => stages.map((stage) => {
   const all = stage.asked.bounds(), seen = stage.window();
   const wide = all.x >= seen.x && all.x + all.w <= seen.x + seen.w;
@@ -196,10 +209,7 @@ IN_SIGHT = """() => stages.map((stage) => {
 
 
 def test_fit_shows_the_whole_graph_also_with_levels_open(pages: Pages, tmp_path: Path) -> None:
-    url = exported(tmp_path, graph_view(explained(600)))
-    path = tmp_path / "page.html"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("const views = ", f"{STAGES} window.stages = stages;\nconst views = ", 1))
+    url = with_stages(tmp_path, graph_view(explained(600)))
     page = pages.open(url, offline=True)
     canvas = painted(page)
     for _ in range(2):
@@ -344,10 +354,7 @@ SAME_TOP = """() => {
 
 
 def test_two_graphs_side_by_side_begin_at_one_height(pages: Pages, tmp_path: Path) -> None:
-    url = exported(tmp_path, graph_view(explained(60)))
-    path = tmp_path / "page.html"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("const views = ", f"{STAGES} window.stages = stages;\nconst views = ", 1))
+    url = with_stages(tmp_path, graph_view(explained(60)))
     page = pages.open(url, offline=True)
     painted(page)
     page.wait_for_function(SAME_TOP)
@@ -365,13 +372,7 @@ ONE_SCALE = """() => {
 
 @pytest.mark.parametrize("width", [590, pytest.param(1440, marks=pytest.mark.release)])
 def test_boxes_of_both_graphs_have_one_size(pages: Pages, tmp_path: Path, width: int) -> None:
-    url = exported(tmp_path, graph_view(explained(12_000)))
-    path = tmp_path / "page.html"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(
-        text.replace("const views = ", f"{STAGES} window.stages = stages;\nconst views = ", 1),
-        encoding="utf-8",
-    )
+    url = with_stages(tmp_path, graph_view(explained(12_000)))
     page = pages.open(url, width=width, offline=True)
     painted(page, 1)
     page.wait_for_function(ONE_SCALE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import json
 from dataclasses import replace
@@ -18,6 +17,7 @@ import workbench as wb
 from tests.core.models import tiny
 from tests.factories import results
 from tests.factories.environments import environment
+from tests.imports import imported_packages
 from workbench.core.config.plan import session_plan
 from workbench.core.models.fingerprint import file_sha256
 from workbench.core.models.model import Model
@@ -87,17 +87,7 @@ def test_a_python_server_needs_nothing_of_the_workbench(model: Model, tmp_path: 
     }
     assert len((tmp_path / "out" / "server.py").read_text("utf-8").splitlines()) <= 300
     for path in (tmp_path / "out").rglob("*.py"):
-        imported = {
-            name.split(".")[0]
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
-            for name in (
-                [alias.name for alias in node.names]
-                if isinstance(node, ast.Import)
-                else [node.module or ""]
-                if isinstance(node, ast.ImportFrom)
-                else []
-            )
-        }
+        imported = imported_packages(path)
         assert "workbench" not in imported, path
     document = json.loads((tmp_path / "out" / "deployment.json").read_text("utf-8"))
     assert document["files"] == {"model/model.onnx": file_sha256(model.path)}
